@@ -1,0 +1,125 @@
+import type { Recorded, TaskEvent } from "./event.ts";
+import { next } from "./lifecycle.ts";
+import { LIMITS } from "./limits.ts";
+import type { Artifact, Message, Part } from "./message.ts";
+import type { Task, TaskState, Usage } from "./task.ts";
+
+/** Whether the event may be recorded for the task as it stands. */
+export function accepts(task: Task | null, event: TaskEvent): boolean {
+  if (task?.cancel && isOvertaken(event)) return false;
+  return next(task?.status.state ?? "none", event) !== null;
+}
+
+/** What a recorded cancel rules out: any other end, and new words of callers. */
+function isOvertaken(event: TaskEvent): boolean {
+  if (event.type === "status") return event.state !== "canceled";
+  return event.type === "reply" || event.type === "message";
+}
+
+/**
+ * Folds one event into a task: the only way to build one. Total: an event that the lifecycle refuses changes nothing.
+ * Costs the same for the last chunk as for the first: nothing is cloned but what changes.
+ */
+export function apply(task: Task | null, recorded: Recorded): Task | null {
+  const { event, at } = recorded;
+  if (!accepts(task, event)) return task;
+  if (event.type === "created") return create(event, at);
+  const current = task as Task;
+  const state = next(current.status.state, event) as TaskState;
+  switch (event.type) {
+    case "message":
+      return {
+        ...moved(current, state, at),
+        history: remember(current.history, event.message),
+        turn: current.turn + 1,
+        crashes: 0,
+      };
+    case "started":
+      return {
+        ...moved(current, state, at),
+        attempt: event.attempt,
+        crashes: current.crashes + (current.status.state === "working" ? 1 : 0),
+      };
+    case "released":
+      return moved(current, state, at);
+    case "status":
+      return { ...moved(current, state, at, event.message, true), shown: true };
+    case "artifact":
+      return { ...current, shown: true, artifacts: withArtifact(current.artifacts, event) };
+    case "reply":
+      if (current.shown) return moved(current, state, at, event.message, true);
+      return { ...moved(current, state, at), reply: event.message };
+    case "shown":
+      return { ...current, shown: true };
+    case "cancel":
+      return { ...current, cancel: event.reason === undefined ? { at } : { at, reason: event.reason } };
+    case "usage":
+      return { ...current, usage: sum(current.usage, event.usage) };
+  }
+}
+
+function create(event: TaskEvent & { type: "created" }, at: number): Task {
+  const { id, contextId, agent, origin, shown } = event;
+  return {
+    id,
+    contextId,
+    agent,
+    origin,
+    status: { state: "submitted", at },
+    artifacts: [],
+    history: [],
+    ...(event.metadata && { metadata: event.metadata }),
+    createdAt: at,
+    turn: 0,
+    attempt: 0,
+    crashes: 0,
+    shown,
+  };
+}
+
+/** A new status; the message of the one it replaces, if a reader may still want it, goes to the history. */
+function moved(task: Task, state: TaskState, at: number, message?: Message, reported = false): Task {
+  if (state === task.status.state && !reported) return task;
+  const old = task.status.message;
+  return {
+    ...task,
+    status: message ? { state, message, at } : { state, at },
+    history: old ? remember(task.history, old) : task.history,
+  };
+}
+
+function remember(history: readonly Message[], message: Message): readonly Message[] {
+  const start = Math.max(0, history.length + 1 - LIMITS.historyMessagesMax);
+  return [...(start > 0 ? history.slice(start) : history), message];
+}
+
+function withArtifact(
+  artifacts: readonly Artifact[],
+  event: TaskEvent & { type: "artifact" },
+): readonly Artifact[] {
+  const at = artifacts.findLastIndex(one => one.artifactId === event.artifact.artifactId);
+  // wire.md D8: an append to an artifact that does not exist creates it.
+  if (at === -1) return [...artifacts, event.artifact];
+  const old = artifacts[at] as Artifact;
+  return artifacts.with(at, event.append ? extended(old, event.artifact, event.join) : event.artifact);
+}
+
+function extended(old: Artifact, more: Artifact, join: boolean): Artifact {
+  const parts = join ? joined(old.parts, more.parts) : [...old.parts, ...more.parts];
+  const metadata = more.metadata ? { ...old.metadata, ...more.metadata } : old.metadata;
+  return metadata ? { ...old, parts, metadata } : { ...old, parts };
+}
+
+function joined(old: readonly Part[], more: readonly Part[]): readonly Part[] {
+  const last = old.at(-1);
+  const first = more[0];
+  if (last?.kind !== "text" || first?.kind !== "text") return [...old, ...more];
+  const grown = old.with(-1, { ...last, text: last.text + first.text });
+  return more.length === 1 ? grown : [...grown, ...more.slice(1)];
+}
+
+function sum(total: Usage | undefined, more: Usage): Usage {
+  const out: Record<string, number> = { ...total };
+  for (const [name, count] of Object.entries(more)) out[name] = (out[name] ?? 0) + count;
+  return out;
+}

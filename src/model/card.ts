@@ -1,0 +1,33 @@
+import type { JsonObject } from "./json.ts";
+
+/** An agent's card in neutral form; where it can be reached is added by the dialect that writes it. */
+export interface AgentCard {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly documentationUrl?: string;
+  readonly iconUrl?: string;
+  readonly inputModes: readonly string[];
+  readonly outputModes: readonly string[];
+  readonly skills: readonly AgentSkill[];
+  readonly extensions: readonly AgentExtension[];
+  readonly streaming: boolean;
+}
+
+export interface AgentSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly examples?: readonly string[];
+  readonly inputModes?: readonly string[];
+  readonly outputModes?: readonly string[];
+}
+
+export interface AgentExtension {
+  readonly uri: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly params?: JsonObject;
+}

@@ -1,0 +1,67 @@
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export type TaskId = Brand<string, "TaskId">;
+export type ContextId = Brand<string, "ContextId">;
+export type AgentName = Brand<string, "AgentName">;
+/** The place of an event in its task's log: 1, 2, 3, … without gaps. */
+export type Seq = Brand<number, "Seq">;
+
+export const BEGINNING = 0 as Seq;
+
+declare const admitted: unique symbol;
+/** Proof that a caller was admitted: whose tasks may be touched. Only auth/ mints one; stores bring back what they were given. */
+export interface Scope {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly [admitted]: true;
+}
+
+/** Milliseconds of 2024-01-01: with it a time key of 41 + 12 bits fits a double exactly until 2093. */
+const EPOCH_MS = 1_704_067_200_000;
+const COUNTER_SIZE = 4096;
+
+/**
+ * Mints UUIDv7-shaped ids: 48 bits of milliseconds, 12 bits of counter, 62 bits of chance.
+ * Time and counter make them ascend, so a store can keep them as one small integer (`timeKey`);
+ * the 62 random bits make them impossible to guess.
+ */
+export function createMint(parts: {
+  now: () => number;
+  random: (bytes: number) => Uint8Array;
+}): () => string {
+  let lastMs = 0;
+  let counter = 0;
+  return () => {
+    const ms = parts.now();
+    if (ms > lastMs) {
+      lastMs = ms;
+      counter = 0;
+    } else if (++counter === COUNTER_SIZE) {
+      lastMs += 1;
+      counter = 0;
+    }
+    return formatId(lastMs, counter, parts.random(8));
+  };
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+function formatId(ms: number, counter: number, chance: Uint8Array): string {
+  const time = ms.toString(16).padStart(12, "0");
+  const tail = HEX[((chance[0] as number) & 0x3f) | 0x80] + (HEX[chance[1] as number] as string);
+  let node = "";
+  for (let i = 2; i < 8; i++) node += HEX[chance[i] as number];
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail}-${node}`;
+}
+
+const ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** The ascending integer inside a minted id, or null for an id that this server cannot have minted. */
+export function timeKey(id: string): number | null {
+  const found = ID.exec(id);
+  if (!found) return null;
+  const ms = Number.parseInt((found[1] as string) + found[2], 16) - EPOCH_MS;
+  const key = ms * COUNTER_SIZE + Number.parseInt(found[3] as string, 16);
+  return ms >= 0 && Number.isSafeInteger(key) ? key : null;
+}

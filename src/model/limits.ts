@@ -1,0 +1,64 @@
+/** Every maximum with its unit and its reason. What a user may change is in config/; these are its defaults. */
+export const LIMITS = {
+  /** A request body. Large enough for a few inline pictures, small enough that 100 at once fit in memory. */
+  bodyBytesMax: 10 * 1024 * 1024,
+  /** What is read and thrown away behind a body that is too large, so that the connection survives. */
+  bodyDrainBytesMax: 40 * 1024 * 1024,
+  /** How long a body may take to arrive: a slow sender must not hold a socket for ever. */
+  bodyReadMs: 30_000,
+  /** How long the head of a request may take. */
+  headReadMs: 15_000,
+  /** Headers of one request: Node's parser stops reading beyond it. */
+  headersMax: 100,
+  /** Bytes of all headers of one request. */
+  headerBytesMax: 16 * 1024,
+  /** Nesting of free JSON (data, metadata): deeper values overflow the stack of serialisers, ours and others'. */
+  jsonDepthMax: 64,
+  /** Characters of an id that a caller chooses (messageId, contextId, …): it becomes a key. */
+  idCharsMax: 256,
+  /** Parts of one message, and parts added by one artifact event. */
+  partsMax: 1_000,
+  /** Entries of a list of strings (extensions, modes, referenced tasks). */
+  listEntriesMax: 100,
+  /** Messages kept in a folded task; older ones are still in its log. */
+  historyMessagesMax: 1_000,
+  /** Artifacts of one task; each is looked through when a chunk arrives. */
+  artifactsMax: 1_000,
+  /** Events of one task: about what one reader can replay in a minute. */
+  eventsMax: 1_000_000,
+  /** Bytes of text and data that one agent event may carry: what a client's event parser takes (the official one 4 MiB). */
+  eventBytesMax: 4 * 1024 * 1024,
+  /** Events read at once by a reader of a log: one write to a socket. */
+  readMax: 256,
+  /** Events of one run that are not yet committed: then the agent waits for the disk. */
+  unwrittenEventsMax: 256,
+  /** Tasks on one page of a list (v1 §3.1.4). */
+  pageSizeMax: 100,
+  pageSizeDefault: 50,
+  /** Settled logs kept in memory for reading. */
+  hotTasksMax: 2_000,
+  /** Bytes of logs kept in memory, roughly. */
+  hotBytesMax: 64 * 1024 * 1024,
+  /** Events of one active log kept in memory; a slower reader goes back to the store. */
+  hotEventsMax: 1_024,
+  /** Runs at once in one process. */
+  runsMax: 5_000,
+  /** Open streams at once in one process. */
+  streamsMax: 10_000,
+  /** How long a claim on a run holds without renewal. */
+  leaseMs: 30_000,
+  /** Runs of one turn that may end without a word before the task fails. */
+  attemptsMax: 3,
+  /** How long an agent may go on after it was told to stop. */
+  cancelGraceMs: 5_000,
+  /** How long running agents may go on after SIGTERM. */
+  drainMs: 10_000,
+  /** How long a stream waits for the agent's first word before it shows the task: the answer may be a bare message. */
+  firstWordMs: 500,
+  /** Between two comments on a silent stream: proxies close silent connections, most after 30 s or 60 s. */
+  heartbeatMs: 15_000,
+  /** How often a conflicting append is tried again with fresh state. */
+  conflictTriesMax: 10,
+  /** Between two looks of a reader that heard no bell: a lost ring costs this, never an event. */
+  pollMs: 5_000,
+} as const;

@@ -1,0 +1,77 @@
+import type { AgentName, ContextId, TaskId } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
+import type { Artifact, Message } from "./message.ts";
+
+export type TaskState =
+  | "submitted"
+  | "working"
+  | "input-required"
+  | "auth-required"
+  | "completed"
+  | "failed"
+  | "canceled"
+  | "rejected";
+
+/** What a state means for those who wait. */
+const PHASES: Record<TaskState, "moving" | "interrupted" | "terminal"> = {
+  submitted: "moving",
+  working: "moving",
+  "input-required": "interrupted",
+  "auth-required": "interrupted",
+  completed: "terminal",
+  failed: "terminal",
+  canceled: "terminal",
+  rejected: "terminal",
+};
+
+export const TASK_STATES = Object.keys(PHASES) as readonly TaskState[];
+/** Nothing will ever happen. */
+export const isTerminal = (state: TaskState): boolean => PHASES[state] === "terminal";
+/** Nothing will happen until someone acts. */
+export const isSettled = (state: TaskState): boolean => PHASES[state] !== "moving";
+
+export interface TaskStatus {
+  readonly state: TaskState;
+  readonly message?: Message;
+  /** When this state was entered, in milliseconds. */
+  readonly at: number;
+}
+
+export interface Usage {
+  readonly [counter: string]: number;
+}
+
+export interface Task {
+  readonly id: TaskId;
+  readonly contextId: ContextId;
+  readonly agent: AgentName;
+  /** The dialect in which the task was made. */
+  readonly origin: string;
+  readonly status: TaskStatus;
+  readonly artifacts: readonly Artifact[];
+  /** Messages of callers, and status messages that a later status has replaced; the current one is only in `status`. */
+  readonly history: readonly Message[];
+  readonly metadata?: JsonObject;
+  readonly createdAt: number;
+  /** How many messages of callers it has got; each begins a turn. */
+  readonly turn: number;
+  /** How often a run was started: the fence, so an earlier run can no longer write. */
+  readonly attempt: number;
+  /** How many runs of this turn ended without a word. */
+  readonly crashes: number;
+  /** Somebody has asked for the end; only `canceled` can follow. */
+  readonly cancel?: { readonly at: number; readonly reason?: string };
+  /** A caller has seen this as a task, so that it can no longer become a bare reply. */
+  readonly shown: boolean;
+  /** The agent answered with a bare message: there is no task as far as callers can see. */
+  readonly reply?: Message;
+  readonly usage?: Usage;
+}
+
+/** When a reader has had enough: v1 §3.1.2, §3.1.6, §3.2.2; wire.md D4. */
+export type Until = "terminal" | "asked" | "settled";
+
+export function reached(until: Until, state: TaskState): boolean {
+  if (until === "settled") return isSettled(state);
+  return isTerminal(state) || (until === "asked" && state === "input-required");
+}

@@ -1,0 +1,289 @@
+/** Everything that is pluggable, on one page. A room implements one of these or uses them; rooms do not know each other. */
+import type {
+  AgentCard,
+  AgentName,
+  Artifact,
+  ContextId,
+  FaultCode,
+  FaultDetails,
+  Json,
+  JsonObject,
+  Message,
+  Scope,
+  Seq,
+  Step,
+  Task,
+  TaskEvent,
+  TaskId,
+  TaskState,
+  Until,
+  Usage,
+} from "./model/index.ts";
+
+// ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
+
+export type TransportName = "jsonrpc" | "rest";
+/** Header names in lower case; a header that came twice is joined with a comma, as HTTP allows. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
+export interface WireCall {
+  readonly transport: TransportName;
+  /** The pattern of the path that was called, as a dialect's routes spell it. */
+  readonly endpoint: string;
+  /** The agent that the path names; undefined: the default agent. */
+  readonly agent: string | undefined;
+  readonly headers: Headers;
+  readonly query: URLSearchParams;
+  /** Scheme and host under which the caller reached us, without a trailing slash. */
+  readonly base: string;
+  readonly method: string;
+  readonly params: Json | undefined;
+  /** Ends the caller's reading, never a run. Made when first asked for. */
+  readonly signal: AbortSignal;
+}
+
+export type WireReply = { readonly headers: Readonly<Record<string, string>> } & (
+  | { readonly kind: "one"; readonly json: string }
+  | { readonly kind: "many"; readonly frames: AsyncIterable<readonly Frame[]> }
+  | { readonly kind: "fault"; readonly fault: WireFault }
+);
+
+/** One piece of a stream; its JSON is made once per dialect, however many readers there are. */
+export interface Frame {
+  readonly id?: Seq;
+  readonly event?: string;
+  readonly json: string;
+  /** This dialect streams without the transport's envelope. */
+  readonly bare?: boolean;
+}
+
+export interface WireFault {
+  readonly code: FaultCode;
+  readonly rpc: number;
+  readonly http: number;
+  readonly message: string;
+  readonly data?: Json;
+  /** This dialect's readers expect even a refusal as a stream. */
+  readonly asStream?: boolean;
+}
+
+export type Handle = (call: WireCall) => Promise<WireReply>;
+
+// ---- 2. calls <-> operations (pure: no clock, no I/O, no lookup) ---------------------------------------------
+
+export interface Dialect {
+  readonly name: string;
+  /** Where calls arrive and cards are read, as data. */
+  readonly routes: readonly Route[];
+  /** Total: a new fault will not compile without its numbers. */
+  readonly faults: FaultTable;
+  /** By endpoint, headers and method name; never by params. */
+  claims(call: WireCall): boolean;
+  decode(call: WireCall): Operation;
+  encode(operation: Operation, answer: Answer): Json;
+  /** `closing`: the stream ends after this step. null: this dialect has no word for it. */
+  encodeStep(step: Step, closing: boolean): { event?: string; data: Json; bare?: boolean } | null;
+  encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
+  /** Headers of every reply: which version was spoken, which extensions are active. */
+  replyHeaders(call: WireCall, operation: Operation | null): Record<string, string>;
+}
+export type FaultTable = Readonly<Record<FaultCode, { readonly rpc: number; readonly http: number }>>;
+/** `method` is what a transport puts in the call; for JSON-RPC the body names it. */
+export interface Route {
+  readonly transport: TransportName;
+  readonly verb: "GET" | "POST" | "DELETE";
+  /** `/agents/{agent}`: a part in braces is one segment. */
+  readonly path: string;
+  readonly method: string;
+}
+
+export type Operation = { readonly agent: AgentName | undefined; readonly tenant?: string } & (
+  | { readonly op: "send"; readonly send: Send; readonly until: Until | "accepted"; readonly view: View }
+  | { readonly op: "stream"; readonly send: Send; readonly until: Until; readonly view: View }
+  | {
+      readonly op: "subscribe";
+      readonly taskId: TaskId;
+      readonly from: Seq | "snapshot";
+      readonly until: Until;
+      /** What a reader of an ended task gets: v1 §3.1.6 an error, v0.3 the task once. */
+      readonly ended: "fault" | "snapshot";
+    }
+  | { readonly op: "get"; readonly taskId: TaskId; readonly view: View }
+  | { readonly op: "list"; readonly filter: ListFilter; readonly view: View }
+  | {
+      readonly op: "cancel";
+      readonly taskId: TaskId;
+      readonly reason?: string;
+      /** wire.md D5: whether cancelling twice is fine. */
+      readonly again: "task" | "fault";
+    }
+  | { readonly op: "push" }
+  | { readonly op: "extended-card" }
+  | { readonly op: "card"; readonly base: string; readonly form: string }
+  | { readonly op: "agents"; readonly base: string }
+);
+export interface Send {
+  readonly origin: string;
+  readonly message: Message;
+  readonly taskId?: TaskId;
+  readonly contextId?: ContextId;
+  readonly metadata?: JsonObject;
+  readonly acceptedOutputModes?: readonly string[];
+  readonly extensions: readonly string[];
+  /** The caller asked for push with the send itself. */
+  readonly push: boolean;
+}
+/** What of a task the caller wants to see. */
+export interface View {
+  readonly historyMax?: number;
+  readonly artifacts: boolean;
+}
+export interface ListFilter {
+  readonly contextId?: ContextId;
+  readonly state?: TaskState;
+  /** Inclusive, in milliseconds. */
+  readonly statusSince?: number;
+  readonly pageSize: number;
+  readonly pageToken?: string;
+}
+
+export type Answer =
+  | { readonly kind: "task"; readonly task: Task }
+  | { readonly kind: "message"; readonly message: Message }
+  | { readonly kind: "page"; readonly page: Page }
+  | { readonly kind: "card"; readonly card: AgentCard; readonly base: string; readonly path: string }
+  | { readonly kind: "agents"; readonly agents: readonly Agent[]; readonly fallback: AgentName };
+export interface Page {
+  readonly tasks: readonly Task[];
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
+}
+/** Steps come in bunches: all that is there is handed on at once. `closing` is true in the bunch that ends the stream. */
+export type Steps = AsyncIterable<{ readonly steps: readonly Step[]; readonly closing: boolean }>;
+export type Core = (operation: Operation, scope: Scope, signal: Lazy<AbortSignal>) => Promise<Answer | Steps>;
+/** A value that is made only if somebody asks: an abort signal costs more than the rest of a get. */
+export type Lazy<T> = () => T;
+
+// ---- 3. who is calling, and for whom -------------------------------------------------------------------------
+
+export interface Guard {
+  identify(headers: Headers): Principal;
+  /** The only way to obtain a Scope. */
+  admit(principal: Principal, operation: Operation): Scope;
+}
+export interface Principal {
+  readonly subject: string;
+  readonly tenants: readonly string[];
+}
+
+// ---- 4. what happened ----------------------------------------------------------------------------------------
+
+export interface Store {
+  readonly log: EventLog;
+  readonly tasks: TaskIndex;
+  readonly runs: RunQueue;
+  /** The time of the newest event, so that a clock that was set back goes on from there. */
+  readonly lastAt: number;
+  close(): Promise<void>;
+}
+export interface EventLog {
+  /**
+   * Records events and resolves when they are committed. Fault("conflict") if what is expected no longer holds,
+   * Fault("task-not-found") if the task is not there for this scope.
+   */
+  append(scope: Scope, taskId: TaskId, events: readonly TaskEvent[], expected: Expected): Promise<void>;
+  /** Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. */
+  read(scope: Scope, taskId: TaskId, after: Seq, max: number): Promise<readonly Step[]>;
+}
+/** What must still be true when an append is recorded: the log is where the writer saw it, or the writer still holds the run. */
+export type Expected = { readonly after: Seq } | { readonly run: Run };
+export interface TaskIndex {
+  get(scope: Scope, taskId: TaskId): Promise<{ readonly task: Task; readonly seq: Seq } | null>;
+  list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
+}
+export interface RunQueue {
+  /** Takes due tasks that nobody holds, in order of arrival; records that their runs have begun. */
+  claim(worker: string, agents: ReadonlySet<AgentName>, max: number): Promise<readonly Run[]>;
+  /** false: the lease is lost, stop. */
+  renew(run: Run): Promise<boolean>;
+  /** Gives an unfinished run back, so that it is due again at once. */
+  release(run: Run): Promise<void>;
+  /** Unfinished tasks by agent: what a start finds. */
+  unfinished(): Promise<ReadonlyMap<AgentName, number>>;
+}
+export interface Run {
+  readonly scope: Scope;
+  readonly worker: string;
+  readonly attempt: number;
+  /** The task as the run begins. */
+  readonly task: Task;
+}
+
+/** Says "look", never what. */
+export interface Bus {
+  ring(topic: string): void;
+  listen(topic: string): Bell;
+}
+/** Latches: a ring between two waits is kept. */
+export interface Bell {
+  /** Resolves at the next ring, at `wake`, or after `waitMs`. */
+  rung(waitMs: number): Promise<void>;
+  wake(): void;
+  close(): void;
+}
+
+// ---- 5. who does the work ------------------------------------------------------------------------------------
+
+export interface Agent {
+  readonly name: AgentName;
+  readonly card: AgentCard;
+  readonly runtime: AgentRuntime;
+  /** Whether the answer may be a bare message; undefined: the agent did not say. */
+  readonly replies: "task" | "message" | undefined;
+}
+export interface Catalog {
+  find(name: AgentName | undefined): Agent | undefined;
+  all(): readonly Agent[];
+  readonly fallback: AgentName;
+}
+export interface AgentRuntime {
+  readonly name: string;
+  /** Return: completed; throw: failed; abort: canceled. */
+  run(turn: Turn): AsyncIterable<AgentEvent>;
+}
+export interface Turn {
+  readonly task: Task;
+  /** The message that this turn answers. */
+  readonly message: Message;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** This context's earlier turns, oldest first: what callers said, and what the agent made of it. */
+  history(): Promise<readonly Message[]>;
+  newId(): string;
+}
+export type AgentEvent =
+  | {
+      readonly kind: "status";
+      readonly state: Exclude<TaskState, "submitted" | "canceled">;
+      readonly message?: Message;
+    }
+  | {
+      readonly kind: "artifact";
+      readonly artifact: Artifact;
+      readonly append: boolean;
+      readonly last: boolean;
+      readonly join: boolean;
+    }
+  | { readonly kind: "reply"; readonly message: Message }
+  | { readonly kind: "usage"; readonly usage: Usage };
+
+/** Where what callers must not see is written down. */
+export interface Log {
+  debug(facts: object, text: string): void;
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+  error(facts: object, text: string): void;
+}
