@@ -4,6 +4,7 @@ import type {
   AgentName,
   Artifact,
   ContextId,
+  Fault,
   FaultCode,
   FaultDetails,
   Json,
@@ -18,6 +19,7 @@ import type {
   TaskState,
   Until,
   Usage,
+  View,
 } from "./model/index.ts";
 
 // ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
@@ -39,8 +41,8 @@ export interface WireCall {
   readonly base: string;
   readonly method: string;
   readonly params: Json | undefined;
-  /** Ends the caller's reading, never a run. Made when first asked for. */
-  readonly signal: AbortSignal;
+  /** Ends the caller's reading, never a run. */
+  readonly signal: Lazy<AbortSignal>;
 }
 
 export type WireReply = { readonly headers: Readonly<Record<string, string>> } & (
@@ -56,6 +58,8 @@ export interface Frame {
   readonly json: string;
   /** This dialect streams without the transport's envelope. */
   readonly bare?: boolean;
+  /** The stream breaks off with this; `json` is empty. */
+  readonly fault?: WireFault;
 }
 
 export interface WireFault {
@@ -68,7 +72,11 @@ export interface WireFault {
   readonly asStream?: boolean;
 }
 
-export type Handle = (call: WireCall) => Promise<WireReply>;
+export interface Pipeline {
+  handle(call: WireCall): Promise<WireReply>;
+  /** A refusal before there was a call: still said in the dialect that the caller seems to speak. */
+  refuse(call: WireCall, fault: Fault): WireReply;
+}
 
 // ---- 2. calls <-> operations (pure: no clock, no I/O, no lookup) ---------------------------------------------
 
@@ -86,7 +94,7 @@ export interface Dialect {
   encodeStep(step: Step, closing: boolean): { event?: string; data: Json; bare?: boolean } | null;
   encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
-  replyHeaders(call: WireCall, operation: Operation | null): Record<string, string>;
+  replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
 }
 export type FaultTable = Readonly<Record<FaultCode, { readonly rpc: number; readonly http: number }>>;
 /** `method` is what a transport puts in the call; for JSON-RPC the body names it. */
@@ -134,11 +142,6 @@ export interface Send {
   /** The caller asked for push with the send itself. */
   readonly push: boolean;
 }
-/** What of a task the caller wants to see. */
-export interface View {
-  readonly historyMax?: number;
-  readonly artifacts: boolean;
-}
 export interface ListFilter {
   readonly contextId?: ContextId;
   readonly state?: TaskState;
@@ -153,7 +156,12 @@ export type Answer =
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "page"; readonly page: Page }
   | { readonly kind: "card"; readonly card: AgentCard; readonly base: string; readonly path: string }
-  | { readonly kind: "agents"; readonly agents: readonly Agent[]; readonly fallback: AgentName };
+  | {
+      readonly kind: "agents";
+      readonly agents: readonly Agent[];
+      readonly fallback: AgentName;
+      readonly base: string;
+    };
 export interface Page {
   readonly tasks: readonly Task[];
   readonly nextPageToken: string;
@@ -221,15 +229,19 @@ export interface Run {
   readonly task: Task;
 }
 
-/** Says "look", never what. */
+/** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
 export interface Bus {
   ring(topic: string): void;
   listen(topic: string): Bell;
 }
+/** Readers of a task listen on its id; its run listens here, for a cancel. */
+export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
+/** Rung when a task has become due. */
+export const DUE = "due";
 /** Latches: a ring between two waits is kept. */
 export interface Bell {
-  /** Resolves at the next ring, at `wake`, or after `waitMs`. */
-  rung(waitMs: number): Promise<void>;
+  /** Resolves at the next ring or `wake`. */
+  rung(): Promise<void>;
   wake(): void;
   close(): void;
 }

@@ -54,6 +54,7 @@ export interface Recorded {
 /** One thing in a stream: the task as it stands after the event; null: a snapshot. */
 export interface Step {
   readonly seq: Seq;
+  readonly at: number;
   readonly task: Task;
   readonly event: TaskEvent | null;
 }

@@ -59,6 +59,4 @@ export const LIMITS = {
   heartbeatMs: 15_000,
   /** How often a conflicting append is tried again with fresh state. */
   conflictTriesMax: 10,
-  /** Between two looks of a reader that heard no bell: a lost ring costs this, never an event. */
-  pollMs: 5_000,
 } as const;

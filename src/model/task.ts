@@ -75,3 +75,21 @@ export function reached(until: Until, state: TaskState): boolean {
   if (until === "settled") return isSettled(state);
   return isTerminal(state) || (until === "asked" && state === "input-required");
 }
+
+/** What of a task a caller wants to see. */
+export interface View {
+  /** At most this many messages, the newest; undefined: all. */
+  readonly historyMax?: number;
+  readonly artifacts: boolean;
+}
+
+export function viewed(task: Task, view: View): Task {
+  const { historyMax } = view;
+  const short = historyMax !== undefined && task.history.length > historyMax;
+  if (!short && (view.artifacts || task.artifacts.length === 0)) return task;
+  return {
+    ...task,
+    history: short ? task.history.slice(task.history.length - historyMax) : task.history,
+    artifacts: view.artifacts ? task.artifacts : [],
+  };
+}

@@ -1,0 +1,12 @@
+import type { Guard } from "../ports.ts";
+import { toScope } from "./scope.ts";
+
+/** Everybody is the same caller: for a server on loopback, where whoever can connect is the one who started it. */
+export function createAnonymousGuard(): Guard {
+  const principal = { subject: "anonymous", tenants: ["default"] };
+  const scope = toScope("default", principal.subject);
+  return {
+    identify: () => principal,
+    admit: () => scope,
+  };
+}

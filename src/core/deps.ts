@@ -1,0 +1,45 @@
+import { Fault, type Scope, type Seq, type Task, type TaskId, taskNotFound } from "../model/index.ts";
+import type { Agent, Bus, Catalog, Operation, Store } from "../ports.ts";
+
+/** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
+export interface CoreParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly catalog: Catalog;
+  readonly newId: () => string;
+  /** false: the server is stopping and takes no new work. */
+  readonly isOpen: () => boolean;
+  readonly cancelGraceMs: number;
+  readonly firstWordMs: number;
+  /** How long a blocking send may wait; 0: as long as it takes. */
+  readonly sendWaitMs: number;
+}
+
+export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
+
+export function findAgent(parts: CoreParts, operation: Operation): Agent {
+  const agent = parts.catalog.find(operation.agent);
+  if (agent) return agent;
+  const served = parts.catalog.all().map(one => one.name);
+  throw new Fault(
+    "agent-not-found",
+    `There is no agent "${operation.agent}" here; there are: ${served.join(", ")}`,
+  );
+}
+
+/** A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same. */
+export async function findTask(
+  parts: CoreParts,
+  agent: Agent,
+  scope: Scope,
+  taskId: TaskId,
+): Promise<{ readonly task: Task; readonly seq: Seq }> {
+  const found = await parts.store.tasks.get(scope, taskId);
+  if (!found || found.task.agent !== agent.name || found.task.reply) throw taskNotFound(taskId);
+  return found;
+}
+
+export function requireStreaming(agent: Agent): void {
+  if (!agent.card.streaming)
+    throw new Fault("unsupported-operation", `The agent "${agent.name}" does not stream; use a plain send`);
+}

@@ -1,0 +1,37 @@
+import type { Core } from "../ports.ts";
+import { cancel } from "./cancel.ts";
+import { agents, card, extendedCard, push } from "./card.ts";
+import type { CoreParts } from "./deps.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import { send } from "./send.ts";
+import { stream } from "./stream.ts";
+import { subscribe } from "./subscribe.ts";
+
+/** One operation in, one answer or many steps out. */
+export function createCore(parts: CoreParts): Core {
+  return async (operation, scope, signal) => {
+    switch (operation.op) {
+      case "send":
+        return send(parts, operation, scope, signal);
+      case "stream":
+        return stream(parts, operation, scope, signal);
+      case "subscribe":
+        return subscribe(parts, operation, scope, signal);
+      case "get":
+        return get(parts, operation, scope);
+      case "list":
+        return list(parts, operation, scope);
+      case "cancel":
+        return cancel(parts, operation, scope);
+      case "card":
+        return card(parts, operation);
+      case "agents":
+        return agents(parts, operation);
+      case "extended-card":
+        return extendedCard(parts, operation);
+      case "push":
+        return push(parts, operation);
+    }
+  };
+}

@@ -1,0 +1,62 @@
+import { type Scope, type Seq, type Step, type Task, type View, viewed } from "../model/index.ts";
+import type { Agent, Answer, Lazy, Operation } from "../ports.ts";
+import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
+import { type Placed, place } from "./place.ts";
+import { tail } from "./tail.ts";
+
+/** Records the message, then reads the log until the task has settled; or answers at once, if the caller likes. */
+export async function send(
+  parts: CoreParts,
+  operation: OperationOf<"send">,
+  scope: Scope,
+  signal: Lazy<AbortSignal>,
+): Promise<Answer> {
+  const agent = findAgent(parts, operation);
+  const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
+  if (operation.until !== "accepted" || waitsForWord(agent, placed))
+    return settle(parts, operation, scope, placed, limited(parts, signal));
+  const { task } = await findAny(parts, scope, placed);
+  return toAnswer(task, operation.view);
+}
+
+async function settle(
+  parts: CoreParts,
+  operation: OperationOf<"send">,
+  scope: Scope,
+  placed: Placed,
+  signal: Lazy<AbortSignal>,
+): Promise<Answer> {
+  const until = operation.until === "accepted" ? "settled" : operation.until;
+  const before = (placed.seq - 1) as Seq;
+  let last: Step | undefined;
+  for await (const { steps } of tail(parts, scope, placed.taskId, before, until, signal)) {
+    last = steps.at(-1);
+    if (operation.until === "accepted" && last?.task.shown) break;
+  }
+  return toAnswer(last?.task ?? (await findAny(parts, scope, placed)).task, operation.view);
+}
+
+async function findAny(parts: CoreParts, scope: Scope, placed: Placed): Promise<{ readonly task: Task }> {
+  const found = await parts.store.tasks.get(scope, placed.taskId);
+  if (!found) throw new Error("a task that was just recorded is gone");
+  return found;
+}
+
+function toAnswer(task: Task, view: View): Answer {
+  return task.reply ? { kind: "message", message: task.reply } : { kind: "task", task: viewed(task, view) };
+}
+
+/** wire.md D9: when the longest wait has passed, the answer is the task as it stands. */
+function limited(parts: CoreParts, signal: Lazy<AbortSignal>): Lazy<AbortSignal> {
+  if (parts.sendWaitMs === 0) return signal;
+  return () => AbortSignal.any([signal(), AbortSignal.timeout(parts.sendWaitMs)]);
+}
+
+/** Whether the caller sees a task whatever the agent says, so that it can no longer answer with a bare message. */
+export function isShownAtOnce(agent: Agent, operation: Operation): boolean {
+  if (agent.replies === "task") return true;
+  return operation.op === "send" && operation.until === "accepted" && agent.replies !== "message";
+}
+
+/** v1 §3.2.2: returning at once has no effect on message replies, so a declared replier is waited for. */
+const waitsForWord = (agent: Agent, placed: Placed): boolean => agent.replies === "message" && !placed.known;

@@ -1,0 +1,89 @@
+import {
+  Fault,
+  LIMITS,
+  type Scope,
+  type Seq,
+  type Step,
+  type TaskId,
+  type View,
+  viewed,
+} from "../model/index.ts";
+import type { Lazy, Steps } from "../ports.ts";
+import { type CoreParts, findAgent, type OperationOf, requireStreaming } from "./deps.ts";
+import { place } from "./place.ts";
+import { isShownAtOnce } from "./send.ts";
+import { tail } from "./tail.ts";
+
+/**
+ * Records the message and reads on. v1 §3.1.2: either exactly one message, or the task first and then what happens
+ * to it. Which of the two is known at the agent's first word, so the first frame waits for it, but not for long.
+ */
+export async function stream(
+  parts: CoreParts,
+  operation: OperationOf<"stream">,
+  scope: Scope,
+  signal: Lazy<AbortSignal>,
+): Promise<Steps> {
+  const agent = findAgent(parts, operation);
+  requireStreaming(agent);
+  const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
+  const before = (placed.seq - 1) as Seq;
+  const steps = tail(parts, scope, placed.taskId, before, operation.until, signal);
+  const waitMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstWordMs;
+  return withTaskFirst(parts, scope, placed.taskId, steps, { waitMs, view: operation.view });
+}
+
+type Bunch = Awaited<ReturnType<AsyncIterator<{ steps: readonly Step[]; closing: boolean }>["next"]>>;
+
+async function* withTaskFirst(
+  parts: CoreParts,
+  scope: Scope,
+  taskId: TaskId,
+  steps: Steps,
+  how: { readonly waitMs: number; readonly view: View },
+): Steps {
+  const reader = steps[Symbol.asyncIterator]();
+  try {
+    const held: Step[] = [];
+    for (;;) {
+      const pending = reader.next();
+      const soon = held.length === 0 ? await pending : await within(pending, how.waitMs);
+      if (soon === "late") await show(parts, scope, taskId);
+      const bunch = soon === "late" ? await pending : soon;
+      if (bunch.done) return;
+      held.push(...bunch.value.steps);
+      const last = held.at(-1) as Step;
+      if (last.task.reply) return yield { steps: [last], closing: true };
+      if (!last.task.shown) continue;
+      const [first, ...rest] = held as [Step, ...Step[]];
+      const snapshot: Step = { ...first, task: viewed(first.task, how.view), event: null };
+      yield { steps: [snapshot, ...rest], closing: bunch.value.closing };
+      break;
+    }
+    for (let bunch = await reader.next(); !bunch.done; bunch = await reader.next()) yield bunch.value;
+  } finally {
+    await reader.return?.();
+  }
+}
+
+async function within(pending: Promise<Bunch>, waitMs: number): Promise<Bunch | "late"> {
+  if (waitMs === Number.POSITIVE_INFINITY) return pending;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">(resolve => (timer = setTimeout(() => resolve("late"), waitMs)));
+  const first = await Promise.race([pending, late]);
+  clearTimeout(timer);
+  return first;
+}
+
+/** Puts on record that the caller gets a task. If the agent spoke meanwhile, there is nothing left to say. */
+async function show(parts: CoreParts, scope: Scope, taskId: TaskId): Promise<void> {
+  for (let tries = 0; tries < LIMITS.conflictTriesMax; tries++) {
+    const found = await parts.store.tasks.get(scope, taskId);
+    if (!found || found.task.shown || found.task.reply) return;
+    try {
+      return await parts.store.log.append(scope, taskId, [{ type: "shown" }], { after: found.seq });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "conflict") throw error;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  defined,
+  type Json,
+  type JsonObject,
+  LIMITS,
+  type Message,
+  type Part,
+  type Role,
+  type View,
+} from "../../model/index.ts";
+import type { ListFilter, Send, WireCall } from "../../ports.ts";
+import {
+  bad,
+  checkJson,
+  isObject,
+  member,
+  needId,
+  needObject,
+  readBase64,
+  readContextId,
+  readCount,
+  readExtensions,
+  readFlag,
+  readMetadata,
+  readObject,
+  readParts,
+  readTaskId,
+  readText,
+  readTexts,
+} from "../read.ts";
+import { STATES } from "./names.ts";
+
+const HISTORY = { min: 0, max: 2 ** 31 - 1 };
+
+export function readSend(call: WireCall, params: JsonObject): { send: Send; view: View; blocking: boolean } {
+  const message = readMessage(needObject(params, "message", ""), "message");
+  const configuration = readObject(params, "configuration", "") ?? {};
+  const path = "configuration";
+  const { taskId, contextId, ...said } = message;
+  return {
+    // v0.3 leaves the default open; every SDK blocks.
+    blocking: readFlag(configuration, "blocking", path) ?? true,
+    view: readView(configuration, path),
+    send: defined<Send>({
+      origin: "v03",
+      message: said,
+      taskId,
+      contextId,
+      metadata: readMetadata(params, ""),
+      acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", path),
+      extensions: readExtensions(call),
+      push: readObject(configuration, "pushNotificationConfig", path) !== undefined,
+    }),
+  };
+}
+
+function readMessage(from: JsonObject, path: string): Message {
+  if (member(from, "role") !== "user") throw bad(`${path}.role`, 'must be "user"');
+  return defined<Message>({
+    messageId: needId(from, "messageId", path),
+    role: "user" as Role,
+    parts: readParts(from, "parts", path, readPart),
+    taskId: readTaskId(from, "taskId", path),
+    contextId: readContextId(from, "contextId", path),
+    metadata: readMetadata(from, path),
+    extensions: readTexts(from, "extensions", path),
+    referenceTaskIds: readTexts(from, "referenceTaskIds", path),
+  });
+}
+
+function readPart(from: JsonObject, path: string): Part {
+  const metadata = readMetadata(from, path);
+  switch (member(from, "kind")) {
+    case "text": {
+      const text = readText(from, "text", path);
+      if (text === undefined) throw bad(`${path}.text`, "is required");
+      return metadata ? { kind: "text", text, metadata } : { kind: "text", text };
+    }
+    case "file":
+      return readFile(needObject(from, "file", path), `${path}.file`, metadata);
+    case "data":
+      return readData(from, path, metadata);
+    default:
+      throw bad(`${path}.kind`, 'must be "text", "file" or "data"');
+  }
+}
+
+function readFile(file: JsonObject, path: string, metadata: JsonObject | undefined): Part {
+  const extras = defined<Pick<Part, "filename" | "mediaType" | "metadata">>({
+    filename: readText(file, "name", path) || undefined,
+    mediaType: readText(file, "mimeType", path) || undefined,
+    metadata,
+  });
+  // The specification's own examples say `data` for bytes; reading both is cheap.
+  const bytes = readText(file, "bytes", path) ?? readText(file, "data", path);
+  const uri = readText(file, "uri", path);
+  if ((bytes === undefined) === (uri === undefined)) throw bad(path, "must have either bytes or uri");
+  if (bytes !== undefined) return { kind: "bytes", bytes: readBase64(bytes, `${path}.bytes`), ...extras };
+  if (!URL.canParse(uri as string)) throw bad(`${path}.uri`, "must be an absolute URI");
+  return { kind: "url", url: uri as string, ...extras };
+}
+
+/** What is no object travels wrapped (the official SDKs' convention): see write.ts. */
+function readData(from: JsonObject, path: string, metadata: JsonObject | undefined): Part {
+  const value = member(from, "data");
+  if (!isObject(value)) throw bad(`${path}.data`, "must be an object");
+  checkJson(value, `${path}.data`);
+  if (metadata?.data_part_compat !== true)
+    return metadata ? { kind: "data", data: value, metadata } : { kind: "data", data: value };
+  const { data_part_compat: _, ...rest } = metadata;
+  const data: Json = value.value ?? null;
+  return Object.keys(rest).length > 0 ? { kind: "data", data, metadata: rest } : { kind: "data", data };
+}
+
+export function readView(from: JsonObject, path: string): View {
+  const historyMax = readCount(from, "historyLength", path, HISTORY);
+  return historyMax === undefined ? { artifacts: true } : { artifacts: true, historyMax };
+}
+
+export function readFilter(params: JsonObject): ListFilter {
+  const wanted = member(params, "status");
+  const state = STATES.find(one => one === wanted);
+  if (wanted !== undefined && state === undefined) throw bad("status", `must be one of ${STATES.join(", ")}`);
+  return defined<ListFilter>({
+    contextId: readContextId(params, "contextId", ""),
+    state,
+    pageSize:
+      readCount(params, "pageSize", "", { min: 1, max: LIMITS.pageSizeMax }) ?? LIMITS.pageSizeDefault,
+    pageToken: readText(params, "pageToken", "") || undefined,
+  });
+}

@@ -1,0 +1,124 @@
+import type { Artifact, Json, JsonObject, Message, Part, Step, Task, TaskStatus } from "../../model/index.ts";
+import type { Page } from "../../ports.ts";
+
+export function writeTask(task: Task): JsonObject {
+  const out: Record<string, Json> = {
+    kind: "task",
+    id: task.id,
+    contextId: task.contextId,
+    status: writeStatus(task.status),
+  };
+  if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
+  if (task.history.length > 0) out.history = task.history.map(writeMessage);
+  if (task.metadata) out.metadata = task.metadata;
+  return out;
+}
+
+function writeStatus(status: TaskStatus): JsonObject {
+  const out: Record<string, Json> = { state: status.state };
+  if (status.message) out.message = writeMessage(status.message);
+  out.timestamp = new Date(status.at).toISOString();
+  return out;
+}
+
+export function writeMessage(message: Message): JsonObject {
+  const out: Record<string, Json> = {
+    kind: "message",
+    messageId: message.messageId,
+    role: message.role,
+    parts: message.parts.map(writePart),
+  };
+  if (message.contextId !== undefined) out.contextId = message.contextId;
+  if (message.taskId !== undefined) out.taskId = message.taskId;
+  if (message.metadata) out.metadata = message.metadata;
+  if (message.extensions?.length) out.extensions = message.extensions;
+  if (message.referenceTaskIds?.length) out.referenceTaskIds = message.referenceTaskIds;
+  return out;
+}
+
+function writePart(part: Part): JsonObject {
+  switch (part.kind) {
+    case "text":
+      return withMetadata({ kind: "text", text: part.text }, textExtras(part));
+    case "bytes":
+      return withMetadata({ kind: "file", file: { bytes: part.bytes, ...fileExtras(part) } }, part.metadata);
+    case "url":
+      return withMetadata({ kind: "file", file: { uri: part.url, ...fileExtras(part) } }, part.metadata);
+    case "data":
+      return writeData(part);
+  }
+}
+
+/** v0.3 has no place for a text's file name and media type: they go along as metadata. */
+function textExtras(part: Part): JsonObject | undefined {
+  if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
+  return {
+    ...part.metadata,
+    ...(part.filename !== undefined && { filename: part.filename }),
+    ...(part.mediaType !== undefined && { mediaType: part.mediaType }),
+  };
+}
+
+function fileExtras(part: Part): JsonObject {
+  return {
+    ...(part.filename !== undefined && { name: part.filename }),
+    ...(part.mediaType !== undefined && { mimeType: part.mediaType }),
+  };
+}
+
+/** v0.3 data is an object; anything else travels wrapped and marked, as the official SDKs do it. */
+function writeData(part: Part & { kind: "data" }): JsonObject {
+  const { data } = part;
+  if (typeof data === "object" && data !== null && !Array.isArray(data))
+    return withMetadata({ kind: "data", data }, part.metadata);
+  return { kind: "data", data: { value: data }, metadata: { ...part.metadata, data_part_compat: true } };
+}
+
+const withMetadata = (part: JsonObject, metadata: JsonObject | undefined): JsonObject =>
+  metadata ? { ...part, metadata } : part;
+
+function writeArtifact(artifact: Artifact): JsonObject {
+  const out: Record<string, Json> = { artifactId: artifact.artifactId };
+  if (artifact.name !== undefined) out.name = artifact.name;
+  if (artifact.description !== undefined) out.description = artifact.description;
+  out.parts = artifact.parts.map(writePart);
+  if (artifact.metadata) out.metadata = artifact.metadata;
+  if (artifact.extensions?.length) out.extensions = artifact.extensions;
+  return out;
+}
+
+export function writePage(page: Page): JsonObject {
+  const { nextPageToken, pageSize, totalSize } = page;
+  return { tasks: page.tasks.map(writeTask), nextPageToken, pageSize, totalSize };
+}
+
+/** `closing`: v0.3 §7.2.2, `final` is true on the event after which the stream ends. */
+export function writeStep(step: Step, closing: boolean): JsonObject | null {
+  const { task, event } = step;
+  const whose = { taskId: task.id, contextId: task.contextId };
+  switch (event?.type) {
+    case undefined:
+      return writeTask(task);
+    case "artifact": {
+      const { append, last: lastChunk } = event;
+      const artifact = writeArtifact(event.artifact);
+      const update = { kind: "artifact-update", ...whose, artifact, append, lastChunk };
+      return event.metadata ? { ...update, metadata: event.metadata } : update;
+    }
+    case "reply":
+      if (task.reply) return writeMessage(task.reply);
+      return { kind: "status-update", ...whose, status: writeStatus(task.status), final: closing };
+    case "message":
+    case "started":
+    case "status": {
+      const update = { kind: "status-update", ...whose, status: writeStatus(task.status), final: closing };
+      return event.type === "status" && event.metadata ? { ...update, metadata: event.metadata } : update;
+    }
+    case "created":
+    case "released":
+    case "shown":
+    case "cancel":
+    case "usage":
+      return null;
+  }
+}

@@ -1,0 +1,91 @@
+import type { FaultCode, FaultDetails, Json } from "../../model/index.ts";
+import type { FaultTable, WireFault } from "../../ports.ts";
+
+/** v1 §5.4 and wire.md 1.7, 1.8; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
+const TABLE_1_0_1: FaultTable = {
+  parse: { rpc: -32700, http: 400 },
+  "invalid-request": { rpc: -32600, http: 400 },
+  "method-not-found": { rpc: -32601, http: 404 },
+  "invalid-params": { rpc: -32602, http: 400 },
+  internal: { rpc: -32603, http: 500 },
+  "task-not-found": { rpc: -32001, http: 404 },
+  "task-not-cancelable": { rpc: -32002, http: 400 },
+  "push-not-supported": { rpc: -32003, http: 400 },
+  "unsupported-operation": { rpc: -32004, http: 400 },
+  "content-type-not-supported": { rpc: -32005, http: 400 },
+  "invalid-agent-response": { rpc: -32006, http: 500 },
+  "extended-card-not-configured": { rpc: -32007, http: 400 },
+  "extension-required": { rpc: -32008, http: 400 },
+  "version-not-supported": { rpc: -32009, http: 400 },
+  "agent-not-found": { rpc: -32602, http: 404 },
+  unauthenticated: { rpc: -32050, http: 401 },
+  forbidden: { rpc: -32051, http: 403 },
+  conflict: { rpc: -32052, http: 409 },
+  unavailable: { rpc: -32053, http: 503 },
+  "too-large": { rpc: -32600, http: 413 },
+  "too-slow": { rpc: -32600, http: 408 },
+};
+
+/** v1.0.0, which the official kit still checks, has other HTTP statuses. */
+const TABLE_1_0_0: FaultTable = {
+  ...TABLE_1_0_1,
+  "task-not-cancelable": { rpc: -32002, http: 409 },
+  "content-type-not-supported": { rpc: -32005, http: 415 },
+  "invalid-agent-response": { rpc: -32006, http: 502 },
+};
+
+export const FAULT_TABLES = { "1.0.1": TABLE_1_0_1, "1.0.0": TABLE_1_0_0 } as const;
+
+/** Errors that the protocol itself names; the others are told under our own domain. */
+const PROTOCOL: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "task-not-found",
+  "task-not-cancelable",
+  "push-not-supported",
+  "unsupported-operation",
+  "content-type-not-supported",
+  "invalid-agent-response",
+  "extended-card-not-configured",
+  "extension-required",
+  "version-not-supported",
+]);
+
+/** Where the protocol's name for an error is not simply ours in capitals. */
+const REASONS: Partial<Record<FaultCode, string>> = {
+  "push-not-supported": "PUSH_NOTIFICATION_NOT_SUPPORTED",
+  "extended-card-not-configured": "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+  "extension-required": "EXTENSION_SUPPORT_REQUIRED",
+};
+
+export function writeFault(
+  fault: { code: FaultCode; message: string; details: FaultDetails },
+  table: FaultTable,
+): WireFault {
+  const { code, message, details } = fault;
+  return {
+    code,
+    ...table[code],
+    message,
+    data: [writeInfo(code, details), ...writeViolation(message, details)],
+  };
+}
+
+/** v1 §9.5: every error carries ErrorInfo, so that programs need not read sentences. */
+function writeInfo(code: FaultCode, details: FaultDetails): Json {
+  const metadata = { ...details.facts, ...(details.taskId !== undefined && { taskId: details.taskId }) };
+  return {
+    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+    reason: REASONS[code] ?? code.toUpperCase().replaceAll("-", "_"),
+    domain: PROTOCOL.has(code) ? "a2a-protocol.org" : "dragoman",
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
+
+function writeViolation(message: string, details: FaultDetails): readonly Json[] {
+  if (details.field === undefined) return [];
+  return [
+    {
+      "@type": "type.googleapis.com/google.rpc.BadRequest",
+      fieldViolations: [{ field: details.field, description: message }],
+    },
+  ];
+}

@@ -1,0 +1,104 @@
+import { Fault, type Json } from "../../model/index.ts";
+import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
+import { writeCardHybrid, writeCardV1 } from "../card.ts";
+import { SPOKEN, versionOf } from "../version.ts";
+import { FAULT_TABLES, writeFault } from "./faults.ts";
+import { decodeMethod, METHODS } from "./methods.ts";
+import { writeMessage, writePage, writeStep, writeTask } from "./write.ts";
+
+export interface V1Options {
+  readonly errorTable: keyof typeof FAULT_TABLES;
+  readonly versionPolicy: "lenient" | "strict";
+  readonly cardPolicy: "hybrid" | "v1";
+}
+
+const ROUTES: readonly Route[] = [
+  { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
+  { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
+  { transport: "rest", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
+  { transport: "rest", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  { transport: "rest", verb: "GET", path: "/agents", method: "agents" },
+  { transport: "rest", verb: "GET", path: "/", method: "agents" },
+];
+
+/** The official protocol, version 1.0. */
+export function createV1(options: V1Options): Dialect {
+  const faults = FAULT_TABLES[options.errorTable];
+
+  function decodeDocument(call: WireCall): Operation {
+    const agent = call.agent as Operation["agent"];
+    if (call.method === "agents") return { op: "agents", agent, base: call.base };
+    const form = versionOf(call) === "1.0" ? "v1" : options.cardPolicy;
+    return { op: "card", agent, base: call.base, form };
+  }
+
+  return {
+    name: "v1",
+    routes: ROUTES,
+    faults,
+    claims(call) {
+      const version = versionOf(call);
+      if (call.transport === "rest")
+        return version === undefined || version === "1.0" || version === "unknown";
+      if (version === "unknown" || Object.hasOwn(METHODS, call.method)) return true;
+      return version === "1.0" && !isOlder(call.method);
+    },
+    decode(call) {
+      checkVersion(call, options.versionPolicy);
+      return call.transport === "rest" ? decodeDocument(call) : decodeMethod(call);
+    },
+    encode,
+    encodeStep(step) {
+      const data = writeStep(step);
+      return data && { data };
+    },
+    encodeFault: fault => writeFault(fault, faults),
+    replyHeaders: (_call, active) =>
+      active.length > 0 ? { "A2A-Version": "1.0", "A2A-Extensions": active.join(", ") } : VERSION_ONLY,
+  };
+}
+
+const VERSION_ONLY = { "A2A-Version": "1.0" };
+
+/** The grammar of the versions before: lower-case words with slashes. */
+const isOlder = (method: string): boolean => /^[a-z]+\/[a-zA-Z/]+$/.test(method);
+
+function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void {
+  const version = versionOf(call);
+  if (version === "1.0" || call.transport === "rest") return;
+  if (version !== "unknown" && policy === "lenient") return;
+  // v1 §3.6.2: no version means 0.3, which has no such method.
+  throw new Fault(
+    "version-not-supported",
+    `This call needs the header A2A-Version: 1.0; spoken here: ${SPOKEN.join(", ")}`,
+    {
+      facts: { supportedVersions: SPOKEN.join(", ") },
+    },
+  );
+}
+
+function encode(operation: Operation, answer: Answer): Json {
+  switch (answer.kind) {
+    case "task":
+      return operation.op === "send" ? { task: writeTask(answer.task) } : writeTask(answer.task);
+    case "message":
+      return { message: writeMessage(answer.message) };
+    case "page":
+      return writePage(answer.page, operation.op === "list" && operation.view.artifacts);
+    case "card": {
+      const url = `${answer.base}${answer.path}`;
+      const hybrid = operation.op === "card" && operation.form === "hybrid";
+      return hybrid ? writeCardHybrid(answer.card, url) : writeCardV1(answer.card, url);
+    }
+    case "agents":
+      return {
+        agents: answer.agents.map(agent => ({
+          name: agent.name,
+          description: agent.card.description,
+          url: `${answer.base}/agents/${agent.name}`,
+          card: `${answer.base}/agents/${agent.name}/.well-known/agent-card.json`,
+          default: agent.name === answer.fallback,
+        })),
+      };
+  }
+}

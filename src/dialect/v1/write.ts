@@ -1,0 +1,134 @@
+import type {
+  Artifact,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  Step,
+  Task,
+  TaskEvent,
+  TaskStatus,
+} from "../../model/index.ts";
+import type { Page } from "../../ports.ts";
+import { ROLES, STATES } from "./names.ts";
+
+/** v1 §5.6: UTC, milliseconds, Z. */
+export const writeTime = (ms: number): string => new Date(ms).toISOString();
+
+export function writeTask(task: Task): JsonObject {
+  const out: Record<string, Json> = {
+    id: task.id,
+    contextId: task.contextId,
+    status: writeStatus(task.status),
+  };
+  if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
+  if (task.history.length > 0) out.history = task.history.map(writeMessage);
+  if (task.metadata) out.metadata = task.metadata;
+  return out;
+}
+
+function writeStatus(status: TaskStatus): JsonObject {
+  const out: Record<string, Json> = { state: STATES[status.state] };
+  if (status.message) out.message = writeMessage(status.message);
+  out.timestamp = writeTime(status.at);
+  return out;
+}
+
+export function writeMessage(message: Message): JsonObject {
+  const out: Record<string, Json> = {
+    messageId: message.messageId,
+    role: ROLES[message.role],
+    parts: message.parts.map(writePart),
+  };
+  if (message.contextId !== undefined) out.contextId = message.contextId;
+  if (message.taskId !== undefined) out.taskId = message.taskId;
+  if (message.metadata) out.metadata = message.metadata;
+  if (message.extensions?.length) out.extensions = message.extensions;
+  if (message.referenceTaskIds?.length) out.referenceTaskIds = message.referenceTaskIds;
+  return out;
+}
+
+function writePart(part: Part): JsonObject {
+  const out: Record<string, Json> = writeContent(part);
+  if (part.filename !== undefined) out.filename = part.filename;
+  if (part.mediaType !== undefined) out.mediaType = part.mediaType;
+  if (part.metadata) out.metadata = part.metadata;
+  return out;
+}
+
+function writeContent(part: Part): Record<string, Json> {
+  switch (part.kind) {
+    case "text":
+      return { text: part.text };
+    case "bytes":
+      return { raw: part.bytes };
+    case "url":
+      return { url: part.url };
+    case "data":
+      return { data: part.data };
+  }
+}
+
+function writeArtifact(artifact: Artifact): JsonObject {
+  const out: Record<string, Json> = { artifactId: artifact.artifactId };
+  if (artifact.name !== undefined) out.name = artifact.name;
+  if (artifact.description !== undefined) out.description = artifact.description;
+  out.parts = artifact.parts.map(writePart);
+  if (artifact.metadata) out.metadata = artifact.metadata;
+  if (artifact.extensions?.length) out.extensions = artifact.extensions;
+  return out;
+}
+
+/** `artifacts`: v1 §3.1.4, present even if empty when they were asked for, absent when not. */
+export function writePage(page: Page, artifacts: boolean): JsonObject {
+  const tasks = page.tasks.map(task => {
+    const { artifacts: made = [], ...rest } = writeTask(task);
+    return artifacts ? { ...rest, artifacts: made } : rest;
+  });
+  return { tasks, nextPageToken: page.nextPageToken, pageSize: page.pageSize, totalSize: page.totalSize };
+}
+
+/** v1 §4.2: exactly one of task, message, statusUpdate, artifactUpdate; null for what only we record. */
+export function writeStep(step: Step): JsonObject | null {
+  const { task, event } = step;
+  switch (event?.type) {
+    case undefined:
+      return { task: writeTask(task) };
+    case "artifact":
+      return { artifactUpdate: writeArtifactUpdate(task, event) };
+    case "reply":
+      return task.reply ? { message: writeMessage(task.reply) } : { statusUpdate: writeStatusUpdate(task) };
+    case "message":
+    case "started":
+    case "status":
+      return { statusUpdate: writeStatusUpdate(task, event) };
+    case "created":
+    case "released":
+    case "shown":
+    case "cancel":
+    case "usage":
+      return null;
+  }
+}
+
+function writeStatusUpdate(task: Task, event?: TaskEvent): JsonObject {
+  const out: Record<string, Json> = {
+    taskId: task.id,
+    contextId: task.contextId,
+    status: writeStatus(task.status),
+  };
+  if (event?.type === "status" && event.metadata) out.metadata = event.metadata;
+  return out;
+}
+
+function writeArtifactUpdate(task: Task, event: TaskEvent & { type: "artifact" }): JsonObject {
+  const out: Record<string, Json> = {
+    taskId: task.id,
+    contextId: task.contextId,
+    artifact: writeArtifact(event.artifact),
+  };
+  if (event.append) out.append = true;
+  if (event.last) out.lastChunk = true;
+  if (event.metadata) out.metadata = event.metadata;
+  return out;
+}

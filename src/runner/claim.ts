@@ -1,0 +1,104 @@
+import { isTerminal, type TaskId } from "../model/index.ts";
+import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
+import { type Driven, type DriveParts, drive } from "./drive.ts";
+
+export interface RunnerParts extends DriveParts {
+  readonly catalog: Catalog;
+  readonly worker: string;
+  readonly runsMax: number;
+  readonly leaseMs: number;
+  readonly drainMs: number;
+}
+
+export interface Runner {
+  readonly running: number;
+  /** Looks for due tasks again: the catalogue has changed. */
+  look(): void;
+  /** Takes no new work, lets runs finish for a while, gives the rest back. */
+  stop(): Promise<void>;
+}
+
+const CLAIM_MAX = 64;
+
+/** Takes due tasks and drives them, as many at once as there is room for. */
+export function createRunner(parts: RunnerParts): Runner {
+  const { store, bus, catalog, log } = parts;
+  const bell = bus.listen(DUE);
+  const running = new Map<TaskId, Driven>();
+  let stopped = false;
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      const runs = await claim();
+      for (const run of runs) begin(run);
+      if (runs.length === 0 && !stopped) await bell.rung();
+    }
+  }
+
+  async function claim(): Promise<readonly Run[]> {
+    const room = Math.min(parts.runsMax - running.size, CLAIM_MAX);
+    if (room <= 0) return [];
+    const names = new Set(catalog.all().map(agent => agent.name));
+    return store.runs.claim(parts.worker, names, room);
+  }
+
+  function begin(run: Run): void {
+    const agent = catalog.find(run.task.agent) as Agent;
+    const driven = drive(parts, run, agent.runtime);
+    running.set(run.task.id, driven);
+    driven.over.then(
+      () => end(driven),
+      error => {
+        log.error({ taskId: run.task.id, err: error }, "a run ended in disorder");
+        end(driven);
+      },
+    );
+  }
+
+  function end(driven: Driven): void {
+    const full = running.size >= parts.runsMax;
+    if (running.get(driven.run.task.id) === driven) running.delete(driven.run.task.id);
+    if (full) bell.wake();
+  }
+
+  /** Also the safety net for a cancel whose bell was lost. */
+  async function renew(): Promise<void> {
+    for (const driven of running.values()) {
+      const { run } = driven;
+      if (!(await store.runs.renew(run))) driven.stop("lost");
+      const found = await store.tasks.get(run.scope, run.task.id);
+      if (found?.task.cancel && !isTerminal(found.task.status.state)) driven.stop("canceled");
+    }
+    bell.wake();
+  }
+
+  const heart = setInterval(() => {
+    renew().catch(error => log.error({ err: error }, "leases could not be renewed"));
+  }, parts.leaseMs / 3);
+  heart.unref();
+  const looped = loop().catch(error => log.error({ err: error }, "the runner has stopped"));
+
+  return {
+    get running() {
+      return running.size;
+    },
+    look: () => bell.wake(),
+    async stop() {
+      stopped = true;
+      bell.wake();
+      await looped;
+      await waitAtMost(Promise.all([...running.values()].map(one => one.over)), parts.drainMs);
+      for (const driven of running.values()) driven.stop("shutdown");
+      await Promise.all([...running.values()].map(one => one.over));
+      clearInterval(heart);
+      bell.close();
+    },
+  };
+}
+
+async function waitAtMost(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise(resolve => (timer = setTimeout(resolve, ms)));
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,64 @@
+import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
+
+/** One task in memory: how it stands, and the hot end of its log. */
+export interface Entry {
+  readonly taskId: TaskId;
+  readonly scope: Scope;
+  /** After the newest event, committed or not; null: nothing is recorded yet. */
+  task: Task | null;
+  /** The newest event. */
+  seq: number;
+  /** The newest event that is committed: nothing later is shown to anyone. */
+  committed: number;
+  /** The task after that event: how callers see it. */
+  visible: Task | null;
+  /** The newest events, without gaps, up to `seq`; all that are not committed are among them. */
+  steps: Step[];
+  /** How far the journal's snapshot reaches. */
+  snapshotSeq: number;
+  /** Whether the status has moved since the last commit. */
+  moved: boolean;
+  /** Whether the entry is part of the batch under way. */
+  dirty: boolean;
+  /** Roughly what the hot end weighs. */
+  bytes: number;
+}
+
+export function createEntry(taskId: TaskId, scope: Scope): Entry {
+  return {
+    taskId,
+    scope,
+    task: null,
+    seq: 0,
+    committed: 0,
+    visible: null,
+    steps: [],
+    snapshotSeq: 0,
+    moved: false,
+    dirty: false,
+    bytes: 0,
+  };
+}
+
+/** The seq before the first step in memory. */
+export const hotStart = (entry: Entry): number => entry.seq - entry.steps.length;
+
+/** Committed steps after a place, or null if the hot end begins later than that. */
+export function readHot(entry: Entry, after: Seq, max: number): readonly Step[] | null {
+  if (after >= entry.committed) return [];
+  const from = after - hotStart(entry);
+  if (from < 0) return null;
+  const to = Math.min(entry.committed - hotStart(entry), from + max);
+  return entry.steps.slice(from, to);
+}
+
+/** Lets go of the older half of a long hot end; slower readers go to the journal. */
+export function trim(entry: Entry, eventsMax: number): void {
+  if (entry.steps.length <= eventsMax) return;
+  const keep = Math.max(eventsMax >> 1, entry.seq - entry.committed);
+  entry.bytes = Math.ceil((entry.bytes * keep) / entry.steps.length);
+  entry.steps = entry.steps.slice(-keep);
+}
+
+export const belongsTo = (entry: { readonly scope: Scope }, scope: Scope): boolean =>
+  entry.scope === scope || (entry.scope.tenant === scope.tenant && entry.scope.principal === scope.principal);

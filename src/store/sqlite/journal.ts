@@ -1,0 +1,175 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import {
+  type AgentName,
+  apply,
+  type Scope,
+  type Seq,
+  type Step,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+  timeKey,
+} from "../../model/index.ts";
+import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
+import { contextKey } from "./keys.ts";
+import { createLister } from "./list.ts";
+import { createOwners } from "./owners.ts";
+import { STATES } from "./states.ts";
+
+interface TaskRow {
+  readonly id: string;
+  readonly owner: number;
+  readonly context_id: string;
+  readonly snapshot_seq: number;
+  readonly snapshot: string | null;
+}
+interface SegmentRow {
+  readonly last: number;
+  readonly events: string;
+}
+type Packed = readonly (readonly [at: number, event: TaskEvent])[];
+
+/** The journal in a SQLite file: one row for a task, one for what each commit added to its log. */
+export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Journal {
+  const owners = createOwners(db);
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const rollback = db.prepare("ROLLBACK");
+  const writers = createWriters(db, owners.idOf);
+  const one = db.prepare("SELECT id, owner, context_id, snapshot_seq, snapshot FROM task WHERE key = ?");
+  const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
+  const newest = db.prepare("SELECT max(rev) AS rev, max(status_at) AS at FROM task").get() as {
+    rev: number | null;
+    at: number | null;
+  };
+
+  function row(taskId: TaskId): TaskRow | null {
+    const key = timeKey(taskId);
+    const found = key === null ? undefined : (one.get(key) as TaskRow | undefined);
+    return found?.id === taskId ? found : null;
+  }
+
+  return {
+    lastRev: newest.rev ?? 0,
+    lastAt: newest.at ?? 0,
+    load(taskId): Loaded | null {
+      const found = row(taskId);
+      if (!found) return null;
+      const from = found.snapshot_seq as Seq;
+      const steps = unfold(segments, taskId, from, toTask(found));
+      const last = steps.at(-1);
+      const task = last?.task ?? (toTask(found) as Task);
+      return {
+        scope: owners.scopeOf(found.owner),
+        task,
+        seq: last?.seq ?? from,
+        snapshotSeq: from,
+        bytes: 500 + (found.snapshot?.length ?? 0),
+      };
+    },
+    read(taskId, after, max, base) {
+      const found = base ? null : row(taskId);
+      // A snapshot later than the place asked for is no help: the steps before it are wanted too.
+      const useful = found && found.snapshot_seq <= after ? found : null;
+      const from = base ? after : ((useful?.snapshot_seq ?? 0) as Seq);
+      const steps = unfold(segments, taskId, from, base ?? (useful && toTask(useful)), after + max);
+      return steps.slice(after - from, after - from + max);
+    },
+    commit(changes) {
+      begin.run();
+      try {
+        for (const change of changes) writers.write(change);
+        commit.run();
+      } catch (error) {
+        if (db.isTransaction) rollback.run();
+        owners.forgetNew();
+        throw error;
+      }
+      owners.keepNew();
+    },
+    list: createLister(db, owners),
+    unfinished() {
+      const rows = db.prepare("SELECT id, owner, context_id FROM task WHERE state < 2 ORDER BY key").all();
+      return (rows as unknown as TaskRow[]).map(found => toUnfinished(found, owners));
+    },
+    close() {
+      db.close();
+      onClose();
+    },
+  };
+}
+
+function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentName) => number) {
+  const insert = db.prepare(
+    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, snapshot_seq, snapshot) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const move = db.prepare("UPDATE task SET state = ?, rev = ?, status_at = ?, hidden = ? WHERE key = ?");
+  const settle = db.prepare(
+    "UPDATE task SET state = ?, rev = ?, status_at = ?, hidden = ?, snapshot_seq = ?, snapshot = ? WHERE key = ?",
+  );
+  const segment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
+
+  function write(change: Change): void {
+    const { task, steps, rev } = change;
+    const key = timeKey(task.id) as number;
+    const last = (steps.at(-1) as Step).seq;
+    const events = pack(steps);
+    const snapshot = change.snapshot ? JSON.stringify(task) : null;
+    change.bytes = 2 * events.length + (snapshot?.length ?? 0) + 500;
+    segment.run(key, last, rev, events);
+    const state = STATES.indexOf(task.status.state);
+    const hidden = task.reply ? 1 : 0;
+    const { at } = task.status;
+    const { contextId } = task;
+    if (change.isNew) {
+      const owner = ownerOf(change.scope, task.agent);
+      const context = contextKey(contextId);
+      const snapshotSeq = snapshot ? last : 0;
+      insert.run(key, task.id, owner, context, contextId, state, rev, at, hidden, snapshotSeq, snapshot);
+    } else if (snapshot) settle.run(state, rev, at, hidden, last, snapshot, key);
+    else if (rev !== null) move.run(state, rev, at, hidden, key);
+  }
+  return { write };
+}
+
+function pack(steps: readonly Step[]): string {
+  let text = "[";
+  for (const { at, event } of steps) text += `${text.length > 1 ? "," : ""}[${at},${JSON.stringify(event)}]`;
+  return `${text}]`;
+}
+
+/** Folds the rows after a place; stops when it has passed `enough`. */
+function unfold(
+  segments: StatementSync,
+  taskId: TaskId,
+  from: Seq,
+  base: Task | null,
+  enough = Number.MAX_SAFE_INTEGER,
+): readonly Step[] {
+  const steps: Step[] = [];
+  let task = base;
+  for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
+    const packed = JSON.parse(row.events) as Packed;
+    packed.forEach(([at, event], i) => {
+      const seq = (row.last - packed.length + 1 + i) as Seq;
+      // A place inside a row: what comes before it in that row is already in the base.
+      if (seq <= from) return;
+      task = apply(task, { seq, at, event });
+      steps.push({ seq, at, task: task as Task, event });
+    });
+    if (row.last >= enough) break;
+  }
+  return steps;
+}
+
+const toTask = (row: TaskRow): Task | null => (row.snapshot ? (JSON.parse(row.snapshot) as Task) : null);
+
+function toUnfinished(row: TaskRow, owners: ReturnType<typeof createOwners>): Unfinished {
+  return {
+    taskId: row.id as TaskId,
+    scope: owners.scopeOf(row.owner),
+    agent: owners.agentOf(row.owner),
+    contextId: row.context_id as Unfinished["contextId"],
+  };
+}

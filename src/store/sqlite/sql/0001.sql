@@ -1,0 +1,39 @@
+-- Whose tasks: one row for each tenant, principal and agent, so that a list reads one range of one index.
+CREATE TABLE owner (
+  id INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  UNIQUE (tenant, principal, agent)
+) STRICT;
+
+-- key: the ascending integer inside the id; random ids as keys cost four times the insert.
+-- rev: the store-wide number of its latest change of status; lists are read in this order.
+-- context: the ascending integer inside a context id of ours, or a hash of a caller's.
+CREATE TABLE task (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  owner INTEGER NOT NULL,
+  context INTEGER NOT NULL,
+  context_id TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  rev INTEGER NOT NULL,
+  status_at INTEGER NOT NULL,
+  hidden INTEGER NOT NULL,
+  snapshot_seq INTEGER NOT NULL,
+  snapshot TEXT
+) STRICT;
+CREATE INDEX task_by_owner ON task (owner, rev);
+CREATE INDEX task_by_context ON task (context);
+-- state 0 submitted, 1 working: the only rows that a start must look at.
+CREATE INDEX task_unfinished ON task (key) WHERE state < 2;
+
+-- The log. One row holds all events that one task got in one commit: [[at, event], …], the last one being number `last`.
+-- rev: set when the status moved in it, so that a list can tell where a task stood when its first page was made.
+CREATE TABLE segment (
+  task INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  rev INTEGER,
+  events TEXT NOT NULL,
+  PRIMARY KEY (task, last)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { LIMITS } from "../model/index.ts";
+import type { Headers, Log, Pipeline, Route } from "../ports.ts";
+import { createBase } from "./base.ts";
+import type { BodyLimits } from "./body.ts";
+import { type Exchange, sendProblem } from "./exchange.ts";
+import { createJsonRpc } from "./jsonrpc.ts";
+import { createRest } from "./rest.ts";
+import type { Place } from "./routes.ts";
+import { createStreams } from "./sse.ts";
+
+export interface HttpParts {
+  readonly pipeline: Pipeline;
+  readonly locate: (path: string) => Place | null;
+  readonly log: Log;
+  readonly limits: BodyLimits & { readonly streamsMax: number };
+  readonly heartbeatMs: number;
+  readonly publicUrl: string | undefined;
+  readonly trustProxy: boolean;
+  /** When what is served last changed. */
+  readonly modifiedAt: () => number;
+}
+
+export interface Http {
+  readonly server: Server;
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes no more connections; those that are open go on. */
+  refuseNew(): void;
+  /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
+  close(): Promise<void>;
+}
+
+/** The kernel: sockets, limits, the way to a transport, and what is said where no dialect is spoken. */
+export function createHttp(parts: HttpParts): Http {
+  const streams = createStreams(parts);
+  const jsonrpc = createJsonRpc({ pipeline: parts.pipeline, streams, limits: parts.limits });
+  const rest = createRest({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
+  const baseOf = createBase(parts);
+  const readers = new Set<AbortController>();
+  let draining = false;
+  let closed: Promise<void> | undefined;
+
+  function handler(request: IncomingMessage, response: ServerResponse): void {
+    serve(request, response).catch(error => {
+      parts.log.error({ err: error, url: request.url }, "a request failed");
+      if (!response.headersSent) sendProblem(response, 500, "INTERNAL", "The server failed");
+      else response.destroy();
+    });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? "/";
+    const mark = url.indexOf("?");
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const place = parts.locate(path);
+    if (!place)
+      return refuse(
+        request,
+        response,
+        404,
+        "NOT_FOUND",
+        "There is nothing here; GET /agents lists the agents",
+      );
+    const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
+    if (!route) return wrongVerb(request, response, place);
+    const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
+    return pass(route, {
+      request,
+      response,
+      place,
+      headers: request.headers as Headers,
+      query,
+      base: baseOf(request),
+      signal: createSignal(response),
+    });
+  }
+
+  function pass(route: Route, exchange: Exchange): Promise<void> {
+    return route.transport === "jsonrpc" ? jsonrpc.serve(exchange) : rest.serve(exchange, route);
+  }
+
+  /** Made on demand: a call that is answered at once needs no signal. */
+  function createSignal(response: ServerResponse): () => AbortSignal {
+    let controller: AbortController | undefined;
+    return () => {
+      if (controller) return controller.signal;
+      const made = new AbortController();
+      controller = made;
+      if (draining || response.destroyed) made.abort();
+      readers.add(made);
+      response.once("close", () => {
+        readers.delete(made);
+        made.abort();
+      });
+      return made.signal;
+    };
+  }
+
+  const server = createServer(
+    {
+      requestTimeout: parts.limits.bodyReadMs + LIMITS.headReadMs,
+      headersTimeout: LIMITS.headReadMs,
+      maxHeaderSize: LIMITS.headerBytesMax,
+      keepAliveTimeout: 65_000,
+    },
+    handler,
+  );
+  server.maxHeadersCount = LIMITS.headersMax;
+  server.on("clientError", refuseSocket);
+
+  return {
+    server,
+    handler,
+    refuseNew() {
+      closed ??= new Promise(resolve => server.close(() => resolve()));
+    },
+    async close() {
+      draining = true;
+      this.refuseNew();
+      for (const reader of readers) reader.abort();
+      streams.close();
+      server.closeIdleConnections();
+      // Callers that have their answer but hold on to the connection are not waited for.
+      setTimeout(() => server.closeAllConnections(), HOLD_MS).unref();
+      await closed;
+    },
+  };
+}
+
+/** How long a connection may stay open after its last answer. */
+const HOLD_MS = 1_000;
+const NO_QUERY = new URLSearchParams();
+
+function wrongVerb(request: IncomingMessage, response: ServerResponse, place: Place): void {
+  const verbs = [...place.byVerb.keys()];
+  const allow = [...verbs, ...(verbs.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  if (request.method === "OPTIONS") {
+    response.writeHead(204, { Allow: allow });
+    response.end();
+  } else {
+    const message = `${request.method} is not for this path; it takes ${allow}`;
+    refuse(request, response, 405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
+  }
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  // What came with it is not read; the connection is only kept if nothing is left on it.
+  request.resume();
+  sendProblem(response, status, code, message, headers);
+}
+
+/** What is not HTTP, or too much of it: said in a few words, then the socket is closed. */
+function refuseSocket(error: NodeJS.ErrnoException, socket: import("node:stream").Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const [status, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? ["431 Request Header Fields Too Large", `The headers are larger than ${LIMITS.headerBytesMax} bytes`]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? ["408 Request Timeout", "The request took too long to arrive"]
+        : ["400 Bad Request", "This is not an HTTP request"];
+  const body = JSON.stringify({ error: { code: Number.parseInt(status as string, 10), message } });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

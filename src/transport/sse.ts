@@ -1,0 +1,85 @@
+import type { ServerResponse } from "node:http";
+import type { Frame } from "../ports.ts";
+
+/** How one frame becomes the data of one event: with the transport's envelope, or bare. */
+export type Envelope = (frame: Frame) => string;
+
+interface Open {
+  readonly response: ServerResponse;
+  /** Nothing was written since the last look. */
+  quiet: boolean;
+  /** Looks since the reader stopped reading. */
+  stalled: number;
+}
+
+/** How many heartbeats a reader may be stuck before it is cut off; it can resume where it stopped. */
+const STALLED_MAX = 8;
+
+/** Writes streams, and keeps silent ones alive with comments. */
+export function createStreams(parts: { heartbeatMs: number }) {
+  const open = new Set<Open>();
+  const timer = setInterval(beat, parts.heartbeatMs);
+  timer.unref();
+
+  function beat(): void {
+    for (const stream of open) {
+      if (stream.response.writableNeedDrain) {
+        if (++stream.stalled >= STALLED_MAX) stream.response.destroy();
+      } else if (stream.quiet) stream.response.write(": still here\n\n");
+      else stream.quiet = true;
+    }
+  }
+
+  return {
+    get size() {
+      return open.size;
+    },
+    /** Writes all frames that are there at once in one go; waits when the reader is slow. */
+    async write(
+      response: ServerResponse,
+      frames: AsyncIterable<readonly Frame[]>,
+      envelope: Envelope,
+    ): Promise<void> {
+      const stream: Open = { response, quiet: false, stalled: 0 };
+      open.add(stream);
+      try {
+        for await (const bunch of frames) {
+          if (response.destroyed) return;
+          stream.quiet = false;
+          if (!response.write(toText(bunch, envelope))) await drained(response);
+          stream.stalled = 0;
+        }
+        response.end();
+      } finally {
+        open.delete(stream);
+      }
+    },
+    close(): void {
+      clearInterval(timer);
+    },
+  };
+}
+
+export type Streams = ReturnType<typeof createStreams>;
+
+export function toText(frames: readonly Frame[], envelope: Envelope): string {
+  let text = "";
+  for (const frame of frames) {
+    if (frame.id !== undefined) text += `id: ${frame.id}\n`;
+    if (frame.event !== undefined) text += `event: ${frame.event}\n`;
+    text += `data: ${envelope(frame)}\n\n`;
+  }
+  return text;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { type Running, type ServerSettings, startServer } from "../../src/main.ts";
+import { type AgentName, LIMITS } from "../../src/model/index.ts";
+import type { Log } from "../../src/ports.ts";
+import { toAgent } from "../../src/runtime/function.ts";
+
+export const SETTINGS: ServerSettings = {
+  port: 0,
+  host: "127.0.0.1",
+  data: ":memory:",
+  publicUrl: undefined,
+  trustProxy: false,
+  cardPolicy: "hybrid",
+  versionPolicy: "lenient",
+  errorTable: "1.0.1",
+  durability: "process",
+  bodyBytesMax: LIMITS.bodyBytesMax,
+  runsMax: LIMITS.runsMax,
+  streamsMax: LIMITS.streamsMax,
+  heartbeatMs: LIMITS.heartbeatMs,
+  cancelGraceMs: 300,
+  drainMs: 300,
+  leaseMs: LIMITS.leaseMs,
+  attemptsMax: LIMITS.attemptsMax,
+  firstWordMs: LIMITS.firstWordMs,
+  sendWaitMs: 0,
+};
+
+export interface Logged {
+  readonly level: string;
+  readonly facts: Record<string, unknown>;
+  readonly text: string;
+}
+
+export function createTestLog(): Log & { readonly lines: Logged[] } {
+  const lines: Logged[] = [];
+  const at =
+    (level: string) =>
+    (facts: object, text: string): void =>
+      void lines.push({ level, facts: facts as Record<string, unknown>, text });
+  return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+export interface TestServer extends Running {
+  readonly log: ReturnType<typeof createTestLog>;
+}
+
+/** A real server on a free port, in this process, with agents given as definitions; the first one is the default. */
+export async function serve(
+  definitions: readonly AgentDefinition[],
+  settings: Partial<ServerSettings> = {},
+): Promise<TestServer> {
+  const log = createTestLog();
+  const agents = definitions.map(toAgent);
+  const fallback = agents[0]?.name as AgentName;
+  const running = await startServer({ settings: { ...SETTINGS, ...settings }, agents, fallback, log });
+  return Object.assign(Object.create(running) as Running, { log });
+}
+
+/** A folder for one test, gone after it. */
+export function tempFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "dragoman-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
