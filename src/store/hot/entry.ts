@@ -16,8 +16,8 @@ export interface Entry {
   steps: Step[];
   /** How far the journal's snapshot reaches. */
   snapshotSeq: number;
-  /** Whether the status has moved since the last commit. */
-  moved: boolean;
+  /** The revision of its latest change of status, if that is not committed yet. */
+  rev: number | null;
   /** Whether the entry is part of the batch under way. */
   dirty: boolean;
   /** Roughly what the hot end weighs. */
@@ -34,7 +34,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     visible: null,
     steps: [],
     snapshotSeq: 0,
-    moved: false,
+    rev: null,
     dirty: false,
     bytes: 0,
   };

@@ -51,7 +51,8 @@ export function createHotStore(parts: HotParts): Store {
   /** Where slow readers are: the task as it stood at the end of the page that they read last. */
   const pages = new Map<string, Task>();
   let batch: Batch | null = null;
-  let rev = journal.lastRev;
+  let newestRev = journal.lastRev;
+  let committedRev = newestRev;
   let bytes = 0;
   let closed = false;
   let paused = false;
@@ -108,7 +109,7 @@ export function createHotStore(parts: HotParts): Store {
     }
     if (entry.seq + steps.length > LIMITS.eventsMax)
       throw new Fault("unsupported-operation", `A task has at most ${LIMITS.eventsMax} events`);
-    entry.moved ||= entry.task?.status !== (task as Task).status;
+    if (entry.task?.status !== (task as Task).status) entry.rev = ++newestRev;
     entry.task = task;
     entry.seq += steps.length;
     if (steps.length === 1) entry.steps.push(steps[0] as Step);
@@ -150,6 +151,7 @@ export function createHotStore(parts: HotParts): Store {
       giveUp(writing, cause);
       return;
     }
+    committedRev = newestRev;
     writing.entries.forEach((entry, i) => {
       written(entry, changes[i] as Change);
     });
@@ -164,14 +166,15 @@ export function createHotStore(parts: HotParts): Store {
       task,
       steps: entry.steps.slice(entry.committed - entry.seq),
       isNew: entry.committed === 0,
-      rev: entry.moved ? ++rev : null,
-      snapshot: entry.moved && wantsSnapshot(entry, task),
+      rev: entry.rev,
+      snapshot: entry.rev !== null && wantsSnapshot(entry, task),
       bytes: 0,
     };
   }
 
   function written(entry: Entry, change: Change): void {
-    entry.dirty = entry.moved = false;
+    entry.dirty = false;
+    entry.rev = null;
     entry.committed = entry.seq;
     entry.visible = entry.task;
     if (change.snapshot) entry.snapshotSeq = entry.seq;
@@ -283,7 +286,7 @@ export function createHotStore(parts: HotParts): Store {
         return entry?.visible ? { task: entry.visible, seq: entry.committed as Seq } : null;
       },
       async list(scope, agent, filter) {
-        const cursor = readCursor(filter.pageToken, rev);
+        const cursor = readCursor(filter.pageToken, committedRev);
         const { places, total } = journal.list(scope, agent, filter, cursor);
         const shown = places.slice(0, filter.pageSize);
         const more = places.length > filter.pageSize;

@@ -11,13 +11,13 @@ const LOOK_MS = 200;
  */
 export function startCheckpoints(file: string): { stop(): Promise<void> } {
   const worker = new Worker(new URL(import.meta.url), { workerData: { checkpointFile: file } });
+  const gone = new Promise<void>(resolve => worker.once("exit", () => resolve()));
   worker.unref();
   return {
-    async stop() {
-      const gone = new Promise<void>(resolve => worker.once("exit", () => resolve()));
+    stop() {
       worker.ref();
       worker.postMessage("stop");
-      await gone;
+      return gone;
     },
   };
 }

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { apply } from "./apply.ts";
+import type { TaskEvent } from "./event.ts";
+import type { Seq } from "./ids.ts";
+import { LIMITS } from "./limits.ts";
+import type { Message } from "./message.ts";
+import { type Task, viewed } from "./task.ts";
+
+const words = (text: string, role: Message["role"] = "user"): Message => ({
+  messageId: text,
+  role,
+  parts: [{ kind: "text", text }],
+});
+const created: TaskEvent = {
+  type: "created",
+  id: "t" as never,
+  contextId: "c" as never,
+  agent: "a" as never,
+  origin: "v1",
+  shown: false,
+};
+
+function fold(...events: TaskEvent[]): Task {
+  let task: Task | null = null;
+  [
+    created,
+    { type: "message", message: words("hi") } as const,
+    { type: "started", attempt: 1 } as const,
+    ...events,
+  ].forEach((event, i) => {
+    task = apply(task, { seq: (i + 1) as Seq, at: 1_000 + i, event });
+  });
+  return task as unknown as Task;
+}
+
+const chunk = (text: string, how: Partial<TaskEvent & { type: "artifact" }> = {}): TaskEvent => ({
+  type: "artifact",
+  artifact: { artifactId: "a", parts: [{ kind: "text", text }] },
+  append: true,
+  last: false,
+  join: true,
+  ...how,
+});
+
+describe("artifacts", () => {
+  it("streamed words grow into one text part", () => {
+    const { artifacts } = fold(chunk("one ", { append: false }), chunk("two "), chunk("three"));
+    expect(artifacts).toEqual([{ artifactId: "a", parts: [{ kind: "text", text: "one two three" }] }]);
+  });
+
+  it("parts that are appended without joining stay parts", () => {
+    const { artifacts } = fold(chunk("one", { append: false }), chunk("two", { join: false }));
+    expect(artifacts[0]?.parts).toHaveLength(2);
+  });
+
+  it("an append to an artifact that is not there creates it (D8)", () => {
+    expect(fold(chunk("lone")).artifacts).toHaveLength(1);
+  });
+
+  it("without append an artifact of the same id is replaced in its place", () => {
+    const other = { artifactId: "b", parts: [{ kind: "text", text: "b" }] } as const;
+    const { artifacts } = fold(
+      chunk("old"),
+      { ...chunk(""), artifact: other } as TaskEvent,
+      chunk("new", { append: false }),
+    );
+    expect(artifacts.map(one => one.artifactId)).toEqual(["a", "b"]);
+    expect(artifacts[0]?.parts).toEqual([{ kind: "text", text: "new" }]);
+  });
+
+  it("metadata of an append is merged", () => {
+    const withMetadata = (metadata: object): TaskEvent =>
+      chunk("x", {
+        artifact: { artifactId: "a", parts: [{ kind: "text", text: "x" }], metadata: metadata as never },
+      });
+    expect(fold(withMetadata({ a: 1, b: 1 }), withMetadata({ b: 2 })).artifacts[0]?.metadata).toEqual({
+      a: 1,
+      b: 2,
+    });
+  });
+});
+
+describe("status and history", () => {
+  it("the current status message is only in the status; the one it replaced is in the history", () => {
+    const task = fold(
+      { type: "status", state: "working", message: words("25 %", "agent") },
+      { type: "status", state: "working", message: words("50 %", "agent") },
+    );
+    expect(task.status.message?.messageId).toBe("50 %");
+    expect(task.history.map(one => one.messageId)).toEqual(["hi", "25 %"]);
+  });
+
+  it("the history is bounded and keeps the newest", () => {
+    const many = Array.from(
+      { length: LIMITS.historyMessagesMax + 10 },
+      (_, i): TaskEvent => ({
+        type: "status",
+        state: "working",
+        message: words(`s${i}`, "agent"),
+      }),
+    );
+    const { history } = fold(...many);
+    expect(history).toHaveLength(LIMITS.historyMessagesMax);
+    expect(history.at(-1)?.messageId).toBe(`s${many.length - 2}`);
+  });
+
+  it("a started run after one that said nothing more counts as a crash; after a release it does not", () => {
+    expect(fold({ type: "started", attempt: 2 }, { type: "started", attempt: 3 }).crashes).toBe(2);
+    expect(fold({ type: "released" }, { type: "started", attempt: 2 }).crashes).toBe(0);
+  });
+
+  it("usage adds up", () => {
+    const task = fold({ type: "usage", usage: { in: 1 } }, { type: "usage", usage: { in: 2, out: 5 } });
+    expect(task.usage).toEqual({ in: 3, out: 5 });
+  });
+});
+
+describe("replies", () => {
+  it("an agent whose first word is a reply makes no visible task", () => {
+    expect(fold({ type: "reply", message: words("yes", "agent") }).reply?.messageId).toBe("yes");
+  });
+
+  it("after a task was shown, a reply is its last status message", () => {
+    const task = fold({ type: "shown" }, { type: "reply", message: words("yes", "agent") });
+    expect(task.reply).toBeUndefined();
+    expect(task.status).toMatchObject({ state: "completed", message: { messageId: "yes" } });
+  });
+});
+
+it("a view shortens the history from the front and can leave artifacts out", () => {
+  const task = fold(
+    chunk("x"),
+    { type: "status", state: "working", message: words("s", "agent") },
+    {
+      type: "status",
+      state: "completed",
+    },
+  );
+  expect(viewed(task, { artifacts: true, historyMax: 1 }).history.map(one => one.messageId)).toEqual(["s"]);
+  expect(viewed(task, { artifacts: true, historyMax: 0 }).history).toEqual([]);
+  expect(viewed(task, { artifacts: false }).artifacts).toEqual([]);
+  expect(viewed(task, { artifacts: true, historyMax: 9 })).toBe(task);
+});

@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMint, timeKey } from "./ids.ts";
+
+describe("minted ids", () => {
+  const start = Date.UTC(2026, 0, 1);
+
+  it("are UUIDs of version 7 that ascend, as text and as keys, even when time stands still or goes back", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 2, maxLength: 200 }), moves => {
+        let now = start;
+        const mint = createMint({ now: () => now, random: n => new Uint8Array(n).fill(0xff) });
+        const ids = moves.map(move => {
+          now += move;
+          return mint();
+        });
+        const keys = ids.map(id => timeKey(id) as number);
+        for (const id of ids)
+          expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect([...ids].sort()).toEqual(ids);
+        keys.slice(1).forEach((key, i) => {
+          expect(key).toBeGreaterThan(keys[i] as number);
+        });
+      }),
+    );
+  });
+
+  it("5,000 in one millisecond are all different", () => {
+    const mint = createMint({ now: () => start, random: n => new Uint8Array(n) });
+    expect(new Set(Array.from({ length: 5_000 }, mint)).size).toBe(5_000);
+  });
+
+  it("foreign ids have no key", () => {
+    for (const id of [
+      "",
+      "task-1",
+      "00000000-0000-4000-8000-000000000000",
+      "00000000-0000-7000-8000-000000000000",
+    ])
+      expect(timeKey(id)).toBeNull();
+  });
+});

@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { accepts, apply } from "./apply.ts";
+import type { TaskEvent } from "./event.ts";
+import type { Seq } from "./ids.ts";
+import { type EventName, LIFECYCLE, nameOf, next } from "./lifecycle.ts";
+import { isSettled, isTerminal, reached, TASK_STATES, type Task, type TaskState } from "./task.ts";
+
+const message = { messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] } as const;
+const artifact = { artifactId: "a", parts: [{ kind: "text", text: "x" }] } as const;
+
+/** One event of each name, so that the whole table can be walked. */
+const EVENTS: Record<EventName, TaskEvent> = {
+  created: {
+    type: "created",
+    id: "t" as never,
+    contextId: "c" as never,
+    agent: "a" as never,
+    origin: "v1",
+    shown: false,
+  },
+  message: { type: "message", message },
+  started: { type: "started", attempt: 1 },
+  released: { type: "released" },
+  artifact: { type: "artifact", artifact, append: true, last: false, join: true },
+  reply: { type: "reply", message: { ...message, role: "agent" } },
+  shown: { type: "shown" },
+  cancel: { type: "cancel" },
+  usage: { type: "usage", usage: { tokens: 1 } },
+  "→working": { type: "status", state: "working", message: { ...message, role: "agent" } },
+  "→input-required": { type: "status", state: "input-required" },
+  "→auth-required": { type: "status", state: "auth-required" },
+  "→completed": { type: "status", state: "completed" },
+  "→failed": { type: "status", state: "failed" },
+  "→canceled": { type: "status", state: "canceled" },
+  "→rejected": { type: "status", state: "rejected" },
+};
+const NAMES = Object.keys(EVENTS) as EventName[];
+
+/** What the protocol says, one row for each state: the events that it takes and where they lead. */
+const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>> = {
+  none: { created: "submitted" },
+  submitted: {
+    message: "submitted",
+    started: "working",
+    shown: "submitted",
+    cancel: "submitted",
+    "→failed": "failed",
+    "→canceled": "canceled",
+    "→rejected": "rejected",
+  },
+  working: {
+    message: "working",
+    started: "working",
+    released: "submitted",
+    artifact: "working",
+    reply: "completed",
+    shown: "working",
+    cancel: "working",
+    usage: "working",
+    "→working": "working",
+    "→input-required": "input-required",
+    "→auth-required": "auth-required",
+    "→completed": "completed",
+    "→failed": "failed",
+    "→canceled": "canceled",
+    "→rejected": "rejected",
+  },
+  "input-required": {
+    message: "submitted",
+    cancel: "input-required",
+    "→failed": "failed",
+    "→canceled": "canceled",
+  },
+  "auth-required": {
+    message: "submitted",
+    started: "working",
+    cancel: "auth-required",
+    "→failed": "failed",
+    "→canceled": "canceled",
+  },
+  completed: {},
+  failed: {},
+  canceled: {},
+  rejected: {},
+};
+
+describe("the lifecycle", () => {
+  for (const state of Object.keys(LIFECYCLE) as (TaskState | "none")[])
+    for (const name of NAMES) {
+      const wanted = EXPECTED[state][name] ?? null;
+      it(`${state} × ${name} ${wanted === null ? "is refused" : `gives ${wanted}`}`, () => {
+        expect(next(state, EVENTS[name])).toBe(wanted);
+        expect(nameOf(EVENTS[name])).toBe(name);
+      });
+    }
+
+  it("knows when there is enough for every kind of reader", () => {
+    const ends = (until: Parameters<typeof reached>[0]): TaskState[] =>
+      TASK_STATES.filter(s => reached(until, s));
+    expect(ends("terminal")).toEqual(["completed", "failed", "canceled", "rejected"]);
+    expect(ends("asked")).toEqual(["input-required", "completed", "failed", "canceled", "rejected"]);
+    expect(ends("settled")).toEqual(TASK_STATES.filter(isSettled));
+  });
+});
+
+const anyEvents = fc.array(
+  fc.constantFrom(...NAMES).map(name => EVENTS[name]),
+  { maxLength: 40 },
+);
+
+function fold(events: readonly TaskEvent[]): (Task | null)[] {
+  let task: Task | null = null;
+  return events.map((event, i) => {
+    task = apply(task, { seq: (i + 1) as Seq, at: i + 1, event });
+    return task;
+  });
+}
+
+describe("folding", () => {
+  it("any sequence of events gives a legal task or none", () => {
+    fc.assert(
+      fc.property(anyEvents, events => {
+        for (const task of fold([EVENTS.created, ...events])) {
+          expect(TASK_STATES).toContain(task?.status.state);
+          expect(task?.artifacts.every(one => one.parts.length > 0)).toBe(true);
+          expect(task?.crashes).toBeLessThanOrEqual(events.length);
+          expect(task?.reply === undefined || task.status.state === "completed").toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("terminal is terminal: whatever comes, the task stays the same object", () => {
+    fc.assert(
+      fc.property(anyEvents, anyEvents, (events, more) => {
+        const last = fold([EVENTS.created, ...events]).at(-1) as Task;
+        if (!isTerminal(last.status.state)) return;
+        let task: Task | null = last;
+        for (const event of more) task = apply(task, { seq: 99 as Seq, at: 99, event });
+        expect(task).toBe(last);
+      }),
+    );
+  });
+
+  it("what is refused changes nothing, and what is accepted never throws", () => {
+    fc.assert(
+      fc.property(anyEvents, events => {
+        let task: Task | null = null;
+        for (const event of [EVENTS.created, ...events]) {
+          const ok = accepts(task, event);
+          const after: Task | null = apply(task, { seq: 1 as Seq, at: 5, event });
+          if (!ok) expect(after).toBe(task);
+          task = after;
+        }
+      }),
+    );
+  });
+
+  it("a recorded cancel leaves no other end than canceled", () => {
+    fc.assert(
+      fc.property(anyEvents, events => {
+        const tasks = fold([EVENTS.created, EVENTS.message, EVENTS.started, EVENTS.cancel, ...events]);
+        const { state } = (tasks.at(-1) as Task).status;
+        expect(isTerminal(state) ? state : "canceled").toBe("canceled");
+      }),
+    );
+  });
+});
