@@ -32,7 +32,6 @@ export function createPipeline(parts: {
   log: Log;
 }): Pipeline {
   const { dialects, guard, core, catalog, log } = parts;
-  const encoded = createFrameCache();
 
   const choose = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
@@ -51,7 +50,7 @@ export function createPipeline(parts: {
   async function* toFrames(dialect: Dialect, call: WireCall, steps: Steps): AsyncGenerator<readonly Frame[]> {
     try {
       for await (const bunch of steps) {
-        const frames = encoded(dialect, bunch.steps, bunch.closing);
+        const frames = toFramesOf(dialect, bunch.steps, bunch.closing);
         if (frames.length > 0) yield frames;
       }
     } catch (error) {
@@ -90,23 +89,30 @@ function activeExtensions(catalog: Catalog, operation: Operation): readonly stri
 
 const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;
 
-/** One step is made into JSON once per dialect, not once per reader: steps in the hot end of a log are shared. */
-function createFrameCache() {
-  const caches = new Map<string, WeakMap<Step, Frame | null>>();
+/** One step is made into JSON once per dialect, not once per reader: what was made is kept with the step. */
+interface Memo {
+  readonly by: Dialect;
+  readonly ends: boolean;
+  readonly frame: Frame | null;
+  readonly more: Memo | undefined;
+}
 
-  return (dialect: Dialect, steps: readonly Step[], closing: boolean): readonly Frame[] => {
-    const frames: Frame[] = [];
-    steps.forEach((step, i) => {
-      const ends = closing && i === steps.length - 1;
-      const key = ends ? `${dialect.name}!` : dialect.name;
-      let cache = caches.get(key);
-      if (!cache) caches.set(key, (cache = new WeakMap()));
-      let frame = cache.get(step);
-      if (frame === undefined) cache.set(step, (frame = toFrame(dialect, step, ends)));
-      if (frame) frames.push(frame);
-    });
-    return frames;
-  };
+function toFramesOf(dialect: Dialect, steps: readonly Step[], closing: boolean): readonly Frame[] {
+  const frames: Frame[] = [];
+  for (let i = 0; i < steps.length; i++) {
+    const frame = frameOf(dialect, steps[i] as Step, closing && i === steps.length - 1);
+    if (frame) frames.push(frame);
+  }
+  return frames;
+}
+
+function frameOf(dialect: Dialect, step: Step, ends: boolean): Frame | null {
+  const known = step.memo as Memo | undefined;
+  for (let memo = known; memo; memo = memo.more)
+    if (memo.by === dialect && memo.ends === ends) return memo.frame;
+  const frame = toFrame(dialect, step, ends);
+  step.memo = { by: dialect, ends, frame, more: known } satisfies Memo;
+  return frame;
 }
 
 function toFrame(dialect: Dialect, step: Step, ends: boolean): Frame | null {

@@ -4,6 +4,7 @@ import {
   type Scope,
   type Seq,
   type Step,
+  snapshotOf,
   type TaskId,
   type View,
   viewed,
@@ -56,7 +57,7 @@ async function* withTaskFirst(
       if (last.task.reply) return yield { steps: [last], closing: true };
       if (!last.task.shown) continue;
       const [first, ...rest] = held as [Step, ...Step[]];
-      const snapshot: Step = { ...first, task: viewed(first.task, how.view), event: null };
+      const snapshot = snapshotOf(viewed(first.task, how.view), first.seq, first.at);
       yield { steps: [snapshot, ...rest], closing: bunch.value.closing };
       break;
     }

@@ -1,4 +1,4 @@
-import { Fault, isTerminal, type Scope, type Seq, type Step } from "../model/index.ts";
+import { Fault, isTerminal, type Scope, type Step, snapshotOf } from "../model/index.ts";
 import type { Lazy, Steps } from "../ports.ts";
 import { type CoreParts, findAgent, findTask, type OperationOf, requireStreaming } from "./deps.ts";
 import { tail } from "./tail.ts";
@@ -21,13 +21,11 @@ export async function subscribe(
       throw new Fault("unsupported-operation", `The task has ended (${task.status.state}); get it instead`, {
         taskId: task.id,
       });
-    return snapshotOnly({ seq, at: task.status.at, task, event: null });
+    return snapshotOnly(snapshotOf(task, seq));
   }
   if (from !== "snapshot") return tail(parts, scope, task.id, from, operation.until, signal);
-  return snapshotFirst(
-    { seq, at: task.status.at, task, event: null },
-    tail(parts, scope, task.id, seq as Seq, operation.until, signal),
-  );
+  const rest = tail(parts, scope, task.id, seq, operation.until, signal);
+  return snapshotFirst(snapshotOf(task, seq), rest);
 }
 
 async function* snapshotOnly(snapshot: Step): Steps {

@@ -58,6 +58,47 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
   }
 }
 
+/** Folds many events: the same as `apply` one by one, but a burst of streamed words is put together only once. */
+export function applyAll(task: Task | null, events: readonly Recorded[]): Task | null {
+  let folded = task;
+  for (let i = 0; i < events.length; ) {
+    const first = events[i] as Recorded;
+    const end = endOfWords(events, i);
+    folded = apply(folded, end > i + 1 ? asOne(events, i, end) : first);
+    i = end;
+  }
+  return folded;
+}
+
+/** Where a row of words for one artifact ends that begins here. */
+function endOfWords(events: readonly Recorded[], start: number): number {
+  const first = wordsOf((events[start] as Recorded).event);
+  let end = start + 1;
+  if (first) while (end < events.length && wordsOf((events[end] as Recorded).event) === first) end++;
+  return end;
+}
+
+/** The artifact that the event adds nothing but words to. */
+export function wordsOf(event: TaskEvent): string | null {
+  if (event.type !== "artifact" || !event.append || !event.join || event.last || event.metadata) return null;
+  const { artifactId, parts, name, description, metadata, extensions } = event.artifact;
+  const part = parts[0] as Part;
+  if (parts.length !== 1 || part.kind !== "text" || name || description || metadata || extensions)
+    return null;
+  return part.mediaType || part.filename || part.metadata ? null : artifactId;
+}
+
+function asOne(events: readonly Recorded[], start: number, end: number): Recorded {
+  let text = "";
+  for (let i = start; i < end; i++) {
+    const { event } = events[i] as Recorded & { event: { type: "artifact" } };
+    text += (event.artifact.parts[0] as Part & { kind: "text" }).text;
+  }
+  const last = events[end - 1] as Recorded & { event: { type: "artifact" } };
+  const artifact = { ...last.event.artifact, parts: [{ kind: "text", text } as const] };
+  return { ...last, event: { ...last.event, artifact } };
+}
+
 function create(event: TaskEvent & { type: "created" }, at: number): Task {
   const { id, contextId, agent, origin, shown } = event;
   return {

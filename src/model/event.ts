@@ -55,6 +55,16 @@ export interface Recorded {
 export interface Step {
   readonly seq: Seq;
   readonly at: number;
-  readonly task: Task;
+  readonly taskId: TaskId;
+  readonly contextId: ContextId;
   readonly event: TaskEvent | null;
+  /** May be folded only when somebody looks: most readers need nothing but the event. */
+  readonly task: Task;
+  /** What dialects have made of it: all readers of a log share its steps, so each is written once per dialect. */
+  memo?: unknown;
+}
+
+/** The task as it stands, for a reader who joins in the middle. */
+export function snapshotOf(task: Task, seq: Seq, at = task.status.at): Step {
+  return { seq, at, taskId: task.id, contextId: task.contextId, event: null, task };
 }

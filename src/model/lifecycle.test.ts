@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accepts, apply } from "./apply.ts";
+import { accepts, apply, applyAll } from "./apply.ts";
 import type { TaskEvent } from "./event.ts";
 import type { Seq } from "./ids.ts";
 import { type EventName, LIFECYCLE, nameOf, next } from "./lifecycle.ts";
@@ -166,4 +166,26 @@ describe("folding", () => {
       }),
     );
   });
+});
+
+it("folding many events at once is the same as one by one", () => {
+  const more = (text: string, artifactId = "a", last = false): TaskEvent => ({
+    type: "artifact",
+    artifact: { artifactId, parts: [{ kind: "text", text }] },
+    append: true,
+    join: true,
+    last,
+  });
+  const anyWords = fc.oneof(
+    fc.constantFrom(...NAMES).map(name => EVENTS[name]),
+    fc.tuple(fc.string(), fc.constantFrom("a", "b"), fc.boolean()).map(args => more(...args)),
+    fc.constant(more("")),
+  );
+  fc.assert(
+    fc.property(fc.array(anyWords, { maxLength: 60 }), events => {
+      const all = [EVENTS.created, EVENTS.message, EVENTS.started, ...events];
+      const recorded = all.map((event, i) => ({ seq: (i + 1) as Seq, at: i + 1, event }));
+      expect(applyAll(null, recorded)).toEqual(fold(all).at(-1));
+    }),
+  );
 });

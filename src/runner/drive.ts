@@ -28,6 +28,7 @@ export interface Driven {
 export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Driven {
   const { store, bus, log } = parts;
   const taskId = run.task.id;
+  const expected = { run };
   const bell = bus.listen(runTopic(taskId));
   const cut = Promise.withResolvers<void>();
   let controller: AbortController | undefined;
@@ -54,7 +55,7 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
 
   /** Records without waiting: all that one turn of the event loop says is one commit. */
   function record(event: TaskEvent): Promise<void> {
-    const done = store.log.append(run.scope, taskId, [event], { run });
+    const done = store.log.append(run.scope, taskId, [event], expected);
     if (done !== written) {
       written = done;
       unwritten = 0;

@@ -8,6 +8,7 @@ import {
   Fault,
   type Scope,
   type Seq,
+  type Step,
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
@@ -90,6 +91,17 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       await store.log.append(run.scope, run.task.id, [chunk("x"), status("completed")], { run });
     }
 
+    /** Steps as plain values: those in memory fold their task when it is asked for. */
+    const plain = (steps: readonly Step[]): object[] =>
+      steps.map(({ seq, at, taskId, contextId, event, task }) => ({
+        seq,
+        at,
+        taskId,
+        contextId,
+        event,
+        task,
+      }));
+
     const refusal = async (work: Promise<unknown>): Promise<string> => {
       try {
         await work;
@@ -109,7 +121,9 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const all = await store.log.read(alice, id, BEGINNING, 1_000);
       expect(all.map(step => step.seq)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1));
       for (let after = 0; after <= 24; after++)
-        expect(await store.log.read(alice, id, after as Seq, 7)).toEqual(all.slice(after, after + 7));
+        expect(plain(await store.log.read(alice, id, after as Seq, 7))).toEqual(
+          plain(all.slice(after, after + 7)),
+        );
     });
 
     it("gives with each event the task as it stood after it, from memory and from the journal alike", async () => {
@@ -361,12 +375,12 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const working = await createTask();
       await store.log.append(alice, working, [chunk("y")], { run: await begin() });
       const before = await Promise.all([done, asked, working].map(id => store.tasks.get(alice, id)));
-      const log = await store.log.read(alice, asked, BEGINNING, 1_000);
+      const log = plain(await store.log.read(alice, asked, BEGINNING, 1_000));
       await store.close();
       start();
       expect(await Promise.all([done, asked, working].map(id => store.tasks.get(alice, id)))).toEqual(before);
-      expect(await store.log.read(alice, asked, BEGINNING, 1_000)).toEqual(log);
-      expect(await store.log.read(alice, asked, 500 as Seq, 10)).toEqual(log.slice(500, 510));
+      expect(plain(await store.log.read(alice, asked, BEGINNING, 1_000))).toEqual(log);
+      expect(plain(await store.log.read(alice, asked, 500 as Seq, 10))).toEqual(log.slice(500, 510));
       expect((await store.tasks.list(alice, ECHO, { pageSize: 9 })).totalSize).toBe(3);
       expect(store.lastAt).toBeGreaterThan(0);
       expect(await begin()).toMatchObject({ task: { id: working }, attempt: 2 });

@@ -94,11 +94,11 @@ export function writePage(page: Page): JsonObject {
 
 /** `closing`: v0.3 §7.2.2, `final` is true on the event after which the stream ends. */
 export function writeStep(step: Step, closing: boolean): JsonObject | null {
-  const { task, event } = step;
-  const whose = { taskId: task.id, contextId: task.contextId };
+  const { event } = step;
+  const whose = { taskId: step.taskId, contextId: step.contextId };
   switch (event?.type) {
     case undefined:
-      return writeTask(task);
+      return writeTask(step.task);
     case "artifact": {
       const { append, last: lastChunk } = event;
       const artifact = writeArtifact(event.artifact);
@@ -106,12 +106,13 @@ export function writeStep(step: Step, closing: boolean): JsonObject | null {
       return event.metadata ? { ...update, metadata: event.metadata } : update;
     }
     case "reply":
-      if (task.reply) return writeMessage(task.reply);
-      return { kind: "status-update", ...whose, status: writeStatus(task.status), final: closing };
+      if (step.task.reply) return writeMessage(step.task.reply);
+      return { kind: "status-update", ...whose, status: writeStatus(step.task.status), final: closing };
     case "message":
     case "started":
     case "status": {
-      const update = { kind: "status-update", ...whose, status: writeStatus(task.status), final: closing };
+      const status = writeStatus(step.task.status);
+      const update = { kind: "status-update", ...whose, status, final: closing };
       return event.type === "status" && event.metadata ? { ...update, metadata: event.metadata } : update;
     }
     case "created":

@@ -90,18 +90,19 @@ export function writePage(page: Page, artifacts: boolean): JsonObject {
 
 /** v1 §4.2: exactly one of task, message, statusUpdate, artifactUpdate; null for what only we record. */
 export function writeStep(step: Step): JsonObject | null {
-  const { task, event } = step;
+  const { event } = step;
   switch (event?.type) {
     case undefined:
-      return { task: writeTask(task) };
+      return { task: writeTask(step.task) };
     case "artifact":
-      return { artifactUpdate: writeArtifactUpdate(task, event) };
+      return { artifactUpdate: writeArtifactUpdate(step, event) };
     case "reply":
-      return task.reply ? { message: writeMessage(task.reply) } : { statusUpdate: writeStatusUpdate(task) };
+      if (step.task.reply) return { message: writeMessage(step.task.reply) };
+      return { statusUpdate: writeStatusUpdate(step.task) };
     case "message":
     case "started":
     case "status":
-      return { statusUpdate: writeStatusUpdate(task, event) };
+      return { statusUpdate: writeStatusUpdate(step.task, event) };
     case "created":
     case "released":
     case "shown":
@@ -121,10 +122,10 @@ function writeStatusUpdate(task: Task, event?: TaskEvent): JsonObject {
   return out;
 }
 
-function writeArtifactUpdate(task: Task, event: TaskEvent & { type: "artifact" }): JsonObject {
+function writeArtifactUpdate(step: Step, event: TaskEvent & { type: "artifact" }): JsonObject {
   const out: Record<string, Json> = {
-    taskId: task.id,
-    contextId: task.contextId,
+    taskId: step.taskId,
+    contextId: step.contextId,
     artifact: writeArtifact(event.artifact),
   };
   if (event.append) out.append = true;

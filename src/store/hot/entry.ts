@@ -1,11 +1,14 @@
 import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
+import type { HotStep } from "./step.ts";
 
 /** One task in memory: how it stands, and the hot end of its log. */
 export interface Entry {
   readonly taskId: TaskId;
   readonly scope: Scope;
-  /** After the newest event, committed or not; null: nothing is recorded yet. */
+  /** After the newest event, committed or not, but for artifacts that are not yet folded in; null: nothing is recorded. */
   task: Task | null;
+  /** The newest step; null: it is not in memory, and `task` is whole. */
+  last: HotStep | null;
   /** The newest event. */
   seq: number;
   /** The newest event that is committed: nothing later is shown to anyone. */
@@ -29,6 +32,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     taskId,
     scope,
     task: null,
+    last: null,
     seq: 0,
     committed: 0,
     visible: null,

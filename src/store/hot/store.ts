@@ -20,6 +20,7 @@ import type { Change, Journal } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { readCursor, writeCursor } from "./page.ts";
 import { createQueue, toItem, wantsRun } from "./queue.ts";
+import { HotStep } from "./step.ts";
 
 const PAUSE_MS = 1_000;
 
@@ -98,22 +99,27 @@ export function createHotStore(parts: HotParts): Store {
   }
 
   function record(entry: Entry, events: readonly TaskEvent[]): Batch {
-    let task = entry.task;
-    const steps: Step[] = [];
+    if (entry.seq + events.length > LIMITS.eventsMax)
+      throw new Fault("unsupported-operation", `A task has at most ${LIMITS.eventsMax} events`);
     const at = now();
+    const before = entry.task;
+    const steps: HotStep[] = [];
+    let last = entry.last;
+    let task = before;
     for (const event of events) {
       if (!accepts(task, event)) throw refused(entry, event);
       const seq = (entry.seq + steps.length + 1) as Seq;
-      task = apply(task, { seq, at, event }) as Task;
-      steps.push({ seq, at, task, event });
+      // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
+      const lazy = event.type === "artifact";
+      if (!lazy) task = apply(last?.task ?? task, { seq, at, event });
+      last = new HotStep(seq, at, event, last ?? task, lazy ? null : task);
+      steps.push(last);
     }
-    if (entry.seq + steps.length > LIMITS.eventsMax)
-      throw new Fault("unsupported-operation", `A task has at most ${LIMITS.eventsMax} events`);
-    if (entry.task?.status !== (task as Task).status) entry.rev = ++newestRev;
+    if (before?.status !== task?.status) entry.rev = ++newestRev;
     entry.task = task;
+    entry.last = last;
     entry.seq += steps.length;
-    if (steps.length === 1) entry.steps.push(steps[0] as Step);
-    else entry.steps.push(...steps);
+    for (const step of steps) entry.steps.push(step);
     return mark(entry);
   }
 
@@ -160,7 +166,8 @@ export function createHotStore(parts: HotParts): Store {
   }
 
   function toChange(entry: Entry): Change {
-    const task = entry.task as Task;
+    const task = (entry.last as HotStep).task;
+    entry.task = task;
     return {
       scope: entry.scope,
       task,
@@ -176,7 +183,7 @@ export function createHotStore(parts: HotParts): Store {
     entry.dirty = false;
     entry.rev = null;
     entry.committed = entry.seq;
-    entry.visible = entry.task;
+    entry.visible = change.task;
     if (change.snapshot) entry.snapshotSeq = entry.seq;
     const before = entry.bytes;
     trim(entry, parts.hotEventsMax);
@@ -208,10 +215,11 @@ export function createHotStore(parts: HotParts): Store {
   }
 
   function open(scope: Scope, taskId: TaskId, first: TaskEvent | undefined): Entry {
-    const entry = find(scope, taskId);
-    if (entry) return entry;
-    if (first?.type !== "created") throw taskNotFound(taskId);
-    return createEntry(taskId, scope);
+    // A new id was minted a moment ago: the journal need not be asked whether it knows it.
+    const entry =
+      first?.type === "created" ? (entries.get(taskId) ?? createEntry(taskId, scope)) : find(scope, taskId);
+    if (!entry) throw taskNotFound(taskId);
+    return entry;
   }
 
   function check(entry: Entry, expected: Expected): void {
@@ -336,9 +344,13 @@ export function createHotStore(parts: HotParts): Store {
   };
 }
 
-/** At the end; and for long logs when they have doubled, so that all snapshots together cost no more than the log. */
+/**
+ * At the end, and for long logs when they have doubled, so that all snapshots together cost no more than the log.
+ * A short log needs none: to fold a few events costs less than to write the task twice.
+ */
 function wantsSnapshot(entry: Entry, task: Task): boolean {
-  return isTerminal(task.status.state) || entry.seq - entry.snapshotSeq >= Math.max(256, entry.snapshotSeq);
+  const since = entry.seq - entry.snapshotSeq;
+  return since >= (isTerminal(task.status.state) ? 64 : Math.max(256, entry.snapshotSeq));
 }
 
 function refused(entry: Entry, event: TaskEvent): Fault {

@@ -51,7 +51,7 @@ export function createMemoryJournal(): Journal {
       if (!base) for (const recorded of events.slice(0, after)) task = apply(task, recorded);
       return events.slice(after, after + max).map((recorded): Step => {
         task = apply(task, recorded);
-        return { ...recorded, task: task as Task };
+        return { ...recorded, taskId, contextId: (task as Task).contextId, task: task as Task };
       });
     },
     commit(changes) {

@@ -2,11 +2,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type AgentName,
   apply,
+  applyAll,
   type Scope,
   type Seq,
   type Step,
   type Task,
-  type TaskEvent,
   type TaskId,
   timeKey,
 } from "../../model/index.ts";
@@ -14,6 +14,7 @@ import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
 import { contextKey } from "./keys.ts";
 import { createLister } from "./list.ts";
 import { createOwners } from "./owners.ts";
+import { pack, unpack } from "./pack.ts";
 import { STATES } from "./states.ts";
 
 interface TaskRow {
@@ -27,7 +28,6 @@ interface SegmentRow {
   readonly last: number;
   readonly events: string;
 }
-type Packed = readonly (readonly [at: number, event: TaskEvent])[];
 
 /** The journal in a SQLite file: one row for a task, one for what each commit added to its log. */
 export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Journal {
@@ -56,13 +56,11 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
       const found = row(taskId);
       if (!found) return null;
       const from = found.snapshot_seq as Seq;
-      const steps = unfold(segments, taskId, from, toTask(found));
-      const last = steps.at(-1);
-      const task = last?.task ?? (toTask(found) as Task);
+      const { task, seq } = foldRest(segments, taskId, from, toTask(found));
       return {
         scope: owners.scopeOf(found.owner),
-        task,
-        seq: last?.seq ?? from,
+        task: task as Task,
+        seq,
         snapshotSeq: from,
         bytes: 500 + (found.snapshot?.length ?? 0),
       };
@@ -133,12 +131,6 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
   return { write };
 }
 
-function pack(steps: readonly Step[]): string {
-  let text = "[";
-  for (const { at, event } of steps) text += `${text.length > 1 ? "," : ""}[${at},${JSON.stringify(event)}]`;
-  return `${text}]`;
-}
-
 /** Folds the rows after a place; stops when it has passed `enough`. */
 function unfold(
   segments: StatementSync,
@@ -150,17 +142,31 @@ function unfold(
   const steps: Step[] = [];
   let task = base;
   for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
-    const packed = JSON.parse(row.events) as Packed;
-    packed.forEach(([at, event], i) => {
-      const seq = (row.last - packed.length + 1 + i) as Seq;
+    for (const recorded of unpack(row.events, row.last)) {
       // A place inside a row: what comes before it in that row is already in the base.
-      if (seq <= from) return;
-      task = apply(task, { seq, at, event });
-      steps.push({ seq, at, task: task as Task, event });
-    });
+      if (recorded.seq <= from) continue;
+      task = apply(task, recorded) as Task;
+      steps.push({ ...recorded, taskId, contextId: task.contextId, task });
+    }
     if (row.last >= enough) break;
   }
   return steps;
+}
+
+/** As `unfold`, when only the end counts. */
+function foldRest(
+  segments: StatementSync,
+  taskId: TaskId,
+  from: Seq,
+  base: Task | null,
+): { readonly task: Task | null; readonly seq: Seq } {
+  let task = base;
+  let seq = from;
+  for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
+    task = applyAll(task, unpack(row.events, row.last));
+    seq = row.last as Seq;
+  }
+  return { task, seq };
 }
 
 const toTask = (row: TaskRow): Task | null => (row.snapshot ? (JSON.parse(row.snapshot) as Task) : null);

@@ -1,0 +1,21 @@
+/** What a text asks of the bench agent, and what it says then: shared, so that every contender does the same work. */
+export type Request = { ask: "echo"; text: string } | { ask: "stream"; chunks: number } | { ask: "idle" };
+
+/** Chunks of one stream: what the longest scenario needs, with room. */
+const CHUNKS_MAX = 20_000;
+/** The load generator counts these in what it receives: one in each chunk, none anywhere else. */
+export const CHUNK_MARK = "chunk#";
+
+const FILLER = "the quick brown fox jumps over the lazy dog while the band plays on and ".repeat(3);
+const CHUNK_CHARS = 200;
+
+export function readRequest(text: string): Request {
+  if (text === "idle") return { ask: "idle" };
+  const stream = /^stream (\d+)$/.exec(text);
+  if (stream === null) return { ask: "echo", text };
+  return { ask: "stream", chunks: Math.min(Number(stream[1]), CHUNKS_MAX) };
+}
+
+export function chunkText(index: number): string {
+  return `${CHUNK_MARK}${index} ${FILLER}`.slice(0, CHUNK_CHARS);
+}

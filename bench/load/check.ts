@@ -1,0 +1,75 @@
+import { CHUNK_MARK } from "../agents/script.ts";
+import type { Answer } from "./answer.ts";
+import type { Wire, Work } from "./order.ts";
+import { type Json, member, SPELLINGS } from "./wire.ts";
+
+/** What an answer must be. */
+export interface Expected {
+  wire: Wire;
+  work: Work;
+  key: string;
+  /** What the agent echoes; the chunks of a stream are known. */
+  text: string;
+}
+
+/** Every answer is checked like this: cheap, so that the generator never becomes the limit. */
+export function checkQuickly(answer: Answer, { wire, work, key }: Expected): void {
+  const { status, body } = answer;
+  if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 200)}`);
+  if (!body.includes(key)) throw new Error(`an answer to another call: ${body.slice(0, 200)}`);
+  if (!body.includes(SPELLINGS[wire].completed)) throw new Error(`not completed: ${body.slice(-300)}`);
+  if (work.kind === "stream") checkChunks(body, work.chunks);
+}
+
+/** The first answer of an order is read like a client reads it. */
+export function checkFully(answer: Answer, expected: Expected): void {
+  checkQuickly(answer, expected);
+  if (expected.work.kind === "stream") checkStream(answer.body, expected.wire, expected.work.chunks);
+  else checkTask(readTask(answer, expected), expected.text);
+}
+
+export function readTask(answer: Answer, { wire, work }: Expected): Json {
+  const result = member(JSON.parse(answer.body) as Json, "result");
+  return work.kind === "send" ? SPELLINGS[wire].toTask(result) : result;
+}
+
+function checkTask(task: Json, text: string): void {
+  const part = at(member(at(member(task, "artifacts"), 0), "parts"), 0);
+  if (String(part.text) !== text) throw new Error(`the artifact is not the echo: ${JSON.stringify(task)}`);
+}
+
+function checkChunks(body: string, chunks: number): void {
+  let count = 0;
+  for (let from = body.indexOf(CHUNK_MARK); from >= 0; from = body.indexOf(CHUNK_MARK, from + 1)) count++;
+  if (count !== chunks) throw new Error(`${count} chunks in a stream of ${chunks}`);
+}
+
+function checkStream(body: string, wire: Wire, chunks: number): void {
+  const events = readEvents(body).map(SPELLINGS[wire].toEvent);
+  if (events[0]?.kind !== "task") throw new Error(`a stream begins with ${events[0]?.kind}`);
+  if (events.at(-1)?.kind !== "status") throw new Error(`a stream ends with ${events.at(-1)?.kind}`);
+  const artifacts = events
+    .filter(event => event.kind === "artifact")
+    .map(event => member(event.value, "artifact"));
+  const ids = new Set(artifacts.map(artifact => String(artifact.artifactId)));
+  if (artifacts.length !== chunks) throw new Error(`${artifacts.length} events for ${chunks} chunks`);
+  if (ids.size !== 1) throw new Error(`chunks in ${ids.size} artifacts`);
+  checkOrder(artifacts);
+}
+
+function checkOrder(artifacts: Json[]): void {
+  artifacts.forEach((artifact, index) => {
+    const text = String(at(member(artifact, "parts"), 0).text);
+    if (!text.startsWith(`${CHUNK_MARK}${index} `))
+      throw new Error(`chunk ${index} is: ${text.slice(0, 40)}`);
+  });
+}
+
+function readEvents(body: string): Json[] {
+  const lines = body.split(/\r?\n/).filter(line => line.startsWith("data:"));
+  return lines.map(line => member(JSON.parse(line.slice("data:".length)) as Json, "result"));
+}
+
+function at(list: Json, index: number): Json {
+  return member(list, String(index));
+}

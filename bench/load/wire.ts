@@ -1,0 +1,103 @@
+import type { Wire } from "./order.ts";
+
+/** How each wire spells the three calls of the bench, and the words in its answers. */
+export interface Spelling {
+  send: string;
+  stream: string;
+  get: string;
+  headers: string;
+  completed: string;
+  working: string;
+  toMessage(key: string, text: string): object;
+  /** The task in the result of `send`: the wires wrap it differently. */
+  toTask(result: Json): Json;
+  /** What a stream's event is, and its content. */
+  toEvent(result: Json): { kind: "task" | "status" | "artifact"; value: Json };
+}
+
+export type Json = { readonly [key: string]: Json } & { readonly length?: number };
+
+/** Stands for the key in a call that is made ahead. A key has the same length, so Content-Length holds for all. */
+const KEY = "@".repeat(20);
+
+const COUNTER_CHARS = 12;
+
+export const SPELLINGS: Record<Wire, Spelling> = {
+  v1: {
+    send: "SendMessage",
+    stream: "SendStreamingMessage",
+    get: "GetTask",
+    headers: "A2A-Version: 1.0\r\n",
+    completed: '"state":"TASK_STATE_COMPLETED"',
+    working: '"state":"TASK_STATE_WORKING"',
+    toMessage: (messageId, text) => ({ messageId, role: "ROLE_USER", parts: [{ text }] }),
+    toTask: result => member(result, "task"),
+    toEvent: toEventV1,
+  },
+  v03: {
+    send: "message/send",
+    stream: "message/stream",
+    get: "tasks/get",
+    headers: "",
+    completed: '"state":"completed"',
+    working: '"state":"working"',
+    toMessage: (messageId, text) => {
+      return { kind: "message", messageId, role: "user", parts: [{ kind: "text", text }] };
+    },
+    toTask: result => result,
+    toEvent: toEventV03,
+  },
+};
+
+function toEventV1(result: Json): ReturnType<Spelling["toEvent"]> {
+  if (result.task) return { kind: "task", value: result.task };
+  if (result.artifactUpdate) return { kind: "artifact", value: result.artifactUpdate };
+  return { kind: "status", value: member(result, "statusUpdate") };
+}
+
+function toEventV03(result: Json): ReturnType<Spelling["toEvent"]> {
+  const kind = String(result.kind);
+  if (kind === "task") return { kind: "task", value: result };
+  return { kind: kind === "artifact-update" ? "artifact" : "status", value: result };
+}
+
+/** Writes a call for any key, at the price of one join. */
+export type CallWriter = (key: string) => string;
+
+export function createMessageWriter(
+  wire: Wire,
+  kind: "send" | "stream",
+  text: string,
+  port: number,
+): CallWriter {
+  const message = SPELLINGS[wire].toMessage(KEY, text);
+  return createCallWriter(wire, SPELLINGS[wire][kind], { message }, port);
+}
+
+export function createGetWriter(wire: Wire, taskId: string, port: number): CallWriter {
+  return createCallWriter(wire, SPELLINGS[wire].get, { id: taskId }, port);
+}
+
+function createCallWriter(wire: Wire, method: string, params: object, port: number): CallWriter {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: KEY, method, params });
+  const head =
+    `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+    `Accept: application/json, text/event-stream\r\n${SPELLINGS[wire].headers}Content-Length: ${body.length}\r\n\r\n`;
+  const pieces = (head + body).split(KEY);
+  return key => pieces.join(key);
+}
+
+/** Keys are new in every run: a server may take a repeated message id for a repeated message. */
+export function createKeys(): () => string {
+  const prefix = Math.floor(Math.random() * 0xffffffff)
+    .toString(16)
+    .padStart(KEY.length - COUNTER_CHARS, "0");
+  let count = 0;
+  return () => prefix + String(count++).padStart(COUNTER_CHARS, "0");
+}
+
+export function member(value: Json, name: string): Json {
+  const found = value[name];
+  if (found === undefined) throw new Error(`no "${name}" in ${JSON.stringify(value).slice(0, 200)}`);
+  return found;
+}

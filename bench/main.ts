@@ -1,0 +1,43 @@
+import { constants } from "node:os";
+import { createChildren } from "./children.ts";
+import { createGenerator } from "./generator.ts";
+import { type Options, readOptions, USAGE } from "./options.ts";
+import { describeResults, toJson } from "./report.ts";
+import { type Result, runScenario, type Tools } from "./run.ts";
+
+async function bench(options: Options): Promise<void> {
+  const children = createChildren();
+  process.on("exit", children.endAll);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => process.exit(128 + constants.signals[signal]));
+  }
+  const output = options.json ? process.stderr : process.stdout;
+  const tell = (line: string): void => void output.write(`${line}\n`);
+  const results = await runAll({ options, children, generator: createGenerator(children), tell });
+  tell(describeResults(results));
+  if (options.json) process.stdout.write(`${JSON.stringify(toJson(results), null, 2)}\n`);
+  // Slow is a finding and no error; a wrong answer or a server that does not start is one.
+  process.exitCode = results.some(result => result.problems.length > 0) ? 1 : 0;
+}
+
+async function runAll(tools: Tools): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const scenario of tools.options.scenarios) results.push(await runScenario(scenario, tools));
+  return results;
+}
+
+function checkPlatform(): void {
+  if (process.platform !== "linux")
+    throw new Error("the bench reads CPU time and memory from /proc: it needs Linux");
+}
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  checkPlatform();
+  if (options === undefined) process.stdout.write(USAGE);
+  else await bench(options);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
+process.exit();

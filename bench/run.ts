@@ -1,0 +1,127 @@
+import type { Children } from "./children.ts";
+import { CONTENDERS, type ContenderId } from "./contenders.ts";
+import type { Generator } from "./generator.ts";
+import { measureIdle, measureLoad, type Round } from "./measure.ts";
+import type { Options } from "./options.ts";
+import type { Rounds } from "./ratios.ts";
+import { describeRound } from "./report.ts";
+import type { Entry, IdleScenario, LoadEntry, LoadScenario, Scenario } from "./scenarios.ts";
+import { type Server, startServer } from "./server.ts";
+
+export interface Tools {
+  options: Options;
+  children: Children;
+  generator: Generator;
+  /** A line for the user, while the bench runs. */
+  tell(line: string): void;
+}
+
+export interface Result {
+  scenario: Scenario;
+  rounds: Map<string, Rounds>;
+  /** What went wrong, apart from being slow. */
+  problems: string[];
+  /** The most the load generator used of one core in any round. */
+  generatorShareMax: number;
+}
+
+export async function runScenario(scenario: Scenario, tools: Tools): Promise<Result> {
+  tools.tell(`\n${scenario.name}: ${scenario.about}`);
+  const rounds = new Map(scenario.entries.map(entry => [entry.id, []]));
+  const result: Result = { scenario, rounds, problems: [], generatorShareMax: 0 };
+  if (scenario.kind === "load") await runLoad(scenario, result, tools);
+  else await runIdle(scenario, result, tools);
+  return result;
+}
+
+/** Fresh servers for each scenario: none carries the tasks of the one before. */
+async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Promise<void> {
+  const { rounds, roundMs, warmMs } = tools.options;
+  const servers = await startServers(scenario, result, tools);
+  const measure = (entry: LoadEntry, ms: number): Promise<Round | undefined> => {
+    const server = servers.get(entry.contender);
+    return server === undefined
+      ? Promise.resolve(undefined)
+      : attempt(() => measureLoad(entry, server, tools.generator, ms));
+  };
+  try {
+    for (const entry of scenario.entries) await measure(entry, warmMs);
+    for (let round = 0; round < rounds; round++) {
+      const found = await takeTurns(scenario.entries, round, entry => measure(entry, roundMs));
+      record(found, round, rounds, result, tools);
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop();
+  }
+}
+
+/** A fresh server for each round: memory once taken is seldom given back. */
+async function runIdle(scenario: IdleScenario, result: Result, tools: Tools): Promise<void> {
+  const rounds = tools.options.idleRounds;
+  const measure = async (entry: Entry): Promise<Round> => {
+    const server = await startServer(entry.contender, tools.children, tools.options.folder);
+    return await measureIdle(entry, server, tools.generator).finally(server.stop);
+  };
+  for (let round = 0; round < rounds; round++) {
+    const found = await takeTurns(scenario.entries, round, entry => attempt(() => measure(entry)));
+    record(found, round, rounds, result, tools);
+  }
+}
+
+async function startServers(scenario: LoadScenario, result: Result, tools: Tools) {
+  const servers = new Map<ContenderId, Server>();
+  for (const id of new Set(scenario.entries.map(entry => entry.contender))) {
+    try {
+      servers.set(id, await startServer(id, tools.children, tools.options.folder));
+    } catch (error) {
+      noteProblem(`${CONTENDERS[id].label} did not start: ${(error as Error).message}`, result, tools);
+    }
+  }
+  return servers;
+}
+
+/** Everyone has a turn in each round, and another one begins each time. */
+async function takeTurns<E extends Entry>(
+  entries: E[],
+  round: number,
+  measure: (entry: E) => Promise<Round | undefined>,
+): Promise<Map<string, Round | undefined>> {
+  const first = round % entries.length;
+  const found = new Map<string, Round | undefined>();
+  for (const entry of [...entries.slice(first), ...entries.slice(0, first)]) {
+    found.set(entry.id, await measure(entry));
+  }
+  return found;
+}
+
+async function attempt(measure: () => Promise<Round>): Promise<Round> {
+  try {
+    return await measure();
+  } catch (error) {
+    return { reading: undefined, generatorShare: 0, problem: (error as Error).message };
+  }
+}
+
+function record(
+  found: Map<string, Round | undefined>,
+  index: number,
+  count: number,
+  result: Result,
+  tools: Tools,
+): void {
+  for (const [id, rounds] of result.rounds) {
+    const round = found.get(id);
+    rounds.push(round?.reading);
+    result.generatorShareMax = Math.max(result.generatorShareMax, round?.generatorShare ?? 0);
+    if (round?.problem) noteProblem(`${id}, round ${index + 1}: ${round.problem}`, result, tools);
+  }
+  tools.tell(`  round ${index + 1}/${count}  ${describeRound(result)}`);
+}
+
+/** The whole of it while the bench runs, its most telling line in the report. */
+function noteProblem(problem: string, result: Result, tools: Tools): void {
+  const lines = problem.split("\n");
+  const cause = lines.slice(1).find(line => /error/i.test(line)) ?? "";
+  result.problems.push(`${result.scenario.name}: ${lines[0]} ${cause}`.trimEnd());
+  tools.tell(`  ${problem}`);
+}

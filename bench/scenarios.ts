@@ -1,0 +1,128 @@
+import type { ContenderId } from "./contenders.ts";
+import type { Work } from "./load/order.ts";
+
+/** What is measured and what should come out. Adding a scenario is adding an entry here. */
+export type Scenario = LoadScenario | IdleScenario;
+
+interface Common {
+  name: string;
+  about: string;
+  comparisons: Comparison[];
+}
+
+/** CPU time per operation under load. */
+export interface LoadScenario extends Common {
+  kind: "load";
+  /** What an operation is divided into, for the report. */
+  unit: "operation" | "chunk";
+  entries: LoadEntry[];
+}
+
+/** Memory per open stream whose agent says nothing. */
+export interface IdleScenario extends Common {
+  kind: "idle";
+  entries: Entry[];
+}
+
+/** One thing that is measured in each round. */
+export interface Entry {
+  id: string;
+  contender: ContenderId;
+}
+
+export interface LoadEntry extends Entry {
+  work: Work;
+  connections: number;
+  /** How many units one operation is. */
+  units: number;
+}
+
+/** `atLeast` asks for theirs / ours, `atMost` for ours / theirs; without a target it is theirs / ours. */
+export interface Comparison {
+  ours: string;
+  theirs: string;
+  target: Target | undefined;
+}
+
+export type Target = { atLeast: number } | { atMost: number };
+
+/** Streams open before memory is first read: what a server sets up once is not a stream's cost. */
+export const IDLE_STREAMS_BEFORE = 100;
+export const IDLE_STREAMS = 1_000;
+
+const SEND: Work = { kind: "send" };
+const GET: Work = { kind: "get" };
+const STREAM_50: Work = { kind: "stream", chunks: 50 };
+const STREAM_200: Work = { kind: "stream", chunks: 200 };
+
+/** The official servers against each other: no target, but a figure one can compare between machines. */
+const ANCHORS: Comparison = { ours: "official03", theirs: "official13", target: undefined };
+
+export const SCENARIOS: Scenario[] = [
+  {
+    name: "send",
+    about: "SendMessage, echo: task, one artifact, completed; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: each(["power", "official13", "process", "official03"], SEND, 32),
+    comparisons: [...against13({ atLeast: 3 }), ...against03({ atLeast: 1.2 }), ANCHORS],
+  },
+  {
+    name: "get",
+    about: "GetTask of a finished task; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: each(["power", "official13"], GET, 32),
+    comparisons: against13({ atLeast: 2 }),
+  },
+  {
+    name: "stream50",
+    about: "a stream of 50 chunks of 200 bytes; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: each(["power", "official13", "process", "official03"], STREAM_50, 32),
+    comparisons: [...against13({ atLeast: 12 }), ...against03({ atLeast: 1 }), ANCHORS],
+  },
+  {
+    name: "stream200",
+    about: "a stream of 200 chunks of 200 bytes; 4 connections",
+    kind: "load",
+    unit: "operation",
+    entries: each(["power", "official13"], STREAM_200, 4),
+    comparisons: against13({ atLeast: 40 }),
+  },
+  {
+    name: "linear",
+    about: "cost per chunk of a long stream against a short one; 4 connections",
+    kind: "load",
+    unit: "chunk",
+    entries: [toLinear("4,000 chunks", 4_000), toLinear("100 chunks", 100)],
+    comparisons: [{ ours: "4,000 chunks", theirs: "100 chunks", target: { atMost: 1.5 } }],
+  },
+  {
+    name: "idle",
+    about: `memory per open stream of a silent agent; ${IDLE_STREAMS} streams`,
+    kind: "idle",
+    entries: [
+      { id: "power", contender: "power" },
+      { id: "official13", contender: "official13" },
+    ],
+    comparisons: [{ ours: "power", theirs: "official13", target: { atMost: 0.5 } }],
+  },
+];
+
+function each(contenders: ContenderId[], work: Work, connections: number): LoadEntry[] {
+  return contenders.map(contender => ({ id: contender, contender, work, connections, units: 1 }));
+}
+
+function toLinear(id: string, chunks: number): LoadEntry {
+  return { id, contender: "power", work: { kind: "stream", chunks }, connections: 4, units: chunks };
+}
+
+function against13(target: Target): Comparison[] {
+  return [{ ours: "power", theirs: "official13", target }];
+}
+
+function against03(target: Target): Comparison[] {
+  return [{ ours: "process", theirs: "official03", target }];
+}

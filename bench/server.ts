@@ -1,0 +1,77 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Children } from "./children.ts";
+import { CONTENDERS, type ContenderId } from "./contenders.ts";
+
+export interface Server {
+  port: number;
+  /** The process group, which is also the leader's process id. */
+  group: number;
+  stop(): Promise<void>;
+}
+
+const READY_MS_MAX = 20_000;
+const READY_POLL_MS = 50;
+/** What a server said last, shown when it does not start. */
+const WORDS_CHARS_MAX = 2_000;
+
+/** Resolves when the server's card can be fetched; rejects with the server's own words when that does not happen. */
+export async function startServer(id: ContenderId, children: Children, parent: string): Promise<Server> {
+  const folder = children.createFolder(parent);
+  const port = await findPort();
+  const child = children.spawn(CONTENDERS[id].toArguments(port, folder));
+  const stop = async (): Promise<void> => {
+    await children.end(child);
+    children.removeFolder(folder);
+  };
+  try {
+    await awaitReady(child, port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, group: child.pid ?? 0, stop };
+}
+
+async function awaitReady(child: ChildProcess, port: number): Promise<void> {
+  const words = collectWords(child);
+  const deadlineMs = performance.now() + READY_MS_MAX;
+  while (!(await answersCard(port))) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${words()}`);
+    if (performance.now() > deadlineMs) throw new Error(`no card after ${READY_MS_MAX} ms: ${words()}`);
+    await sleep(READY_POLL_MS);
+  }
+}
+
+/** Also keeps the pipes empty for as long as the server runs. */
+function collectWords(child: ChildProcess): () => string {
+  let words = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      words = (words + text).slice(-WORDS_CHARS_MAX);
+    });
+  }
+  return () => words.trim();
+}
+
+async function answersCard(port: number): Promise<boolean> {
+  try {
+    const reply = await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`);
+    await reply.arrayBuffer();
+    return reply.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port on 127.0.0.1");
+  return address.port;
+}

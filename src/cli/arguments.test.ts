@@ -1,0 +1,115 @@
+import { Command } from "commander";
+import { expect, test } from "vitest";
+import { flagName, OPTION_NAMES } from "../config/options.ts";
+import * as callFile from "./call.ts";
+import * as cancelFile from "./cancel.ts";
+import * as cardFile from "./card.ts";
+import * as devFile from "./dev.ts";
+import { toHostWish } from "./host.ts";
+import { createMemoryTerminal } from "./memory-terminal.ts";
+import { run } from "./program.ts";
+import * as serveFile from "./serve.ts";
+import { serveOptions } from "./serve-options.ts";
+import * as tailFile from "./tail.ts";
+import * as tasksFile from "./tasks.ts";
+
+const COMMANDS = {
+  serve: serveFile,
+  dev: devFile,
+  call: callFile,
+  tail: tailFile,
+  tasks: tasksFile,
+  cancel: cancelFile,
+  card: cardFile,
+};
+
+async function type(...words: readonly string[]) {
+  const terminal = createMemoryTerminal({
+    tty: false,
+    answers: [],
+    input: "",
+    cwd: "/",
+    fetch,
+    now: () => 0,
+  });
+  const code = await run(words, Object.values(COMMANDS), terminal);
+  return { code, ...terminal.said };
+}
+
+test("the help names every command", async () => {
+  const { code, out } = await type("--help");
+  expect(code).toBe(0);
+  for (const name of Object.keys(COMMANDS)) expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+});
+
+test.each(Object.keys(COMMANDS))("the help of %s has an example and says what --json does", async name => {
+  const { code, out } = await type(name, "--help");
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`Examples?:\\n {2}dragoman ${name} `));
+  expect(out).toContain("--json");
+});
+
+test("the version is that of the package", async () => {
+  expect(await type("--version")).toEqual({ code: 0, out: "0.0.0\n", err: "" });
+});
+
+test("without a command the help is shown as an error", async () => {
+  const { code, out, err } = await type();
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toContain("Usage: dragoman");
+});
+
+const WRONG: readonly [sentence: string, words: readonly string[], message: string][] = [
+  ["an unknown command gets the nearest one", ["sreve"], "unknown command 'sreve'\n(Did you mean serve?)"],
+  [
+    "an unknown option gets the nearest one",
+    ["call", "x", "--jsn"],
+    "unknown option '--jsn'\n(Did you mean --json?)",
+  ],
+  ["a missing argument is named", ["tail", "http://x"], "missing required argument 'task'"],
+  ["a word too many is told", ["card", "http://x", "y"], "too many arguments for 'card'"],
+  ["a state must be one", ["tasks", "x", "--state", "done"], "Allowed choices are submitted, working,"],
+  ["a limit must be a number", ["tasks", "x", "--limit", "0"], "It must be a whole number, 1 or more."],
+  [
+    "a time must be a number",
+    ["call", "x", "y", "--timeout", "soon"],
+    "It must be a number of seconds, more than 0.",
+  ],
+  ["a header must have a name", ["card", "x", "--header", "secret"], "Write it like 'Name: value'."],
+  ["a policy must be one", ["serve", "--card-policy", "v2"], "Allowed choices are hybrid, v1."],
+  ["data must be JSON", ["call", "http://x", "--data", "{"], "--data is not JSON: "],
+  [
+    "a message must say something",
+    ["call", "http://x"],
+    'There is nothing to say. Try: dragoman call URL "hello"',
+  ],
+  ["a file must be there", ["call", "http://x", "--file", "/nope"], "/nope cannot be read: ENOENT"],
+  ["an address must be one", ["card", "ftp://x"], '"ftp://x" is no address of an agent.'],
+];
+
+test.each(WRONG)("%s", async (_sentence, words, message) => {
+  const { code, out, err } = await type(...words);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toMatch(/^error: /);
+  expect(err).toContain(message);
+  expect(err).not.toContain("    at ");
+});
+
+test("every option of the server is a flag, and every flag is an option of the server", () => {
+  const flags = serveOptions(new Command()).options.map(option => option.long);
+  const known = OPTION_NAMES.filter(name => name !== "agents").map(flagName);
+  expect(new Set(flags)).toEqual(new Set([...known, "--no-trust-proxy", "--config", "--json"]));
+});
+
+test("what the server is told is handed on as it was typed", () => {
+  const command = serveOptions(new Command()).action(() => undefined);
+  command.parse(["a.ts", "--port", "0", "--public-url", "https://x", "--trust-proxy", "--json"], {
+    from: "user",
+  });
+  expect(toHostWish(command.args, command.opts(), false)).toEqual({
+    files: ["a.ts"],
+    flags: { port: "0", publicUrl: "https://x", trustProxy: true },
+    json: true,
+    watch: false,
+  });
+});

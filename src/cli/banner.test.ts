@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { type BannerFacts, bannerJson, bannerText } from "./banner.ts";
+
+const FACTS: BannerFacts = {
+  version: "1.2.3",
+  program: "dragoman",
+  readyMs: 83.7,
+  url: "http://127.0.0.1:2024",
+  publicUrl: undefined,
+  agents: ["echo", "countdown"],
+  fallback: "echo",
+  data: "/home/me/.dragoman",
+  unfinished: new Map(),
+  watching: false,
+};
+const PLAIN = { bold: (text: string) => text, dim: (text: string) => text };
+
+const CURL =
+  `curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ` +
+  `'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`;
+
+test("the banner tells where agents and cards are, where tasks are kept, and what to try", () => {
+  expect(bannerText(FACTS, PLAIN)).toBe(`Dragoman 1.2.3 ready in 84 ms
+
+  echo       http://127.0.0.1:2024/
+             http://127.0.0.1:2024/agents/echo
+             http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json
+  countdown  http://127.0.0.1:2024/agents/countdown
+             http://127.0.0.1:2024/agents/countdown/.well-known/agent-card.json
+
+  data       /home/me/.dragoman
+
+  try        dragoman call http://127.0.0.1:2024 "hello"
+             ${CURL}
+`);
+});
+
+test("it warns of memory, names the public address, and counts what goes on", () => {
+  const unfinished = new Map([
+    ["echo", 1],
+    ["countdown", 2],
+  ]);
+  const facts = { ...FACTS, data: undefined, publicUrl: "https://a.example", unfinished, watching: true };
+  expect(bannerText(facts, PLAIN)).toContain(`
+  public     https://a.example
+  data       in memory: tasks are lost at exit
+  resuming   3 tasks that had not ended: echo 1, countdown 2
+`);
+  expect(bannerText(facts, PLAIN)).toMatch(/\n\nWatching for changes; Ctrl-C stops\n$/);
+});
+
+test("programs get the same as one line of JSON", () => {
+  expect(bannerJson(FACTS)).not.toContain("\n");
+  expect(JSON.parse(bannerJson(FACTS))).toEqual({
+    ready: true,
+    version: "1.2.3",
+    readyMs: 84,
+    url: "http://127.0.0.1:2024",
+    data: "/home/me/.dragoman",
+    unfinished: {},
+    agents: [
+      {
+        name: "echo",
+        default: true,
+        url: "http://127.0.0.1:2024/agents/echo",
+        card: "http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json",
+      },
+      {
+        name: "countdown",
+        default: false,
+        url: "http://127.0.0.1:2024/agents/countdown",
+        card: "http://127.0.0.1:2024/agents/countdown/.well-known/agent-card.json",
+      },
+    ],
+  });
+});

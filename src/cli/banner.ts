@@ -1,0 +1,87 @@
+import { shellWord } from "./terminal.ts";
+import { count } from "./text.ts";
+
+/** What a user wants to know when a server is up. */
+export interface BannerFacts {
+  readonly version: string;
+  readonly program: string;
+  readonly readyMs: number;
+  /** Scheme, host and port, without a slash at the end. */
+  readonly url: string;
+  readonly publicUrl: string | undefined;
+  readonly agents: readonly string[];
+  readonly fallback: string;
+  /** The folder of the data; undefined: memory. */
+  readonly data: string | undefined;
+  /** Tasks that were not finished when the server stopped, by agent. */
+  readonly unfinished: ReadonlyMap<string, number>;
+  /** Files are watched. */
+  readonly watching: boolean;
+}
+
+export interface BannerPaint {
+  bold(text: string): string;
+  dim(text: string): string;
+}
+
+const CARD = "/.well-known/agent-card.json";
+
+export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
+  const names = [...facts.agents, "public", "resuming", "data"];
+  const width = Math.max(...names.map(name => name.length)) + 2;
+  const row = (name: string, ...values: readonly string[]) =>
+    values.map((value, at) => `  ${(at === 0 ? name : "").padEnd(width)}${value}`);
+  return [
+    `${paint.bold(`Dragoman ${facts.version}`)} ready in ${Math.round(facts.readyMs)} ms`,
+    "",
+    ...facts.agents.flatMap(name => row(name, ...addressesOf(facts, name, paint))),
+    "",
+    ...(facts.publicUrl === undefined ? [] : row("public", facts.publicUrl)),
+    ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
+    ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
+    "",
+    ...row("try", `${facts.program} call ${facts.url} "hello"`, curlLine(facts.url)),
+    ...(facts.watching ? ["", "Watching for changes; Ctrl-C stops"] : []),
+    "",
+  ].join("\n");
+}
+
+function addressesOf(facts: BannerFacts, name: string, paint: BannerPaint): readonly string[] {
+  const own = `${facts.url}/agents/${name}`;
+  const card = paint.dim(`${own}${CARD}`);
+  return name === facts.fallback ? [`${facts.url}/`, own, card] : [own, card];
+}
+
+function describeUnfinished(unfinished: ReadonlyMap<string, number>): string {
+  const total = [...unfinished.values()].reduce((sum, one) => sum + one, 0);
+  const each = [...unfinished].map(([name, tasks]) => `${name} ${tasks}`).join(", ");
+  return `${count(total, "task")} that had not ended: ${each}`;
+}
+
+function curlLine(url: string): string {
+  const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
+  const headers = "-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'";
+  return `curl -s ${shellWord(`${url}/`)} ${headers} -d ${shellWord(body)}`;
+}
+
+/** The same for programs, in one line. */
+export function bannerJson(facts: BannerFacts): string {
+  const agents = facts.agents.map(name => ({
+    name,
+    default: name === facts.fallback,
+    url: `${facts.url}/agents/${name}`,
+    card: `${facts.url}/agents/${name}${CARD}`,
+  }));
+  const { version, url, publicUrl, data } = facts;
+  return JSON.stringify({
+    ready: true,
+    version,
+    readyMs: Math.round(facts.readyMs),
+    url,
+    publicUrl,
+    data: data ?? ":memory:",
+    unfinished: Object.fromEntries(facts.unfinished),
+    agents,
+  });
+}

@@ -1,0 +1,90 @@
+import type { Json, JsonObject, Part, TaskState } from "../../model/index.ts";
+import { defined } from "../../model/index.ts";
+import type { ClientDialect } from "./dialect.ts";
+import * as read from "./read.ts";
+import type { Draft, Item, ListWish, RemoteState } from "./view.ts";
+
+const STATES: Readonly<Record<TaskState, string>> = {
+  submitted: "TASK_STATE_SUBMITTED",
+  working: "TASK_STATE_WORKING",
+  "input-required": "TASK_STATE_INPUT_REQUIRED",
+  "auth-required": "TASK_STATE_AUTH_REQUIRED",
+  completed: "TASK_STATE_COMPLETED",
+  failed: "TASK_STATE_FAILED",
+  canceled: "TASK_STATE_CANCELED",
+  rejected: "TASK_STATE_REJECTED",
+};
+
+const SPELLING: read.Spelling = {
+  states: Object.fromEntries(Object.entries(STATES).map(([ours, theirs]) => [theirs, ours as RemoteState])),
+  readPart,
+};
+
+/** v1 §4.1.6: which member is present tells the kind; `data` may be any JSON value, null included. */
+function readPart(part: JsonObject): Part {
+  const extras = defined<{ filename?: string; mediaType?: string }>({
+    filename: read.asText(part.filename),
+    mediaType: read.asText(part.mediaType),
+  });
+  if (typeof part.text === "string") return { kind: "text", text: part.text, ...extras };
+  if (typeof part.raw === "string") return { kind: "bytes", bytes: part.raw, ...extras };
+  if (typeof part.url === "string") return { kind: "url", url: part.url, ...extras };
+  return { kind: "data", data: part.data ?? null, ...extras };
+}
+
+function writePart(part: Part): JsonObject {
+  const extras = defined<JsonObject>({ filename: part.filename, mediaType: part.mediaType });
+  if (part.kind === "text") return { text: part.text, ...extras };
+  if (part.kind === "bytes") return { raw: part.bytes, ...extras };
+  if (part.kind === "url") return { url: part.url, ...extras };
+  return { data: part.data, ...extras };
+}
+
+function writeSend(draft: Draft): JsonObject {
+  const message = defined<JsonObject>({
+    messageId: draft.messageId,
+    role: "ROLE_USER",
+    parts: draft.parts.map(writePart),
+    taskId: draft.taskId,
+    contextId: draft.contextId,
+  });
+  return { message };
+}
+
+function writeList(wish: ListWish): JsonObject {
+  return defined<JsonObject>({
+    pageSize: wish.pageSize,
+    pageToken: wish.pageToken,
+    contextId: wish.contextId,
+    status: wish.state && STATES[wish.state],
+  });
+}
+
+/** v1 §3.2.3: exactly one of four members. */
+function readItem(result: Json): Item {
+  const from = read.asObject(result);
+  if (from.task) return { kind: "task", task: read.readTask(SPELLING, from.task) };
+  if (from.message) return { kind: "message", message: read.readMessage(SPELLING, from.message) };
+  const status = read.asObject(from.statusUpdate);
+  if (read.has(status, "status"))
+    return { kind: "status", ...read.readPlace(status), ...read.readStatus(SPELLING, status.status) };
+  const update = read.asObject(from.artifactUpdate);
+  if (!read.has(update, "artifact")) throw read.notAnAnswer();
+  const artifact = read.readArtifact(SPELLING, update.artifact);
+  return { kind: "artifact", ...read.readPlace(update), artifact, append: update.append === true };
+}
+
+export const v1: ClientDialect = {
+  version: "1.0",
+  methods: {
+    send: "SendMessage",
+    stream: "SendStreamingMessage",
+    get: "GetTask",
+    cancel: "CancelTask",
+    subscribe: "SubscribeToTask",
+  },
+  list: { method: "ListTasks", write: writeList },
+  writeSend,
+  readItem,
+  readTask: result => read.readTask(SPELLING, result),
+};

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { enableCompileCache } from "node:module";
+
+// Types are stripped and code is compiled once, not at every start: from the sources 0.4 s becomes 0.1 s.
+enableCompileCache();
+const { start } = await import("./start.ts");
+
+/** Every command, in the order of the help. What it takes to run one is loaded when it runs. */
+await start([
+  await import("./serve.ts"),
+  await import("./dev.ts"),
+  await import("./call.ts"),
+  await import("./tail.ts"),
+  await import("./tasks.ts"),
+  await import("./cancel.ts"),
+  await import("./card.ts"),
+]);

@@ -1,0 +1,63 @@
+import type { Screen, StopSignal, Terminal } from "./terminal.ts";
+
+/** A terminal in memory: what a command says can be read, and what a user would do can be said. */
+export interface MemoryTerminal extends Terminal {
+  readonly said: { out: string; err: string };
+  /** What was asked of the user. */
+  readonly prompts: readonly string[];
+  press(signal: StopSignal): void;
+}
+
+export interface MemoryTerminalParts {
+  readonly tty: boolean;
+  readonly answers: readonly string[];
+  readonly input: string;
+  readonly cwd: string;
+  readonly fetch: typeof fetch;
+  now(): number;
+}
+
+export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal {
+  const said = { out: "", err: "" };
+  const prompts: string[] = [];
+  const answers = [...parts.answers];
+  const listeners = new Set<{ signal: StopSignal; listener: () => void }>();
+  let ids = 0;
+  return {
+    said,
+    prompts,
+    out: toScreen(said, "out", parts.tty),
+    err: toScreen(said, "err", parts.tty),
+    interactive: parts.tty,
+    cwd: parts.cwd,
+    program: "dragoman",
+    version: "0.0.0",
+    now: parts.now,
+    sinceStartMs: () => 42,
+    fetch: parts.fetch,
+    newId: () => `m${++ids}`,
+    ask: async prompt => {
+      prompts.push(prompt);
+      return answers.shift() ?? null;
+    },
+    readInput: async () => parts.input,
+    onSignal(signal, listener) {
+      const entry = { signal, listener };
+      listeners.add(entry);
+      return () => listeners.delete(entry);
+    },
+    onStray: () => () => undefined,
+    press(signal) {
+      for (const entry of [...listeners]) if (entry.signal === signal) entry.listener();
+    },
+  };
+}
+
+const toScreen = (said: { out: string; err: string }, name: "out" | "err", tty: boolean): Screen => ({
+  tty,
+  colour: false,
+  columns: 100,
+  write: text => {
+    said[name] += text;
+  },
+});

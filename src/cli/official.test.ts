@@ -1,0 +1,348 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as sdk1 from "@a2a-js/sdk";
+import * as server1 from "@a2a-js/sdk/server";
+import * as express1 from "@a2a-js/sdk/server/express";
+import type * as sdk03 from "a2a-v03";
+import * as server03 from "a2a-v03/server";
+import * as express03 from "a2a-v03/server/express";
+import express, { type Express } from "express";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as callFile from "./call.ts";
+import * as cancelFile from "./cancel.ts";
+import * as cardFile from "./card.ts";
+import { createMemoryTerminal, type MemoryTerminal } from "./memory-terminal.ts";
+import { run } from "./program.ts";
+import * as tailFile from "./tail.ts";
+import * as tasksFile from "./tasks.ts";
+
+/** What the agent under test does, in words that both generations of the official server can be told. */
+type Deed =
+  | { state: "submitted" | "working" | "input-required" | "completed" | "failed" | "canceled"; text?: string }
+  | { artifact: string; append?: boolean; text?: string; data?: object; file?: string }
+  | { reply: string };
+
+const opened = new Map<string, () => void>();
+
+/** Each turn begins with the task itself, as the official servers demand. */
+async function* perform(text: string, taskId: string): AsyncGenerator<Deed> {
+  if (text === "reply") return yield { reply: "just a message" };
+  yield { state: "submitted" };
+  yield { state: "working", text: "thinking" };
+  if (text === "ask") return yield { state: "input-required", text: "For how many?" };
+  if (text === "fail") return yield { state: "failed", text: "It did not work" };
+  if (text === "slow") {
+    await new Promise<void>(resolve => opened.set(taskId, resolve));
+    return yield { state: "canceled" };
+  }
+  yield { artifact: "a1", text: "You said: " };
+  yield { artifact: "a1", append: true, text };
+  if (text === "report") {
+    yield { artifact: "a2", data: { total: 3 } };
+    yield { artifact: "a3", file: Buffer.from("a;b\n1;2\n").toString("base64") };
+  }
+  yield { state: "completed" };
+}
+
+function appV1(url: string): Express {
+  const executor: server1.AgentExecutor = {
+    async execute(context, bus) {
+      const content = context.userMessage.parts[0]?.content;
+      const text = content?.$case === "text" ? content.value : "";
+      for await (const deed of perform(text, context.taskId)) bus.publish(eventV1(deed, context));
+    },
+    cancelTask: async taskId => opened.get(taskId)?.(),
+  };
+  const card = sdk1.AgentCard.fromJSON({
+    ...CARD,
+    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+  });
+  const requestHandler = new server1.DefaultRequestHandler(card, new server1.InMemoryTaskStore(), executor);
+  const app = express();
+  app.use("/.well-known/agent-card.json", express1.agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use(express1.jsonRpcHandler({ requestHandler, userBuilder: express1.UserBuilder.noAuthentication }));
+  return app;
+}
+
+function eventV1(deed: Deed, context: server1.RequestContext): server1.AgentExecutionEvent {
+  const { taskId, contextId } = context;
+  const place = { taskId, contextId };
+  if ("reply" in deed)
+    return server1.AgentEvent.message(
+      sdk1.Message.fromJSON({
+        messageId: "r1",
+        role: "ROLE_AGENT",
+        parts: [{ text: deed.reply }],
+        contextId,
+      }),
+    );
+  if ("artifact" in deed) return server1.AgentEvent.artifactUpdate(artifactV1(deed, place));
+  const state = `TASK_STATE_${deed.state.toUpperCase().replace("-", "_")}`;
+  const message = deed.text && {
+    messageId: "s1",
+    role: "ROLE_AGENT",
+    parts: [{ text: deed.text }],
+    ...place,
+  };
+  const status = { state, timestamp: "2026-11-15T12:00:00.000Z", ...(message && { message }) };
+  if (deed.state !== "submitted")
+    return server1.AgentEvent.statusUpdate(sdk1.TaskStatusUpdateEvent.fromJSON({ ...place, status }));
+  const task = sdk1.Task.fromJSON({ id: taskId, contextId, status });
+  return server1.AgentEvent.task({ ...task, history: [context.userMessage] });
+}
+
+function artifactV1(deed: Extract<Deed, { artifact: string }>, place: object): sdk1.TaskArtifactUpdateEvent {
+  const part = deed.file
+    ? { raw: deed.file, filename: "table.csv", mediaType: "text/csv" }
+    : deed.data
+      ? { data: deed.data }
+      : { text: deed.text };
+  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
+  return sdk1.TaskArtifactUpdateEvent.fromJSON({ ...place, artifact, append: deed.append === true });
+}
+
+function appV03(url: string): Express {
+  const executor: server03.AgentExecutor = {
+    async execute(context, bus) {
+      const part = context.userMessage.parts[0];
+      const text = part?.kind === "text" ? part.text : "";
+      for await (const deed of perform(text, context.taskId)) bus.publish(eventV03(deed, context));
+      bus.finished();
+    },
+    cancelTask: async taskId => opened.get(taskId)?.(),
+  };
+  const card: sdk03.AgentCard = { ...CARD, url, protocolVersion: "0.3.0" };
+  const requestHandler = new server03.DefaultRequestHandler(card, new server03.InMemoryTaskStore(), executor);
+  const app = express();
+  app.use("/.well-known/agent-card.json", express03.agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use(express03.jsonRpcHandler({ requestHandler, userBuilder: express03.UserBuilder.noAuthentication }));
+  return app;
+}
+
+function eventV03(deed: Deed, context: server03.RequestContext): server03.AgentExecutionEvent {
+  const { taskId, contextId } = context;
+  const say = (text: string): sdk03.Message => ({
+    kind: "message",
+    messageId: "s1",
+    role: "agent",
+    parts: [{ kind: "text", text }],
+    contextId,
+  });
+  if ("reply" in deed) return say(deed.reply);
+  if ("artifact" in deed) return { kind: "artifact-update", taskId, contextId, ...artifactV03(deed) };
+  const timestamp = "2026-11-15T12:00:00.000Z";
+  const status = { state: deed.state, timestamp, ...(deed.text && { message: say(deed.text) }) };
+  if (deed.state === "submitted")
+    return { kind: "task", id: taskId, contextId, status, history: [context.userMessage] };
+  return { kind: "status-update", taskId, contextId, status, final: deed.state !== "working" };
+}
+
+function artifactV03(deed: Extract<Deed, { artifact: string }>) {
+  const part: sdk03.Part = deed.file
+    ? { kind: "file", file: { bytes: deed.file, name: "table.csv", mimeType: "text/csv" } }
+    : deed.data
+      ? { kind: "data", data: deed.data as Record<string, unknown> }
+      : { kind: "text", text: deed.text ?? "" };
+  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
+  return { artifact, append: deed.append === true };
+}
+
+const CARD = {
+  name: "official",
+  description: "Does what it is told",
+  version: "1.2.3",
+  capabilities: { streaming: true },
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [{ id: "s", name: "Obey", description: "Does it", tags: ["test"], examples: ["report"] }],
+};
+
+const COMMANDS = [callFile, tailFile, tasksFile, cancelFile, cardFile];
+
+async function type(words: readonly string[], parts: { tty?: boolean; answers?: readonly string[] } = {}) {
+  const terminal = createMemoryTerminal({
+    tty: parts.tty === true,
+    answers: parts.answers ?? [],
+    input: "",
+    cwd: "/",
+    fetch,
+    now: () => Date.UTC(2026, 10, 15, 12, 5),
+  });
+  const code = await run(words, COMMANDS, terminal);
+  return { code, ...terminal.said, terminal };
+}
+
+const taskOf = (err: string): string => /task (\S+) /.exec(err)?.[1] ?? "";
+
+describe.each([
+  ["1.3.0, which speaks v1", appV1],
+  ["0.3.14, which speaks v0.3", appV03],
+] as const)("against the official server %s", (_name, createApp) => {
+  let http: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const app = createApp(`${url}/`);
+  });
+  afterAll(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test("an answer streams to standard output, and what is about it to standard error", async () => {
+    const { code, out, err } = await type(["call", url, "good", "morning"]);
+    expect(err).toMatch(/^thinking\ntask \S+ completed; read it again: dragoman tail \S+ \S+\n$/);
+    expect({ code, out }).toEqual({ code: 0, out: "You said: good morning\n" });
+  });
+
+  test("without streaming the answer is the same", async () => {
+    const { code, out } = await type(["call", url, "hi", "--no-stream"]);
+    expect({ code, out }).toEqual({ code: 0, out: "You said: hi\n" });
+  });
+
+  test("data is printed as JSON and a file is described", async () => {
+    const { out, err } = await type(["call", url, "report"]);
+    expect(out).toBe('You said: report\n{\n  "total": 3\n}\n[table.csv, text/csv, 8 bytes]\n');
+    expect(err).toContain("thinking\nname of a2\nname of a3\ntask ");
+  });
+
+  test("a bare message is an answer without a task", async () => {
+    const { code, out, err } = await type(["call", url, "reply"]);
+    expect({ code, out }).toEqual({ code: 0, out: "just a message\n" });
+    expect(err).toMatch(/^a message, no task; context \S+\n$/);
+  });
+
+  test("a failed task says why and gives exit code 3", async () => {
+    const { code, out, err } = await type(["call", url, "fail"]);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/It did not work\ntask \S+ failed/);
+  });
+
+  test("with --json every result is one line, as it came", async () => {
+    const { out, err } = await type(["call", url, "hi", "--json"]);
+    const kinds = out
+      .trimEnd()
+      .split("\n")
+      .map(line => JSON.parse(line) as Record<string, unknown>);
+    expect(kinds.length).toBe(5);
+    expect(err).toBe("");
+    expect(JSON.stringify(kinds[4])).toMatch(/completed/i);
+  });
+
+  test("a question is asked on a terminal and the answer goes to the same task", async () => {
+    const { code, out, terminal } = await type(["call", url, "ask"], { tty: true, answers: ["four"] });
+    expect(terminal.prompts).toEqual(["> "]);
+    expect({ code, out }).toEqual({ code: 0, out: "For how many?\nYou said: four\n" });
+  });
+
+  test("elsewhere the question is printed with the command that answers it", async () => {
+    const { code, out, err } = await type(["call", url, "ask"]);
+    expect({ code, out }).toEqual({ code: 0, out: "For how many?\n" });
+    const [, task, context] = /--task (\S+) --context (\S+)/.exec(err) ?? [];
+    expect(err).toContain(`dragoman call ${url} 'your answer' --task `);
+    const answered = await type(["call", url, "four", "--task", task ?? "", "--context", context ?? ""]);
+    expect(answered.out).toBe("You said: four\n");
+  });
+
+  test("the first Ctrl-C detaches, and the task can be followed and canceled", async () => {
+    const [terminal, code] = await detachedFromSlow(url);
+    expect(code).toBe(130);
+    const task = /Detached: task (\S+) goes on/.exec(terminal.said.err)?.[1] ?? "";
+    expect(terminal.said.err).toContain(`dragoman cancel ${url} ${task}`);
+    const tail = type(["tail", url, task]);
+    const canceled = await type(["cancel", url, task]);
+    expect(canceled.out).toBe(`task ${task} canceled\n`);
+    expect((await tail).code).toBe(3);
+  });
+
+  test("a task that has ended is shown whole by tail", async () => {
+    const task = taskOf((await type(["call", url, "once more"])).err);
+    const { code, out, err } = await type(["tail", url, task]);
+    expect({ code, out }).toEqual({ code: 0, out: "You said: once more\n" });
+    expect(err).toMatch(/^user: once more\n/);
+  });
+
+  test("an unknown task is told in one message", async () => {
+    const { code, out, err } = await type(["tail", url, "nope"]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^error: http:\S+ refused \S+: .*nope.* \[-32001\]\n$/);
+  });
+
+  test("the card is shown for people and for programs", async () => {
+    const { out } = await type(["card", url]);
+    expect(out).toMatch(/^official 1\.2\.3\nDoes what it is told\n\n {2}card +http:/);
+    expect(out).toMatch(/JSONRPC +http:\S+ \((1\.0|0\.3\.0)\)/);
+    expect(out).toContain("Obey: Does it\n  tags          test\n  example       report\n");
+    expect(JSON.parse((await type(["card", url, "--json"])).out)).toMatchObject({ name: "official" });
+  });
+});
+
+/** Calls the slow agent and presses Ctrl-C once it says that it thinks. */
+async function detachedFromSlow(url: string): Promise<readonly [MemoryTerminal, number]> {
+  const terminal = createMemoryTerminal({
+    tty: false,
+    answers: [],
+    input: "",
+    cwd: "/",
+    fetch,
+    now: () => 0,
+  });
+  const code = run(["call", url, "slow"], COMMANDS, terminal);
+  while (!terminal.said.err.includes("thinking")) await new Promise(resolve => setTimeout(resolve, 5));
+  terminal.press("SIGINT");
+  return [terminal, await code];
+}
+
+describe("listing tasks of the official server 1.3.0", () => {
+  let http: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const app = appV1(`${url}/`);
+    for (const words of ["one", "two", "ask"]) await type(["call", url, words]);
+  });
+  afterAll(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test("tasks are shown as a table", async () => {
+    const { code, out } = await type(["tasks", url]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ID +STATE +CONTEXT +WHEN +FIRST WORDS\n/);
+    expect(out).toMatch(/completed +\S+ {2}5 min ago {2}two\n/);
+    expect(out.trimEnd().split("\n")).toHaveLength(4);
+  });
+
+  test("pages are followed up to the limit, and what is left is counted", async () => {
+    const { out, err } = await type(["tasks", url, "--limit", "2"]);
+    expect(out.trimEnd().split("\n")).toHaveLength(3);
+    expect(err).toBe("1 more; show them with --limit 3\n");
+  });
+
+  test("tasks can be chosen by state", async () => {
+    const { out } = await type(["tasks", url, "--state", "input-required", "--json"]);
+    expect(JSON.parse(out)).toMatchObject({ status: { state: "TASK_STATE_INPUT_REQUIRED" } });
+  });
+});
+
+test("a server that only speaks v0.3 cannot list, and that is said", async () => {
+  const http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const app = appV03(`${url}/`);
+  const { code, err } = await type(["tasks", url]);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `error: The agent at ${url}/ speaks A2A 0.3, which has no word for a list of tasks\n`,
+  });
+  http.closeAllConnections();
+  http.close();
+});

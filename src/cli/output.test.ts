@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createMemoryTerminal } from "./memory-terminal.ts";
+import { createOutput } from "./output.ts";
+
+const terminalOf = (tty: boolean) =>
+  createMemoryTerminal({ tty, answers: [], input: "", cwd: "/", fetch, now: () => 0 });
+
+test("short waiting is not mentioned", async () => {
+  const terminal = terminalOf(true);
+  const output = createOutput(terminal, 50);
+  output.waiting("waiting for echo");
+  output.text("answer\n");
+  await sleep(80);
+  expect(terminal.said).toEqual({ out: "answer\n", err: "" });
+});
+
+test("long waiting turns a spinner on a terminal, which leaves no trace", async () => {
+  const terminal = terminalOf(true);
+  const output = createOutput(terminal, 10);
+  output.waiting("waiting for echo");
+  await sleep(150);
+  output.text("answer\n");
+  const said = terminal.said.err;
+  expect(said.startsWith("\r\u001b[K⠋ waiting for echo 0 s\r\u001b[K⠙ ")).toBe(true);
+  expect(said.endsWith("\r\u001b[K")).toBe(true);
+  await sleep(150);
+  expect(terminal.said.err).toBe(said);
+});
+
+test("no spinner turns behind a half-written line", async () => {
+  const terminal = terminalOf(true);
+  const output = createOutput(terminal, 10);
+  output.text("half a ");
+  output.waiting("working");
+  await sleep(50);
+  output.end();
+  expect(terminal.said).toEqual({ out: "half a \n", err: "" });
+});
+
+test("elsewhere long waiting is one line, once", async () => {
+  const terminal = terminalOf(false);
+  const output = createOutput(terminal, 10);
+  for (let time = 0; time < 3; time++) {
+    output.waiting("waiting for echo");
+    await sleep(40);
+    output.rest();
+  }
+  expect(terminal.said.err).toBe("waiting for echo\n");
+});

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+/** The real program in processes of its own: start, signals, reload, resume. */
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+
+interface Program {
+  readonly child: ChildProcess;
+  readonly said: { out: string; err: string };
+  readonly code: Promise<number | null>;
+}
+
+let folder: string;
+const children: ChildProcess[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "dragoman-cli-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+function start(...words: readonly string[]): Program {
+  const child = spawn(process.execPath, [MAIN, ...words], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  children.push(child);
+  const said = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", text => {
+    said.out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", text => {
+    said.err += text;
+  });
+  return { child, said, code: once(child, "close").then(([code]) => code as number | null) };
+}
+
+async function until(program: Program, enough: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 3_000 && !enough(); tries++) await sleep(10);
+  if (!enough()) throw new Error(`It did not happen. ${JSON.stringify(program.said)}`);
+}
+
+/** A server that has said where it is. */
+async function serving(...words: readonly string[]): Promise<Program & { url: string }> {
+  const program = start(...words, "--json");
+  await until(program, () => program.said.out.includes("\n"));
+  const { url } = JSON.parse(program.said.out.split("\n")[0] as string) as { url: string };
+  return { ...program, url };
+}
+
+async function finished(...words: readonly string[]) {
+  const program = start(...words);
+  return { code: await program.code, ...program.said };
+}
+
+/** Processes are slow on a busy machine. */
+const story = (sentence: string, happens: () => Promise<void>) =>
+  test(sentence, { timeout: 60_000 }, happens);
+
+const AGENT = (name: string, body: string) => `
+export default { name: "${name}", async *run(task, ctx) { ${body} } };`;
+const SLOW = `for (let n = 1; n <= Number(task.text); n++) {
+  yield ctx.text(n + " "); await new Promise(resolve => setTimeout(resolve, 100)); }`;
+
+story("a server starts, is called, and ends at SIGTERM with exit code 0", async () => {
+  await writeFile(join(folder, "hello.ts"), AGENT("hello", "yield ctx.text('Hello ' + task.text)"));
+  const server = await serving("serve", "hello.ts", "--port", "0", "--data", ":memory:");
+  expect(await finished("call", server.url, "world")).toMatchObject({ code: 0, out: "Hello world\n" });
+  server.child.kill("SIGTERM");
+  expect(await server.code).toBe(0);
+  expect(server.said.err).toBe("stopping; press Ctrl-C again to stop now\nstopped\n");
+});
+
+story("runs are finished before the end, and their callers get all of the answer", async () => {
+  await writeFile(join(folder, "slow.ts"), AGENT("slow", SLOW));
+  const server = await serving("serve", "slow.ts", "--port", "0", "--data", "tasks");
+  const call = start("call", server.url, "12");
+  await until(call, () => call.said.out.startsWith("1 2 "));
+  server.child.kill("SIGINT");
+  expect(await server.code).toBe(0);
+  expect(server.said.err).toContain("finishing 1 run; press Ctrl-C again to stop now\n");
+  expect(await call.code).toBe(0);
+  expect(call.said.out).toBe("1 2 3 4 5 6 7 8 9 10 11 12 \n");
+});
+
+story("a second signal ends the server at once, with exit code 130", async () => {
+  await writeFile(join(folder, "slow.ts"), AGENT("slow", SLOW));
+  const server = await serving("serve", "slow.ts", "--port", "0", "--data", ":memory:");
+  const call = start("call", server.url, "200");
+  await until(call, () => call.said.out !== "");
+  server.child.kill("SIGINT");
+  await until(server, () => server.said.err.includes("finishing 1 run"));
+  server.child.kill("SIGINT");
+  expect(await server.code).toBe(130);
+});
+
+story("the first Ctrl-C of a caller leaves the task running, and tail follows it to the end", async () => {
+  await writeFile(join(folder, "slow.ts"), AGENT("slow", SLOW));
+  const server = await serving("serve", "slow.ts", "--port", "0", "--data", ":memory:");
+  const call = start("call", server.url, "9");
+  await until(call, () => call.said.out.startsWith("1 2 "));
+  call.child.kill("SIGINT");
+  expect(await call.code).toBe(130);
+  const [, task = ""] = /task (\S+) goes on/.exec(call.said.err) ?? [];
+  const tail = await finished("tail", server.url, task);
+  expect(tail).toMatchObject({ code: 0, out: "1 2 3 4 5 6 7 8 9 \n" });
+});
+
+story("a call outlives a server that is killed and started again", async () => {
+  await writeFile(join(folder, "slow.ts"), AGENT("slow", SLOW));
+  const server = await serving("serve", "slow.ts", "--port", "0", "--data", "tasks");
+  const call = start("call", server.url, "10");
+  await until(call, () => call.said.out.startsWith("1 2 "));
+  server.child.kill("SIGKILL");
+  await server.code;
+  await serving("serve", "slow.ts", "--port", new URL(server.url).port, "--data", "tasks");
+  expect(await call.code).toBe(0);
+  expect(call.said.out).toMatch(/1 2 3 4 5 6 7 8 9 10 \n$/);
+  expect(call.said.err).toContain("the stream was lost");
+});
+
+story("dev loads changed agents, keeps them if a change is broken, and keeps the tasks", async () => {
+  const file = join(folder, "agent.ts");
+  await writeFile(file, AGENT("one", "yield 'first'"));
+  const server = await serving("dev", "agent.ts", "--port", "0", "--data", "tasks");
+  expect((await finished("call", server.url, "x")).out).toBe("first\n");
+  await writeFile(file, AGENT("one", "yield 'second'"));
+  await until(server, () => server.said.out.includes('"reloaded":true'));
+  expect((await finished("call", server.url, "x")).out).toBe("second\n");
+  await writeFile(file, "export default 5 +;");
+  await until(server, () =>
+    server.said.err.includes("not reloaded; the agents that were loaded before go on"),
+  );
+  expect(server.said.err).toContain(`Cannot load ${file}:1`);
+  expect((await finished("call", server.url, "x")).out).toBe("second\n");
+  const tasks = await finished("tasks", server.url, "--json");
+  expect(tasks.out.trimEnd().split("\n")).toHaveLength(3);
+});
+
+story("a server that cannot start says why in one message, without a stack", async () => {
+  await writeFile(join(folder, "hello.ts"), AGENT("hello", "yield 'hi'"));
+  const { url } = await serving("serve", "hello.ts", "--port", "0", "--data", "tasks");
+  const starts = await Promise.all([
+    finished("serve", "hello.ts", "--data", ":memory:", "--port", new URL(url).port),
+    finished("serve", "hello.ts", "--data", "tasks", "--port", "0"),
+    finished("serve", "nope.ts", "--data", ":memory:"),
+    finished("serve", "hello.ts", "--default", "nope", "--data", ":memory:"),
+    finished("serve", "hello.ts", "--port", "many"),
+  ]);
+  for (const { code, out, err } of starts) {
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^error: /);
+    expect(err).not.toMatch(/^ {4}at /m);
+  }
+  const [port, data, file, fallback, option] = starts.map(({ err }) => err);
+  expect(port).toContain("is in use");
+  expect(data).toContain("in use by another");
+  expect(file).toContain("There is no such file");
+  expect(fallback).toContain('There is no agent "nope" to be the default; there are: hello');
+  expect(option).toContain('port: expected a whole number from 0 to 65535, got "many" (from --port)');
+});
+
+story("a promise that an agent forgot does not end the server", async () => {
+  const stray = "Promise.reject(new Error('forgotten')); yield 'fine'";
+  await writeFile(join(folder, "stray.ts"), AGENT("stray", stray));
+  const server = await serving("serve", "stray.ts", "--port", "0", "--data", ":memory:");
+  expect((await finished("call", server.url, "x")).out).toBe("fine\n");
+  expect((await finished("call", server.url, "x")).out).toBe("fine\n");
+  expect(server.said.err).toContain("forgotten");
+});

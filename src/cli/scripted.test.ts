@@ -1,0 +1,325 @@
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { Json, JsonObject } from "../model/index.ts";
+import * as callFile from "./call.ts";
+import * as cardFile from "./card.ts";
+import { createMemoryTerminal } from "./memory-terminal.ts";
+import { run } from "./program.ts";
+import * as tailFile from "./tail.ts";
+
+/** One call as the server saw it. */
+interface Call {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly headers: IncomingMessage["headers"];
+}
+type Answer = (response: ServerResponse, call: Call) => void;
+
+const opened: Server[] = [];
+afterEach(() => {
+  for (const server of opened.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A server that answers calls one after another as the story says, and shows a card. */
+async function scripted(answers: readonly Answer[], card: (url: string) => JsonObject = toCard) {
+  const calls: Call[] = [];
+  const paths: string[] = [];
+  const server = createServer(async (request, response) => {
+    paths.push(request.url ?? "");
+    if (request.method === "GET" && request.url?.endsWith("/.well-known/agent-card.json"))
+      return response.end(JSON.stringify(card(url)));
+    if (request.method === "GET") return response.writeHead(404).end("nothing here");
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const { method, params } = JSON.parse(body) as Call;
+    const call = { method, params, headers: request.headers };
+    calls.push(call);
+    (answers[calls.length - 1] ?? (() => response.destroy()))(response, call);
+  }).listen(0, "127.0.0.1");
+  opened.push(server);
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, calls, paths };
+}
+
+const toCard = (url: string): JsonObject => ({
+  name: "scripted",
+  capabilities: { streaming: true },
+  supportedInterfaces: [
+    { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    { url: `${url}/old`, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+    { url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+  ],
+});
+
+const place = { taskId: "t1", contextId: "c1" };
+const task = (state: string, more: JsonObject = {}): JsonObject => ({
+  task: { id: "t1", contextId: "c1", status: { state: `TASK_STATE_${state}` }, ...more },
+});
+const status = (state: string, text?: string): JsonObject => {
+  const message = { messageId: "s", role: "ROLE_AGENT", parts: [{ text: text ?? "" }] };
+  return { statusUpdate: { ...place, status: { state: `TASK_STATE_${state}`, ...(text && { message }) } } };
+};
+const chunk = (text: string, append = true): JsonObject => ({
+  artifactUpdate: { ...place, artifact: { artifactId: "a1", parts: [{ text }] }, append },
+});
+
+const frame = (result: Json, id?: number) =>
+  `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`;
+
+/** Streams results with ids from `first` on; then the connection ends, cleanly or not. */
+function stream(results: readonly Json[], end: "end" | "destroy", first = 1): Answer {
+  return response => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const [at, result] of results.entries()) response.write(frame(result, first + at));
+    // What was written must be out before the connection breaks.
+    if (end === "end") response.end();
+    else setTimeout(() => response.destroy(), 20);
+  };
+}
+const plain =
+  (body: Json, code = 200): Answer =>
+  response =>
+    response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
+const refuse = (code: number, message: string, data?: Json): Answer =>
+  plain({ jsonrpc: "2.0", id: 1, error: { code, message, ...(data !== undefined && { data }) } });
+
+async function type(words: readonly string[], parts: { tty?: boolean; input?: string; cwd?: string } = {}) {
+  const terminal = createMemoryTerminal({
+    tty: parts.tty === true,
+    answers: [],
+    input: parts.input ?? "",
+    cwd: parts.cwd ?? "/",
+    fetch,
+    now: () => 0,
+  });
+  const code = await run(words, [callFile, tailFile, cardFile], terminal);
+  return { code, ...terminal.said };
+}
+
+test("the message goes to the v1 interface of the card, with the version in a header", async () => {
+  const { url, calls, paths } = await scripted([stream([task("COMPLETED")], "end")]);
+  await type(["call", url, "hello", "world", "--context", "c9", "--data", "[1]", "--header", "X-Key: 7"]);
+  expect(paths).toEqual(["/.well-known/agent-card.json", "/rpc"]);
+  expect(calls[0]?.method).toBe("SendStreamingMessage");
+  expect(calls[0]?.headers).toMatchObject({
+    "a2a-version": "1.0",
+    "x-key": "7",
+    accept: "text/event-stream",
+  });
+  expect(calls[0]?.params).toEqual({
+    message: {
+      messageId: "m1",
+      role: "ROLE_USER",
+      contextId: "c9",
+      parts: [{ text: "hello world" }, { data: [1] }],
+    },
+  });
+});
+
+test("a card without v1 is called in v0.3, at the address that it names", async () => {
+  const old = (url: string): JsonObject => ({
+    name: "old",
+    url: "/a2a",
+    protocolVersion: "0.3.0",
+    capabilities: { streaming: false },
+    description: url,
+  });
+  const { url, calls, paths } = await scripted([plain({ jsonrpc: "2.0", id: 1, result: V03_TASK })], old);
+  const { out } = await type(["call", `${url}/agents/x/`, "hi", "--data", "3", "--task", "t1"]);
+  expect(paths).toEqual(["/agents/x/.well-known/agent-card.json", "/a2a"]);
+  expect(calls[0]?.method).toBe("message/send");
+  expect(calls[0]?.params.message).toEqual({
+    kind: "message",
+    messageId: "m1",
+    role: "user",
+    taskId: "t1",
+    parts: [
+      { kind: "text", text: "hi" },
+      { kind: "data", data: { value: 3 }, metadata: { data_part_compat: true } },
+    ],
+  });
+  expect(out).toBe("Hello\n[f, 3 bytes]\n");
+});
+
+const V03_TASK: JsonObject = {
+  id: "t1",
+  contextId: "c1",
+  status: { state: "completed" },
+  artifacts: [
+    {
+      artifactId: "a",
+      parts: [
+        { kind: "text", text: "Hello" },
+        { kind: "file", file: { data: "YWJj", name: "f" } },
+      ],
+    },
+  ],
+};
+
+test("standard input can be the message", async () => {
+  const { url, calls } = await scripted([stream([task("COMPLETED")], "end")]);
+  await type(["call", url, "-"], { input: "from a pipe\n" });
+  expect(calls[0]?.params.message).toMatchObject({ parts: [{ text: "from a pipe\n" }] });
+});
+
+test("a lost stream goes on after the last event, and nothing is shown twice", async () => {
+  const { url, calls } = await scripted([
+    stream([task("WORKING"), chunk("one ", false), chunk("two ")], "destroy"),
+    stream([chunk("three"), status("COMPLETED")], "end", 4),
+  ]);
+  const { code, out, err } = await type(["call", url, "count"]);
+  expect({ code, out }).toEqual({ code: 0, out: "one two three\n" });
+  expect(calls.map(call => call.method)).toEqual(["SendStreamingMessage", "SubscribeToTask"]);
+  expect(calls[1]?.headers["last-event-id"]).toBe("3");
+  expect(calls[1]?.params).toEqual({ id: "t1" });
+  expect(err).toMatch(/^the stream was lost \(other side closed\); trying again \(1 of 7\)\n/);
+});
+
+test("a server that only has snapshots is resumed without repeating what was shown", async () => {
+  const whole = { artifacts: [{ artifactId: "a1", parts: [{ text: "one " }, { text: "two three" }] }] };
+  const { url } = await scripted([
+    stream([task("WORKING"), chunk("one ", false), chunk("two ")], "end"),
+    stream([task("WORKING", whole), chunk(" four"), status("COMPLETED")], "end"),
+  ]);
+  expect((await type(["call", url, "count"])).out).toBe("one two three four\n");
+});
+
+test("a task that ended while the connection was lost is read whole", async () => {
+  const whole = { artifacts: [{ artifactId: "a1", parts: [{ text: "one two" }] }] };
+  const { url, calls } = await scripted([
+    stream([task("WORKING"), chunk("one ", false)], "destroy"),
+    refuse(-32004, "it has ended"),
+    plain({ jsonrpc: "2.0", id: 1, result: task("COMPLETED", whole).task as Json }),
+  ]);
+  const { code, out } = await type(["call", url, "count"]);
+  expect(calls[2]?.method).toBe("GetTask");
+  expect({ code, out }).toEqual({ code: 0, out: "one two\n" });
+});
+
+test("a message whose answer never began is not sent or resumed again", async () => {
+  const { url, calls } = await scripted([response => response.destroy()]);
+  const { code, err } = await type(["call", url, "answer", "--task", "t1"]);
+  expect(calls).toHaveLength(1);
+  expect(code).toBe(1);
+  expect(err).toMatch(/^error: http:\S+\/rpc could not be reached/);
+});
+
+test("tail sends where it wants to begin, and shows a question without ending", async () => {
+  const { url, calls } = await scripted([
+    stream(
+      [status("INPUT_REQUIRED", "How many?"), status("WORKING"), status("CANCELED", "Too late")],
+      "end",
+      8,
+    ),
+  ]);
+  const { code, out, err } = await type(["tail", url, "t1", "--from", "7"]);
+  expect(calls[0]?.headers["last-event-id"]).toBe("7");
+  expect({ code, out }).toEqual({ code: 3, out: "How many?\n" });
+  expect(err).toBe(`Too late\ntask t1 canceled; read it again: dragoman tail ${url} t1\n`);
+});
+
+test("what the time limit cuts off goes on, and that is said", async () => {
+  const { url } = await scripted([response => response.writeHead(200, SSE).write(frame(task("WORKING"), 4))]);
+  const { code, err } = await type([
+    "call",
+    url,
+    "slow",
+    "--timeout",
+    "0.1",
+    "--header",
+    "Authorization: secret",
+  ]);
+  expect(code).toBe(1);
+  expect(err).toBe(
+    `The time is over: task t1 goes on\n` +
+      `  follow it: dragoman tail ${url} t1 --from 4 --header 'authorization: …'\n` +
+      `  cancel it: dragoman cancel ${url} t1 --header 'authorization: …'\n`,
+  );
+});
+const SSE = { "content-type": "text/event-stream" };
+
+test("control characters of an agent are shown on a terminal, and kept in a pipe", async () => {
+  const evil = stream([task("WORKING"), chunk("\u001b]0;title\u0007ok\n"), status("COMPLETED")], "end");
+  const { url } = await scripted([evil, evil]);
+  expect((await type(["call", url, "x"])).out).toBe("\u001b]0;title\u0007ok\n");
+  expect((await type(["call", url, "x"], { tty: true })).out).toBe("^[]0;title^Gok\n");
+});
+
+test("files go out with --file and come in with --save, under safe names that replace nothing", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "dragoman-cli-"));
+  await writeFile(join(folder, "in.md"), "# hi");
+  const file = { raw: Buffer.from("abc").toString("base64"), filename: "../../evil.txt" };
+  const artifactUpdate = { ...place, artifact: { artifactId: "f", parts: [file, file] } };
+  const { url, calls } = await scripted([stream([{ artifactUpdate }, status("COMPLETED")], "end")]);
+  const saved = join(folder, "saved");
+  const { out } = await type(["call", url, "--file", "in.md", "--save", saved], { cwd: folder });
+  expect(calls[0]?.params.message).toMatchObject({
+    parts: [{ raw: "IyBoaQ==", filename: "in.md", mediaType: "text/markdown" }],
+  });
+  expect(out).toBe("[../../evil.txt, 3 bytes]\n[../../evil.txt, 3 bytes]\n");
+  expect((await readdir(saved)).sort()).toEqual(["evil-1.txt", "evil.txt"]);
+  expect(await readFile(join(saved, "evil.txt"), "utf8")).toBe("abc");
+  await rm(folder, { recursive: true });
+});
+
+const TROUBLES: readonly [sentence: string, answer: Answer, message: RegExp][] = [
+  [
+    "a page instead of JSON is quoted",
+    response => response.end(`<html>\n${"x".repeat(500)}`),
+    /did not answer with JSON: "<html> x{193}…"\. Is this the address of an A2A agent\?\n$/,
+  ],
+  [
+    "an HTTP error is told with its status",
+    plain({ oops: true }, 401),
+    /answered HTTP 401 Unauthorized: "{"oops":true}"\. It wants to know who calls: add --header/,
+  ],
+  [
+    "a redirection is not followed with a message in hand",
+    response => response.writeHead(307, { location: "https://other.example/" }).end(),
+    /answered HTTP 307 Temporary Redirect\. It points to https:\/\/other\.example\/: call that address\n$/,
+  ],
+  [
+    "a refusal names the fields that are wrong",
+    refuse(-32602, "Wrong", [{ fieldViolations: [{ field: "message.parts", description: "empty" }] }]),
+    /refused SendStreamingMessage: Wrong \(message\.parts: empty\) \[-32602\]\n$/,
+  ],
+  ["a refusal with another HTTP status is still a refusal", refusedWith(500), /refused .*: No \[-32603\]\n$/],
+  [
+    "an answer that is no A2A answer is quoted",
+    stream([{ foo: 1 }], "end"),
+    /sent something that is no A2A answer: \{"foo":1\}\n$/,
+  ],
+  ["a stream without a word is told", stream([], "end"), /ended the stream without a word\n$/],
+];
+
+function refusedWith(http: number): Answer {
+  return plain({ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "No" } }, http);
+}
+
+test.each(TROUBLES)("%s", async (_sentence, answer, message) => {
+  const { url } = await scripted([answer]);
+  const { code, out, err } = await type(["call", url, "hi"]);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toMatch(message);
+  expect(err).toContain(url);
+});
+
+test("a server that is not there gets a hint", async () => {
+  const { url } = await scripted([]);
+  opened[0]?.closeAllConnections();
+  await new Promise(resolve => opened[0]?.close(resolve));
+  const { code, err } = await type(["card", url]);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `error: Nothing answers at ${url}/.well-known/agent-card.json: connection refused. Is the server running? Start one with: dragoman serve\n`,
+  });
+});

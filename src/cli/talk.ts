@@ -1,0 +1,144 @@
+import { setTimeout as sleepFor } from "node:timers/promises";
+import type { Until } from "../model/index.ts";
+import type { Received } from "./client/view.ts";
+import { openAgent, type RemoteAgent } from "./client.ts";
+import { type FollowParts, follow } from "./follow.ts";
+import { createHints, type Hints } from "./hints.ts";
+import { createInterrupt, type Interrupt } from "./interrupt.ts";
+import { CLI_LIMITS } from "./limits.ts";
+import { createOutput, type Output } from "./output.ts";
+import { createPrinter, type Printer } from "./print.ts";
+import { advance, type Progress } from "./progress.ts";
+import type { Remote } from "./remote-options.ts";
+import { EXIT } from "./session.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** A conversation with one agent on one terminal. */
+export interface Talk {
+  readonly agent: RemoteAgent;
+  readonly output: Output;
+  readonly printer: Printer;
+  readonly hints: Hints;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+  progress: Progress;
+}
+
+export interface TalkWish {
+  readonly remote: Remote;
+  readonly saveFolder?: string;
+  readonly history: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Opens a talk, has it, and leaves well: a reader that stops early says that the task goes on. */
+export async function withTalk(
+  terminal: Terminal,
+  wish: TalkWish,
+  have: (talk: Talk) => Promise<number>,
+): Promise<number> {
+  const interrupt = createInterrupt(terminal, wish.timeoutMs);
+  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  let talk: Talk | undefined;
+  try {
+    talk = await openTalk(terminal, wish, output, interrupt.signal);
+    return await have(talk);
+  } catch (error) {
+    if (interrupt.why === undefined) throw error;
+    return leave(output, talk, interrupt);
+  } finally {
+    output.end();
+    interrupt.close();
+  }
+}
+
+async function openTalk(
+  terminal: Terminal,
+  wish: TalkWish,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Talk> {
+  const { remote, saveFolder, history } = wish;
+  const agent = await openRemote(terminal, remote, output, signal);
+  const printer = createPrinter({ output, saveFolder, history });
+  const hints = createHints(terminal, remote);
+  return { agent, output, printer, hints, json: remote.json, signal, progress: {} };
+}
+
+/** The agent behind an address. */
+export async function openRemote(
+  terminal: Pick<Terminal, "fetch">,
+  remote: Remote,
+  output: Output,
+  signal: AbortSignal,
+): Promise<RemoteAgent> {
+  output.waiting(`waiting for the card of ${remote.target.base}`);
+  const agent = await openAgent(remote.target, { headers: remote.headers, fetch: terminal.fetch }, signal);
+  output.rest();
+  const { origin } = new URL(agent.endpoint.url);
+  // A card may send calls, and with them the user's credentials, to another host: that must not go unseen.
+  if (Object.keys(remote.headers).length > 0 && origin !== new URL(remote.target.base).origin)
+    output.note(`the card sends calls, with your headers, to ${agent.endpoint.url}`);
+  return agent;
+}
+
+/** A stream that is read to its end, over lost connections. */
+export function followed(
+  talk: Talk,
+  begin: AsyncIterable<Received>,
+  until: Until,
+  start: Progress,
+): AsyncIterable<Received> {
+  const parts: FollowParts = {
+    agent: talk.agent,
+    until,
+    waitsMs: CLI_LIMITS.resumeWaitsMs,
+    signal: talk.signal,
+    sleep: (ms, signal) => sleepFor(ms, undefined, { signal }),
+    note: talk.output.note,
+  };
+  return follow(parts, begin, start);
+}
+
+/** Shows what arrives. */
+export async function listen(talk: Talk, items: AsyncIterable<Received>): Promise<void> {
+  const { output, printer, agent } = talk;
+  output.waiting(`waiting for ${agent.name}`);
+  for await (const received of items) {
+    talk.progress = advance(talk.progress, received);
+    if (talk.json) output.json(received.raw);
+    else await printer.show(received.item);
+    output.waiting(`${talk.progress.state ?? "waiting"}`);
+  }
+  output.end();
+}
+
+/** How it ended: one line about the task, and the exit code. */
+export function conclude(talk: Talk): number {
+  const { output, progress } = talk;
+  if (!talk.json) output.note(ending(talk));
+  const failed =
+    progress.state === "failed" || progress.state === "rejected" || progress.state === "canceled";
+  return failed ? EXIT.taskFailed : EXIT.ok;
+}
+
+function ending({ progress, hints }: Talk): string {
+  if (progress.replied)
+    return `a message, no task${progress.contextId ? `; context ${progress.contextId}` : ""}`;
+  const { taskId, state } = progress;
+  return `task ${taskId} ${state}; read it again: ${hints.tail(taskId === undefined ? {} : { taskId })}`;
+}
+
+function leave(output: Output, talk: Talk | undefined, interrupt: Interrupt): number {
+  output.end();
+  const why = interrupt.why === "time" ? "The time is over" : "Detached";
+  const code = interrupt.why === "time" ? EXIT.trouble : EXIT.interrupted;
+  if (talk?.progress.taskId === undefined) {
+    output.note(`${why} before the agent answered`);
+    return code;
+  }
+  output.note(`${why}: task ${talk.progress.taskId} goes on`);
+  output.note(`  follow it: ${talk.hints.tail(talk.progress)}`);
+  output.note(`  cancel it: ${talk.hints.cancel(talk.progress)}`);
+  return code;
+}

@@ -1,0 +1,99 @@
+import { type Command, Option } from "commander";
+import { TASK_STATES, type TaskState } from "../model/index.ts";
+import type { ListWish, RemoteTask } from "./client/view.ts";
+import type { RemoteAgent, SeenTask } from "./client.ts";
+import { CLI_LIMITS } from "./limits.ts";
+import type { Output } from "./output.ts";
+import { summarise } from "./print.ts";
+import { type RemoteFlags, remoteOptions, toCount, toRemote } from "./remote-options.ts";
+import { EXIT, type Session } from "./session.ts";
+import { withTalk } from "./talk.ts";
+import { oneLine } from "./terminal.ts";
+import { ago, cut, table } from "./text.ts";
+
+interface TasksFlags extends RemoteFlags {
+  readonly state?: TaskState;
+  readonly context?: string;
+  readonly limit: number;
+}
+
+const EXAMPLES = `
+Examples:
+  dragoman tasks http://127.0.0.1:2024
+  dragoman tasks http://127.0.0.1:2024 --state input-required
+  dragoman tasks http://127.0.0.1:2024 --limit 1000 --json | jq .id`;
+
+export function define(program: Command, session: Session): void {
+  const command = program.command("tasks <url>").description("List the tasks of an agent, the newest first");
+  remoteOptions(command)
+    .addOption(new Option("--state <state>", "only tasks in this state").choices(TASK_STATES))
+    .option("--context <id>", "only tasks of this context")
+    .option("--limit <count>", "at most so many", toCount, 50)
+    .addHelpText("after", EXAMPLES)
+    .action(async (url: string, flags: TasksFlags) => {
+      const { terminal } = session;
+      const wish = { remote: toRemote(url, flags), history: false };
+      session.exitCode = await withTalk(terminal, wish, async ({ agent, output, signal, json }) => {
+        output.waiting(`waiting for the tasks of ${agent.name}`);
+        const found = await readTasks(agent, flags, signal);
+        if (json) for (const { raw } of found.tasks) output.json(raw);
+        else printTasks(output, found, terminal.now(), terminal.out.tty ? terminal.out.columns : undefined);
+        return EXIT.ok;
+      });
+    });
+}
+
+interface FoundTasks {
+  readonly tasks: readonly SeenTask[];
+  readonly more: number;
+}
+
+/** Page after page, until there are enough or no more. */
+async function readTasks(agent: RemoteAgent, flags: TasksFlags, signal: AbortSignal): Promise<FoundTasks> {
+  const tasks: SeenTask[] = [];
+  let pageToken = "";
+  for (let page = 0; page < CLI_LIMITS.pagesMax; page++) {
+    const left = flags.limit - tasks.length;
+    const found = await agent.list(toWish(flags, Math.min(left, CLI_LIMITS.pageSizeMax), pageToken), signal);
+    tasks.push(...found.tasks.slice(0, left));
+    pageToken = found.nextPageToken;
+    if (pageToken === "" || tasks.length >= flags.limit)
+      return { tasks, more: Math.max(0, (found.totalSize ?? 0) - tasks.length) };
+  }
+  return { tasks, more: 0 };
+}
+
+const toWish = (flags: TasksFlags, pageSize: number, pageToken: string): ListWish => ({
+  pageSize,
+  ...(pageToken !== "" && { pageToken }),
+  ...(flags.state !== undefined && { state: flags.state }),
+  ...(flags.context !== undefined && { contextId: flags.context }),
+});
+
+/** `columns`: how wide the terminal is; undefined: it is none, and nothing needs to be short. */
+function printTasks(output: Output, found: FoundTasks, now: number, columns: number | undefined): void {
+  if (found.tasks.length === 0) {
+    output.note("no tasks");
+    return;
+  }
+  const rows = [HEADING, ...found.tasks.map(({ task }) => toRow(task, now))];
+  const isNarrow = columns !== undefined && columns < WIDE_COLUMNS;
+  for (const line of table(isNarrow ? rows.map(withoutContext) : rows, columns)) output.line(line);
+  if (found.more > 0)
+    output.note(`${found.more} more; show them with --limit ${found.tasks.length + found.more}`);
+}
+
+const HEADING = ["ID", "STATE", "CONTEXT", "WHEN", "FIRST WORDS"];
+/** What two whole ids and some words need. */
+const WIDE_COLUMNS = 120;
+const WORDS_CHARS_MAX = 80;
+
+function toRow(task: RemoteTask, now: number): readonly string[] {
+  const first = task.history.find(message => message.role === "user") ?? task.message;
+  const words = first ? cut(summarise(first.parts), WORDS_CHARS_MAX) : "";
+  return [oneLine(task.id), task.state, oneLine(task.contextId), ago(task.at, now), words];
+}
+
+/** The task's id stays, and stays whole: it is what one copies. */
+const withoutContext = ([id, state, , when, words]: readonly string[]): readonly string[] =>
+  [id, state, when, words].map(cell => cell ?? "");

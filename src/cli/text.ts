@@ -1,0 +1,32 @@
+/** Rows in columns; a row is cut where the terminal ends. */
+export function table(
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map(row => row[at]?.length ?? 0)));
+  return rows.map(row => cut(row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "), columns));
+}
+
+/** At most so many characters of a line. */
+export function cut(line: string, charsMax: number): string {
+  const trimmed = line.trimEnd();
+  return trimmed.length > charsMax ? `${trimmed.slice(0, charsMax - 1)}…` : trimmed;
+}
+
+const UNITS: readonly { readonly name: string; readonly ms: number }[] = [
+  { name: "d", ms: 86_400_000 },
+  { name: "h", ms: 3_600_000 },
+  { name: "min", ms: 60_000 },
+  { name: "s", ms: 1_000 },
+];
+
+/** How long ago a timestamp was, in one unit. */
+export function ago(timestamp: string | undefined, now: number): string {
+  const then = timestamp === undefined ? Number.NaN : new Date(timestamp).getTime();
+  if (Number.isNaN(then)) return "";
+  const unit = UNITS.find(({ ms }) => now - then >= ms);
+  return unit ? `${Math.floor((now - then) / unit.ms)} ${unit.name} ago` : "now";
+}
+
+/** `1 run`, `2 runs`. */
+export const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
