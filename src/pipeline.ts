@@ -1,4 +1,5 @@
-import { type Step, toFault } from "./model/index.ts";
+import { createFrameWriter } from "./frames.ts";
+import { toFault } from "./model/index.ts";
 import type {
   Answer,
   Catalog,
@@ -48,9 +49,10 @@ export function createPipeline(parts: {
   }
 
   async function* toFrames(dialect: Dialect, call: WireCall, steps: Steps): AsyncGenerator<readonly Frame[]> {
+    const write = createFrameWriter(dialect);
     try {
       for await (const bunch of steps) {
-        const frames = toFramesOf(dialect, bunch.steps, bunch.closing);
+        const frames = write(bunch.steps, bunch.closing);
         if (frames.length > 0) yield frames;
       }
     } catch (error) {
@@ -88,46 +90,3 @@ function activeExtensions(catalog: Catalog, operation: Operation): readonly stri
 }
 
 const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;
-
-/** One step is made into JSON once per dialect, not once per reader: what was made is kept with the step. */
-interface Memo {
-  readonly by: Dialect;
-  readonly ends: boolean;
-  readonly frame: Frame | null;
-  readonly more: Memo | undefined;
-}
-
-function toFramesOf(dialect: Dialect, steps: readonly Step[], closing: boolean): readonly Frame[] {
-  const frames: Frame[] = [];
-  for (let i = 0; i < steps.length; i++) {
-    const frame = frameOf(dialect, steps[i] as Step, closing && i === steps.length - 1);
-    if (frame) frames.push(frame);
-  }
-  return frames;
-}
-
-function frameOf(dialect: Dialect, step: Step, ends: boolean): Frame | null {
-  const known = step.memo as Memo | undefined;
-  for (let memo = known; memo; memo = memo.more)
-    if (memo.by === dialect && memo.ends === ends) return memo.frame;
-  const frame = toFrame(dialect, step, ends);
-  step.memo = { by: dialect, ends, frame, more: known } satisfies Memo;
-  return frame;
-}
-
-function toFrame(dialect: Dialect, step: Step, ends: boolean): Frame | null {
-  const said = dialect.encodeStep(step, ends);
-  if (!said) return null;
-  const frame: Frame = { id: step.seq, json: toLine(said.data) };
-  return said.event === undefined && !said.bare
-    ? frame
-    : { ...frame, ...(said.event !== undefined && { event: said.event }), ...(said.bare && { bare: true }) };
-}
-
-/** One event is one line: JSON has no raw line ends but U+2028 and U+2029, which some readers take for one. */
-function toLine(data: unknown): string {
-  const text = JSON.stringify(data);
-  return /[\u2028\u2029]/.test(text)
-    ? text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
-    : text;
-}

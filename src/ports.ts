@@ -2,7 +2,6 @@
 import type {
   AgentCard,
   AgentName,
-  Artifact,
   ContextId,
   Fault,
   FaultCode,
@@ -10,6 +9,7 @@ import type {
   Json,
   JsonObject,
   Message,
+  ReportedState,
   Scope,
   Seq,
   Step,
@@ -18,7 +18,6 @@ import type {
   TaskId,
   TaskState,
   Until,
-  Usage,
   View,
 } from "./model/index.ts";
 
@@ -276,21 +275,10 @@ export interface Turn {
   history(): Promise<readonly Message[]>;
   newId(): string;
 }
+/** What an agent can say: the part of the log that is its own. Cancelling is the runner's affair. */
 export type AgentEvent =
-  | {
-      readonly kind: "status";
-      readonly state: Exclude<TaskState, "submitted" | "canceled">;
-      readonly message?: Message;
-    }
-  | {
-      readonly kind: "artifact";
-      readonly artifact: Artifact;
-      readonly append: boolean;
-      readonly last: boolean;
-      readonly join: boolean;
-    }
-  | { readonly kind: "reply"; readonly message: Message }
-  | { readonly kind: "usage"; readonly usage: Usage };
+  | (Extract<TaskEvent, { type: "status" }> & { readonly state: Exclude<ReportedState, "canceled"> })
+  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" }>;
 
 /** Where what callers must not see is written down. */
 export interface Log {

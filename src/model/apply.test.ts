@@ -90,6 +90,16 @@ describe("status and history", () => {
     expect(task.history.map(one => one.messageId)).toEqual(["hi", "25 %"]);
   });
 
+  it("a question is in the history once it was answered", () => {
+    const task = fold(
+      { type: "status", state: "input-required", message: words("Where to?", "agent") },
+      { type: "message", message: words("Rome") },
+    );
+    expect(task.history.map(one => one.messageId)).toEqual(["hi", "Where to?", "Rome"]);
+    expect(task.status).toMatchObject({ state: "submitted" });
+    expect(task.status.message).toBeUndefined();
+  });
+
   it("the history is bounded and keeps the newest", () => {
     const many = Array.from(
       { length: LIMITS.historyMessagesMax + 10 },

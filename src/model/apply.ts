@@ -1,4 +1,4 @@
-import type { Recorded, TaskEvent } from "./event.ts";
+import { type Recorded, type TaskEvent, textIn, toWords, wordsOf } from "./event.ts";
 import { next } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
@@ -27,13 +27,11 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
   const current = task as Task;
   const state = next(current.status.state, event) as TaskState;
   switch (event.type) {
-    case "message":
-      return {
-        ...moved(current, state, at),
-        history: remember(current.history, event.message),
-        turn: current.turn + 1,
-        crashes: 0,
-      };
+    case "message": {
+      const after = moved(current, state, at);
+      const history = remember(after.history, event.message);
+      return { ...after, history, turn: current.turn + 1, crashes: 0 };
+    }
     case "started":
       return {
         ...moved(current, state, at),
@@ -78,25 +76,11 @@ function endOfWords(events: readonly Recorded[], start: number): number {
   return end;
 }
 
-/** The artifact that the event adds nothing but words to. */
-export function wordsOf(event: TaskEvent): string | null {
-  if (event.type !== "artifact" || !event.append || !event.join || event.last || event.metadata) return null;
-  const { artifactId, parts, name, description, metadata, extensions } = event.artifact;
-  const part = parts[0] as Part;
-  if (parts.length !== 1 || part.kind !== "text" || name || description || metadata || extensions)
-    return null;
-  return part.mediaType || part.filename || part.metadata ? null : artifactId;
-}
-
 function asOne(events: readonly Recorded[], start: number, end: number): Recorded {
   let text = "";
-  for (let i = start; i < end; i++) {
-    const { event } = events[i] as Recorded & { event: { type: "artifact" } };
-    text += (event.artifact.parts[0] as Part & { kind: "text" }).text;
-  }
-  const last = events[end - 1] as Recorded & { event: { type: "artifact" } };
-  const artifact = { ...last.event.artifact, parts: [{ kind: "text", text } as const] };
-  return { ...last, event: { ...last.event, artifact } };
+  for (let i = start; i < end; i++) text += textIn((events[i] as Recorded).event);
+  const { seq, at, event } = events[start] as Recorded;
+  return { seq, at, event: toWords(wordsOf(event) as string, text) };
 }
 
 function create(event: TaskEvent & { type: "created" }, at: number): Task {

@@ -62,6 +62,42 @@ export interface Step {
   readonly task: Task;
   /** What dialects have made of it: all readers of a log share its steps, so each is written once per dialect. */
   memo?: unknown;
+  /** See `wordsIn`; undefined: nobody has looked yet. */
+  words?: Words | null | undefined;
+}
+
+/** What a step adds to an artifact if it is nothing but words, as most steps are; as JSON, which is made once. */
+export interface Words {
+  readonly artifactId: string;
+  readonly json: string;
+}
+
+export function wordsIn(step: Step): Words | null {
+  if (step.words !== undefined) return step.words;
+  const artifactId = step.event && wordsOf(step.event);
+  step.words = artifactId ? { artifactId, json: JSON.stringify(textIn(step.event as TaskEvent)) } : null;
+  return step.words;
+}
+
+/** The artifact to which the event adds nothing but words. */
+export function wordsOf(event: TaskEvent): string | null {
+  if (event.type !== "artifact" || !event.append || !event.join || event.last || event.metadata) return null;
+  const { artifactId, parts, name, description, metadata, extensions } = event.artifact;
+  const part = parts[0];
+  if (parts.length !== 1 || part?.kind !== "text" || name || description || metadata || extensions)
+    return null;
+  return part.mediaType || part.filename || part.metadata ? null : artifactId;
+}
+
+export function textIn(event: TaskEvent): string {
+  const part = event.type === "artifact" ? event.artifact.parts[0] : undefined;
+  return part?.kind === "text" ? part.text : "";
+}
+
+/** The event that adds these words. */
+export function toWords(artifactId: string, text: string): TaskEvent {
+  const artifact: Artifact = { artifactId, parts: [{ kind: "text", text }] };
+  return { type: "artifact", artifact, append: true, last: false, join: true };
 }
 
 /** The task as it stands, for a reader who joins in the middle. */

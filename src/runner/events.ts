@@ -8,19 +8,17 @@ export class BadAgentEvent extends Error {
 
 /** What an agent said, checked and made ready to be recorded: one agent's nonsense must not reach the log. */
 export function toTaskEvent(event: AgentEvent, task: Task): TaskEvent {
-  switch (event?.kind) {
+  switch (event?.type) {
     case "artifact": {
-      const { artifact, append, last, join } = event;
+      const { artifact } = event;
       if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "")
         throw new BadAgentEvent("an artifact needs an artifactId");
       const parts = checkParts(artifact.parts, "an artifact");
-      const clean = parts === artifact.parts ? artifact : { ...artifact, parts };
-      return { type: "artifact", artifact: plain(clean), append, last, join };
+      if (parts === artifact.parts && !artifact.metadata && !event.metadata) return event;
+      return plain({ ...event, artifact: plain({ ...artifact, parts }) });
     }
     case "status":
-      return event.message
-        ? { type: "status", state: event.state, message: checkMessage(event.message, task) }
-        : { type: "status", state: event.state };
+      return event.message ? { ...event, message: checkMessage(event.message, task) } : event;
     case "reply":
       return { type: "reply", message: checkMessage(event.message, task) };
     case "usage":

@@ -23,6 +23,8 @@ import { createQueue, toItem, wantsRun } from "./queue.ts";
 import { HotStep } from "./step.ts";
 
 const PAUSE_MS = 1_000;
+/** Roughly what a settled task weighs without its steps. */
+const RESTING_BYTES = 2_000;
 
 export interface HotParts {
   readonly journal: Journal;
@@ -52,6 +54,8 @@ export function createHotStore(parts: HotParts): Store {
   /** Where slow readers are: the task as it stood at the end of the page that they read last. */
   const pages = new Map<string, Task>();
   let batch: Batch | null = null;
+  /** Settled since the last commit. */
+  let cooling: Entry[] = [];
   let newestRev = journal.lastRev;
   let committedRev = newestRev;
   let bytes = 0;
@@ -150,6 +154,7 @@ export function createHotStore(parts: HotParts): Store {
     const writing = batch;
     if (!writing) return;
     batch = null;
+    cool();
     const changes = writing.entries.map(toChange);
     try {
       journal.commit(changes);
@@ -189,7 +194,20 @@ export function createHotStore(parts: HotParts): Store {
     trim(entry, parts.hotEventsMax);
     bytes += entry.bytes - before;
     weigh(entry, change.bytes);
-    if (!leases.holder(entry.taskId)) rest(entry);
+    if (leases.holder(entry.taskId)) return;
+    rest(entry);
+    cooling.push(entry);
+  }
+
+  /** What settled before the last commit has been read by whoever waited for it: its steps can go, its task stays. */
+  function cool(): void {
+    for (const entry of cooling) {
+      if (entry.dirty || !resting.has(entry.taskId)) continue;
+      entry.steps = [];
+      entry.last = null;
+      weigh(entry, RESTING_BYTES - entry.bytes);
+    }
+    cooling = [];
   }
 
   /** The disk refused: what was not committed did not happen, and its writers are told so. */

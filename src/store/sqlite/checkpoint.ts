@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/** The write-ahead log is moved into the database when it has this many pages, about 4 MiB. */
-const WAL_PAGES_MIN = 1_000;
+/** The write-ahead log is moved into the database when it has this many pages, about 16 MiB. */
+const WAL_PAGES_MIN = 4_000;
 const LOOK_MS = 200;
 
 /**

@@ -1,4 +1,4 @@
-import { type Recorded, type Seq, type Step, type TaskEvent, wordsOf } from "../../model/index.ts";
+import { type Recorded, type Seq, type Step, type TaskEvent, toWords, wordsIn } from "../../model/index.ts";
 
 /** One event on disk: when, and what; streamed words, which are most events, as artifact and text alone. */
 type Packed =
@@ -8,13 +8,12 @@ type Packed =
 /** All events that a task got in one commit, as the text of one row. */
 export function pack(steps: readonly Step[]): string {
   let text = "[";
-  for (const { at, event } of steps) {
-    const separator = text.length > 1 ? "," : "";
-    const artifactId = wordsOf(event as TaskEvent);
-    text +=
-      artifactId === null
-        ? `${separator}[${at},${JSON.stringify(event)}]`
-        : `${separator}[${at},${JSON.stringify(artifactId)},${JSON.stringify(textOf(event as TaskEvent))}]`;
+  for (const step of steps) {
+    const words = wordsIn(step);
+    if (text.length > 1) text += ",";
+    text += words
+      ? `[${step.at},${JSON.stringify(words.artifactId)},${words.json}]`
+      : `[${step.at},${JSON.stringify(step.event)}]`;
   }
   return `${text}]`;
 }
@@ -28,14 +27,4 @@ export function unpack(text: string, last: number): Recorded[] {
     at: one[0],
     event: one.length === 2 ? one[1] : toWords(one[1], one[2]),
   }));
-}
-
-function textOf(event: TaskEvent): string {
-  const part = event.type === "artifact" ? event.artifact.parts[0] : undefined;
-  return part?.kind === "text" ? part.text : "";
-}
-
-function toWords(artifactId: string, text: string): TaskEvent {
-  const artifact = { artifactId, parts: [{ kind: "text", text } as const] };
-  return { type: "artifact", artifact, append: true, last: false, join: true };
 }

@@ -1,0 +1,221 @@
+/** What the author of an agent sees: the shape of a definition, of the task it is given, and of the `ctx` it speaks with. */
+import type {
+  AgentCard,
+  AgentExtension,
+  AgentName,
+  AgentSkill,
+  BytesPart,
+  ContextId,
+  DataPart,
+  Json,
+  JsonObject,
+  Message,
+  TaskId,
+  TextPart,
+  UrlPart,
+} from "./model/index.ts";
+import { defined } from "./model/index.ts";
+import type { AgentEvent, Log } from "./ports.ts";
+
+export interface AgentDefinition {
+  /** The name in URLs: lower-case letters, digits, `-` and `_`. */
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly version?: string | undefined;
+  readonly skills?: readonly SkillDefinition[] | undefined;
+  /** Media types that the agent takes; default: text/plain and application/json. */
+  readonly inputModes?: readonly string[] | undefined;
+  readonly outputModes?: readonly string[] | undefined;
+  readonly provider?: { readonly organization: string; readonly url: string } | undefined;
+  readonly documentationUrl?: string | undefined;
+  readonly iconUrl?: string | undefined;
+  readonly extensions?: readonly AgentExtension[] | undefined;
+  readonly streaming?: boolean | undefined;
+  /**
+   * "message": answers are bare messages, without a task; then a returned string is one, too.
+   * "task": answers are always tasks. Not said: whatever the run's first word is.
+   */
+  readonly replies?: "task" | "message" | undefined;
+  /** Return: the task is completed; throw: it has failed. When it is canceled, `ctx.signal` is aborted. */
+  run(task: AgentTask, ctx: Ctx): Saying;
+}
+
+/** Only `id` must be given; the card never shows an empty value. */
+export interface SkillDefinition {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly examples?: readonly string[] | undefined;
+  readonly inputModes?: readonly string[] | undefined;
+  readonly outputModes?: readonly string[] | undefined;
+}
+
+export type AgentFunction = AgentDefinition["run"];
+
+/** A string is short for `ctx.text(string)`. */
+export type Said = AgentEvent | string;
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing has the type void.
+export type Outcome = Said | readonly Said[] | undefined | void;
+/** A generator says things one by one; a plain function says what it returns. */
+export type Saying =
+  | AsyncIterable<Said, Outcome>
+  | Iterable<Said, Outcome>
+  | Promise<Outcome | AsyncIterable<Said, Outcome>>
+  | Outcome;
+
+export interface AgentTask {
+  readonly id: TaskId;
+  readonly contextId: ContextId;
+  /** All text of the message that this turn answers. */
+  readonly text: string;
+  /** What the message's first data part holds. */
+  readonly data: Json | undefined;
+  readonly files: readonly AgentFile[];
+  readonly message: Message;
+  /** This task's messages so far, oldest first, the one of this turn included. */
+  readonly history: readonly Message[];
+  /** 1 for the message that began the task, 2 for the first answer to a question, … */
+  readonly turn: number;
+  readonly metadata: JsonObject;
+}
+
+/** A file that came with a message; `ctx.file(file)` sends it back. */
+export type AgentFile =
+  | { readonly name: string; readonly mediaType: string; readonly bytes: Uint8Array; readonly url?: never }
+  | { readonly name: string; readonly mediaType: string; readonly url: string; readonly bytes?: never };
+
+export type FileContent = {
+  readonly name: string;
+  /** Guessed from the name if it is not given. */
+  readonly mediaType?: string | undefined;
+  readonly artifactId?: string | undefined;
+  readonly description?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+} & (
+  | { /** A string is base64. */ readonly bytes: Uint8Array | string; readonly url?: undefined }
+  | { readonly url: string; readonly bytes?: undefined }
+);
+
+/** One part: a string is text. */
+export type PartContent =
+  | string
+  | TextPart
+  | DataPart
+  | UrlPart
+  | (Omit<BytesPart, "bytes"> & { readonly bytes: Uint8Array | string });
+export type Content = PartContent | readonly PartContent[];
+
+export interface TextOptions {
+  /** Text of one name goes to one artifact; default: "response". */
+  readonly name?: string | undefined;
+  readonly artifactId?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  /** Nothing will be added to this text. */
+  readonly last?: boolean | undefined;
+}
+export interface DataOptions {
+  readonly name?: string | undefined;
+  readonly artifactId?: string | undefined;
+  readonly description?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+export interface ArtifactContent {
+  readonly artifactId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly parts: Content;
+  readonly metadata?: JsonObject | undefined;
+  readonly extensions?: readonly string[] | undefined;
+  /** Add to the artifact of this id rather than replace it. */
+  readonly append?: boolean | undefined;
+  /** With `append`: the first text goes on in the artifact's last text part. */
+  readonly join?: boolean | undefined;
+  readonly last?: boolean | undefined;
+}
+
+/** Every verb but `usage` makes an event that takes effect when it is yielded (or returned). */
+export interface Ctx {
+  /** Streams into one artifact, append by append. */
+  text(text: string, options?: TextOptions): AgentEvent;
+  data(data: unknown, options?: DataOptions): AgentEvent;
+  file(file: FileContent): AgentEvent;
+  artifact(artifact: ArtifactContent): AgentEvent;
+  /** Progress, while the work goes on. */
+  status(content: Content): AgentEvent;
+  /** Answers with a bare message, without a task; ends the run. */
+  reply(content: Content): AgentEvent;
+  /** The task waits for the caller; ends the run. The answer begins the next turn. */
+  ask(question: Content): AgentEvent;
+  /** Declines the task; ends the run. */
+  reject(reason: Content): AgentEvent;
+  /** Fails with words that the caller reads; ends the run. What is thrown is only logged. */
+  fail(reason: Content): AgentEvent;
+  /** Counts at once and need not be yielded. Counters of one task add up. */
+  usage(counters: Readonly<Record<string, number | undefined>>): AgentEvent;
+  /** This context's earlier turns, oldest first. */
+  readonly history: Promise<readonly Message[]>;
+  /** Aborted when the task is canceled or the server stops. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Above 1: an earlier run of this turn did not come to its end. */
+  readonly attempt: number;
+}
+
+/** Survives two copies of this module in one process. */
+const MARK = Symbol.for("dragoman.agent");
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+export const NAME_RULE = "1 to 64 lower-case letters, digits, - and _, a letter or a digit first";
+const MODES: readonly string[] = ["text/plain", "application/json"];
+
+export const isAgentName = (name: unknown): name is AgentName => typeof name === "string" && NAME.test(name);
+
+/** Types a definition, checks what would break first, and marks it, so that a file may export several. */
+export function agent(definition: AgentDefinition): AgentDefinition {
+  if (typeof definition?.run !== "function")
+    throw wrong("agent() needs a run function: agent({ name, run })");
+  if (!isAgentName(definition.name))
+    throw wrong(`The agent name ${JSON.stringify(definition.name)} is not allowed: ${NAME_RULE}`);
+  const run = definition.run.bind(definition);
+  const marked = { ...definition, name: definition.name, run };
+  return Object.freeze(Object.defineProperty(marked, MARK, { value: true }));
+}
+
+const wrong = (reason: string): TypeError =>
+  Object.assign(new TypeError(reason), { code: "ERR_AGENT_DEFINITION" });
+
+/** Whether this was made with agent(). */
+export const isAgent = (value: unknown): value is AgentDefinition =>
+  typeof value === "object" && value !== null && MARK in value;
+
+/** What is not declared gets a sensible value; no required value of a card is ever empty. */
+export function toCard(definition: AgentDefinition): AgentCard {
+  const description = definition.description || `The agent ${definition.name}`;
+  const skills: readonly SkillDefinition[] = filled(definition.skills, [
+    { id: definition.name, description },
+  ]);
+  return defined<AgentCard>({
+    name: definition.name,
+    description,
+    version: definition.version || "1.0.0",
+    provider: definition.provider,
+    documentationUrl: definition.documentationUrl,
+    iconUrl: definition.iconUrl,
+    inputModes: filled(definition.inputModes, MODES),
+    outputModes: filled(definition.outputModes, MODES),
+    skills: skills.map(toSkill),
+    extensions: definition.extensions ?? [],
+    streaming: definition.streaming ?? true,
+  });
+}
+
+function toSkill(skill: SkillDefinition): AgentSkill {
+  const name = skill.name || skill.id;
+  const tags = filled(skill.tags, ["a2a"]);
+  return defined<AgentSkill>({ ...skill, name, description: skill.description || name, tags });
+}
+
+const filled = <T>(list: readonly T[] | undefined, instead: readonly T[]): readonly T[] =>
+  list && list.length > 0 ? list : instead;

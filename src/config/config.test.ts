@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LIMITS } from "../model/index.ts";
+import { ConfigFailure, type Flags, readSettings, type Settings } from "./config.ts";
+import { envName, flagName, OPTION_NAMES, OPTIONS } from "./options.ts";
+
+let empty: string;
+beforeAll(() => {
+  empty = mkdtempSync(join(tmpdir(), "dragoman-config-"));
+});
+afterAll(() => rmSync(empty, { recursive: true }));
+
+const read = (flags: Flags = {}, env: Record<string, string> = {}) =>
+  readSettings({ cwd: empty, flags, env });
+
+let files = 0;
+/** A config file of its own folder and name, so that no test sees another one's. */
+function configFile(source: string): string {
+  const folder = mkdtempSync(join(empty, "c-"));
+  const file = join(folder, `settings-${++files}.mjs`);
+  writeFileSync(file, source);
+  return file;
+}
+
+const problemsOf = async (settings: Promise<Settings>): Promise<readonly string[]> => {
+  const failure = await settings.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(ConfigFailure);
+  return (failure as ConfigFailure).problems;
+};
+
+describe("settings", () => {
+  test("are the defaults when nobody says anything", async () => {
+    expect(await read()).toEqual({
+      port: 2024,
+      host: "127.0.0.1",
+      data: join(empty, ".dragoman"),
+      default: undefined,
+      publicUrl: undefined,
+      trustProxy: false,
+      cardPolicy: "hybrid",
+      versionPolicy: "lenient",
+      errorTable: "1.0.1",
+      durability: "power",
+      logLevel: "info",
+      bodyBytesMax: LIMITS.bodyBytesMax,
+      runsMax: LIMITS.runsMax,
+      streamsMax: LIMITS.streamsMax,
+      heartbeatMs: LIMITS.heartbeatMs,
+      cancelGraceMs: LIMITS.cancelGraceMs,
+      drainMs: LIMITS.drainMs,
+      leaseMs: LIMITS.leaseMs,
+      attemptsMax: LIMITS.attemptsMax,
+      firstWordMs: LIMITS.firstWordMs,
+      sendWaitMs: 0,
+      agents: [],
+      agentsFolder: empty,
+      configFiles: [],
+    });
+  });
+
+  test("come from flags over environment over config file over defaults", async () => {
+    const config = configFile("export default { port: 1, host: 'a', logLevel: 'warn' }");
+    const settings = await read({ config, port: "3" }, { DRAGOMAN_PORT: "2", DRAGOMAN_HOST: "b" });
+    expect(settings).toMatchObject({ port: 3, host: "b", logLevel: "warn", runsMax: LIMITS.runsMax });
+    expect(settings.configFiles).toEqual([config]);
+  });
+
+  test("are found under every option's variable and flag", async () => {
+    const texts: Record<string, string> = {
+      host: "::1",
+      data: ":memory:",
+      default: "echo",
+      publicUrl: "https://example.org/a//",
+      trustProxy: "yes",
+      cardPolicy: "v1",
+      versionPolicy: "strict",
+      errorTable: "1.0.0",
+      durability: "process",
+      logLevel: "debug",
+      agents: "a.ts, b/*.ts",
+    };
+    const values: Record<string, unknown> = {
+      ...texts,
+      publicUrl: "https://example.org/a",
+      trustProxy: true,
+      agents: ["a.ts", "b/*.ts"],
+    };
+    for (const name of OPTION_NAMES) {
+      const text = texts[name] ?? "4321";
+      const expected = { [name]: values[name] ?? 4321 };
+      expect(await read({}, { [envName(name)]: text })).toMatchObject(expected);
+      if (name !== "agents") expect(await read({ [name]: text })).toMatchObject(expected);
+    }
+  });
+
+  test("may be given by flags as values, and undefined is not given", async () => {
+    expect(await read({ port: 0, trustProxy: true, host: undefined })).toMatchObject({
+      port: 0,
+      trustProxy: true,
+      host: "127.0.0.1",
+    });
+  });
+
+  test("take an empty variable as not set", async () => {
+    expect(await read({}, { DRAGOMAN_PORT: "" })).toMatchObject({ port: 2024 });
+  });
+
+  test("place a relative data folder where it was written down", async () => {
+    const config = configFile("export default { data: 'tasks' }");
+    expect((await read({ config })).data).toBe(join(config, "..", "tasks"));
+    expect((await read({ config, data: "tasks" })).data).toBe(join(empty, "tasks"));
+    expect((await read({ data: "/var/tasks" })).data).toBe("/var/tasks");
+  });
+
+  test("take agents from the last source that names some, with the folder where they start", async () => {
+    const config = configFile("export default { agents: ['./a.ts', { name: 'b', run() {} }] }");
+    expect(await read({ config })).toMatchObject({
+      agents: ["./a.ts", { name: "b" }],
+      agentsFolder: join(config, ".."),
+    });
+    expect(await read({ config, agents: ["c.ts"] })).toMatchObject({ agents: ["c.ts"], agentsFolder: empty });
+    expect(await read({ config, agents: [] })).toMatchObject({ agentsFolder: join(config, "..") });
+  });
+});
+
+describe("a config file", () => {
+  const folderWith = (name: string, source: string): string => {
+    const folder = mkdtempSync(join(empty, "d-"));
+    writeFileSync(join(folder, name), source);
+    return folder;
+  };
+
+  test("is found in the folder where the server is started", async () => {
+    for (const name of ["dragoman.config.js", "dragoman.config.mjs", "dragoman.config.ts"]) {
+      const cwd = folderWith(name, "export default { port: 7 }");
+      writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
+      expect(await readSettings({ cwd, env: {} })).toMatchObject({ port: 7, configFiles: [join(cwd, name)] });
+    }
+  });
+
+  test("may be given by its name among the agents, and by a variable", async () => {
+    const cwd = folderWith("dragoman.config.mjs", "export default { port: 8 }");
+    const file = join(cwd, "dragoman.config.mjs");
+    expect(await read({ agents: ["a.ts", file] })).toMatchObject({ port: 8, agents: ["a.ts"] });
+    expect(await read({}, { DRAGOMAN_CONFIG: file })).toMatchObject({ port: 8 });
+  });
+
+  test("that does not exist is an error, if it was named", async () => {
+    expect(await problemsOf(read({ config: "nowhere.ts" }))).toEqual([
+      `There is no config file ${join(empty, "nowhere.ts")}`,
+    ]);
+  });
+
+  test("with an unknown option is refused with the name that was probably meant", async () => {
+    const config = configFile("export default { prot: 1, 'public-url': '', colour: 'red' }");
+    expect(await problemsOf(read({ config }))).toEqual([
+      `${config}: there is no option "prot" (did you mean "port"?)`,
+      `${config}: there is no option "public-url" (did you mean "publicUrl"?)`,
+      `${config}: there is no option "colour"`,
+    ]);
+  });
+
+  test("without a default export is refused", async () => {
+    const config = configFile("export const port = 1");
+    expect((await problemsOf(read({ config })))[0]).toMatch(/must `export default defineConfig\(\{ … \}\)`/);
+    const list = configFile("export default []");
+    expect((await problemsOf(read({ config: list })))[0]).toMatch(/its default export is a list of 0/);
+  });
+
+  test("must write numbers as numbers", async () => {
+    const config = configFile("export default { port: '1' }");
+    expect(await problemsOf(read({ config }))).toEqual([
+      `port: expected a whole number from 0 to 65535, got "1" (from ${config})`,
+    ]);
+  });
+});
+
+describe("a wrong value", () => {
+  const wrong: readonly (readonly [string, string, string])[] = [
+    ["port", "abc", "a whole number from 0 to 65535"],
+    ["port", "65536", "a whole number from 0 to 65535"],
+    ["port", "-1", "a whole number from 0 to 65535"],
+    ["port", "1.5", "a whole number from 0 to 65535"],
+    ["host", "a b", "a host name or an address"],
+    ["data", "postgres://localhost/x", 'a folder or ":memory:"'],
+    ["default", "My Agent", "an agent's name (1 to 64"],
+    ["publicUrl", "example.org", "an absolute http or https URL without query"],
+    ["publicUrl", "ftp://example.org", "an absolute http or https URL without query"],
+    ["publicUrl", "https://example.org/?a=1", "an absolute http or https URL without query"],
+    ["publicUrl", "https://a:b@example.org", "an absolute http or https URL without query"],
+    ["trustProxy", "maybe", "true or false"],
+    ["cardPolicy", "v3", '"hybrid" or "v1"'],
+    ["logLevel", "loud", '"trace" or "debug" or'],
+    ["heartbeatMs", "99", "a whole number from 100 to"],
+    ["attemptsMax", "0", "a whole number from 1 to"],
+  ];
+  test.each(wrong)("of %s (%s) names option, expectation and origin", async (name, value, expected) => {
+    const [fromEnv] = await problemsOf(read({}, { [envName(name)]: value }));
+    expect(fromEnv).toContain(`${name}: expected ${expected}`);
+    expect(fromEnv).toContain(`got "${value}" (from ${envName(name)})`);
+    const [fromFlag] = await problemsOf(read({ [name]: value }));
+    expect(fromFlag).toContain(`(from ${flagName(name)})`);
+  });
+
+  test("does not hide another one", async () => {
+    const problems = await problemsOf(read({ port: "x" }, { DRAGOMAN_HOST: "a/b", DRAGOMAN_PROT: "1" }));
+    expect(problems).toHaveLength(3);
+  });
+});
+
+test("a variable that is one slip away from an option is an error, and a foreign one is not", async () => {
+  expect(await problemsOf(read({}, { DRAGOMAN_PROT: "1" }))).toEqual([
+    "There is no variable DRAGOMAN_PROT (did you mean DRAGOMAN_PORT?)",
+  ]);
+  expect(await read({}, { DRAGOMAN_TOKEN: "x", DRAGOMAN_HOME: "/", DRAGOMAN_BENCH: "1" })).toBeDefined();
+});
+
+test("a flag that does not exist is an error", async () => {
+  const flags = { publicURI: "x" } as unknown as Flags;
+  expect(await problemsOf(read(flags))).toEqual([
+    'There is no flag --public-u-r-i (did you mean "publicUrl"?)',
+  ]);
+});
+
+test("options have names for variables and flags, and something to say for help", () => {
+  expect(envName("publicUrl")).toBe("DRAGOMAN_PUBLIC_URL");
+  expect(flagName("bodyBytesMax")).toBe("--body-bytes-max");
+  for (const name of OPTION_NAMES) expect(OPTIONS[name].about).toMatch(/^[A-Z].*[^.]$/);
+});

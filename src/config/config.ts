@@ -1,0 +1,154 @@
+/** One typed value from defaults, config file, environment and command line, each over the one before. */
+import { existsSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { importFile } from "./import.ts";
+import { hint, nearest } from "./nearest.ts";
+import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName, type Options } from "./options.ts";
+
+export interface Settings extends Options {
+  /** Where relative names in `agents` start. */
+  readonly agentsFolder: string;
+  /** The config file, if there is one, and the files that it imports. */
+  readonly configFiles: readonly string[];
+}
+
+/** What a `dragoman.config.ts` may say. */
+export type Config = { readonly [K in OptionName]?: Options[K] | undefined };
+
+/** Types a config file: `export default defineConfig({ … })`. */
+export const defineConfig = (config: Config): Config => config;
+
+/** What the command line said: values, or their texts. `agents` are the words without a flag. */
+export type Flags = { readonly [K in OptionName | "config"]?: unknown };
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Everything that is wrong with what the server was told, one line each. */
+export class ConfigFailure extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.name = "ConfigFailure";
+    this.problems = problems;
+  }
+}
+
+export interface SettingsParts {
+  readonly cwd: string;
+  readonly flags?: Flags;
+  readonly env?: Env;
+  /** Above 0: the config file is imported afresh, once for each number. */
+  readonly generation?: number;
+}
+
+interface Source {
+  /** Where relative paths start. */
+  readonly folder: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Where an option comes from, for errors. */
+  origin(option: OptionName): string;
+  /** Numbers and truths are written as text there. */
+  readonly texts: boolean;
+  /** What is wrong with it as a whole. */
+  readonly problems: readonly string[];
+}
+
+export async function readSettings(parts: SettingsParts): Promise<Settings> {
+  const { cwd, flags = {}, env = process.env } = parts;
+  const words = splitWords(flags.agents);
+  const file = findConfigFile(cwd, [flags.config, words.config, env[envName("config")]]);
+  const read = file === undefined ? undefined : await importFile(file, parts.generation ?? 0);
+  const sources = [
+    ...(read && file !== undefined ? [fileSource(file, read.module.default)] : []),
+    envSource(cwd, env),
+    flagSource(cwd, { ...flags, agents: words.agents }),
+  ];
+  return { ...merge(cwd, sources), configFiles: read?.files ?? [] };
+}
+
+const CONFIG_FILE = /^dragoman\.config\.m?[jt]s$/;
+const CONFIG_NAMES = ["ts", "mts", "js", "mjs"].map(extension => `dragoman.config.${extension}`);
+
+/** Words without a flag: agents, and perhaps a config file. */
+function splitWords(words: unknown): { readonly agents: unknown; readonly config?: string } {
+  if (!Array.isArray(words)) return { agents: words };
+  const config = words.find(word => typeof word === "string" && CONFIG_FILE.test(basename(word)));
+  const agents = words.filter(word => word !== config);
+  return { agents: agents.length > 0 ? agents : undefined, config };
+}
+
+function findConfigFile(cwd: string, named: readonly unknown[]): string | undefined {
+  const name = named.find(one => typeof one === "string" && one !== "") as string | undefined;
+  if (name === undefined) return CONFIG_NAMES.map(one => resolve(cwd, one)).find(existsSync);
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) throw new ConfigFailure([`There is no config file ${file}`]);
+  return file;
+}
+
+function fileSource(file: string, exported: unknown): Source {
+  const source = { folder: dirname(file), origin: () => file, texts: false };
+  if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
+    const problem = `${file} must \`export default defineConfig({ … })\`, but its default export is ${show(exported)}`;
+    return { ...source, values: {}, problems: [problem] };
+  }
+  const unknown = Object.keys(exported).filter(key => !isOption(key));
+  const problems = unknown.map(key => `${file}: there is no option "${key}"${hint(key, OPTION_NAMES)}`);
+  return { ...source, values: exported as Record<string, unknown>, problems };
+}
+
+function envSource(cwd: string, env: Env): Source {
+  const values: Record<string, unknown> = {};
+  // An empty variable is how many tools say "not set".
+  for (const name of OPTION_NAMES) values[name] = env[envName(name)] || undefined;
+  const known = [...OPTION_NAMES, "config"].map(envName);
+  const problems: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith("DRAGOMAN_") || known.includes(name)) continue;
+    // Other programs may have variables of this kind; what is one slip away from ours is none of theirs.
+    const meant = nearest(name, known, 1);
+    if (meant !== undefined) problems.push(`There is no variable ${name} (did you mean ${meant}?)`);
+  }
+  return { folder: cwd, values, origin: envName, texts: true, problems };
+}
+
+function flagSource(cwd: string, flags: Flags): Source {
+  const unknown = Object.keys(flags).filter(key => !isOption(key) && key !== "config");
+  const problems = unknown.map(key => `There is no flag ${flagName(key)}${hint(key, OPTION_NAMES)}`);
+  return { folder: cwd, values: flags, origin: flagName, texts: true, problems };
+}
+
+const isOption = (key: string): key is OptionName => Object.hasOwn(OPTIONS, key);
+
+function merge(cwd: string, sources: readonly Source[]): Options & { readonly agentsFolder: string } {
+  const problems = sources.flatMap(source => source.problems);
+  const merged: Record<string, unknown> = { agentsFolder: cwd };
+  for (const name of OPTION_NAMES) {
+    merged[name] = placed(name, OPTIONS[name].fallback, cwd);
+    for (const source of sources) {
+      if (source.values[name] === undefined) continue;
+      merged[name] = placed(name, check(name, source, problems), source.folder);
+      if (name === "agents") merged.agentsFolder = source.folder;
+    }
+  }
+  if (problems.length > 0) throw new ConfigFailure(problems);
+  return merged as unknown as Options & { readonly agentsFolder: string };
+}
+
+/** A relative folder starts where it was written down. */
+const placed = (name: OptionName, value: unknown, folder: string): unknown =>
+  name === "data" && typeof value === "string" && value !== ":memory:" ? resolve(folder, value) : value;
+
+function check(name: OptionName, source: Source, problems: string[]): unknown {
+  const { schema, expected, fromText } = OPTIONS[name];
+  const given = source.values[name];
+  const result = schema.safeParse(source.texts && typeof given === "string" ? fromText(given) : given);
+  if (result.success) return result.data;
+  problems.push(`${name}: expected ${expected}, got ${show(given)} (from ${source.origin(name)})`);
+  return undefined;
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "function") return "a function";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}

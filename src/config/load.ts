@@ -1,0 +1,80 @@
+/** From files, globs and folders to agents. */
+import type { AgentDefinition } from "../agent.ts";
+import { definitionsOf, toDefinition } from "./definition.ts";
+import { LoadFailure } from "./failure.ts";
+import { exampleFiles, findFiles } from "./files.ts";
+import { importFile } from "./import.ts";
+
+export interface LoadParts {
+  /** Where relative names start. */
+  readonly cwd: string;
+  /** 0: as at any start; above: agent files and what they import are imported afresh, once for each number. */
+  readonly generation: number;
+}
+
+export interface LoadedAgent {
+  readonly definition: AgentDefinition;
+  /** undefined: it was handed in as an object. */
+  readonly file: string | undefined;
+}
+
+export interface Loaded {
+  readonly agents: readonly LoadedAgent[];
+  /** The agent files and what they import, outside node_modules and outside this server: what a reload depends on. */
+  readonly files: readonly string[];
+}
+
+/** Agents in the order in which they were named; without a name the bundled examples. Throws a LoadFailure. */
+export async function loadAgents(
+  sources: readonly (string | AgentDefinition)[],
+  parts: LoadParts,
+): Promise<Loaded> {
+  const agents: LoadedAgent[] = [];
+  const files = new Set<string>();
+  for (const source of await expand(sources, parts.cwd)) {
+    if (typeof source !== "string") {
+      agents.push({ definition: toDefinition(source, parts.cwd), file: undefined });
+      continue;
+    }
+    const imported = await importFile(source, parts.generation);
+    for (const file of imported.files) files.add(file);
+    for (const definition of definitionsOf(imported.module, source))
+      agents.push({ definition, file: source });
+  }
+  checkNames(agents, parts.cwd);
+  return { agents, files: [...files] };
+}
+
+/** A file that is named twice, say by itself and by a glob, is one file. */
+async function expand(
+  sources: readonly (string | AgentDefinition)[],
+  cwd: string,
+): Promise<ReadonlySet<string | AgentDefinition>> {
+  if (sources.length === 0) return new Set(exampleFiles());
+  const expanded = new Set<string | AgentDefinition>();
+  for (const source of sources) {
+    if (typeof source !== "string") expanded.add(source);
+    else for (const file of await findFiles(source, cwd)) expanded.add(file);
+  }
+  return expanded;
+}
+
+function checkNames(agents: readonly LoadedAgent[], cwd: string): void {
+  const byName = new Map<string, LoadedAgent>();
+  for (const one of agents) {
+    const other = byName.get(one.definition.name);
+    if (other) throw twice(one, other, cwd);
+    byName.set(one.definition.name, one);
+  }
+}
+
+function twice(one: LoadedAgent, other: LoadedAgent, cwd: string): LoadFailure {
+  const { name } = one.definition;
+  const first = other.file ?? "the config";
+  const where = first === one.file ? "twice in this file" : `here and in ${first}`;
+  return new LoadFailure({
+    file: one.file ?? cwd,
+    reason: `The agent name "${name}" is used ${where}`,
+    cure: "Give one of them another name",
+  });
+}

@@ -1,0 +1,197 @@
+/** Every option of the server: what it is for, what it may be, and what it is if nobody says. */
+import { z } from "zod";
+import { type AgentDefinition, isAgentName, NAME_RULE } from "../agent.ts";
+import { LIMITS } from "../model/index.ts";
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+
+export interface Options {
+  readonly port: number;
+  readonly host: string;
+  /** An absolute folder, or ":memory:". */
+  readonly data: string;
+  readonly default: string | undefined;
+  readonly publicUrl: string | undefined;
+  readonly trustProxy: boolean;
+  readonly cardPolicy: "hybrid" | "v1";
+  readonly versionPolicy: "lenient" | "strict";
+  readonly errorTable: "1.0.1" | "1.0.0";
+  readonly durability: "power" | "process";
+  readonly logLevel: LogLevel;
+  readonly bodyBytesMax: number;
+  readonly runsMax: number;
+  readonly streamsMax: number;
+  readonly heartbeatMs: number;
+  readonly cancelGraceMs: number;
+  readonly drainMs: number;
+  readonly leaseMs: number;
+  readonly attemptsMax: number;
+  readonly firstWordMs: number;
+  readonly sendWaitMs: number;
+  readonly agents: readonly (string | AgentDefinition)[];
+}
+export type OptionName = keyof Options;
+
+export interface Option<T> {
+  /** For help texts: one line, no full stop. */
+  readonly about: string;
+  /** For errors: "expected …". */
+  readonly expected: string;
+  /** What is checked, and how a right value is written. */
+  readonly schema: z.ZodType<T>;
+  readonly fallback: T;
+  /** From the text of a variable or a flag; a text that is no such value stays a text, and the schema refuses it. */
+  fromText(text: string): unknown;
+}
+
+type Facts<T> = Pick<Option<T>, "about" | "fallback">;
+
+const asText = (text: string): unknown => text;
+const asNumber = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const asList = (text: string): unknown =>
+  text
+    .split(",")
+    .map(one => one.trim())
+    .filter(one => one !== "");
+
+const TRUTHS: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  1: true,
+  false: false,
+  no: false,
+  off: false,
+  0: false,
+};
+const asTruth = (text: string): unknown => TRUTHS[text.toLowerCase()] ?? text;
+
+function whole(min: number, max: number, facts: Facts<number>): Option<number> {
+  const expected = `a whole number from ${min} to ${max}`;
+  return { ...facts, expected, schema: z.int().min(min).max(max), fromText: asNumber };
+}
+
+/** What a timer takes. */
+const MS_MAX = 2_147_483_647;
+const COUNT_MAX = 1_000_000;
+const ms = (min: number, facts: Facts<number>): Option<number> => whole(min, MS_MAX, facts);
+const count = (facts: Facts<number>): Option<number> => whole(1, COUNT_MAX, facts);
+
+function choice<const T extends string>(words: readonly [T, ...T[]], facts: Facts<T>): Option<T> {
+  const expected = words.map(word => `"${word}"`).join(" or ");
+  return { ...facts, expected, schema: z.enum(words) as unknown as z.ZodType<T>, fromText: asText };
+}
+
+const publicUrl = z
+  .string()
+  .transform(text => text.replace(/\/+$/, ""))
+  .refine(text => {
+    const url = URL.parse(text);
+    return url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(text) && url.username === "";
+  });
+
+/** A path may not look like a URL: a database elsewhere would quietly become a folder here. */
+const folder = z.string().refine(text => text !== "" && !text.includes("://") && !text.includes("\0"));
+
+const agents = z.array(
+  z.custom<string | AgentDefinition>(
+    one => (typeof one === "string" && one !== "") || (typeof one === "object" && one !== null),
+  ),
+);
+
+export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
+  port: whole(0, 65_535, { about: "Where to listen; 0: any free port", fallback: 2024 }),
+  host: {
+    about: "The address to listen at; 0.0.0.0: all of them",
+    expected: "a host name or an address",
+    schema: z.string().regex(/^[^\s/]+$/),
+    fallback: "127.0.0.1",
+    fromText: asText,
+  },
+  data: {
+    about: "The folder where tasks are kept, or :memory:",
+    expected: 'a folder or ":memory:"',
+    schema: folder,
+    fallback: ".dragoman",
+    fromText: asText,
+  },
+  default: {
+    about: "The agent that answers at /; else the first one",
+    expected: `an agent's name (${NAME_RULE})`,
+    schema: z.string().refine(isAgentName),
+    fallback: undefined,
+    fromText: asText,
+  },
+  publicUrl: {
+    about: "The URL under which callers reach this server, for its cards",
+    expected: "an absolute http or https URL without query",
+    schema: publicUrl,
+    fallback: undefined,
+    fromText: asText,
+  },
+  trustProxy: {
+    about: "Believe X-Forwarded-* headers",
+    expected: "true or false",
+    schema: z.boolean(),
+    fallback: false,
+    fromText: asTruth,
+  },
+  cardPolicy: choice(["hybrid", "v1"], {
+    about: "What a card is for a caller that names no version",
+    fallback: "hybrid",
+  }),
+  versionPolicy: choice(["lenient", "strict"], {
+    about: "Whether a call with a wrong or missing version is understood all the same",
+    fallback: "lenient",
+  }),
+  errorTable: choice(["1.0.1", "1.0.0"], {
+    about: "Which edition of the specification error numbers follow",
+    fallback: "1.0.1",
+  }),
+  durability: choice(["power", "process"], {
+    about: "What a recorded event survives: a loss of power, or only the end of the process",
+    fallback: "power",
+  }),
+  logLevel: choice(["trace", "debug", "info", "warn", "error", "silent"], {
+    about: "How much is logged",
+    fallback: "info",
+  }),
+  bodyBytesMax: whole(1_024, 1_073_741_824, {
+    about: "Bytes of one request's body",
+    fallback: LIMITS.bodyBytesMax,
+  }),
+  runsMax: count({ about: "Runs at once", fallback: LIMITS.runsMax }),
+  streamsMax: count({ about: "Open streams at once", fallback: LIMITS.streamsMax }),
+  heartbeatMs: ms(100, { about: "Between two comments on a silent stream", fallback: LIMITS.heartbeatMs }),
+  cancelGraceMs: ms(0, {
+    about: "How long an agent may go on after it was told to stop",
+    fallback: LIMITS.cancelGraceMs,
+  }),
+  drainMs: ms(0, { about: "How long running agents may go on after SIGTERM", fallback: LIMITS.drainMs }),
+  leaseMs: ms(1_000, { about: "How long a claim on a run holds without renewal", fallback: LIMITS.leaseMs }),
+  attemptsMax: count({
+    about: "Runs of one turn that may break off before the task fails",
+    fallback: LIMITS.attemptsMax,
+  }),
+  firstWordMs: ms(0, {
+    about: "How long a stream waits for the agent's first word before it shows the task",
+    fallback: LIMITS.firstWordMs,
+  }),
+  sendWaitMs: ms(0, { about: "How long a blocking send waits for its task; 0: to the end", fallback: 0 }),
+  agents: {
+    about: "Agent files, globs and folders",
+    expected: "a list of file names, globs, folders and agents",
+    schema: agents,
+    fallback: [],
+    fromText: asList,
+  },
+};
+
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
+
+/** `publicUrl` as a variable: DRAGOMAN_PUBLIC_URL. */
+export const envName = (option: string): string =>
+  `DRAGOMAN_${kebab(option).replaceAll("-", "_").toUpperCase()}`;
+/** `publicUrl` on the command line: --public-url. */
+export const flagName = (option: string): string => `--${kebab(option)}`;
+const kebab = (option: string): string => option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);

@@ -1,0 +1,94 @@
+import { type Step, toWords, type Words, wordsIn } from "./model/index.ts";
+import type { Dialect, Frame } from "./ports.ts";
+
+/** What a dialect made of a step is kept with the step, so that many readers cost one encoding. */
+interface Memo {
+  readonly by: Dialect;
+  readonly ends: boolean;
+  readonly frame: Frame | null;
+  readonly more: Memo | undefined;
+}
+
+/** The JSON of a step that adds words to an artifact, around the words. */
+interface Mould {
+  readonly artifactId: string;
+  readonly head: string;
+  readonly tail: string;
+}
+
+/** Steps to frames, for one reader of one task. */
+export function createFrameWriter(
+  dialect: Dialect,
+): (steps: readonly Step[], closing: boolean) => readonly Frame[] {
+  let mould: Mould | null = null;
+  let bare = false;
+
+  function frameOf(step: Step, ends: boolean): Frame | null {
+    const known = step.memo as Memo | undefined;
+    for (let memo = known; memo; memo = memo.more)
+      if (memo.by === dialect && memo.ends === ends) return memo.frame;
+    const words = bare || ends ? null : wordsIn(step);
+    const frame = (words && cast(step, words)) ?? toFrame(dialect, step, ends);
+    step.memo = { by: dialect, ends, frame, more: known } satisfies Memo;
+    return frame;
+  }
+
+  /** Words differ from each other in their text alone: the rest of their JSON is made once. */
+  function cast(step: Step, words: Words): Frame | null {
+    if (mould?.artifactId !== words.artifactId) mould = createMould(dialect, step, words);
+    bare = mould === null;
+    return mould && { id: step.seq, json: inOneLine(mould.head + words.json + mould.tail) };
+  }
+
+  return (steps, closing) => {
+    const frames: Frame[] = [];
+    for (let i = 0; i < steps.length; i++) {
+      const frame = frameOf(steps[i] as Step, closing && i === steps.length - 1);
+      if (frame) frames.push(frame);
+    }
+    return frames;
+  };
+}
+
+/** Never in a text: it would be a control character. */
+const BLANK = "\u0000words\u0000";
+
+/** null: this dialect says more than the words (it looks at the task, or has a form of its own). */
+function createMould(dialect: Dialect, like: Step, words: Words): Mould | null {
+  const { seq, at, taskId, contextId } = like;
+  let looked = false;
+  const blank: Step = {
+    seq,
+    at,
+    taskId,
+    contextId,
+    event: toWords(words.artifactId, BLANK),
+    get task() {
+      looked = true;
+      return like.task;
+    },
+  };
+  const said = dialect.encodeStep(blank, false);
+  if (looked || !said || said.event !== undefined || said.bare) return null;
+  const [head, tail, more] = JSON.stringify(said.data).split(JSON.stringify(BLANK));
+  if (head === undefined || tail === undefined || more !== undefined) return null;
+  return { artifactId: words.artifactId, head, tail };
+}
+
+function toFrame(dialect: Dialect, step: Step, ends: boolean): Frame | null {
+  const said = dialect.encodeStep(step, ends);
+  if (!said) return null;
+  return {
+    id: step.seq,
+    json: inOneLine(JSON.stringify(said.data)),
+    ...(said.event !== undefined && { event: said.event }),
+    ...(said.bare && { bare: true }),
+  };
+}
+
+/** One event is one line: JSON has no raw line ends but U+2028 and U+2029, which some readers take for one. */
+function inOneLine(json: string): string {
+  return /[\u2028\u2029]/.test(json)
+    ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
+    : json;
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import booking from "../../examples/booking.ts";
+import countdown from "../../examples/countdown.ts";
+import echo from "../../examples/echo.ts";
+import reporter from "../../examples/reporter.ts";
+import slow from "../../examples/slow.ts";
+import { Conversation } from "../../test/support/turn.ts";
+import { textOf } from "../model/index.ts";
+import { toAgent } from "./function.ts";
+
+const text = (words: string) => ({ kind: "text", text: words });
+const question = (conversation: Conversation) => textOf(conversation.task.status.message?.parts ?? []);
+
+test("echo says back what it hears, in two chunks of one artifact", async () => {
+  const conversation = new Conversation().said("hello");
+  expect(await conversation.run(echo)).toHaveLength(2);
+  expect(conversation.task.artifacts).toMatchObject([{ name: "response", parts: [text("You said: hello")] }]);
+});
+
+test("countdown reports progress and streams its numbers", async () => {
+  const conversation = new Conversation().said("from 2, please");
+  const events = await conversation.run(countdown);
+  expect(events.map(event => event.type)).toEqual(["status", "artifact", "artifact", "artifact"]);
+  expect(conversation.task.artifacts).toMatchObject([{ parts: [text("2 … 1 … Lift-off!")] }]);
+});
+
+test("countdown begins at 5 when there is no number, and stops when it is canceled", async () => {
+  const conversation = new Conversation().said("go");
+  const running = conversation.run(countdown);
+  setTimeout(() => conversation.abort.abort(), 20);
+  await expect(running).rejects.toMatchObject({ name: "AbortError" });
+  expect(question(conversation)).toBe("Counting down from 5");
+  expect(conversation.task.artifacts).toMatchObject([{ parts: [text("5 … ")] }]);
+});
+
+test("reporter gives text, data and a file", async () => {
+  const conversation = new Conversation().said("to be or not to be");
+  await conversation.run(reporter);
+  const [words, counts, file] = conversation.task.artifacts;
+  expect(words?.parts).toEqual([text("6 words, 4 different.")]);
+  expect(counts?.parts).toEqual([
+    { kind: "data", data: { total: 6, words: { to: 2, be: 2, or: 1, not: 1 } } },
+  ]);
+  const part = file?.parts[0];
+  expect(part).toMatchObject({ kind: "bytes", filename: "words.csv", mediaType: "text/csv" });
+  const csv = Buffer.from(part?.kind === "bytes" ? part.bytes : "", "base64").toString();
+  expect(csv).toBe("word,count\nto,2\nbe,2\nor,1\nnot,1\n");
+});
+
+test("reporter rejects a message without words", async () => {
+  const conversation = new Conversation().said("42");
+  await conversation.run(reporter);
+  expect(conversation.task.status.state).toBe("rejected");
+});
+
+describe("booking", () => {
+  const booked = (conversation: Conversation) =>
+    conversation.task.artifacts.flatMap(one => one.parts).find(part => part.kind === "data")?.data;
+
+  test("asks for the day, and books when it has it", async () => {
+    const conversation = new Conversation().said("I want to go to New York");
+    await conversation.run(booking);
+    expect(conversation.task.status.state).toBe("input-required");
+    expect(question(conversation)).toBe("On which day would you like to go to New York?");
+    await conversation.said("Friday").run(booking);
+    expect(booked(conversation)).toEqual({
+      destination: "New York",
+      day: "friday",
+      reference: "NEW YORK-FRIDAY",
+    });
+  });
+
+  test("asks for one thing after the other, and takes any answer", async () => {
+    const conversation = new Conversation().said("Book me a trip");
+    await conversation.run(booking);
+    expect(question(conversation)).toBe("Where would you like to go?");
+    await conversation.said("lisbon.").run(booking);
+    expect(question(conversation)).toBe("On which day would you like to go to lisbon?");
+    await conversation.said("the 3rd of May").run(booking);
+    expect(booked(conversation)).toMatchObject({ destination: "lisbon", day: "the 3rd of May" });
+  });
+
+  test("understands both in one message, and both in one answer", async () => {
+    const atOnce = new Conversation().said("A trip to Lisbon on Monday, please");
+    await atOnce.run(booking);
+    expect(booked(atOnce)).toMatchObject({ destination: "Lisbon", day: "monday" });
+    const answer = new Conversation().said("hello");
+    await answer.run(booking);
+    await answer.said("To Oslo, tomorrow!").run(booking);
+    expect(booked(answer)).toMatchObject({ destination: "Oslo", day: "tomorrow" });
+  });
+});
+
+test("slow works for as long as it is told, reports progress, and then says so", async () => {
+  const conversation = new Conversation().said("0.2 s");
+  const events = await conversation.run(slow);
+  expect(events.map(event => event.type)).toEqual(["status", "artifact"]);
+  expect(conversation.task.artifacts).toMatchObject([
+    { parts: [text("Done after 0.2 seconds of hard work.")] },
+  ]);
+});
+
+test("slow stops at once when it is canceled", async () => {
+  const conversation = new Conversation().said("work");
+  const running = conversation.run(slow);
+  setTimeout(() => conversation.abort.abort(), 20);
+  await expect(running).rejects.toMatchObject({ name: "AbortError" });
+  expect(question(conversation)).toBe("0 of 30 seconds done");
+});
+
+test.each([echo, countdown, reporter, booking, slow])("the card of $name is complete", definition => {
+  const { card } = toAgent(definition);
+  for (const value of [
+    card.name,
+    card.description,
+    card.version,
+    card.skills,
+    card.inputModes,
+    card.outputModes,
+  ])
+    expect(value).not.toHaveLength(0);
+  for (const skill of card.skills)
+    for (const value of Object.values(skill)) expect(value).not.toHaveLength(0);
+});

@@ -1,0 +1,108 @@
+/**
+ * The artifacts of one run. Ids follow from turn and order: a second turn does not overwrite the first one's artifacts,
+ * and a repeated attempt of the same turn replaces what the one before it left.
+ */
+import type { ArtifactContent, DataOptions, FileContent, TextOptions } from "../../agent.ts";
+import type { Artifact, DataPart, Json, Part } from "../../model/index.ts";
+import { defined } from "../../model/index.ts";
+import type { AgentEvent, Turn } from "../../ports.ts";
+import { toFilePart, toMetadata, toParts } from "./content.ts";
+
+const RESPONSE = "response";
+
+const suffixOf = (turn: Turn): string => (turn.task.turn > 1 ? `-${turn.task.turn}` : "");
+
+/** Text that grows: the first chunk of a run begins an artifact, the others go on where it ends. */
+export class Texts {
+  readonly #suffix: string;
+  readonly #responseId: string;
+  #responding = false;
+  #others: Set<string> | undefined;
+
+  constructor(turn: Turn) {
+    this.#suffix = suffixOf(turn);
+    this.#responseId = RESPONSE + this.#suffix;
+  }
+
+  /** The hot path: nothing is made but the event itself. */
+  chunk(text: string, last: boolean): AgentEvent {
+    const artifactId = this.#responseId;
+    const parts: readonly Part[] = [{ kind: "text", text }];
+    if (this.#responding)
+      return { type: "artifact", artifact: { artifactId, parts }, append: true, last, join: true };
+    this.#responding = true;
+    const artifact = { artifactId, name: RESPONSE, parts };
+    return { type: "artifact", artifact, append: false, last, join: false };
+  }
+
+  named(text: string, options: TextOptions): AgentEvent {
+    const name = options.name ?? RESPONSE;
+    const artifactId = options.artifactId ?? name + this.#suffix;
+    const more = this.#goesOn(artifactId);
+    const artifact = defined<Artifact>({
+      artifactId,
+      name: more ? undefined : name,
+      parts: [defined<Part>({ kind: "text", text, mediaType: options.mediaType })],
+      metadata: options.metadata && toMetadata(options.metadata),
+    });
+    return { type: "artifact", artifact, append: more, last: options.last ?? false, join: more };
+  }
+
+  /** Whether this text has begun; from now on it has. */
+  #goesOn(artifactId: string): boolean {
+    if (artifactId === this.#responseId) {
+      const more = this.#responding;
+      this.#responding = true;
+      return more;
+    }
+    this.#others ??= new Set();
+    const more = this.#others.has(artifactId);
+    this.#others.add(artifactId);
+    return more;
+  }
+}
+
+/** Artifacts that are said at once. */
+export class Wholes {
+  readonly #suffix: string;
+  #count = 0;
+
+  constructor(turn: Turn) {
+    this.#suffix = suffixOf(turn);
+  }
+
+  data(value: unknown, options: DataOptions): AgentEvent {
+    const parts = defined<DataPart>({ kind: "data", data: value as Json, mediaType: options.mediaType });
+    return this.any({
+      ...options,
+      artifactId: options.artifactId ?? this.#nextId("data"),
+      parts,
+      last: true,
+    });
+  }
+
+  file(content: FileContent): AgentEvent {
+    const parts = toFilePart(content);
+    const artifactId = content.artifactId ?? this.#nextId("file");
+    const { name, description, metadata } = content;
+    return this.any({ artifactId, name, description, metadata, parts, last: true });
+  }
+
+  any(content: ArtifactContent): AgentEvent {
+    const artifact = defined<Artifact>({
+      artifactId: content.artifactId ?? this.#nextId("artifact"),
+      name: content.name,
+      description: content.description,
+      parts: toParts(content.parts),
+      metadata: content.metadata && toMetadata(content.metadata),
+      extensions: content.extensions,
+    });
+    const { append = false, last = false, join = false } = content;
+    return { type: "artifact", artifact, append, last, join };
+  }
+
+  #nextId(kind: string): string {
+    this.#count += 1;
+    return `${kind}-${this.#count}${this.#suffix}`;
+  }
+}

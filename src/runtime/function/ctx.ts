@@ -1,0 +1,157 @@
+/** The `ctx` that a function speaks with: each verb makes one event. */
+import type { ArtifactContent, Content, Ctx, DataOptions, FileContent, TextOptions } from "../../agent.ts";
+import type { Message, Usage } from "../../model/index.ts";
+import type { AgentEvent, Log, Turn } from "../../ports.ts";
+import { Texts, Wholes } from "./artifacts.ts";
+import { checkText, describe, toParts } from "./content.ts";
+
+type State = (AgentEvent & { type: "status" })["state"];
+type Counters = Readonly<Record<string, number | undefined>>;
+
+/** What is said by an empty text, and by yielding what `ctx.usage` returned: nothing. */
+export const NOTHING: AgentEvent = Object.freeze({ type: "usage", usage: Object.freeze({}) });
+
+/** Events that are remembered until they are yielded: enough for one warning. */
+const UNSAID_MAX = 100;
+
+/** One run's words, from the verb to the moment when they are yielded. */
+export class Speech {
+  readonly #turn: Turn;
+  readonly #texts: Texts;
+  readonly #wholes: Wholes;
+  readonly #onUsage: () => void;
+  #spent: Record<string, number> | undefined;
+  /** Most events are yielded before the next is made: one slot for those, a map for the rest. */
+  #unsaid: AgentEvent | undefined;
+  #unsaidVerb = "";
+  #othersUnsaid: Map<unknown, string> | undefined;
+
+  constructor(turn: Turn, onUsage: () => void) {
+    this.#turn = turn;
+    this.#onUsage = onUsage;
+    this.#texts = new Texts(turn);
+    this.#wholes = new Wholes(turn);
+  }
+
+  /** Text without the verb: what a yielded string means. */
+  say(text: string, last: boolean): AgentEvent {
+    return text === "" ? NOTHING : this.#texts.chunk(text, last);
+  }
+
+  /** A bare message without the verb: what a returned string means to an agent that replies so. */
+  reply(content: Content): AgentEvent {
+    return { type: "reply", message: this.#message(content, false) };
+  }
+
+  text(text: string, options: TextOptions | undefined): AgentEvent {
+    if (checkText(text) === "" && !options?.last) return NOTHING;
+    return options ? this.#texts.named(text, options) : this.#texts.chunk(text, false);
+  }
+
+  data(data: unknown, options: DataOptions): AgentEvent {
+    return this.#wholes.data(data, options);
+  }
+
+  file(file: FileContent): AgentEvent {
+    return this.#wholes.file(file);
+  }
+
+  artifact(artifact: ArtifactContent): AgentEvent {
+    return this.#wholes.any(artifact);
+  }
+
+  status(state: State, content: Content): AgentEvent {
+    return { type: "status", state, message: this.#message(content, true) };
+  }
+
+  spend(counters: Counters): AgentEvent {
+    for (const [name, amount] of Object.entries(counters)) {
+      if (amount === undefined) continue;
+      if (!Number.isFinite(amount))
+        throw new TypeError(`Usage ${name} must be a number, got ${describe(amount)}`);
+      this.#spent ??= {};
+      this.#spent[name] = (this.#spent[name] ?? 0) + amount;
+    }
+    if (this.#spent) this.#onUsage();
+    return NOTHING;
+  }
+
+  /** Counters that nobody has heard of yet; they are then heard of. */
+  spent(): Usage | undefined {
+    const spent = this.#spent;
+    this.#spent = undefined;
+    return spent;
+  }
+
+  made(verb: string, event: AgentEvent): AgentEvent {
+    if (event === NOTHING) return event;
+    if (this.#unsaid === undefined) {
+      this.#unsaid = event;
+      this.#unsaidVerb = verb;
+      return event;
+    }
+    this.#othersUnsaid ??= new Map();
+    if (this.#othersUnsaid.size < UNSAID_MAX) this.#othersUnsaid.set(event, verb);
+    return event;
+  }
+
+  /** Whether it is an event that was made here; it is then no longer unsaid. */
+  take(value: AgentEvent): boolean {
+    if (value !== this.#unsaid || value === undefined) return this.#othersUnsaid?.delete(value) ?? false;
+    this.#unsaid = undefined;
+    return true;
+  }
+
+  /** The verb of an event that was made and never yielded. */
+  unsaid(): string | undefined {
+    return this.#unsaid ? this.#unsaidVerb : this.#othersUnsaid?.values().next().value;
+  }
+
+  #message(content: Content, ofTask: boolean): Message {
+    const { id: taskId, contextId } = this.#turn.task;
+    const parts = toParts(content);
+    const messageId = this.#turn.newId();
+    if (ofTask) return { messageId, role: "agent", parts, taskId, contextId };
+    return { messageId, role: "agent", parts, contextId };
+  }
+}
+
+/** Its verbs are closures rather than methods, so that authors may write `run(task, { text, ask })`. */
+export class FunctionCtx implements Ctx {
+  readonly #speech: Speech;
+  readonly #turn: Turn;
+  readonly log: Log;
+  readonly attempt: number;
+
+  constructor(speech: Speech, turn: Turn) {
+    this.#speech = speech;
+    this.#turn = turn;
+    this.log = turn.log;
+    this.attempt = turn.attempt;
+  }
+
+  readonly text = (text: string, options?: TextOptions) =>
+    this.#speech.made("text", this.#speech.text(text, options));
+  readonly data = (data: unknown, options: DataOptions = {}) =>
+    this.#speech.made("data", this.#speech.data(data, options));
+  readonly file = (file: FileContent) => this.#speech.made("file", this.#speech.file(file));
+  readonly artifact = (artifact: ArtifactContent) =>
+    this.#speech.made("artifact", this.#speech.artifact(artifact));
+  readonly status = (content: Content) =>
+    this.#speech.made("status", this.#speech.status("working", content));
+  readonly reply = (content: Content) => this.#speech.made("reply", this.#speech.reply(content));
+  readonly ask = (question: Content) =>
+    this.#speech.made("ask", this.#speech.status("input-required", question));
+  readonly reject = (reason: Content) => this.#speech.made("reject", this.#speech.status("rejected", reason));
+  readonly fail = (reason: Content) => this.#speech.made("fail", this.#speech.status("failed", reason));
+  readonly usage = (counters: Counters) => this.#speech.spend(counters);
+
+  get history(): Promise<readonly Message[]> {
+    return this.#turn.history();
+  }
+
+  /** The runner may make it only when it is asked for. */
+  get signal(): AbortSignal {
+    return this.#turn.signal;
+  }
+}

@@ -1,0 +1,45 @@
+/** The task as its author sees it. */
+import type { AgentFile, AgentTask } from "../../agent.ts";
+import type { JsonObject, Part } from "../../model/index.ts";
+import { mediaTypeOf, textOf } from "../../model/index.ts";
+import type { Turn } from "../../ports.ts";
+
+const NONE: JsonObject = Object.freeze({});
+
+export function toAgentTask({ task, message }: Turn): AgentTask {
+  return {
+    id: task.id,
+    contextId: task.contextId,
+    text: textOf(message.parts),
+    data: message.parts.find(part => part.kind === "data")?.data,
+    files: toFiles(message.parts),
+    message,
+    history: task.history,
+    turn: task.turn,
+    metadata: task.metadata ?? NONE,
+  };
+}
+
+function toFiles(parts: readonly Part[]): readonly AgentFile[] {
+  const files: AgentFile[] = [];
+  for (const part of parts) {
+    if (part.kind !== "bytes" && part.kind !== "url") continue;
+    files.push(toFile(part, part.filename ?? `file-${files.length + 1}`));
+  }
+  return files;
+}
+
+function toFile(part: Part & { kind: "bytes" | "url" }, name: string): AgentFile {
+  const mediaType = mediaTypeOf(part);
+  if (part.kind === "url") return { name, mediaType, url: part.url };
+  let bytes: Uint8Array | undefined;
+  return {
+    name,
+    mediaType,
+    // Decoded when it is asked for: many agents only pass a file on or look at its name.
+    get bytes() {
+      bytes ??= Buffer.from(part.bytes, "base64");
+      return bytes;
+    },
+  };
+}

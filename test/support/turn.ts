@@ -1,0 +1,78 @@
+import { type AgentDefinition, agent } from "../../src/agent.ts";
+import {
+  type AgentName,
+  apply,
+  type ContextId,
+  type Message,
+  type Part,
+  type Seq,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+} from "../../src/model/index.ts";
+import type { AgentEvent, Log, Turn } from "../../src/ports.ts";
+import { functionRuntime } from "../../src/runtime/function.ts";
+
+const CONTEXT = "context-1" as ContextId;
+const TASK = "task-1" as TaskId;
+
+/** A task that is folded from events, as in the server, and run turn by turn without one. */
+export class Conversation {
+  readonly logged: { readonly facts: object; readonly text: string }[] = [];
+  readonly abort = new AbortController();
+  earlier: readonly Message[] = [];
+  #task: Task | null = null;
+  #seq = 0;
+  #ids = 0;
+
+  /** A caller's message: begins a turn. */
+  said(content: string | readonly Part[], metadata?: Task["metadata"]): this {
+    const parts: readonly Part[] = typeof content === "string" ? [{ kind: "text", text: content }] : content;
+    const created = { id: TASK, contextId: CONTEXT, agent: "tested" as AgentName, origin: "v1", shown: true };
+    if (this.#task === null) this.#record({ type: "created", ...created, ...(metadata && { metadata }) });
+    this.#record({ type: "message", message: { messageId: `user-${this.#seq}`, role: "user", parts } });
+    return this;
+  }
+
+  get task(): Task {
+    return this.#task as Task;
+  }
+
+  turn(): Turn {
+    this.#record({ type: "started", attempt: this.task.attempt + 1 });
+    const write = (facts: object, text: string) => void this.logged.push({ facts, text });
+    const log: Log = { debug: write, info: write, warn: write, error: write };
+    return {
+      task: this.task,
+      message: this.task.history.findLast(message => message.role === "user") as Message,
+      attempt: this.task.attempt,
+      signal: this.abort.signal,
+      log,
+      history: async () => this.earlier,
+      newId: () => `id-${++this.#ids}`,
+    };
+  }
+
+  /** Runs one turn to its end; what the agent said is folded into the task. */
+  async run(definition: AgentDefinition): Promise<readonly AgentEvent[]> {
+    const events: AgentEvent[] = [];
+    for await (const event of functionRuntime(definition).run(this.turn())) {
+      events.push(event);
+      this.#record(event);
+    }
+    return events;
+  }
+
+  #record(event: TaskEvent): void {
+    this.#seq += 1;
+    this.#task = apply(this.#task, { seq: this.#seq as Seq, at: this.#seq, event });
+  }
+}
+
+/** What an agent with this function says to a text. */
+export const saidBy = (
+  run: AgentDefinition["run"],
+  text = "hi",
+  more: Partial<AgentDefinition> = {},
+): Promise<readonly AgentEvent[]> =>
+  new Conversation().said(text).run(agent({ name: "tested", ...more, run }));
