@@ -197,15 +197,18 @@ export interface Store {
 }
 export interface EventLog {
   /**
-   * Records events and resolves when they are committed. Fault("conflict") if what is expected no longer holds,
-   * Fault("task-not-found") if the task is not there for this scope.
+   * Records events and resolves when they are committed. Fault("conflict") if what is expected no longer holds, told
+   * when what came first can be read; Fault("task-not-found") if the task is not there for this scope.
    */
   append(scope: Scope, taskId: TaskId, events: readonly TaskEvent[], expected: Expected): Promise<void>;
   /** Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. */
   read(scope: Scope, taskId: TaskId, after: Seq, max: number): Promise<readonly Step[]>;
 }
-/** What must still be true when an append is recorded: the log is where the writer saw it, or the writer still holds the run. */
-export type Expected = { readonly after: Seq } | { readonly run: Run };
+/**
+ * What must still be true when an append is recorded: the log ends where the writer saw it, the task is in the state
+ * in which the writer saw it, or the writer still holds the run.
+ */
+export type Expected = { readonly after: Seq } | { readonly state: TaskState } | { readonly run: Run };
 export interface TaskIndex {
   get(scope: Scope, taskId: TaskId): Promise<{ readonly task: Task; readonly seq: Seq } | null>;
   list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
@@ -231,19 +234,13 @@ export interface Run {
 /** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
 export interface Bus {
   ring(topic: string): void;
-  listen(topic: string): Bell;
+  /** Calls `heard` at every ring until the returned function is called. */
+  listen(topic: string, heard: () => void): () => void;
 }
 /** Readers of a task listen on its id; its run listens here, for a cancel. */
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
 /** Rung when a task has become due. */
 export const DUE = "due";
-/** Latches: a ring between two waits is kept. */
-export interface Bell {
-  /** Resolves at the next ring or `wake`. */
-  rung(): Promise<void>;
-  wake(): void;
-  close(): void;
-}
 
 // ---- 5. who does the work ------------------------------------------------------------------------------------
 

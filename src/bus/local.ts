@@ -1,44 +1,30 @@
-import type { Bell, Bus } from "../ports.ts";
+import type { Bus } from "../ports.ts";
+
+type Heard = () => void;
 
 /** A bus inside one process. It cannot lose a ring. */
 export function createLocalBus(): Bus {
-  const topics = new Map<string, Set<Bell>>();
+  /** Most topics have one listener: it stands here by itself. */
+  const topics = new Map<string, Heard | Set<Heard>>();
+
+  function forget(topic: string, heard: Heard): void {
+    const there = topics.get(topic);
+    if (there === heard) topics.delete(topic);
+    else if (there instanceof Set && there.delete(heard) && there.size === 0) topics.delete(topic);
+  }
 
   return {
     ring(topic) {
-      const bells = topics.get(topic);
-      if (bells) for (const bell of bells) bell.wake();
+      const there = topics.get(topic);
+      if (typeof there === "function") there();
+      else if (there) for (const heard of there) heard();
     },
-    listen(topic) {
-      const bell = createBell(() => {
-        const bells = topics.get(topic);
-        if (bells?.delete(bell) && bells.size === 0) topics.delete(topic);
-      });
-      const bells = topics.get(topic);
-      if (bells) bells.add(bell);
-      else topics.set(topic, new Set([bell]));
-      return bell;
-    },
-  };
-}
-
-function createBell(close: () => void): Bell {
-  let latched = false;
-  let waiting: (() => void) | null = null;
-  return {
-    close,
-    rung() {
-      if (!latched) return new Promise(resolve => (waiting = resolve));
-      latched = false;
-      return Promise.resolve();
-    },
-    wake() {
-      if (!waiting) latched = true;
-      else {
-        const resolve = waiting;
-        waiting = null;
-        resolve();
-      }
+    listen(topic, heard) {
+      const there = topics.get(topic);
+      if (there === undefined) topics.set(topic, heard);
+      else if (there instanceof Set) there.add(heard);
+      else topics.set(topic, new Set([there, heard]));
+      return () => forget(topic, heard);
     },
   };
 }

@@ -27,7 +27,9 @@ export async function cancel(
     if (isTerminal(task.status.state)) return alreadyOver(task, operation);
     try {
       if (!task.cancel || task.status.state !== "working")
-        await parts.store.log.append(scope, task.id, wish(task, operation.reason), { after: seq });
+        await parts.store.log.append(scope, task.id, wish(task, operation.reason), {
+          state: task.status.state,
+        });
     } catch (error) {
       if (!isConflict(error) || tries >= LIMITS.conflictTriesMax) throw error;
       continue;

@@ -82,7 +82,9 @@ async function show(parts: CoreParts, scope: Scope, taskId: TaskId): Promise<voi
     const found = await parts.store.tasks.get(scope, taskId);
     if (!found || found.task.shown || found.task.reply) return;
     try {
-      return await parts.store.log.append(scope, taskId, [{ type: "shown" }], { after: found.seq });
+      return await parts.store.log.append(scope, taskId, [{ type: "shown" }], {
+        state: found.task.status.state,
+      });
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "conflict") throw error;
     }

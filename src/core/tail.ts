@@ -1,5 +1,14 @@
-import { LIMITS, reached, type Scope, type Seq, type Step, type TaskId, type Until } from "../model/index.ts";
-import type { Bell, Bus, Lazy, Steps, Store } from "../ports.ts";
+import {
+  Bell,
+  LIMITS,
+  reached,
+  type Scope,
+  type Seq,
+  type Step,
+  type TaskId,
+  type Until,
+} from "../model/index.ts";
+import type { Bus, Lazy, Steps, Store } from "../ports.ts";
 
 export interface TailParts {
   readonly store: Store;
@@ -52,15 +61,15 @@ interface Ear {
 }
 
 function listen(bus: Bus, taskId: TaskId, signal: AbortSignal): Ear {
-  const bell = bus.listen(taskId);
-  const wake = (): void => bell.wake();
-  signal.addEventListener("abort", wake, { once: true });
+  const bell = new Bell();
+  const deafen = bus.listen(taskId, bell.wake);
+  signal.addEventListener("abort", bell.wake, { once: true });
   return {
     bell,
     signal,
     close() {
-      signal.removeEventListener("abort", wake);
-      bell.close();
+      signal.removeEventListener("abort", bell.wake);
+      deafen();
     },
   };
 }

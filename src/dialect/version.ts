@@ -11,9 +11,15 @@ export const SPOKEN: readonly Version[] = ["1.0", "0.3"];
  * `undefined`: none was named. `"unknown"`: one that nobody here speaks.
  */
 export function versionOf(call: WireCall): Version | "unknown" | undefined {
-  const named = (call.headers["a2a-version"] ?? call.query.get("A2A-Version") ?? "").trim();
-  if (named === "") return undefined;
-  const found = /^(\d+)(?:\.(\d+))?(?:\.\d+)?$/.exec(named);
+  const named = call.headers["a2a-version"] ?? call.query.get("A2A-Version");
+  return named ? toVersion(named) : undefined;
+}
+
+function toVersion(named: string): Version | "unknown" | undefined {
+  // As the official clients spell it.
+  if (named === "1.0" || named === "0.3") return named;
+  if (named.trim() === "") return undefined;
+  const found = /^(\d{1,9})(?:\.(\d{1,9}))?(?:\.\d{1,9})?$/.exec(named.trim());
   const version = found && `${Number(found[1])}.${Number(found[2] ?? 0)}`;
   return VERSIONS.find(one => one === version) ?? "unknown";
 }

@@ -30,7 +30,7 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
     case "message": {
       const after = moved(current, state, at);
       const history = remember(after.history, event.message);
-      return { ...after, history, turn: current.turn + 1, crashes: 0 };
+      return { ...after, history, turn: current.turn + 1, attemptsBefore: current.attempt, crashes: 0 };
     }
     case "started":
       return {
@@ -97,6 +97,7 @@ function create(event: TaskEvent & { type: "created" }, at: number): Task {
     createdAt: at,
     turn: 0,
     attempt: 0,
+    attemptsBefore: 0,
     crashes: 0,
     shown,
   };

@@ -32,27 +32,26 @@ export function createMint(parts: {
 }): () => string {
   let lastMs = 0;
   let counter = 0;
+  let head = "";
   return () => {
-    const ms = parts.now();
-    if (ms > lastMs) {
-      lastMs = ms;
+    const ms = Math.max(lastMs, parts.now());
+    if (ms > lastMs || ++counter === COUNTER_SIZE) {
+      lastMs = ms > lastMs ? ms : lastMs + 1;
       counter = 0;
-    } else if (++counter === COUNTER_SIZE) {
-      lastMs += 1;
-      counter = 0;
+      const time = lastMs.toString(16).padStart(12, "0");
+      head = `${time.slice(0, 8)}-${time.slice(8)}-7`;
     }
-    return formatId(lastMs, counter, parts.random(8));
+    return formatId(head, counter, parts.random(8));
   };
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-function formatId(ms: number, counter: number, chance: Uint8Array): string {
-  const time = ms.toString(16).padStart(12, "0");
-  const tail = HEX[((chance[0] as number) & 0x3f) | 0x80] + (HEX[chance[1] as number] as string);
+function formatId(head: string, counter: number, chance: Uint8Array): string {
   let node = "";
   for (let i = 2; i < 8; i++) node += HEX[chance[i] as number];
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail}-${node}`;
+  const count = `${HEX[counter >> 4]}${(counter & 15).toString(16)}`;
+  return `${head}${count}-${HEX[((chance[0] as number) & 0x3f) | 0x80]}${HEX[chance[1] as number]}-${node}`;
 }
 
 const ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,4 +1,5 @@
 export * from "./apply.ts";
+export * from "./bell.ts";
 export * from "./card.ts";
 export * from "./event.ts";
 export * from "./fault.ts";

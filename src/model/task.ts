@@ -57,6 +57,8 @@ export interface Task {
   readonly turn: number;
   /** How often a run was started: the fence, so an earlier run can no longer write. */
   readonly attempt: number;
+  /** How many of these were of earlier turns. */
+  readonly attemptsBefore: number;
   /** How many runs of this turn ended without a word. */
   readonly crashes: number;
   /** Somebody has asked for the end; only `canceled` can follow. */

@@ -1,4 +1,4 @@
-import { isTerminal, type TaskId } from "../model/index.ts";
+import { Bell, isTerminal, type TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
 import { type Driven, type DriveParts, drive } from "./drive.ts";
 
@@ -23,7 +23,8 @@ const CLAIM_MAX = 64;
 /** Takes due tasks and drives them, as many at once as there is room for. */
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
-  const bell = bus.listen(DUE);
+  const bell = new Bell();
+  const deafen = bus.listen(DUE, bell.wake);
   const running = new Map<TaskId, Driven>();
   let stopped = false;
 
@@ -46,13 +47,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const agent = catalog.find(run.task.agent) as Agent;
     const driven = drive(parts, run, agent.runtime);
     running.set(run.task.id, driven);
-    driven.over.then(
-      () => end(driven),
-      error => {
-        log.error({ taskId: run.task.id, err: error }, "a run ended in disorder");
-        end(driven);
-      },
-    );
+    driven.over.then(end);
   }
 
   function end(driven: Driven): void {
@@ -91,7 +86,7 @@ export function createRunner(parts: RunnerParts): Runner {
       for (const driven of running.values()) driven.stop("shutdown");
       await Promise.all([...running.values()].map(one => one.over));
       clearInterval(heart);
-      bell.close();
+      deafen();
     },
   };
 }

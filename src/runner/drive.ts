@@ -19,32 +19,43 @@ type Stop = "canceled" | "lost" | "shutdown";
 export interface Driven {
   readonly run: Run;
   /** Resolves when nothing of the run is left; never rejects. */
-  readonly over: Promise<void>;
+  readonly over: Promise<Driven>;
   /** Tells the agent to stop; after the grace it is no longer waited for. */
   stop(why: Stop): void;
 }
 
 /** Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. */
 export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Driven {
-  const { store, bus, log } = parts;
+  const { store, log } = parts;
   const taskId = run.task.id;
   const expected = { run };
-  const bell = bus.listen(runTopic(taskId));
-  const cut = Promise.withResolvers<void>();
+  const pumped = Promise.withResolvers<void>();
+  const deafen = parts.bus.listen(runTopic(taskId), look);
   let controller: AbortController | undefined;
   let stopped: Stop | undefined;
+  /** The turn has its end on record, or on the way there. */
   let settled = false;
-  let over = false;
+  /** The store refused what the run said: it was fenced off, or a cancel came first. */
   let refused = false;
+  let over = false;
   let unwritten = 0;
   let written: Promise<void> = Promise.resolve();
+  let artifactIds: Set<string> | undefined;
 
   function stop(why: Stop): void {
     if (stopped || over) return;
     stopped = why;
     controller?.abort(new Error(`the run was ${why === "shutdown" ? "stopped" : why}`));
     // A lost run has nothing to wait for: its words are refused anyway.
-    setTimeout(cut.resolve, why === "lost" ? 0 : parts.cancelGraceMs).unref();
+    setTimeout(pumped.resolve, why === "lost" ? 0 : parts.cancelGraceMs).unref();
+  }
+
+  /** Somebody rang: there may be a cancel. */
+  function look(): void {
+    store.tasks.get(run.scope, taskId).then(
+      found => found?.task.cancel && stop("canceled"),
+      error => log.error({ taskId, err: error }, "a run could not look at its task"),
+    );
   }
 
   function signal(): AbortSignal {
@@ -66,48 +77,39 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
   }
 
   function lose(error: unknown): void {
-    refused ||= error instanceof Fault && error.code === "conflict";
-    if (!refused && !over)
-      log.error(
-        { taskId, err: error instanceof Fault ? (error.cause ?? error) : error },
-        "what a run said could not be recorded",
-      );
+    const fault = error instanceof Fault ? error : undefined;
+    refused ||= fault?.code === "conflict";
+    if (fault?.code !== "conflict")
+      log.error({ taskId, err: fault?.cause ?? error }, "what a run said could not be recorded");
     stop("lost");
   }
 
   async function pump(): Promise<void> {
     const turn = createTurn({ run, store, log, newId: parts.newId, signal });
     const agent = runtime.run(turn)[Symbol.asyncIterator]();
-    for (;;) {
-      const said = await agent.next();
-      if (said.done || over) return;
-      const event = toTaskEvent(said.value, run.task);
-      checkRoom(event);
-      const done = record(event);
-      if (settles(event)) {
-        settled = true;
-        // Its clean-up is its own affair: the turn is over, and nobody waits for it.
-        return void agent.return?.()?.catch(() => {});
+    let ended = false;
+    try {
+      while (!settled && !over) {
+        const said = await agent.next();
+        ended = said.done === true;
+        if (said.done || over) return;
+        const event = toTaskEvent(said.value);
+        if (event.type === "artifact" && !event.append) countArtifact(event.artifact.artifactId);
+        const done = record(event);
+        settled = settles(event);
+        if (unwritten >= LIMITS.unwrittenEventsMax) await done;
       }
-      if (unwritten >= LIMITS.unwrittenEventsMax) await done;
+    } finally {
+      // Its clean-up is its own affair: the turn is over, and nobody waits for it.
+      if (!ended) agent.return?.()?.catch(() => {});
     }
   }
 
-  const artifactIds = new Set(run.task.artifacts.map(one => one.artifactId));
-  function checkRoom(event: TaskEvent): void {
-    if (event.type !== "artifact") return;
-    artifactIds.add(event.artifact.artifactId);
+  function countArtifact(artifactId: string): void {
+    artifactIds ??= new Set(run.task.artifacts.map(one => one.artifactId));
+    artifactIds.add(artifactId);
     if (artifactIds.size > LIMITS.artifactsMax)
       throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
-  }
-
-  async function watch(): Promise<void> {
-    for (;;) {
-      await bell.rung();
-      if (over) return;
-      const found = await store.tasks.get(run.scope, taskId);
-      if (found?.task.cancel) stop("canceled");
-    }
   }
 
   async function attempt(): Promise<void> {
@@ -116,8 +118,9 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
       const words = `The work was begun ${run.task.crashes} times and ended each time without a word`;
       return conclude({ type: "status", state: "failed", message: apology(words) });
     }
+    pump().then(pumped.resolve, pumped.reject);
     try {
-      await Promise.race([pump(), cut.promise]);
+      await pumped.promise;
     } catch (error) {
       if (!stopped) fail(error);
     }
@@ -141,12 +144,16 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
   }
 
   async function finish(): Promise<void> {
-    if (stopped === "shutdown" && !settled) return store.runs.release(run).catch(() => {});
+    if (stopped === "shutdown" && !settled) return store.runs.release(run);
     if (stopped !== "lost" && !settled)
       conclude({ type: "status", state: stopped === "canceled" ? "canceled" : "completed" });
-    await written.catch(() => {});
+    try {
+      await written;
+    } catch {
+      // Said by `lose` already.
+    }
     // A cancel that was recorded in the meantime overrules any other end.
-    if (refused && (await isCanceling())) await record({ type: "status", state: "canceled" }).catch(() => {});
+    if (refused && (await isCanceling())) await record({ type: "status", state: "canceled" });
   }
 
   async function isCanceling(): Promise<boolean> {
@@ -154,19 +161,26 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
     return found?.task.cancel !== undefined && found.task.attempt === run.attempt;
   }
 
-  async function go(): Promise<void> {
-    void watch();
+  async function go(): Promise<Driven> {
     try {
       await attempt();
       await finish();
+    } catch (error) {
+      log.error({ taskId, err: error }, "a run ended in disorder");
     } finally {
       over = true;
-      bell.wake();
-      bell.close();
+      deafen();
     }
+    return driven;
   }
 
-  return { run, stop, over: go() };
+  const driven: { run: Run; stop: Driven["stop"]; over: Promise<Driven> } = {
+    run,
+    stop,
+    over: undefined as never,
+  };
+  driven.over = go();
+  return driven;
 }
 
 function settles(event: TaskEvent): boolean {

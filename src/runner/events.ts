@@ -1,4 +1,12 @@
-import { type Json, LIMITS, type Message, type Part, type Task, type TaskEvent } from "../model/index.ts";
+import {
+  type Artifact,
+  LIMITS,
+  type Message,
+  type Part,
+  TASK_STATES,
+  type TaskEvent,
+  type TaskState,
+} from "../model/index.ts";
 import type { AgentEvent } from "../ports.ts";
 
 /** The agent said something that is no event: its author must hear of it, its caller must not. */
@@ -6,85 +14,157 @@ export class BadAgentEvent extends Error {
   override readonly name = "BadAgentEvent";
 }
 
-/** What an agent said, checked and made ready to be recorded: one agent's nonsense must not reach the log. */
-export function toTaskEvent(event: AgentEvent, task: Task): TaskEvent {
-  switch (event?.type) {
-    case "artifact": {
-      const { artifact } = event;
-      if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "")
-        throw new BadAgentEvent("an artifact needs an artifactId");
-      const parts = checkParts(artifact.parts, "an artifact");
-      if (parts === artifact.parts && !artifact.metadata && !event.metadata) return event;
-      return plain({ ...event, artifact: plain({ ...artifact, parts }) });
-    }
+/**
+ * What an agent said, checked and made ready to be recorded. One agent's nonsense must not reach the log: there it
+ * would spoil the commit of others. Plain words, which are most of what agents say, pass as they are.
+ */
+export function toTaskEvent(event: AgentEvent): TaskEvent {
+  if (isPlainWords(event)) return event;
+  const copy = toJson(event);
+  if (!isRecord(copy)) throw new BadAgentEvent(`${describe(event)} is not something an agent can say`);
+  switch (copy.type) {
+    case "artifact":
+      return readArtifactEvent(copy);
     case "status":
-      return event.message ? { ...event, message: checkMessage(event.message, task) } : event;
+      return readStatus(copy);
     case "reply":
-      return { type: "reply", message: checkMessage(event.message, task) };
+      return { type: "reply", message: readMessage(copy.message) };
     case "usage":
-      return { type: "usage", usage: checkUsage(event.usage) };
+      return { type: "usage", usage: readUsage(copy.usage) };
     default:
-      throw new BadAgentEvent(`${describe(event)} is not something an agent can say`);
+      throw new BadAgentEvent(`${describe(copy)} is not something an agent can say`);
   }
 }
 
-function checkMessage(message: Message, task: Task): Message {
-  const parts = checkParts(message.parts, "a message");
-  return plain({ ...message, parts, role: "agent", contextId: task.contextId });
+type Loose = { readonly [name: string]: unknown };
+const isRecord = (value: unknown): value is Loose =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An artifact of one text and nothing that could hide anything. */
+function isPlainWords(event: AgentEvent): boolean {
+  if (event?.type !== "artifact" || event.metadata !== undefined || hasOwnJson(event)) return false;
+  const { artifact, append, last, join } = event;
+  if (typeof append !== "boolean" || typeof last !== "boolean" || typeof join !== "boolean") return false;
+  return isPlainArtifact(artifact) && isPlainText(artifact.parts);
 }
 
-function checkParts(parts: readonly Part[], whose: string): readonly Part[] {
+function isPlainArtifact(artifact: Artifact): boolean {
+  if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "" || hasOwnJson(artifact))
+    return false;
+  const { name, description, metadata, extensions } = artifact;
+  if (description !== undefined || metadata !== undefined || extensions !== undefined) return false;
+  return name === undefined || typeof name === "string";
+}
+
+function isPlainText(parts: readonly Part[]): boolean {
+  const part = Array.isArray(parts) && parts.length === 1 ? (parts[0] as Part) : undefined;
+  if (part?.kind !== "text" || typeof part.text !== "string" || hasOwnJson(part)) return false;
+  if (part.mediaType !== undefined || part.filename !== undefined || part.metadata !== undefined)
+    return false;
+  return part.text.length <= LIMITS.eventBytesMax;
+}
+
+const hasOwnJson = (value: object): boolean => (value as { toJSON?: unknown }).toJSON !== undefined;
+
+/** A copy as it will be read back: what JSON cannot say is refused here and not in the middle of a commit. */
+function toJson(value: unknown): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new BadAgentEvent(`what it said cannot be sent: ${(error as Error).message}`);
+  }
+  if (text === undefined) throw new BadAgentEvent(`${describe(value)} is not something an agent can say`);
+  if (text.length > LIMITS.eventBytesMax)
+    throw new BadAgentEvent(
+      `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
+    );
+  return JSON.parse(text);
+}
+
+function readArtifactEvent(event: Loose): TaskEvent {
+  const { artifact } = event;
+  if (!isRecord(artifact)) throw new BadAgentEvent("an artifact event needs an artifact");
+  if (!isText(artifact.artifactId) || artifact.artifactId === "")
+    throw new BadAgentEvent("an artifact needs an artifactId");
+  checkOptional(artifact, "an artifact", {
+    name: isText,
+    description: isText,
+    metadata: isRecord,
+    extensions: isTexts,
+  });
+  checkParts(artifact.parts, "an artifact");
+  checkOptional(event, "an artifact event", {
+    append: isFlag,
+    last: isFlag,
+    join: isFlag,
+    metadata: isRecord,
+  });
+  const { append = false, last = false, join = false } = event;
+  return { ...event, append, last, join } as TaskEvent;
+}
+
+const CANNOT_SAY: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "canceled"]);
+
+function readStatus(event: Loose): TaskEvent {
+  const state = TASK_STATES.find(one => one === event.state);
+  if (!state || CANNOT_SAY.has(state))
+    throw new BadAgentEvent(`${describe(event.state)} is not a state it can report`);
+  checkOptional(event, "a status", { metadata: isRecord });
+  const message = event.message === undefined ? undefined : readMessage(event.message);
+  return { ...event, ...(message && { message }) } as TaskEvent;
+}
+
+function readMessage(message: unknown): Message {
+  if (!isRecord(message)) throw new BadAgentEvent("a message is missing");
+  if (!isText(message.messageId) || message.messageId === "")
+    throw new BadAgentEvent("a message needs a messageId");
+  checkOptional(message, "a message", {
+    taskId: isText,
+    contextId: isText,
+    metadata: isRecord,
+    extensions: isTexts,
+    referenceTaskIds: isTexts,
+  });
+  checkParts(message.parts, "a message");
+  return { ...message, role: "agent" } as unknown as Message;
+}
+
+function checkParts(parts: unknown, whose: string): void {
   if (!Array.isArray(parts) || parts.length === 0)
     throw new BadAgentEvent(`${whose} needs at least one part`);
   if (parts.length > LIMITS.partsMax)
     throw new BadAgentEvent(`${whose} has more than ${LIMITS.partsMax} parts`);
-  let size = 0;
-  let dirty = false;
-  for (const part of parts as readonly Part[]) {
-    size += sizeOf(part);
-    dirty ||= part.kind === "data";
-  }
-  if (size > LIMITS.eventBytesMax)
-    throw new BadAgentEvent(
-      `${whose} is larger than ${LIMITS.eventBytesMax} bytes; send it in several pieces`,
-    );
-  return dirty ? (parts as readonly Part[]).map(cleanPart) : parts;
+  for (const part of parts as unknown[]) checkPart(part);
 }
 
-function sizeOf(part: Part): number {
-  if (part?.kind === "text" && typeof part.text === "string") return part.text.length;
-  if (part?.kind === "bytes" && typeof part.bytes === "string") return part.bytes.length;
-  if (part?.kind === "url" && typeof part.url === "string") return part.url.length;
-  if (part?.kind === "data") return 0;
-  throw new BadAgentEvent(`${describe(part)} is not a part: it needs text, bytes, url or data`);
+function checkPart(part: unknown): void {
+  const whole =
+    isRecord(part) &&
+    ((part.kind === "text" && isText(part.text)) ||
+      (part.kind === "bytes" && isText(part.bytes)) ||
+      (part.kind === "url" && isText(part.url)) ||
+      (part.kind === "data" && part.data !== undefined));
+  if (!whole) throw new BadAgentEvent(`${describe(part)} is not a part: it needs text, bytes, url or data`);
+  checkOptional(part, "a part", { filename: isText, mediaType: isText, metadata: isRecord });
 }
 
-const cleanPart = (part: Part): Part =>
-  part.kind === "data" ? { ...part, data: toJson(part.data, "data") } : part;
+type Check = (value: unknown) => boolean;
+const isText: Check = value => typeof value === "string";
+const isFlag: Check = value => typeof value === "boolean";
+const isTexts: Check = value => Array.isArray(value) && value.every(isText);
 
-/** Data as it will be read back: what JSON cannot say is refused here and not in the middle of a commit. */
-function toJson(value: unknown, what: string): Json {
-  try {
-    const text = JSON.stringify(value);
-    if (text === undefined) throw new TypeError(`${describe(value)} has no JSON form`);
-    if (text.length > LIMITS.eventBytesMax)
-      throw new TypeError(`it is larger than ${LIMITS.eventBytesMax} bytes`);
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw new BadAgentEvent(`${what} cannot be sent: ${(error as Error).message}`);
-  }
+function checkOptional(value: Loose, whose: string, checks: Readonly<Record<string, Check>>): void {
+  for (const [name, check] of Object.entries(checks))
+    if (value[name] !== undefined && !check(value[name]))
+      throw new BadAgentEvent(`the ${name} of ${whose} cannot be ${describe(value[name])}`);
 }
 
-/** Metadata is free JSON as well. */
-function plain<T extends { readonly metadata?: unknown }>(value: T): T {
-  return value.metadata === undefined ? value : { ...value, metadata: toJson(value.metadata, "metadata") };
-}
-
-function checkUsage(usage: unknown): Record<string, number> {
-  const clean: Record<string, number> = {};
-  for (const [name, count] of Object.entries((usage ?? {}) as object))
-    if (typeof count === "number" && Number.isFinite(count)) clean[name] = count;
-  return clean;
+function readUsage(usage: unknown): Record<string, number> {
+  const counters = isRecord(usage) ? Object.entries(usage) : [["usage", usage]];
+  for (const [name, count] of counters)
+    if (typeof count !== "number") throw new BadAgentEvent(`the counter ${name} must be a number`);
+  return usage as Record<string, number>;
 }
 
 function describe(value: unknown): string {

@@ -17,7 +17,7 @@ export function createTurn(parts: {
   return {
     task,
     message: lastSaid(task),
-    attempt: run.attempt,
+    attempt: run.attempt - task.attemptsBefore,
     log: parts.log,
     newId: parts.newId,
     get signal() {

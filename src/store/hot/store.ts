@@ -111,7 +111,7 @@ export function createHotStore(parts: HotParts): Store {
     let last = entry.last;
     let task = before;
     for (const event of events) {
-      if (!accepts(task, event)) throw refused(entry, event);
+      if (!accepts(task, event)) throw refused(entry.taskId, task, event);
       const seq = (entry.seq + steps.length + 1) as Seq;
       // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
       const lazy = event.type === "artifact";
@@ -242,7 +242,11 @@ export function createHotStore(parts: HotParts): Store {
 
   function check(entry: Entry, expected: Expected): void {
     const holds =
-      "after" in expected ? expected.after === entry.seq : leases.holds(entry.taskId, expected.run);
+      "run" in expected
+        ? leases.holds(entry.taskId, expected.run)
+        : "after" in expected
+          ? expected.after === entry.seq
+          : expected.state === entry.task?.status.state;
     if (!holds) throw new Fault("conflict", "The task has moved on", { taskId: entry.taskId });
   }
 
@@ -299,7 +303,11 @@ export function createHotStore(parts: HotParts): Store {
         try {
           return append(scope, taskId, events, expected);
         } catch (error) {
-          return Promise.reject(error);
+          // What came first may not be committed yet; the writer can only look at it when it is.
+          const told = (): never => {
+            throw error;
+          };
+          return batch ? batch.done.then(told, told) : Promise.reject(error);
         }
       },
       async read(scope, taskId, after, max) {
@@ -371,7 +379,7 @@ function wantsSnapshot(entry: Entry, task: Task): boolean {
   return since >= (isTerminal(task.status.state) ? 64 : Math.max(256, entry.snapshotSeq));
 }
 
-function refused(entry: Entry, event: TaskEvent): Fault {
-  const state = entry.task?.status.state ?? "not there";
-  return new Fault("conflict", `A task that is ${state} takes no ${event.type}`, { taskId: entry.taskId });
+function refused(taskId: TaskId, task: Task | null, event: TaskEvent): Fault {
+  const state = task?.status.state ?? "not there";
+  return new Fault("conflict", `A task that is ${state} takes no ${event.type}`, { taskId });
 }
