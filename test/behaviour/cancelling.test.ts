@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStream } from "../support/client.ts";
+import { asker, createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { ask, begin, getTask, type Loose, refused, TONGUES, untilState } from "../support/tongue.ts";
+
+/** wire.md 4.3. */
+
+const puppet = createPuppet();
+const ends = {
+  name: "ends",
+  async *run(task: Loose, ctx: Loose) {
+    if (task.text === "failed") yield ctx.fail("It went wrong.");
+    if (task.text === "rejected") yield ctx.reject("No.");
+  },
+};
+let aborted = 0;
+const silent = {
+  name: "silent",
+  replies: "task" as const,
+  async *run(_task: unknown, ctx: Loose) {
+    await new Promise<void>(resolve => ctx.signal.addEventListener("abort", () => resolve()));
+    aborted += 1;
+    yield ctx.text("too late");
+  },
+};
+const deaf = {
+  name: "deaf",
+  replies: "task" as const,
+  async *run(_task: unknown, ctx: Loose) {
+    // The one agent here that never listens: it is cut off, not waited for.
+    for (;;) {
+      await new Promise(resolve => setTimeout(resolve, 20));
+      yield ctx.text(".");
+    }
+  },
+};
+const chatterbox = {
+  name: "chatterbox",
+  replies: "task" as const,
+  async *run(_task: unknown, ctx: Loose) {
+    while (!ctx.signal.aborted) {
+      yield ctx.text(".");
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  },
+};
+
+let server: TestServer;
+const at = (name: string): string => `${server.url}/agents/${name}`;
+beforeAll(async () => {
+  server = await serve([echo, asker, ends, silent, deaf, chatterbox, puppet.definition], {
+    cancelGraceMs: 100,
+  });
+});
+afterAll(() => server.stop());
+
+describe.each(TONGUES)("$name", tongue => {
+  it("B-C1: a task that does not exist is TaskNotFound", async () => {
+    for (const id of ["nope", "01890000-0000-7000-8000-000000000000"])
+      expect((await refused(at("echo"), tongue.cancel, { id })).code).toBe(-32001);
+  });
+
+  it.each(["completed", "failed", "rejected"])(
+    "B-C1: a task that is %s is TaskNotCancelable",
+    async state => {
+      const task = tongue.taskIn(await ask(at("ends"), tongue.send, tongue.said(state)));
+      expect(tongue.stateOf(task)).toBe(state);
+      expect((await refused(at("ends"), tongue.cancel, { id: task.id })).code).toBe(-32002);
+      expect(tongue.stateOf(await getTask(at("ends"), task.id, tongue))).toBe(state);
+    },
+  );
+
+  it("B-C2: a task that is canceled already: v1 gives it again, v0.3 its error", async () => {
+    const task = await begin(at("silent"), tongue, "wait");
+    await ask(at("silent"), tongue.cancel, { id: task.id });
+    const again = await ask(at("silent"), "CancelTask", { id: task.id });
+    expect(again.status.state).toBe("TASK_STATE_CANCELED");
+    expect((await refused(at("silent"), "tasks/cancel", { id: task.id })).code).toBe(-32002);
+  });
+
+  it("B-C3: the answer is the task as it stands after the cancel", async () => {
+    const task = await begin(at("puppet"), tongue, "work");
+    puppet.say(task.id, ctx => ctx.text("made so far"));
+    await untilState(at("puppet"), task.id, "working");
+    const canceled = await ask(at("puppet"), tongue.cancel, { id: task.id });
+    expect(canceled.id).toBe(task.id);
+    expect(tongue.stateOf(canceled)).toBe("canceled");
+    expect(tongue.stateOf(await getTask(at("puppet"), task.id, tongue))).toBe("canceled");
+  });
+
+  it("B-C3: a cancel reaches an agent that says nothing, and its later words are not heard", async () => {
+    const before = aborted;
+    const task = await begin(at("silent"), tongue, "wait");
+    await untilState(at("silent"), task.id, "working");
+    const canceled = await ask(at("silent"), tongue.cancel, { id: task.id });
+    expect(tongue.stateOf(canceled)).toBe("canceled");
+    expect(aborted).toBe(before + 1);
+    expect(JSON.stringify(await getTask(at("silent"), task.id))).not.toContain("too late.");
+  });
+
+  it("B-C3: an agent that does not listen is cut off, and what it says later is ignored", async () => {
+    const task = await begin(at("deaf"), tongue, "work");
+    await untilState(at("deaf"), task.id, "working");
+    const canceled = await ask(at("deaf"), tongue.cancel, { id: task.id });
+    expect(tongue.stateOf(canceled)).toBe("canceled");
+    const then = await getTask(at("deaf"), task.id);
+    await new Promise(resolve => setTimeout(resolve, 60));
+    expect(await getTask(at("deaf"), task.id)).toEqual(then);
+  });
+
+  it("B-C3: a task that nobody has begun can be canceled", async () => {
+    const contextId = `line-${tongue.name}`;
+    const first = await begin(at("puppet"), tongue, "first", { contextId });
+    const second = await begin(at("puppet"), tongue, "second", { contextId });
+    expect(tongue.stateOf(await ask(at("puppet"), tongue.cancel, { id: second.id }))).toBe("canceled");
+    puppet.end(first.id);
+    await untilState(at("puppet"), first.id, "completed");
+  });
+
+  it("B-C4: a task that waits for its caller can be canceled", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    expect(tongue.stateOf(task)).toBe("input-required");
+    expect(tongue.stateOf(await ask(at("asker"), tongue.cancel, { id: task.id }))).toBe("canceled");
+    const error = await refused(at("asker"), tongue.send, tongue.said("red", { taskId: task.id }));
+    expect(error.code).toBe(-32004);
+  });
+
+  it("B-C5: a cancel ends all open streams with the canceled status", async () => {
+    const sent = await openStream(at("puppet"), tongue.stream, tongue.said("work"));
+    const { value: task } = tongue.hear((await sent.next())?.data);
+    const watching = await Promise.all([
+      openStream(at("puppet"), tongue.subscribe, { id: task.id }),
+      openStream(at("puppet"), tongue.subscribe, { id: task.id }),
+    ]);
+    for (const stream of watching) expect(tongue.hear((await stream.next())?.data).kind).toBe("task");
+    await ask(at("puppet"), tongue.cancel, { id: task.id });
+    for (const stream of [sent, ...watching]) {
+      const last = (await stream.all()).at(-1);
+      expect(tongue.hear(last?.data)).toMatchObject({ kind: "status", state: "canceled" });
+    }
+  });
+
+  it("B-C5: a cancel ends the subscription to a task that waits for its caller", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const stream = await openStream(at("asker"), tongue.subscribe, { id: task.id });
+    expect(tongue.hear((await stream.next())?.data).state).toBe("input-required");
+    await ask(at("asker"), tongue.cancel, { id: task.id });
+    const rest = (await stream.all()).map(event => tongue.hear(event.data));
+    expect(rest.map(one => one.state)).toEqual(["canceled"]);
+  });
+
+  it("B-C5: a blocking send whose task is canceled is answered with the canceled task", async () => {
+    const contextId = `blocked-${tongue.name}`;
+    const sent = ask(at("puppet"), tongue.send, tongue.said("work", { contextId }));
+    let id = "";
+    while (id === "") id = (await ask(at("puppet"), "ListTasks", { contextId })).tasks[0]?.id ?? "";
+    await ask(at("puppet"), tongue.cancel, { id });
+    expect(tongue.stateOf(tongue.taskIn(await sent))).toBe("canceled");
+  });
+
+  it("B-C3: an agent that never stops talking can be canceled at any moment", async () => {
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => begin(at("chatterbox"), tongue, "talk")));
+    for (const { id } of tasks) await untilState(at("chatterbox"), id, "working");
+    const params = tasks.map(({ id }) => ({ id, historyLength: 0 }));
+    const ends = await Promise.all(params.map(one => ask(at("chatterbox"), tongue.cancel, one)));
+    expect(ends.map(task => tongue.stateOf(task))).toEqual(Array(5).fill("canceled"));
+  });
+
+  it("B-C3: many cancels at once all give the same canceled task", async () => {
+    const task = await begin(at("puppet"), tongue, "work");
+    await untilState(at("puppet"), task.id, "working");
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => ask(at("puppet"), "CancelTask", { id: task.id })),
+    );
+    for (const one of all) expect(one.status.state).toBe("TASK_STATE_CANCELED");
+  });
+});

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStream } from "../support/client.ts";
+import { createPuppet, echo, mirror } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import {
+  ask,
+  begin,
+  fieldsOf,
+  getTask,
+  type Loose,
+  refused,
+  TONGUES,
+  type Tongue,
+  untilState,
+  V1,
+} from "../support/tongue.ts";
+
+/** wire.md 4.1, second half: what a message holds, and what an agent makes of it. */
+
+const puppet = createPuppet();
+let server: TestServer;
+let root: string;
+const at = (name: string): string => `${server.url}/agents/${name}`;
+
+const SECRET = "password=hunter2 in /home/someone/agent.ts";
+
+beforeAll(async () => {
+  const reader = { ...mirror, name: "reader", inputModes: ["text/*", "application/pdf"] };
+  const skilled = {
+    ...mirror,
+    name: "skilled",
+    inputModes: ["text/plain"],
+    skills: [{ id: "look", inputModes: ["image/png"] }],
+  };
+  server = await serve([echo, mirror, reader, skilled, ...broken, puppet.definition]);
+  root = server.url;
+});
+afterAll(() => server.stop());
+
+/** Agents that do what no agent should. */
+const broken = [
+  {
+    name: "thrower",
+    async *run(_task: unknown, ctx: Loose) {
+      yield ctx.text("so far, so good");
+      throw new Error(SECRET);
+    },
+  },
+  {
+    name: "mute-thrower",
+    run() {
+      throw new Error(SECRET);
+    },
+  },
+  {
+    name: "babbler",
+    async *run() {
+      yield { kind: "nonsense", text: SECRET } as Loose;
+    },
+  },
+  {
+    name: "partless",
+    async *run() {
+      yield { type: "artifact", artifact: { artifactId: "a", parts: [] } } as Loose;
+    },
+  },
+  {
+    name: "undead",
+    async *run(_task: unknown, ctx: Loose) {
+      yield ctx.reject("No.");
+      yield ctx.text("And yet");
+    },
+  },
+];
+
+const file = (tongue: Tongue, mediaType: string): object =>
+  tongue === V1 ? { raw: "aGk=", mediaType } : { kind: "file", file: { bytes: "aGk=", mimeType: mediaType } };
+const data = (tongue: Tongue): object =>
+  tongue === V1 ? { data: { a: 1 } } : { kind: "data", data: { a: 1 } };
+const send = (tongue: Tongue, parts: readonly object[]): Loose => tongue.said("", { parts });
+
+describe.each(TONGUES)("$name", tongue => {
+  it.each([
+    ["messageId", undefined],
+    ["messageId", ""],
+    ["role", undefined],
+    ["parts", undefined],
+    ["parts", []],
+  ])(
+    "B-M10: a message whose %s is %j is an invalid parameter, and the field is named",
+    async (name, value) => {
+      const error = await refused(root, tongue.send, tongue.said("hi", { [name]: value }));
+      expect(error.code).toBe(-32602);
+      expect(error.message).toContain(`message.${name}`);
+      if (tongue === V1) expect(fieldsOf(error)).toEqual([`message.${name}`]);
+    },
+  );
+
+  it("B-M10: each part has exactly one content, and the part that has not is named", async () => {
+    const one = tongue.textPart("fine");
+    const two =
+      tongue === V1
+        ? { text: "a", url: "https://a.example" }
+        : { kind: "file", file: { bytes: "aGk=", uri: "https://a.example" } };
+    for (const part of [two, {}, { metadata: {} }]) {
+      const error = await refused(root, tongue.send, send(tongue, [one, part]));
+      expect(error.code).toBe(-32602);
+      expect(error.message).toContain("message.parts[1]");
+    }
+  });
+
+  it("B-M10: a message in the agent's role is refused", async () => {
+    const role = tongue === V1 ? "ROLE_AGENT" : "agent";
+    const error = await refused(root, tongue.send, tongue.said("hi", { role }));
+    expect(error.code).toBe(-32602);
+    expect(error.message).toContain("message.role");
+  });
+
+  it.each(["image/png", "application/octet-stream", "textual/plain"])(
+    "B-M11: a file of type %s is ContentTypeNotSupported where it is not taken",
+    async type => {
+      const error = await refused(at("reader"), tongue.send, send(tongue, [file(tongue, type)]));
+      expect(error.code).toBe(-32005);
+    },
+  );
+
+  it.each(["application/pdf", "APPLICATION/PDF", "text/html; charset=utf-8", "text/csv"])(
+    "B-M11: a file of type %s is taken where its type is covered",
+    async type => {
+      const result = await ask(at("reader"), tongue.send, send(tongue, [file(tongue, type)]));
+      expect(tongue.stateOf(tongue.taskIn(result))).toBe("completed");
+    },
+  );
+
+  it("B-M11: text without a media type is text/plain, data is application/json", async () => {
+    await ask(at("reader"), tongue.send, send(tongue, [tongue.textPart("hi")]));
+    expect((await refused(at("reader"), tongue.send, send(tongue, [data(tongue)]))).code).toBe(-32005);
+    await ask(root, tongue.send, send(tongue, [data(tongue)]));
+  });
+
+  it("B-M11: one part that is not covered refuses the message, and it is named", async () => {
+    const parts = [tongue.textPart("hi"), file(tongue, "image/png")];
+    const error = await refused(at("reader"), tongue.send, send(tongue, parts));
+    expect(error.code).toBe(-32005);
+    if (tongue === V1) expect(fieldsOf(error)).toEqual(["message.parts[1]"]);
+  });
+
+  it("B-M11: a media type that only a skill takes is covered", async () => {
+    const result = await ask(at("skilled"), tongue.send, send(tongue, [file(tongue, "image/png")]));
+    expect(tongue.stateOf(tongue.taskIn(result))).toBe("completed");
+    expect((await refused(at("skilled"), tongue.send, send(tongue, [file(tongue, "image/gif")]))).code).toBe(
+      -32005,
+    );
+  });
+
+  it("B-M12: results are in artifacts, not in the status or in the history", async () => {
+    const configuration = { acceptedOutputModes: ["text/plain"] };
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", {}, { configuration })));
+    expect(task.artifacts[0].parts[0].text).toBe("hi");
+    expect(task.status.message).toBeUndefined();
+    expect(task.history).toHaveLength(1);
+  });
+
+  it("B-M13: the same messageId twice is two messages, unless the agent says otherwise", async () => {
+    const params = tongue.said("again");
+    const first = tongue.taskIn(await ask(root, tongue.send, params));
+    const second = tongue.taskIn(await ask(root, tongue.send, params));
+    expect(first.id).not.toBe(second.id);
+  });
+
+  it("B-M14: references to tasks that nobody knows are kept and otherwise ignored", async () => {
+    const referenceTaskIds = ["nope", "01890000-0000-7000-8000-000000000000"];
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", { referenceTaskIds })));
+    expect(tongue.stateOf(task)).toBe("completed");
+    expect(task.history[0].referenceTaskIds).toEqual(referenceTaskIds);
+  });
+
+  it("B-M15: task ids are unique UUIDs made by the server", async () => {
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ask(root, tongue.send, tongue.said(`${i}`))),
+    );
+    const ids = results.map(result => tongue.taskIn(result).id);
+    expect(new Set(ids).size).toBe(50);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  });
+
+  it.each(["thrower", "mute-thrower", "babbler", "partless"])(
+    "B-M16: what goes wrong in the agent %s is a failed task that hides internals",
+    async name => {
+      const task = tongue.taskIn(await ask(at(name), tongue.send, tongue.said("go")));
+      expect(tongue.stateOf(task)).toBe("failed");
+      expect(task.status.message.parts[0].text).toMatch(/fail/i);
+      expect(JSON.stringify(task)).not.toMatch(/hunter2|agent\.ts|Error|nonsense/);
+      expect(JSON.stringify(await getTask(at(name), task.id))).not.toContain("hunter2");
+    },
+  );
+
+  it("B-M16: what the agent said before it failed is kept", async () => {
+    const task = tongue.taskIn(await ask(at("thrower"), tongue.send, tongue.said("go")));
+    expect(task.artifacts[0].parts[0].text).toBe("so far, so good");
+  });
+
+  it("B-M16: the operator finds the cause in the log", async () => {
+    const task = tongue.taskIn(await ask(at("thrower"), tongue.send, tongue.said("go")));
+    const ref = /under (\S+?)\.?$/.exec(task.status.message.parts[0].text)?.[1];
+    const line = server.log.lines.find(one => one.facts.taskId === task.id && one.level === "error");
+    expect(line?.facts.ref).toBe(ref);
+    expect(String(line?.facts.err)).toContain("hunter2");
+  });
+
+  it("B-M16: what an agent says after its end is not heard", async () => {
+    const task = tongue.taskIn(await ask(at("undead"), tongue.send, tongue.said("go")));
+    expect(tongue.stateOf(task)).toBe("rejected");
+    expect(task.artifacts).toBeUndefined();
+    const now = await getTask(at("undead"), task.id, tongue);
+    expect(tongue.stateOf(now)).toBe("rejected");
+    expect(now.artifacts).toBeUndefined();
+  });
+
+  it("B-M17: a caller that goes away in the middle of a stream does not stop the task", async () => {
+    const stream = await openStream(at("puppet"), tongue.stream, tongue.said("work"));
+    const { value: task } = tongue.hear((await stream.next())?.data);
+    stream.close();
+    puppet.say(task.id, ctx => ctx.text("nobody listens"));
+    puppet.end(task.id);
+    const ended = await untilState(at("puppet"), task.id, "completed");
+    expect(ended.artifacts[0].parts[0].text).toBe("nobody listens");
+  });
+
+  it("B-M17: a caller that goes away while a send blocks does not stop the task", async () => {
+    const contextId = `gone-${tongue.name}`;
+    const controller = new AbortController();
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: tongue.send,
+      params: tongue.said("work", { contextId }),
+    });
+    const headers = { "content-type": "application/json", "a2a-version": tongue.version };
+    const sent = fetch(at("puppet"), { method: "POST", headers, body, signal: controller.signal });
+    const id = await firstIn(contextId);
+    controller.abort();
+    await expect(sent).rejects.toThrow();
+    puppet.say(id, ctx => ctx.text("nobody waits"));
+    puppet.end(id);
+    const ended = await untilState(at("puppet"), id, "completed");
+    expect(ended.artifacts[0].parts[0].text).toBe("nobody waits");
+  });
+
+  it("B-M17: a task that was begun without waiting ends without anyone looking", async () => {
+    const task = await begin(at("puppet"), tongue, "alone");
+    puppet.end(task.id);
+    expect((await untilState(at("puppet"), task.id, "completed")).id).toBe(task.id);
+  });
+});
+
+async function firstIn(contextId: string): Promise<string> {
+  for (let tries = 0; tries < 5_000; tries++) {
+    const { tasks } = await ask(at("puppet"), "ListTasks", { contextId });
+    if (tasks.length > 0) return tasks[0].id;
+  }
+  throw new Error("the task was never listed");
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rpc } from "../support/client.ts";
+import { asker, createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { ask, begin, fieldsOf, type Loose, refused, TONGUES, untilState, V1 } from "../support/tongue.ts";
+
+/** wire.md B-V5 to B-V9: errors, and what is refused because it is not there yet. */
+
+const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+const puppet = createPuppet();
+const dull = { ...echo, name: "dull", streaming: false };
+const needy = { ...echo, name: "needy", extensions: [{ uri: "urn:needed", required: true }] };
+
+let server: TestServer;
+let root: string;
+const at = (name: string): string => `${server.url}/agents/${name}`;
+beforeAll(async () => {
+  server = await serve([echo, dull, needy, asker, puppet.definition], { bodyBytesMax: 20_000 });
+  root = server.url;
+});
+afterAll(() => server.stop());
+
+/** One call for each error that callers can bring about: url, operation, params, code, reason. */
+type Case = readonly [
+  what: string,
+  name: string,
+  make: (tongue: Loose) => [string, unknown],
+  code: number,
+  reason: string,
+];
+const CASES: readonly Case[] = [
+  ["get of nothing", "echo", t => [t.get, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  ["cancel of nothing", "echo", t => [t.cancel, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  ["subscription to nothing", "echo", t => [t.subscribe, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  ["message to nothing", "echo", t => [t.send, t.said("x", { taskId: UNKNOWN })], -32001, "TASK_NOT_FOUND"],
+  ["extended card", "echo", t => [t.extendedCard, {}], -32004, "UNSUPPORTED_OPERATION"],
+  ["stream of a dull agent", "dull", t => [t.stream, t.said("x")], -32004, "UNSUPPORTED_OPERATION"],
+  [
+    "message without the extension",
+    "needy",
+    t => [t.send, t.said("x")],
+    -32008,
+    "EXTENSION_SUPPORT_REQUIRED",
+  ],
+  [
+    "a picture",
+    "echo",
+    t => [t.send, t.said("x", { parts: [picture(t)] })],
+    -32005,
+    "CONTENT_TYPE_NOT_SUPPORTED",
+  ],
+  ["set push", "echo", t => [t.push[0], { taskId: UNKNOWN, url: "https://a.example" }], -32003, PUSH()],
+  ["get push", "echo", t => [t.push[1], { taskId: UNKNOWN, id: "x" }], -32003, PUSH()],
+  ["list push", "echo", t => [t.push[2], { taskId: UNKNOWN, id: UNKNOWN }], -32003, PUSH()],
+  ["delete push", "echo", t => [t.push[3], { taskId: UNKNOWN, id: "x" }], -32003, PUSH()],
+  ["unknown method", "echo", t => [`${t.get}Nonsense`, {}], -32601, "METHOD_NOT_FOUND"],
+  ["missing id", "echo", t => [t.get, {}], -32602, "INVALID_PARAMS"],
+];
+function PUSH(): string {
+  return "PUSH_NOTIFICATION_NOT_SUPPORTED";
+}
+const picture = (tongue: Loose): object =>
+  tongue === V1
+    ? { raw: "aGk=", mediaType: "image/png" }
+    : { kind: "file", file: { bytes: "aGk=", mimeType: "image/png" } };
+
+describe.each(CASES)("%s", (_, name, make, code, reason) => {
+  it(`B-V5: is ${code} in every dialect`, async () => {
+    for (const tongue of TONGUES) {
+      const error = await refused(at(name), ...make(tongue), { "a2a-version": tongue.version });
+      expect(error.code).toBe(code);
+      expect(error.message).toMatch(/.{10,}/);
+    }
+  });
+
+  it("B-V7: in v1 has code, message and details, each with its type, and nothing else", async () => {
+    const error = await refused(at(name), ...make(V1), { "a2a-version": "1.0" });
+    expect(Object.keys(error).sort()).toEqual(["code", "data", "message"]);
+    for (const detail of error.data)
+      expect(detail["@type"]).toMatch(/^type\.googleapis\.com\/google\.rpc\.\w+$/);
+    expect(error.data[0]).toMatchObject({
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason,
+      domain: expect.stringMatching(/.+/),
+    });
+    if (code > -32100 && code <= -32001) expect(error.data[0].domain).toBe("a2a-protocol.org");
+    for (const value of Object.values(error.data[0].metadata ?? {}))
+      expect(value).toEqual(expect.any(String));
+  });
+
+  it("5.1: in v0.3 has a code and a message, no details of v1", async () => {
+    const tongue = TONGUES[1];
+    const error = await refused(at(name), ...make(tongue), { "a2a-version": "0.3" });
+    expect(Object.keys(error).sort()).toEqual(["code", "message"]);
+  });
+});
+
+describe.each(TONGUES)("$name", tongue => {
+  it("B-V5: a push configuration inside a send is PushNotificationNotSupported, and no task is made", async () => {
+    const config = { url: "https://client.example/hook" };
+    const configuration =
+      tongue === V1 ? { taskPushNotificationConfig: config } : { pushNotificationConfig: config };
+    const contextId = `push-${tongue.name}`;
+    for (const method of [tongue.send, tongue.stream]) {
+      const error = await refused(root, method, tongue.said("hi", { contextId }, { configuration }));
+      expect(error.code).toBe(-32003);
+    }
+    expect((await ask(root, tongue.list, { contextId })).totalSize).toBe(0);
+  });
+
+  it("B-V5: what the card says about push and extended cards is what the calls say", async () => {
+    const card = (await (await fetch(`${root}/.well-known/agent-card.json`)).json()) as Loose;
+    expect(card.capabilities).toMatchObject({ pushNotifications: false, extendedAgentCard: false });
+    expect(card.supportsAuthenticatedExtendedCard).toBe(false);
+    expect((await refused(root, tongue.extendedCard, undefined)).code).toBe(-32004);
+  });
+
+  it("B-V6: whatever is asked about a task of another agent, the answer is that of an absent one", async () => {
+    const { id } = await begin(at("puppet"), tongue, "mine");
+    await untilState(at("puppet"), id, "working");
+    for (const method of [tongue.get, tongue.cancel, tongue.subscribe]) {
+      const foreign = await refused(at("asker"), method, { id });
+      const absent = await refused(at("asker"), method, { id: UNKNOWN });
+      expect(JSON.stringify(foreign).replaceAll(id, "")).toBe(JSON.stringify(absent).replaceAll(UNKNOWN, ""));
+    }
+    puppet.end(id);
+    await untilState(at("puppet"), id, "completed");
+  });
+
+  it("B-V8: members that nobody knows are ignored, at every depth", async () => {
+    const part = { ...tongue.textPart("hi"), future: { deep: [1, 2] } };
+    const message = { parts: [part], future: true, generation: "7" };
+    const more = { configuration: { future: 1 }, future: null, constructor: 1 };
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("", message, more)));
+    expect(tongue.stateOf(task)).toBe("completed");
+    expect(JSON.stringify(task)).not.toContain("future");
+    const got = await ask(root, tongue.get, { id: task.id, future: [], name: "x" });
+    expect(got.id).toBe(task.id);
+    expect((await ask(root, tongue.list, { future: {} })).pageSize).toBe(50);
+  });
+
+  it("B-V8: null is the same as absent", async () => {
+    const message = {
+      contextId: null,
+      taskId: null,
+      metadata: null,
+      extensions: null,
+      referenceTaskIds: null,
+    };
+    const more = { configuration: null, metadata: null };
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", message, more)));
+    expect(tongue.stateOf(task)).toBe("completed");
+    expect((await ask(root, tongue.get, { id: task.id, historyLength: null })).history).toHaveLength(1);
+  });
+
+  it("B-V9: a body over the limit is 413 with -32600, in the dialect", async () => {
+    const reply = await rpc(root, tongue.send, tongue.said("x".repeat(20_001)), {
+      "a2a-version": tongue.version,
+    });
+    expect(reply.status).toBe(413);
+    expect(reply.body).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32600 } });
+    expect(reply.headers.get("a2a-version")).toBe(tongue.version);
+    expect(Array.isArray(reply.body.error.data)).toBe(tongue === V1);
+  });
+
+  it("B-V9: JSON-RPC errors travel with 200", async () => {
+    for (const [, name, make] of CASES) {
+      const reply = await fetch(at(name), {
+        method: "POST",
+        headers: { "content-type": "application/json", "a2a-version": tongue.version },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: make(tongue)[0], params: make(tongue)[1] }),
+      });
+      await reply.text();
+      expect(reply.status).toBe(200);
+    }
+  });
+
+  it("B-V9: an agent that is not there is 404, and the id comes back", async () => {
+    const reply = await rpc(at("nobody"), tongue.send, tongue.said("hi"));
+    expect(reply.status).toBe(404);
+    expect(reply.body).toMatchObject({ jsonrpc: "2.0", id: expect.any(Number), error: { code: -32602 } });
+  });
+});
+
+it("B-V7: an error about a parameter names the field and says what is wrong", async () => {
+  const error = await refused(root, "GetTask", { id: 5 });
+  expect(fieldsOf(error)).toEqual(["id"]);
+  expect(error.data[1].fieldViolations[0].description).toContain("string");
+});
+
+it("B-V7: an error about a task names the task", async () => {
+  expect((await refused(root, "GetTask", { id: UNKNOWN })).data[0].metadata).toEqual({ taskId: UNKNOWN });
+});

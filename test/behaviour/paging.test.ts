@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../support/client.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { ask, begin, type Loose, TONGUES, untilState, V1 } from "../support/tongue.ts";
+
+/** wire.md B-R7: a list that is read page by page while its tasks move. */
+
+const folder = tempFolder();
+afterAll(() => folder.remove());
+
+/** Histories only cost time here. */
+const SHORT = { historyLength: 0 };
+
+/** Tasks that come up between pages, for all runs together. */
+const LATE_MAX = 20;
+
+/** What may happen between two pages. */
+type Move =
+  | { readonly move: "touch"; readonly task: number }
+  | { readonly move: "ask"; readonly task: number }
+  | { readonly move: "answer"; readonly task: number }
+  | { readonly move: "new" };
+const anyTask = fc.nat(19);
+const anyMove: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ move: fc.constant("touch" as const), task: anyTask }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant("ask" as const), task: anyTask }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant("answer" as const), task: anyTask }) },
+  { weight: 1, arbitrary: fc.constant({ move: "new" as const }) },
+);
+/** Between each page and the next: some moves. */
+const anyPlan = fc.record({
+  pageSize: fc.integer({ min: 1, max: 9 }),
+  moves: fc.array(fc.array(anyMove, { maxLength: 6 }), { minLength: 1, maxLength: 12 }),
+});
+
+describe.each([
+  ["memory", ":memory:"],
+  ["SQLite", folder.path],
+])("on %s", (_, data) => {
+  const puppet = createPuppet();
+  let server: TestServer;
+  let url: string;
+  const ids: string[] = [];
+  const waiting = new Set<string>();
+  let late = 0;
+
+  beforeAll(async () => {
+    server = await serve([echo, puppet.definition], { data });
+    url = `${server.url}/agents/puppet`;
+    for (let i = 0; i < 20; i++) ids.push((await begin(url, V1, `task ${i}`)).id);
+    for (const id of ids) await untilState(url, id, "working");
+  });
+  afterAll(() => server.stop());
+
+  async function make(move: Move): Promise<void> {
+    if (move.move === "new") {
+      if (late++ < LATE_MAX) await begin(url, V1, "late");
+      return;
+    }
+    const id = ids[move.task] as string;
+    if (waiting.has(id)) await answer(id);
+    else if (move.move === "touch") puppet.say(id, ctx => ctx.status("moved"));
+    else if (move.move === "ask") {
+      waiting.add(id);
+      puppet.say(id, ctx => ctx.ask("Well?"));
+      await until(async () => V1.stateOf(await ask(url, "GetTask", { id, ...SHORT })) === "input-required");
+    }
+  }
+
+  async function answer(id: string): Promise<void> {
+    waiting.delete(id);
+    const configuration = { ...V1.atOnce, ...SHORT };
+    await ask(url, "SendMessage", V1.said("so", { taskId: id }, { configuration }));
+  }
+
+  it.each(TONGUES)(
+    "B-R7: however tasks move between pages, none is lost and none is shown twice ($name)",
+    async tongue => {
+      await fc.assert(
+        fc.asyncProperty(anyPlan, async ({ pageSize, moves }) => {
+          const there = new Set<string>(await everything(100));
+          const seen: string[] = [];
+          let pageToken = "";
+          for (let page = 0; ; page++) {
+            const { tasks, nextPageToken } = await ask(url, tongue.list, { pageSize, pageToken, ...SHORT });
+            seen.push(...tasks.map((task: Loose) => task.id));
+            if (nextPageToken === "") break;
+            pageToken = nextPageToken;
+            for (const move of moves[page % moves.length] ?? []) await make(move);
+          }
+          expect(new Set(seen).size).toBe(seen.length);
+          expect(seen.filter(id => there.has(id)).length).toBe(there.size);
+        }),
+        { numRuns: 40 },
+      );
+    },
+  );
+
+  it("B-R7: pages of a quiet list are the list", async () => {
+    const whole = await everything(100);
+    for (const pageSize of [1, 7, 100]) expect(await everything(pageSize)).toEqual(whole);
+  });
+
+  it("B-R7: tasks that end between pages are not lost from a list without a filter", async () => {
+    const there = await everything(100);
+    const first = await ask(url, "ListTasks", { pageSize: 2 });
+    const shown = new Set(first.tasks.map((task: Loose) => task.id));
+    const others = ids.filter(id => !shown.has(id)).slice(0, 5);
+    for (const id of others) await ask(url, "CancelTask", { id });
+    const seen = [...shown];
+    for (let pageToken = first.nextPageToken; pageToken !== ""; ) {
+      const page = await ask(url, "ListTasks", { pageSize: 2, pageToken });
+      seen.push(...page.tasks.map((task: Loose) => task.id));
+      pageToken = page.nextPageToken;
+    }
+    expect(seen.toSorted()).toEqual(there.toSorted());
+  });
+
+  async function everything(pageSize: number): Promise<string[]> {
+    const found: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await ask(url, "ListTasks", { pageSize, pageToken, ...SHORT });
+      found.push(...page.tasks.map((task: Loose) => task.id));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found;
+  }
+});
+
+it("B-R7: a page token is still good after a restart", async () => {
+  const other = tempFolder();
+  let server = await serve([echo], { data: other.path });
+  try {
+    for (let i = 0; i < 5; i++) await ask(server.url, "SendMessage", V1.said(`${i}`));
+    const first = await ask(server.url, "ListTasks", { pageSize: 2 });
+    await server.stop();
+    server = await serve([echo], { data: other.path });
+    const { nextPageToken: pageToken } = first;
+    const rest = await ask(server.url, "ListTasks", { pageSize: 100, pageToken });
+    const ids = [...first.tasks, ...rest.tasks].map((task: Loose) => task.id);
+    expect(new Set(ids).size).toBe(5);
+    expect(rest.nextPageToken).toBe("");
+  } finally {
+    await server.stop();
+    other.remove();
+  }
+});

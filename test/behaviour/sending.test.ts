@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStream, rpc, until } from "../support/client.ts";
+import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import {
+  ask,
+  begin,
+  fieldsOf,
+  getTask,
+  type Loose,
+  refused,
+  TONGUES,
+  untilState,
+  V1,
+} from "../support/tongue.ts";
+
+/** wire.md 4.1, first half: what becomes of a message. */
+
+const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+
+const puppet = createPuppet();
+let server: TestServer;
+let root: string;
+const at = (name: string): string => `${server.url}/agents/${name}`;
+
+beforeAll(async () => {
+  const quick = { name: "quick", run: () => "a plain string" };
+  const shy = { ...replier, name: "shy", replies: undefined };
+  server = await serve([echo, replier, shy, asker, quick, puppet.definition]);
+  root = server.url;
+});
+afterAll(() => server.stop());
+
+describe.each(TONGUES)("$name", tongue => {
+  it("B-M1: a send is answered with a task or with a message", async () => {
+    const one = await ask(root, tongue.send, tongue.said("hi"));
+    expect(tongue.stateOf(tongue.taskIn(one))).toBe("completed");
+    expect(tongue.messageIn(one)).toBeUndefined();
+    const other = await ask(at("replier"), tongue.send, tongue.said("hi"));
+    expect(tongue.taskIn(other)).toBeUndefined();
+    expect(tongue.messageIn(other).parts[0].text).toBe("re: hi");
+    expect(tongue.messageIn(other).contextId).toEqual(expect.any(String));
+    expect(tongue.messageIn(other).taskId).toBeUndefined();
+  });
+
+  it.each(["replier", "shy"])(
+    "B-M1: the agent %s answers with messages only and makes no task",
+    async name => {
+      const reply = tongue.messageIn(await ask(at(name), tongue.send, tongue.said("hi")));
+      const { tasks, totalSize } = await ask(at(name), tongue.list, {});
+      expect({ tasks, totalSize }).toEqual({ tasks: [], totalSize: 0 });
+      expect(reply.role).toMatch(/agent/i);
+    },
+  );
+
+  it("B-M2: a blocking send is answered when the task has ended, with all its artifacts", async () => {
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("all of it")));
+    expect(tongue.stateOf(task)).toBe("completed");
+    expect(task.artifacts).toHaveLength(1);
+    expect(task.artifacts[0].parts[0].text).toBe("all of it");
+  });
+
+  it("B-M2: a blocking send is answered when the task waits for its caller", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    expect(tongue.stateOf(task)).toBe("input-required");
+    expect(task.status.message.parts[0].text).toBe("Which one?");
+  });
+
+  it("B-M2: a blocking send is not answered while the agent works", async () => {
+    const context = `blocking-${tongue.name}`;
+    let answered = false;
+    const sent = ask(at("puppet"), tongue.send, tongue.said("work", { contextId: context }));
+    sent.then(() => (answered = true));
+    const { tasks } = await untilListed(context);
+    puppet.say(tasks[0].id, ctx => ctx.text("half"));
+    await untilText(tasks[0].id, "half");
+    expect(answered).toBe(false);
+    puppet.say(tasks[0].id, ctx => ctx.text(" and half"));
+    puppet.end(tasks[0].id);
+    expect(tongue.taskIn(await sent).artifacts[0].parts[0].text).toBe("half and half");
+  });
+
+  it("B-M3: a send that wants no waiting is answered at once, and the work goes on", async () => {
+    const task = await begin(at("puppet"), tongue, "later");
+    expect(["submitted", "working"]).toContain(tongue.stateOf(task));
+    puppet.say(task.id, ctx => ctx.text("done later"));
+    puppet.end(task.id);
+    const ended = await untilState(at("puppet"), task.id, "completed");
+    expect(ended.artifacts[0].parts[0].text).toBe("done later");
+  });
+
+  it("B-M3: not waiting has no effect on message replies", async () => {
+    const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
+    expect(tongue.messageIn(await ask(at("replier"), tongue.send, params)).parts[0].text).toBe("re: hi");
+  });
+
+  it("B-M3: not waiting has no effect on streams", async () => {
+    const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
+    const heard = (await (await openStream(root, tongue.stream, params)).all()).map(one =>
+      tongue.hear(one.data),
+    );
+    expect(heard[0]?.kind).toBe("task");
+    expect(heard.at(-1)?.state).toBe("completed");
+  });
+
+  it.each(["send", "stream"] as const)(
+    "B-M4: a message for a task that does not exist is TaskNotFound (%s)",
+    async how => {
+      for (const taskId of [UNKNOWN, "my-own-id", "x".repeat(256), "🙂"]) {
+        const error = await refused(root, tongue[how], tongue.said("hi", { taskId }));
+        expect(error.code).toBe(-32001);
+      }
+    },
+  );
+
+  it("B-M4: a task of another agent does not exist", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const error = await refused(root, tongue.send, tongue.said("hi", { taskId: task.id }));
+    expect(error.code).toBe(-32001);
+  });
+
+  it("B-M4: a caller's id never makes a task", async () => {
+    const taskId = `mine-${tongue.name}`;
+    await refused(root, tongue.send, tongue.said("hi", { taskId }));
+    expect((await refused(root, tongue.get, { id: taskId })).code).toBe(-32001);
+  });
+
+  it.each(["send", "stream"] as const)(
+    "B-M5: a message for a task that has ended is UnsupportedOperation (%s)",
+    async how => {
+      const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi")));
+      const error = await refused(root, tongue[how], tongue.said("more", { taskId: task.id }));
+      expect(error.code).toBe(-32004);
+    },
+  );
+
+  it("B-M5: existence is checked first, then the context, then the end", async () => {
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi")));
+    const nowhere = tongue.said("hi", { taskId: UNKNOWN, contextId: "other" });
+    const ended = tongue.said("hi", { taskId: task.id, contextId: "other" });
+    expect((await refused(root, tongue.send, nowhere)).code).toBe(-32001);
+    expect((await refused(root, tongue.send, ended)).code).toBe(-32602);
+  });
+
+  it("B-M6: a task with another context is an invalid parameter, and the field is named", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const params = tongue.said("red", { taskId: task.id, contextId: "not-its-context" });
+    const error = await refused(at("asker"), tongue.send, params);
+    expect(error.code).toBe(-32602);
+    expect(error.message).toContain("message.contextId");
+    if (tongue === V1) expect(fieldsOf(error)).toEqual(["message.contextId"]);
+  });
+
+  it("B-M7: a message with only a taskId goes on in the task's context", async () => {
+    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const on = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("red", { taskId: task.id })));
+    expect(on.id).toBe(task.id);
+    expect(on.contextId).toBe(task.contextId);
+    expect(on.artifacts[0].parts[0].text).toBe("You chose red");
+  });
+
+  it("B-M7: a message with only a contextId begins a new task in that context", async () => {
+    const contextId = `talk-${tongue.name}`;
+    const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one", { contextId })));
+    const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two", { contextId })));
+    expect([first.contextId, second.contextId]).toEqual([contextId, contextId]);
+    expect(first.id).not.toBe(second.id);
+  });
+
+  it("B-M7: a message with neither gets a new context, named in the answer", async () => {
+    const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one")));
+    const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two")));
+    const third = tongue.messageIn(await ask(at("replier"), tongue.send, tongue.said("three")));
+    const contexts = [first.contextId, second.contextId, third.contextId];
+    for (const context of contexts) expect(context).toMatch(/^.+$/);
+    expect(new Set(contexts).size).toBe(3);
+  });
+
+  it("B-M7: a bare message comes back in the context that was named", async () => {
+    const contextId = `chat-${tongue.name}`;
+    const reply = await ask(at("replier"), tongue.send, tongue.said("hi", { contextId }));
+    expect(tongue.messageIn(reply).contextId).toBe(contextId);
+  });
+
+  it.each([
+    ["one letter", "a"],
+    ["a name", "thread-123"],
+    ["256 letters", "x".repeat(256)],
+    ["letters of all kinds", "ünï 🙂"],
+    ["what means something in URLs", "a/b?c#d%20"],
+  ])("B-M8: any contextId of up to 256 characters is kept as it is: %s", async (_, contextId) => {
+    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", { contextId })));
+    expect(task.contextId).toBe(contextId);
+    expect((await getTask(root, task.id)).contextId).toBe(contextId);
+  });
+
+  it.each([
+    ["257 letters", "x".repeat(257)],
+    ["a NUL", "with\u0000null"],
+    ["two lines", "two\nlines"],
+  ])("B-M8: a contextId that cannot be kept is refused, never replaced: %s", async (_, contextId) => {
+    const error = await refused(root, tongue.send, tongue.said("hi", { contextId }));
+    expect(error.code).toBe(-32602);
+    expect(error.message).toContain("message.contextId");
+  });
+
+  it("B-M9: a message for a task that is being worked on is UnsupportedOperation", async () => {
+    const task = await begin(at("puppet"), tongue, "busy");
+    await untilState(at("puppet"), task.id, "working");
+    const error = await refused(at("puppet"), tongue.send, tongue.said("more", { taskId: task.id }));
+    expect(error.code).toBe(-32004);
+    puppet.end(task.id);
+    await untilState(at("puppet"), task.id, "completed");
+  });
+
+  it("B-M9: of many answers to one question one is taken, the others are UnsupportedOperation", async () => {
+    const { id } = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        rpc(at("asker"), tongue.send, tongue.said(`${i}`, { taskId: id })),
+      ),
+    );
+    const taken = replies.filter(reply => reply.body.result);
+    expect(taken).toHaveLength(1);
+    for (const { body } of replies) if (body.error) expect(body.error.code).toBe(-32004);
+    expect((await getTask(at("asker"), id)).history.map(roleOf)).toEqual(["USER", "AGENT", "USER"]);
+  });
+
+  it.each(["input-required", "auth-required"] as const)("B-M9: a task in %s takes a message", async state => {
+    const task = await begin(at("puppet"), tongue, "wait");
+    puppet.say(task.id, ctx => ({ type: "status", state, message: messageOf(ctx.ask("Well?")) }));
+    await untilState(at("puppet"), task.id, state);
+    puppet.say(task.id, ctx => ctx.text("thanks"));
+    puppet.end(task.id);
+    const params = tongue.said("here", { taskId: task.id });
+    const on = tongue.taskIn(await ask(at("puppet"), tongue.send, params));
+    expect(tongue.stateOf(on)).toBe("completed");
+    expect(on.id).toBe(task.id);
+  });
+});
+
+it("B-M1: while a declared replier works, nothing of it is listed", async () => {
+  let go = (): void => {};
+  const open = new Promise<void>(resolve => (go = resolve));
+  let begun = (): void => {};
+  const running = new Promise<void>(resolve => (begun = resolve));
+  const slow = await serve([
+    {
+      name: "slow",
+      replies: "message",
+      async run(_task, ctx) {
+        begun();
+        await open;
+        return ctx.reply("at last");
+      },
+    },
+  ]);
+  try {
+    const sent = rpc(slow.url, "SendMessage", V1.said("hi"));
+    await running;
+    const { tasks, totalSize } = await ask(slow.url, "ListTasks", {});
+    go();
+    expect((await sent).body.result.message.parts[0].text).toBe("at last");
+    expect({ tasks, totalSize }).toEqual({ tasks: [], totalSize: 0 });
+  } finally {
+    go();
+    await slow.stop();
+  }
+});
+
+const roleOf = (message: Loose): string => message.role.replace("ROLE_", "");
+const messageOf = (event: unknown) => (event as { message: never }).message;
+
+async function untilListed(contextId: string) {
+  let page: Loose;
+  await until(async () => {
+    page = await ask(at("puppet"), "ListTasks", { contextId });
+    return page.tasks.length > 0;
+  });
+  return page;
+}
+
+const untilText = (id: string, text: string): Promise<void> =>
+  until(async () => (await getTask(at("puppet"), id)).artifacts?.[0].parts[0].text === text);

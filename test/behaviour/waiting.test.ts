@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { openStream, rpc, type Stream, until } from "../support/client.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import {
+  ask,
+  begin,
+  getTask,
+  type Heard,
+  type Loose,
+  TONGUES,
+  type Tongue,
+  untilState,
+  V1,
+} from "../support/tongue.ts";
+
+/** wire.md D9, B-M1, B-M3, B-S3, 1.6, B-V9: what those get who wait, and those for whom there is no room. */
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+/** An agent that did not say whether it answers with tasks or messages. */
+const undecided = () => createPuppet({ replies: undefined });
+const heardIn = async (stream: Stream, tongue: Tongue): Promise<Heard[]> =>
+  (await stream.all()).map(event => tongue.hear(event.data));
+
+describe.each(TONGUES)("$name", tongue => {
+  it("D9: a blocking send that has waited as long as is allowed gives the task as it stands, and the work goes on", async () => {
+    const puppet = createPuppet();
+    server = await serve([puppet.definition], { sendWaitMs: 30 });
+    const task = tongue.taskIn(await ask(server.url, tongue.send, tongue.said("long")));
+    expect(["submitted", "working"]).toContain(tongue.stateOf(task));
+    puppet.say(task.id, ctx => ctx.text("at last"));
+    puppet.end(task.id);
+    const ended = await untilState(server.url, task.id, "completed");
+    expect(ended.artifacts[0].parts[0].text).toBe("at last");
+  });
+
+  it("B-S3: a stream shows the task of an agent that takes its time; a later reply is then its last status", async () => {
+    const puppet = undecided();
+    server = await serve([puppet.definition], { firstWordMs: 10 });
+    const stream = await openStream(server.url, tongue.stream, tongue.said("well?"));
+    const first = tongue.hear((await stream.next())?.data);
+    expect(first.kind).toBe("task");
+    puppet.say(first.value.id, ctx => ctx.reply("hm"));
+    const rest = await heardIn(stream, tongue);
+    expect(rest.map(one => one.kind)).not.toContain("message");
+    expect(rest.at(-1)).toMatchObject({ kind: "status", state: "completed" });
+    expect(rest.at(-1)?.value.status.message.parts[0].text).toBe("hm");
+    const task = await getTask(server.url, first.value.id, tongue);
+    expect(task.status.message.parts[0].text).toBe("hm");
+  });
+
+  it("B-M3: a task that was shown at once stays one, whatever the agent answers", async () => {
+    const puppet = undecided();
+    server = await serve([puppet.definition]);
+    const { id } = await begin(server.url, tongue, "well?");
+    puppet.say(id, ctx => ctx.reply("hm"));
+    const task = await untilState(server.url, id, "completed");
+    expect(task.status.message.parts[0].text).toBe("hm");
+    expect((await ask(server.url, tongue.list, {})).totalSize).toBe(1);
+  });
+
+  it("B-M16: of two replies the first counts", async () => {
+    const twice = {
+      name: "twice",
+      async *run(_task: unknown, ctx: Loose) {
+        yield ctx.reply("one");
+        yield ctx.reply("two");
+      },
+    };
+    server = await serve([twice]);
+    const reply = await ask(server.url, tongue.send, tongue.said("hi"));
+    expect(tongue.messageIn(reply).parts[0].text).toBe("one");
+    const heard = await heardIn(await openStream(server.url, tongue.stream, tongue.said("hi")), tongue);
+    expect(heard.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
+  });
+
+  it("1.6: a silent stream is kept alive with comments, which no reader takes for an event", async () => {
+    const puppet = createPuppet();
+    server = await serve([puppet.definition], { heartbeatMs: 10 });
+    const { id } = await begin(server.url, tongue, "hush");
+    const reading = await openStream(server.url, tongue.subscribe, { id });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: tongue.subscribe, params: { id } });
+    const headers = { "content-type": "application/json", "a2a-version": tongue.version };
+    const response = await fetch(server.url, { method: "POST", headers, body });
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as Loose) {
+      text += decoder.decode(chunk);
+      if (/^:.*\n\n/m.test(text)) break;
+    }
+    puppet.end(id);
+    const events = await reading.all();
+    expect(events.map(event => tongue.hear(event.data).kind)[0]).toBe("task");
+    expect(tongue.hear(events.at(-1)?.data).state).toBe("completed");
+  });
+
+  it("B-V9: where no more streams fit, one more is refused with 503, and fits when another has ended", async () => {
+    const puppet = createPuppet();
+    server = await serve([puppet.definition], { streamsMax: 2 });
+    const { id } = await begin(server.url, tongue, "go");
+    const open = () => openStream(server.url, tongue.subscribe, { id });
+    const [first, second] = await Promise.all([open(), open()]);
+    await Promise.all([first.next(), second.next()]);
+    const reply = await rpc(server.url, tongue.subscribe, { id }, { "a2a-version": tongue.version });
+    expect(reply.status).toBe(503);
+    expect(reply.body).toMatchObject({ jsonrpc: "2.0", id: expect.any(Number), error: { code: -32053 } });
+    expect(reply.headers.get("a2a-version")).toBe(tongue.version);
+    first.close();
+    let third: Stream | undefined;
+    await until(async () => (third = await open()).status === 200);
+    puppet.end(id);
+    expect((await heardIn(third as Stream, tongue)).at(-1)?.state).toBe("completed");
+  });
+
+  it("B-V9: a send that is refused because no more streams fit has not begun anything", async () => {
+    const puppet = createPuppet();
+    server = await serve([puppet.definition, echo], { streamsMax: 1 });
+    const { id } = await begin(server.url, tongue, "go");
+    const first = await openStream(server.url, tongue.subscribe, { id });
+    await first.next();
+    const url = `${server.url}/agents/echo`;
+    const reply = await rpc(url, tongue.stream, tongue.said("no room"));
+    expect(reply.status).toBe(503);
+    expect((await ask(url, "ListTasks", {})).totalSize).toBe(0);
+    puppet.end(id);
+    await first.all();
+  });
+});
+
+it("B-M2: a server that stops answers those who wait with the task as it stands", async () => {
+  const puppet = createPuppet();
+  server = await serve([puppet.definition], { drainMs: 10 });
+  const sent = rpc(server.url, "SendMessage", V1.said("wait", { contextId: "waiting" }));
+  await until(async () => (await ask(server.url, "ListTasks", { contextId: "waiting" })).totalSize === 1);
+  await server.stop();
+  const { body } = await sent;
+  expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(body.result.task.status.state);
+});

@@ -1,0 +1,226 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
+import { openStream, rpc, type SseEvent, type Stream, said, said03, until } from "../support/client.ts";
+import { tempFolder } from "../support/server.ts";
+import { foldText, idsOf, isAscending, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+let folder: ReturnType<typeof tempFolder>;
+let agent: string;
+
+/** Its first attempt counts without end, so that a kill always comes in the middle; the next one counts to 40. */
+const COUNTER = `
+    if (task.text === "late poison") yield ctx.text("so far so good");
+    if (task.text === "late poison") await sleep(20);
+    if (task.text.endsWith("poison")) process.kill(process.pid, "SIGKILL");
+    if (task.text === "ask" && task.turn === 1) yield ctx.ask("Go on?");
+    if (task.text !== "count") return yield ctx.text("heard " + task.text);
+    const end = ctx.attempt === 1 ? Infinity : 40;
+    for (let i = 1; i <= end; i++) {
+      yield ctx.text(i + " ");
+      if (i % 3 === 0) await sleep(2, undefined, { signal: ctx.signal });
+    }`;
+const WHOLE = Array.from({ length: 40 }, (_, i) => `${i + 1} `).join("");
+
+beforeEach(() => {
+  folder = tempFolder();
+  agent = writeAgent(folder.path, "counter", COUNTER);
+});
+afterEach(async () => {
+  await endChildren();
+  folder.remove();
+});
+
+const start = (durability: "power" | "process", port = 0): Promise<Child> =>
+  startChild({
+    agents: [agent],
+    data: join(folder.path, "data"),
+    port,
+    flags: ["--durability", durability, "--log-level", "warn"],
+  });
+
+/** Reads on its own until the stream ends or breaks. */
+function collect(stream: Stream): { events: SseEvent[]; broken: Promise<boolean> } {
+  const events: SseEvent[] = [];
+  const read = async (): Promise<boolean> => {
+    try {
+      for await (const event of stream) events.push(event);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  return { events, broken: read() };
+}
+
+const resume = (url: string, method: string, id: string, after: string): Promise<Stream> =>
+  openStream(url, method, { id }, { "last-event-id": after });
+
+/** What an event says, without the number of the call that it answers. */
+const told = (events: readonly SseEvent[]): unknown[] => events.map(({ id, data }) => [id, data.result]);
+
+const atOnce = { configuration: { returnImmediately: true } };
+async function begin(url: string, text: string, message: object = {}): Promise<string> {
+  return taskOf((await rpc(url, "SendMessage", { ...said(text, message), ...atOnce })).body).id;
+}
+const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
+
+describe("a server that is killed in the middle of a stream", () => {
+  for (const durability of ["process", "power"] as const)
+    test(`goes on where it stopped: nothing seen is lost, nothing comes twice (durability ${durability})`, async () => {
+      const first = await start(durability);
+      const { url, port } = first;
+      const stream = await openStream(url, "SendStreamingMessage", said("count"));
+      const task = (await stream.next()) as SseEvent;
+      const { id } = task.data.result.task;
+      const v1 = collect(stream);
+      const v03 = collect(await openStream(url, "tasks/resubscribe", { id }));
+      await until(() => v1.events.length >= 60 && v03.events.length >= 30);
+      expect((await first.kill()).signal).toBe("SIGKILL");
+      expect([await v1.broken, await v03.broken]).toEqual([true, true]);
+
+      const second = await start(durability, port);
+      expect(second.url).toBe(url);
+      expect(second.banner.unfinished).toEqual({ counter: 1 });
+      const lastV1 = v1.events.at(-1)?.id as string;
+      const lastV03 = v03.events.at(-1)?.id as string;
+      const restV1 = await (await resume(url, "SubscribeToTask", id, lastV1)).all();
+      const restV03 = await (await resume(url, "tasks/resubscribe", id, lastV03)).all();
+
+      const done = await get(url, id);
+      expect([stateOf(done), textOf(done)]).toEqual(["completed", WHOLE]);
+      expect(taskOf(done).artifacts).toHaveLength(1);
+
+      // The log as it is now, from the first event on, is what each reader saw before and after the kill.
+      const log = await (await resume(url, "SubscribeToTask", id, task.id as string)).all();
+      expect(isAscending(idsOf(log))).toBe(true);
+      expect(told([...v1.events, ...restV1])).toEqual(told(log));
+      const [snapshot, ...seen] = v03.events as [SseEvent, ...SseEvent[]];
+      const from = Number(snapshot.id);
+      expect(idsOf([...seen, ...restV03])).toEqual(idsOf(log).filter(one => one > from));
+      const both = [foldText([task, ...v1.events, ...restV1]), foldText([...v03.events, ...restV03])];
+      expect(both).toEqual([WHOLE, WHOLE]);
+
+      // The second attempt says everything again, in place of what the first one left.
+      const again = restV1.map(plotOf).filter(plot => plot.what === "artifact" && !plot.append);
+      expect(again.map(plot => plot.text)).toEqual(["1 "]);
+      expect(plotOf(restV1.at(-1) as SseEvent).what).toBe("status completed");
+      expect(restV03.at(-1)?.data.result).toMatchObject({ final: true, status: { state: "completed" } });
+    });
+
+  test("gives a reader without an id the task as it stands, and then the rest", async () => {
+    const first = await start("process");
+    const { url, port } = first;
+    const stream = await openStream(url, "message/stream", said03("count"));
+    const { id } = ((await stream.next()) as SseEvent).data.result;
+    const seen = collect(stream);
+    await until(() => seen.events.length >= 10);
+    await first.kill();
+    await seen.broken;
+    await start("process", port);
+    const late = await openStream(url, "tasks/resubscribe", { id });
+    const events = await late.all();
+    expect(events[0]?.data.result).toMatchObject({ kind: "task", id });
+    expect(foldText(events)).toBe(WHOLE);
+  });
+
+  test("keeps all that was answered: every task of a burst is there and comes to its end", async () => {
+    const first = await start("power");
+    const { url, port } = first;
+    const acknowledged: string[] = [];
+    let stopped = false;
+    const flood = Array.from({ length: 8 }, async (_, lane) => {
+      for (let i = 0; !stopped; i++)
+        try {
+          acknowledged.push(await begin(url, `${lane}.${i}`));
+        } catch {
+          return;
+        }
+    });
+    await until(() => acknowledged.length >= 100);
+    await first.kill();
+    stopped = true;
+    await Promise.all(flood);
+    await start("power", port);
+    for (const id of acknowledged) await until(async () => stateOf(await get(url, id)) === "completed");
+  });
+});
+
+test("tasks in every other state survive a kill: queued, asked, canceled, ended", async () => {
+  const first = await start("process");
+  const { url, port } = first;
+  const contextId = "line";
+  const running = await begin(url, "count", { contextId });
+  const queued = await begin(url, "next", { contextId });
+  const asked = taskOf((await rpc(url, "SendMessage", said("ask"))).body).id;
+  const ended = taskOf((await rpc(url, "SendMessage", said("hello"))).body).id;
+  const canceled = await begin(url, "count");
+  await until(async () => stateOf(await get(url, canceled)) === "working");
+  await rpc(url, "CancelTask", { id: canceled });
+  expect(stateOf(await get(url, queued))).toBe("submitted");
+  await first.kill();
+
+  const second = await start("process", port);
+  expect(second.banner.unfinished).toEqual({ counter: 2 });
+  await until(async () => stateOf(await get(url, queued)) === "completed");
+  expect(textOf(await get(url, queued))).toBe("heard next");
+  expect(textOf(await get(url, running))).toBe(WHOLE);
+  expect(stateOf(await get(url, canceled))).toBe("canceled");
+  expect(stateOf(await get(url, asked))).toBe("input-required");
+  expect(textOf(await get(url, ended))).toBe("heard hello");
+
+  const { body } = await rpc(url, "SendMessage", said("yes", { taskId: asked }));
+  expect([stateOf(body), textOf(body)]).toEqual(["completed", "heard yes"]);
+  const list = (await rpc(url, "ListTasks", {})).body.result;
+  expect(list.totalSize).toBe(5);
+  const ids = list.tasks.map((task: { id: string }) => task.id);
+  expect(ids.toSorted()).toEqual([running, queued, asked, ended, canceled].toSorted());
+});
+
+test("a task whose record was damaged meanwhile fails alone: the server starts and the others run", async () => {
+  const first = await start("process");
+  const { url, port } = first;
+  const damaged = await begin(url, "count");
+  const other = await begin(url, "count");
+  await until(async () => textOf(await get(url, damaged)) !== "" && textOf(await get(url, other)) !== "");
+  await first.kill();
+  const db = new DatabaseSync(join(folder.path, "data", "dragoman.db"));
+  const key = "(SELECT key FROM task WHERE id = ?)";
+  db.prepare(`UPDATE segment SET events = '[[1,{"type":"cre' WHERE task = ${key}`).run(damaged);
+  db.close();
+
+  const second = await start("process", port);
+  const fresh = await begin(url, "still here?");
+  await until(async () => textOf(await get(url, fresh)) === "heard still here?");
+  await until(async () => stateOf(await get(url, other)) === "completed");
+  expect(textOf(await get(url, other))).toBe(WHOLE);
+  expect((await get(url, damaged)).error.code).toBe(-32603);
+  expect(second.stderr()).toContain(damaged);
+});
+
+for (const poison of ["late poison", "poison"])
+  test(`a task that takes the server down whenever it runs is given up after three attempts (${poison})`, async () => {
+    const first = await start("process");
+    const { url, port } = first;
+    const contextId = "line";
+    await begin(url, "count", { contextId });
+    const id = await begin(url, poison, { contextId });
+    await first.kill();
+
+    let deaths = 0;
+    let server: Child | undefined;
+    for (let starts = 0; starts < 6; starts++) {
+      server = await start("process", port).catch(() => undefined);
+      const end = server?.exited.then(() => "dead");
+      const settled = until(async () => stateOf(await get(url, id)) === "failed").then(
+        () => "failed",
+        () => "dead",
+      );
+      if (end && (await Promise.race([end, settled])) === "failed") break;
+      deaths += 1;
+    }
+    expect(deaths).toBe(3);
+    expect(partsText(taskOf(await get(url, id)).status.message.parts)).toMatch(/3 times/);
+    expect(textOf((await rpc(url, "SendMessage", said("still here?"))).body)).toBe("heard still here?");
+  });

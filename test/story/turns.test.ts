@@ -1,0 +1,269 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import type { ServerSettings } from "../../src/main.ts";
+import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { createGate, nextTurn } from "../support/gate.ts";
+import { NONSENSE, ODDITIES } from "../support/nonsense.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+const servers: TestServer[] = [];
+const folders: ReturnType<typeof tempFolder>[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+  for (const folder of folders.splice(0)) folder.remove();
+});
+
+async function start(
+  run: AgentDefinition["run"],
+  settings: Partial<ServerSettings> = {},
+): Promise<TestServer> {
+  const server = await serve([{ name: "worker", run }], settings);
+  servers.push(server);
+  return server;
+}
+
+function folder(): string {
+  const made = tempFolder();
+  folders.push(made);
+  return made.path;
+}
+
+const atOnce = { configuration: { returnImmediately: true } };
+async function begin(server: TestServer, text: string, message: object = {}): Promise<string> {
+  const { body } = await rpc(server.url, "SendMessage", { ...said(text, message), ...atOnce });
+  return taskOf(body).id;
+}
+const send = async (server: TestServer, text: string, message: object = {}) =>
+  (await rpc(server.url, "SendMessage", said(text, message))).body;
+const get = async (server: TestServer, id: string) => (await rpc(server.url, "GetTask", { id })).body;
+
+describe("turns in one context", () => {
+  test("run one after another in order of arrival, and other contexts are not held up", async () => {
+    const gate = createGate();
+    const begun: string[] = [];
+    const ended: string[] = [];
+    const server = await start(async function* (task, ctx) {
+      begun.push(task.text);
+      if (task.text === "a1") await gate.opened;
+      yield ctx.text(task.text);
+      ended.push(task.text);
+    });
+    const ids: string[] = [];
+    for (const text of ["a1", "a2", "a3", "a4"]) ids.push(await begin(server, text, { contextId: "a" }));
+    expect(textOf(await send(server, "b1", { contextId: "b" }))).toBe("b1");
+    expect(textOf(await send(server, "c1"))).toBe("c1");
+    expect(begun).toEqual(["a1", "b1", "c1"]);
+    expect(stateOf(await get(server, ids[1] as string))).toBe("submitted");
+    gate.open();
+    await until(async () => stateOf(await get(server, ids[3] as string)) === "completed");
+    expect(begun.filter(text => text.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
+    expect(ended.filter(text => text.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
+  });
+
+  test("never overlap, whatever the dialect that they came in", async () => {
+    let inside = 0;
+    let most = 0;
+    const order: number[] = [];
+    const server = await start(async function* (task, ctx) {
+      most = Math.max(most, ++inside);
+      order.push(Number(task.text));
+      yield ctx.text("working");
+      await nextTurn();
+      inside -= 1;
+    });
+    const answers = Array.from({ length: 20 }, (_, i) =>
+      i % 2 === 0
+        ? rpc(server.url, "SendMessage", said(String(i), { contextId: "mixed" }))
+        : rpc(server.url, "message/send", said03(String(i), { contextId: "mixed" })),
+    );
+    const states = (await Promise.all(answers)).map(({ body }) => stateOf(body));
+    expect(states).toEqual(Array(20).fill("completed"));
+    expect(most).toBe(1);
+    expect(order.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  });
+
+  test("a task that waits for its caller lets the next one go, and goes on after it", async () => {
+    const server = await start(async function* (task, ctx) {
+      if (task.text === "ask") yield ctx.ask("What?");
+      yield ctx.text(`heard ${task.text}`);
+    });
+    const contextId = "talk";
+    const asked = await send(server, "ask", { contextId });
+    expect(stateOf(asked)).toBe("input-required");
+    expect(textOf(await send(server, "other", { contextId }))).toBe("heard other");
+    expect(textOf(await send(server, "this", { taskId: taskOf(asked).id }))).toBe("heard this");
+  });
+
+  test("show up in the history of later ones: what was said, and what the agent made of it", async () => {
+    const histories: string[][] = [];
+    const server = await start(async function* (task, ctx) {
+      const earlier = await ctx.history;
+      histories.push(earlier.map(({ role, parts }) => `${role}: ${partsText(parts)}`));
+      if (task.text === "ask") yield ctx.ask("Sure?");
+      yield ctx.text(`${task.text}!`);
+    });
+    const contextId = "story";
+    await send(server, "one", { contextId });
+    const asked = taskOf(await send(server, "ask", { contextId }));
+    await send(server, "yes", { taskId: asked.id });
+    await send(server, "elsewhere", { contextId: "another" });
+    await send(server, "three", { contextId });
+    expect(histories[0]).toEqual([]);
+    expect(histories[1]).toEqual(["user: one", "agent: one!"]);
+    expect(histories[2]).toEqual(["user: one", "agent: one!"]);
+    expect(histories[3]).toEqual([]);
+    expect(histories[4]).toEqual([
+      ...["user: one", "agent: one!"],
+      ...["user: ask", "agent: Sure?", "user: yes", "agent: yes!"],
+    ]);
+  });
+
+  test("each is a first attempt, as long as nothing broke off", async () => {
+    const seen: [turn: number, attempt: number][] = [];
+    const server = await start(async function* (task, ctx) {
+      seen.push([task.turn, ctx.attempt]);
+      if (task.turn < 3) yield ctx.ask("Go on?");
+    });
+    const { id } = taskOf(await send(server, "one"));
+    await send(server, "two", { taskId: id });
+    await send(server, "three", { taskId: id });
+    expect(seen).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+  });
+});
+
+describe("an agent that throws", () => {
+  const SECRET = "postgres://admin:hunter2@10.0.0.7/prod";
+
+  for (const when of ["at once", "after some words", "in a promise", "in a plain function"])
+    test(`${when} gives a failed task whose message hides internals and names the log's reference`, async () => {
+      const server = await start((task, ctx) => {
+        const fail = (): never => {
+          throw new Error(`cannot reach ${SECRET}`, { cause: new TypeError(`cause of ${SECRET}`) });
+        };
+        if (when === "in a plain function") return fail();
+        return (async function* () {
+          if (when === "after some words") yield ctx.text(`so far so good, ${task.text}`);
+          if (when === "in a promise") await Promise.reject(new Error(SECRET));
+          fail();
+        })();
+      });
+      const stream = await openStream(server.url, "SendStreamingMessage", said("go"));
+      const events = await stream.all();
+      expect(plotOf(events.at(-1) as never).what).toBe("status failed");
+      const id = events[0]?.data.result.task.id;
+      const older = await rpc(server.url, "tasks/get", { id });
+      const answer = await get(server, id);
+      expect(stateOf(answer)).toBe("failed");
+      const shown = JSON.stringify([events, answer, older.body]);
+      for (const inner of [SECRET, "hunter2", "cannot reach", "TypeError", "turns.test", "/work", " at "])
+        expect(shown).not.toContain(inner);
+      const words = partsText(taskOf(answer).status.message.parts);
+      const lines = server.log.lines.filter(line => line.level === "error");
+      expect(lines).toHaveLength(1);
+      const { ref, taskId, err } = (lines[0] as { facts: object }).facts as {
+        ref: string;
+        taskId: string;
+        err: Error;
+      };
+      expect(ref).toMatch(/^\S{8,}$/);
+      expect(words).toContain(ref);
+      expect(taskId).toBe(id);
+      expect(String(err.message)).toContain(SECRET);
+      expect(err.stack).toContain("turns.test");
+    });
+
+  test("does not harm the tasks beside it, nor the next one in its context", async () => {
+    const server = await start(async function* (task, ctx) {
+      yield ctx.text("begun");
+      await nextTurn();
+      if (task.text === "bad") throw new Error("no");
+    });
+    const contextId = "shared";
+    const bodies = await Promise.all([
+      send(server, "bad", { contextId }),
+      send(server, "good", { contextId }),
+      send(server, "good"),
+    ]);
+    expect(bodies.map(stateOf).sort()).toEqual(["completed", "completed", "failed"]);
+    expect(stateOf(await send(server, "good", { contextId }))).toBe("completed");
+  });
+
+  test("with words for its caller (ctx.fail) is heard in those words, and nothing is logged", async () => {
+    const server = await start(async function* (_task, ctx) {
+      yield ctx.fail("The library is closed today");
+    });
+    const body = await send(server, "a book, please");
+    expect(stateOf(body)).toBe("failed");
+    expect(partsText(taskOf(body).status.message.parts)).toBe("The library is closed today");
+    expect(server.log.lines.filter(line => line.level === "error")).toEqual([]);
+  });
+
+  for (const thrown of [undefined, null, "a string", 42n, Object.create(null)])
+    test(`something that is no error (${typeof thrown} ${thrown === null}) fails its task all the same`, async () => {
+      const server = await start(async function* () {
+        yield* [];
+        throw thrown;
+      });
+      expect(stateOf(await send(server, "go"))).toBe("failed");
+      expect(stateOf(await send(server, "again"))).toBe("failed");
+    });
+});
+
+describe("an agent that talks nonsense", () => {
+  const ALL = { ...NONSENSE, ...ODDITIES };
+  const run: AgentDefinition["run"] = async function* (task, ctx) {
+    const nonsense = ALL[task.text];
+    yield ctx.text("begun ");
+    if (nonsense) yield nonsense(ctx) as never;
+    else yield ctx.text("and done");
+  };
+
+  for (const what of Object.keys(ALL))
+    test(`(${what}) fails its own task only: others in the same commit are unharmed`, async () => {
+      const server = await start(run, { data: folder() });
+      const bodies = await Promise.all([send(server, "good"), send(server, what), send(server, "good")]);
+      const [one, bad, two] = bodies;
+      expect([one, two].map(stateOf)).toEqual(["completed", "completed"]);
+      expect([one, two].map(textOf)).toEqual(["begun and done", "begun and done"]);
+      if (!Object.hasOwn(ODDITIES, what)) {
+        expect(stateOf(bad)).toBe("failed");
+        expect(textOf(bad)).toBe("begun ");
+      } else expect(["completed", "failed"]).toContain(stateOf(bad));
+      expect(stateOf(await send(server, "good"))).toBe("completed");
+    });
+
+  test("leaves tasks that can be read back after a restart", async () => {
+    const data = folder();
+    const first = await start(run, { data });
+    const kept = new Map<string, string | undefined>();
+    for (const what of Object.keys(ALL)) {
+      const body = await send(first, what);
+      kept.set(taskOf(body).id, stateOf(body));
+    }
+    await first.stop();
+    servers.length = 0;
+    const second = await start(run, { data });
+    for (const [id, state] of kept) expect(stateOf(await get(second, id))).toBe(state);
+  });
+
+  test("gets to clean up when its words are refused", async () => {
+    for (const words of [42 as never, "x".repeat(5_000_000)]) {
+      let cleaned = false;
+      const server = await start(async function* () {
+        try {
+          yield words;
+          yield "and more";
+        } finally {
+          cleaned = true;
+        }
+      });
+      expect(stateOf(await send(server, "go"))).toBe("failed");
+      await until(() => cleaned, 2_000);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+/** Servers as users start them: a process of its own, through the command line. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "./client.ts";
+
+const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+
+export interface ChildOptions {
+  /** Agent files, globs or folders; none: the bundled examples. */
+  readonly agents?: readonly string[];
+  readonly data: string;
+  /** A server that was killed comes back where its clients look for it. */
+  readonly port?: number;
+  readonly flags?: readonly string[];
+  /** The user to run as. */
+  readonly uid?: number;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** What the server printed when it was ready. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back.
+  readonly banner: any;
+  readonly exited: Promise<Exit>;
+  /** All that was written to standard error so far: the log, one JSON object per line, and notes for people. */
+  stderr(): string;
+  /** SIGKILL: no chance to put anything in order. */
+  kill(): Promise<Exit>;
+  /** SIGTERM; resolves when the process has ended. */
+  stop(): Promise<Exit>;
+  signal(name: NodeJS.Signals): void;
+}
+
+/** Resolves when the server is ready; rejects with what it said if it does not start. */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { process: child, output, exited } = launch(options);
+  await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
+  if (hasEnded(child)) {
+    const { code, signal } = await exited;
+    throw new Error(`the server ended with ${code ?? signal}: ${output.err}`);
+  }
+  const banner = JSON.parse(output.out.slice(0, output.out.indexOf("\n")));
+  const end = (name: NodeJS.Signals): Promise<Exit> => {
+    child.kill(name);
+    return exited;
+  };
+  return {
+    banner,
+    url: banner.url,
+    port: Number(new URL(banner.url).port),
+    pid: child.pid as number,
+    exited,
+    stderr: () => output.err,
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGTERM"),
+    signal: name => void child.kill(name),
+  };
+}
+
+/** A start that is expected to be refused. */
+export async function refusedChild(options: ChildOptions): Promise<Exit & { out: string; err: string }> {
+  const { process: child, output, exited } = launch(options);
+  // One that does start after all must not outlive the test.
+  await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
+  child.kill("SIGKILL");
+  return { ...(await exited), out: output.out, err: output.err };
+}
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+function launch(options: ChildOptions): {
+  process: ChildProcess;
+  output: { out: string; err: string };
+  exited: Promise<Exit>;
+} {
+  const { agents = [], data, port = 0, flags = [], uid } = options;
+  if (Number.parseInt(process.versions.node, 10) < 22)
+    throw new Error(`start the tests through npm: Node ${process.version} is too old to run the sources`);
+  const words = ["serve", ...agents, "--data", data, "--port", String(port), "--json", ...flags];
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    cwd: "/",
+    env: { ...process.env, NODE_OPTIONS: "" },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", text => (output.out += text));
+  child.stderr.setEncoding("utf8").on("data", text => (output.err += text));
+  children.add(child);
+  const exited = once(child, "close").then(([code, signal]): Exit => {
+    children.delete(child);
+    return { code, signal };
+  });
+  return { process: child, output, exited };
+}
+
+const children = new Set<ChildProcess>();
+
+/** For afterEach: a test that failed half-way leaves no server behind. */
+export async function endChildren(): Promise<void> {
+  const ends = [...children].map(child => once(child, "close"));
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(ends);
+}
+
+/** Writes an agent file: what stands between the braces of `run(task, ctx)`. */
+export function writeAgent(folder: string, name: string, body: string): string {
+  const file = join(folder, `${name}.ts`);
+  const text = `import { setTimeout as sleep } from "node:timers/promises";
+import { agent } from "dragoman";
+export default agent({
+  name: ${JSON.stringify(name)},
+  async *run(task, ctx) {
+${body}
+  },
+});
+`;
+  writeFileSync(file, text);
+  return file;
+}

@@ -1,0 +1,142 @@
+import type { AgentDefinition } from "../../src/agent.ts";
+
+/** Where agents wait until the story goes on. */
+export class Lever {
+  #waiting: (() => void)[] = [];
+
+  wait(signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      this.#waiting.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  pull(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
+  }
+}
+
+/** The cast; the first one is the default agent. Stories are frozen with what these say: add, do not change. */
+export function createCast(lever: Lever): readonly AgentDefinition[] {
+  return [...SIMPLE, ...createPatient(lever)];
+}
+
+const SIMPLE: readonly AgentDefinition[] = [
+  {
+    name: "echo",
+    description: "Says back what it hears",
+    version: "1.2.3",
+    provider: { organization: "Example", url: "https://example.org" },
+    documentationUrl: "https://example.org/echo",
+    skills: [
+      {
+        id: "echo",
+        name: "Echo",
+        description: "Says back what it hears",
+        tags: ["test"],
+        examples: ["hi"],
+      },
+    ],
+    run: task => task.text,
+  },
+  {
+    name: "streamer",
+    description: "Says two chunks",
+    async *run(task, ctx) {
+      yield ctx.text("You said ");
+      yield ctx.text(task.text, { last: true });
+    },
+  },
+  {
+    name: "asker",
+    description: "Asks once",
+    run: (task, ctx) =>
+      task.turn === 1 ? ctx.ask("From where to where?") : ctx.text(`Booked: ${task.text}`, { last: true }),
+  },
+  {
+    name: "replier",
+    description: "Answers with a bare message",
+    replies: "message",
+    run: (task, ctx) => ctx.reply(`Hello, ${task.text}`),
+  },
+  {
+    name: "failing",
+    description: "Fails",
+    run() {
+      throw new Error("the password of the database is hunter2");
+    },
+  },
+  {
+    name: "rejecting",
+    description: "Wants no work",
+    run: (_task, ctx) => ctx.reject("Not today"),
+  },
+  {
+    name: "reporter",
+    description: "Reports as text, data and files",
+    async *run(_task, ctx) {
+      yield ctx.status("Counting");
+      yield ctx.text("Two words.", { name: "summary", last: true });
+      yield ctx.data({ words: 2, list: ["to", "be"] }, { name: "counts", description: "How often" });
+      yield ctx.file({ name: "words.csv", bytes: new TextEncoder().encode("word,count\n") });
+      yield ctx.file({ name: "plot.png", url: "https://files.example/plot.png", metadata: { dpi: 72 } });
+    },
+  },
+  {
+    name: "mirror",
+    description: "Gives back the parts that it was given",
+    inputModes: ["*/*"],
+    run: (task, ctx) =>
+      ctx.artifact({ artifactId: "mirror", name: "mirror", parts: task.message.parts, last: true }),
+  },
+  {
+    name: "mute",
+    description: "Does not stream",
+    streaming: false,
+    run: task => task.text,
+  },
+  {
+    name: "needy",
+    description: "Needs an extension and likes another",
+    extensions: [
+      { uri: "https://extensions.example/needed/v1", description: "Needed", required: true },
+      { uri: "https://extensions.example/nice/v1", params: { level: 3 } },
+    ],
+    run: task => task.text,
+  },
+  {
+    name: "locked",
+    description: "Wants credentials first",
+    run(task) {
+      if (task.turn > 1) return "Thank you";
+      const message = {
+        messageId: "sign-in",
+        role: "agent" as const,
+        parts: [{ kind: "text" as const, text: "Sign in at https://login.example/" }],
+        taskId: task.id,
+        contextId: task.contextId,
+      };
+      return { type: "status", state: "auth-required", message };
+    },
+  },
+  {
+    name: "refuser",
+    description: "To get a task whose id is the code of a fault is that fault",
+    run: task => task.text,
+  },
+];
+
+const createPatient = (lever: Lever): readonly AgentDefinition[] => [
+  {
+    name: "patient",
+    description: "Waits until the story goes on",
+    replies: "task",
+    async *run(task, ctx) {
+      yield ctx.status("Looking into it");
+      await lever.wait(ctx.signal);
+      if (!ctx.signal.aborted) yield ctx.text(`Found: ${task.text}`, { last: true });
+    },
+  },
+];

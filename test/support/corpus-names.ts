@@ -1,0 +1,67 @@
+import { CLOCK_START, TICK_MS } from "./corpus-server.ts";
+
+/** Which letter an id gets, by the member in which it is first seen. */
+const LETTERS: Readonly<Record<string, string>> = {
+  id: "T",
+  taskId: "T",
+  contextId: "C",
+  messageId: "M",
+  nextPageToken: "P",
+};
+const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
+const ID = new RegExp(`(?:"(\\w+)":")?(${UUID})`, "g");
+const PAGE = /"(nextPageToken)":"([^"]+)"/g;
+const TAG = /^(ETag: ")([^"]+)(")$/gm;
+const REFERENCE = /(in the log under )([0-9a-f]{12})\b/g;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+const TIME_NAME = /\bTS(\d+)\b/g;
+
+/** Stable names for what differs from run to run; given in the order in which things are first seen. */
+export class Names {
+  readonly #byValue = new Map<string, string>();
+  readonly #byName = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  /** From the wire to the file. */
+  hide(text: string): string {
+    return this.#known(text)
+      .replace(TAG, (_, before, tag, after) => `${before}${this.#name("E", tag)}${after}`)
+      .replace(PAGE, (_, member, token) => `"${member}":"${this.#name("P", token)}"`)
+      .replace(REFERENCE, (_, before, reference) => `${before}${this.#name("R", reference)}`)
+      .replace(ID, (_, member: string | undefined, id: string) => {
+        const name = this.#name(LETTERS[member ?? ""] ?? "X", id);
+        return member === undefined ? name : `"${member}":"${name}"`;
+      })
+      .replace(TIME, time => timeName(time) ?? time);
+  }
+
+  /** From the file to the wire. */
+  show(text: string): string {
+    return text
+      .replace(/\b[A-Z]\d+\b/g, name => this.#byName.get(name) ?? name)
+      .replace(TIME_NAME, (_, request) => new Date(CLOCK_START + request * TICK_MS).toISOString());
+  }
+
+  /** What has a name already has it wherever it stands. */
+  #known(text: string): string {
+    let named = text;
+    for (const [value, name] of this.#byValue) named = named.replaceAll(value, name);
+    return named;
+  }
+
+  #name(letter: string, value: string): string {
+    const known = this.#byValue.get(value) ?? (this.#byName.has(value) ? value : undefined);
+    if (known !== undefined) return known;
+    const count = (this.#counts.get(letter) ?? 0) + 1;
+    const name = `${letter}${count}`;
+    this.#counts.set(letter, count);
+    this.#byValue.set(value, name);
+    this.#byName.set(name, value);
+    return name;
+  }
+}
+
+function timeName(time: string): string | undefined {
+  const ticks = (Date.parse(time) - CLOCK_START) / TICK_MS;
+  return Number.isInteger(ticks) && ticks >= 0 && ticks < 1_000 ? `TS${ticks}` : undefined;
+}

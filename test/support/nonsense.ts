@@ -1,0 +1,70 @@
+import type { Ctx } from "../../src/agent.ts";
+
+const TEXT = { kind: "text", text: "x" };
+const artifact = (more: object): object => ({
+  type: "artifact",
+  artifact: { artifactId: "a", parts: [TEXT], ...more },
+});
+const data = (value: unknown): object => artifact({ parts: [{ kind: "data", data: value }] });
+const message = (more: object): object => ({
+  type: "status",
+  state: "working",
+  message: { messageId: "m", role: "agent", parts: [TEXT], ...more },
+});
+
+function round(): object {
+  const self: Record<string, unknown> = {};
+  self.self = self;
+  return self;
+}
+
+const bomb = (): object => ({
+  toJSON() {
+    throw new Error("boo");
+  },
+});
+
+/** What no caller must ever receive and no commit must ever trip over: things that careless agents yield. */
+export const NONSENSE: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
+  "a number": () => 42,
+  "nothing at all": () => undefined,
+  "an empty object": () => ({}),
+  "an event of no kind": () => ({ kind: "dance" }),
+  "an object that cannot be looked at": () => ({
+    get kind() {
+      throw new Error("private");
+    },
+  }),
+  "a status that does not exist": () => ({ type: "status", state: "dancing" }),
+  "a status that is not its to give": () => ({ type: "status", state: "canceled" }),
+  "an artifact without an id": () => ({ type: "artifact", artifact: { parts: [TEXT] } }),
+  "an artifact without parts": () => artifact({ parts: [] }),
+  "a text part that is a number": () => artifact({ parts: [{ kind: "text", text: 7 }] }),
+  "a part of no kind": () => artifact({ parts: [{ x: 1 }] }),
+  "a BigInt as data": () => data({ big: 1n }),
+  "data that contains itself": () => data(round()),
+  "a function as data": () => data(() => 1),
+  "data that throws when it is written": () => data(bomb()),
+  "data that contains itself, through ctx.data": ctx => ctx.data(round()),
+  "metadata that contains itself": () => artifact({ metadata: round() }),
+  "a BigInt in a part's metadata": () => artifact({ parts: [{ ...TEXT, metadata: { n: 1n } }] }),
+  "a name that is a BigInt": () => artifact({ name: 1n }),
+  "a description that contains itself": () => artifact({ description: round() }),
+  "a list of extensions that contains itself": () => artifact({ extensions: [round()] }),
+  "a file name that is a BigInt": () => artifact({ parts: [{ ...TEXT, filename: 1n }] }),
+  "a media type that is a BigInt, through ctx.text": ctx => ctx.text("x", { mediaType: 1n as never }),
+  "a name that is a BigInt, through ctx.text": ctx => ctx.text("x", { name: 1n as never }),
+  "a description that contains itself, through ctx.artifact": ctx =>
+    ctx.artifact({ parts: "x", description: round() as never }),
+  "a message whose metadata is a BigInt": () => message({ metadata: { n: 1n } }),
+  "a message that refers to a BigInt": () => message({ referenceTaskIds: [1n] }),
+  "a reply without a message": () => ({ type: "reply" }),
+  "usage that is not counted in numbers": () => ({ type: "usage", usage: { tokens: 1n } }),
+};
+
+/** What a tidy server may also read in a sensible way, as long as nobody else suffers. */
+export const ODDITIES: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
+  "an artifact with a toJSON of its own": () => artifact(bomb()),
+  "an append that is a BigInt": () => ({ ...artifact({}), append: 1n }),
+  "a message with a toJSON of its own": () => message(bomb()),
+};

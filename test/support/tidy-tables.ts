@@ -1,0 +1,148 @@
+import { Command } from "commander";
+import * as cliMain from "../../src/cli/session.ts";
+import { CLI_LIMITS } from "../../src/cli/limits.ts";
+import type { CommandFile } from "../../src/cli/session.ts";
+import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../../src/config/options.ts";
+import { createDialects } from "../../src/dialect/index.ts";
+import { FAULTS, type FaultCode, type Json, LIMITS } from "../../src/model/index.ts";
+import type { Dialect, WireCall } from "../../src/ports.ts";
+import { readTree } from "./tidy-tree.ts";
+
+/** The tables that documents must have, made from the code: each row as its cells. */
+
+type Rows = readonly (readonly string[])[];
+const tick = (text: string): string => `\`${text}\``;
+
+const dialectsWith = (errorTable: "1.0.1" | "1.0.0"): readonly Dialect[] =>
+  createDialects({ errorTable, versionPolicy: "lenient", cardPolicy: "hybrid" });
+export const DIALECTS = dialectsWith("1.0.1");
+
+/** docs/reference/faults.md: code, meaning, and for each dialect its number and its HTTP status. */
+export function faultRows(): Rows {
+  const older = dialectsWith("1.0.0");
+  return (Object.keys(FAULTS) as FaultCode[]).map(code => [
+    tick(code),
+    FAULTS[code],
+    ...DIALECTS.flatMap(({ faults }, at) => {
+      const { rpc, http } = faults[code];
+      const other = (older[at] as Dialect).faults[code].http;
+      return [String(rpc), other === http ? String(http) : `${http} (${other})`];
+    }),
+  ]);
+}
+
+/** docs/reference/config.md: name, flag, variable, default, what it may be, what it is for. */
+export function optionRows(): Rows {
+  return OPTION_NAMES.map(name => [
+    tick(name),
+    name === "agents" ? "words without a flag" : tick(flagName(name)),
+    tick(envName(name)),
+    fallbackOf(name),
+    OPTIONS[name].expected.replaceAll('"', "`"),
+    OPTIONS[name].about,
+  ]);
+}
+
+function fallbackOf(name: OptionName): string {
+  const value: unknown = OPTIONS[name].fallback;
+  if (name === "agents") return "the bundled examples";
+  return value === undefined ? "none" : tick(String(value));
+}
+
+/** docs/reference/limits.md: name, value, and the option that changes it. The reason is for the document to tell. */
+export const limitRows = (): Rows =>
+  Object.entries(LIMITS).map(([name, value]) => [
+    tick(name),
+    value.toLocaleString("en"),
+    Object.hasOwn(OPTIONS, name) ? tick(flagName(name)) : "",
+  ]);
+
+export const cliLimitRows = (): Rows =>
+  Object.entries(CLI_LIMITS).map(([name, value]) => [
+    tick(name),
+    (typeof value === "number" ? [value] : value).map(one => one.toLocaleString("en")).join("; "),
+  ]);
+
+/** docs/reference/http.md: verb, path, transport, and the dialects that have the route. */
+export function routeRows(): Rows {
+  const routes = new Map<string, { readonly cells: readonly string[]; readonly names: string[] }>();
+  for (const { name, routes: own } of DIALECTS)
+    for (const { verb, path, transport } of own) {
+      const cells = [tick(verb), tick(path), transport === "jsonrpc" ? "JSON-RPC" : "document"];
+      const key = cells.join(" ");
+      routes.set(key, { cells, names: [...(routes.get(key)?.names ?? []), name] });
+    }
+  return [...routes.values()].map(({ cells, names }) => [...cells, names.join(", ")]);
+}
+
+/** Every method of a dialect, and the operation that it asks for. */
+export async function methodsOf(dialect: Dialect): Promise<ReadonlyMap<string, string>> {
+  const { METHODS } = (await import(`../../src/dialect/${dialect.name}/methods.ts`)) as { METHODS: object };
+  return new Map(Object.keys(METHODS).map(method => [method, operationOf(dialect, method)]));
+}
+
+function operationOf(dialect: Dialect, method: string): string {
+  let refusal: unknown;
+  for (const role of ["ROLE_USER", "user"]) {
+    const message = { messageId: "m1", role, parts: [{ kind: "text", text: "hello" }] };
+    try {
+      return dialect.decode(toCall(method, { message, id: "t1" })).op;
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+const toCall = (method: string, params: Json): WireCall => ({
+  transport: "jsonrpc",
+  endpoint: "/",
+  agent: undefined,
+  headers: {},
+  query: new URLSearchParams(),
+  base: "http://localhost",
+  method,
+  params,
+  signal: () => AbortSignal.abort(),
+});
+
+/** The names of operations, as the port spells them. */
+export function operations(): readonly string[] {
+  const { text } = readTree("src/ports.ts");
+  const union = /^export type Operation =[\s\S]*?^\);/m.exec(text)?.[0] ?? "";
+  return [...union.matchAll(/readonly op: "([\w-]+)"/g)].map(found => found[1] as string);
+}
+
+/** The members of `ctx`, as authors of agents see it. */
+export function ctxMembers(): readonly string[] {
+  const { text } = readTree("src/agent.ts");
+  const body = /^export interface Ctx \{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
+  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(found => found[1] as string);
+}
+
+/** All commands, in the order of the help, as the program itself is made of them. */
+export async function commands(): Promise<readonly Command[]> {
+  const program = new Command("dragoman");
+  for (const found of readTree("src/cli/main.ts").text.matchAll(/import\("\.\/(\w+)\.ts"\),/g)) {
+    const file = (await import(`../../src/cli/${found[1]}.ts`)) as CommandFile;
+    file.define(program, undefined as never);
+  }
+  return program.commands;
+}
+
+export const usageOf = (command: Command): string =>
+  ["dragoman", command.name(), "[options]", ...command.registeredArguments.map(toUsage)].join(" ");
+
+function toUsage(argument: Command["registeredArguments"][number]): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+/** docs/reference/cli.md: flag, choices, and the line of the help. */
+export const flagRows = (command: Command): Rows =>
+  command.options.map(({ flags, description, argChoices }) => [
+    tick(flags),
+    argChoices ? `${description}: ${argChoices.map(tick).join(", ")}` : description,
+  ]);
+
+export const exitCodes = (): readonly string[] => Object.values(cliMain.EXIT).map(String);
