@@ -15,6 +15,7 @@ import { createMemoryStore } from "./store/memory/index.ts";
 import { createSqliteStore, StoreRefusal } from "./store/sqlite/index.ts";
 import { createHttp, type Http } from "./transport/http.ts";
 import { createRoutes } from "./transport/routes.ts";
+import { createStreams } from "./transport/sse.ts";
 
 /** What the server needs to know; `Settings` has it all. */
 export type ServerSettings = Omit<
@@ -49,10 +50,19 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   const store = openStore(settings, bus, clock.now);
   clock.notBefore(store.lastAt);
   const unfinished = await store.runs.unfinished();
-  const newId = createMint({ now: clock.now, random: createChance() });
+  const newId = createMint({ now: clock.now, randomHex: createChance() });
   const catalog = createCatalog(parts.agents, parts.fallback, clock.now);
   let open = true;
-  const core = createCore({ ...settings, store, bus, catalog, newId, isOpen: () => open });
+  const streams = createStreams(settings);
+  const core = createCore({
+    ...settings,
+    store,
+    bus,
+    catalog,
+    newId,
+    isOpen: () => open,
+    hasStreamRoom: streams.hasRoom,
+  });
   const dialects = createDialects(settings);
   const pipeline = createPipeline({ dialects, guard: createAnonymousGuard(), core, catalog, log });
   const http = createHttp({
@@ -61,6 +71,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     locate: createRoutes(dialects),
     log,
     limits: { ...LIMITS, ...settings },
+    streams,
     modifiedAt: () => catalog.modifiedAt,
   });
   const url = await listen(http, settings).catch(async error => {
@@ -105,17 +116,17 @@ function createClock() {
   };
 }
 
-/** Random bytes, drawn from the system in bulk. */
-function createChance(): (bytes: number) => Uint8Array {
-  let pool = randomBytes(4096);
+/** Random bytes as hex, drawn from the system in bulk. */
+function createChance(): (bytes: number) => string {
+  let pool = "";
   let used = 0;
   return bytes => {
-    if (used + bytes > pool.length) {
-      pool = randomBytes(4096);
+    if (used + 2 * bytes > pool.length) {
+      pool = randomBytes(4096).toString("hex");
       used = 0;
     }
-    used += bytes;
-    return pool.subarray(used - bytes, used);
+    used += 2 * bytes;
+    return pool.slice(used - 2 * bytes, used);
   };
 }
 

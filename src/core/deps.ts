@@ -9,6 +9,8 @@ export interface CoreParts {
   readonly newId: () => string;
   /** false: the server is stopping and takes no new work. */
   readonly isOpen: () => boolean;
+  /** false: as many streams are open as this server takes. */
+  readonly hasStreamRoom: () => boolean;
   readonly cancelGraceMs: number;
   readonly firstWordMs: number;
   /** How long a blocking send may wait; 0: as long as it takes. */
@@ -39,7 +41,10 @@ export async function findTask(
   return found;
 }
 
-export function requireStreaming(agent: Agent): void {
+/** Before anything is begun: whoever is refused can try again without doing the work twice. */
+export function requireStreaming(parts: CoreParts, agent: Agent): void {
+  if (!parts.hasStreamRoom())
+    throw new Fault("unavailable", "Too many streams are open on this server; try again later");
   if (!agent.card.streaming)
     throw new Fault("unsupported-operation", `The agent "${agent.name}" does not stream; use a plain send`);
 }

@@ -1,4 +1,5 @@
 import {
+  type AgentCard,
   BEGINNING,
   type ContextId,
   Fault,
@@ -57,6 +58,7 @@ async function placeNew(
     origin: send.origin,
     ...(send.metadata && { metadata: send.metadata }),
     shown,
+    ...(agent.replies === "message" && { quiet: true }),
   };
   const said: TaskEvent = { type: "message", message: { ...send.message, taskId: id, contextId } };
   await parts.store.log.append(scope, id, [created, said], { after: BEGINNING });
@@ -113,18 +115,21 @@ function checkExtensions(agent: Agent, send: Send): void {
 }
 
 function checkContent(agent: Agent, message: Message): void {
-  const modes = agent.card.inputModes;
   message.parts.forEach((part, i) => {
     const type = mediaTypeOf(part);
-    if (!modes.some(mode => covers(mode, type)))
-      throw new Fault(
-        "content-type-not-supported",
-        `This agent takes ${modes.join(", ")}; this part is ${type}`,
-        {
-          field: `message.parts[${i}]`,
-        },
-      );
+    if (takes(agent.card, type)) return;
+    const modes = [agent.card, ...agent.card.skills].flatMap(one => one.inputModes ?? []);
+    const known = [...new Set(modes)].join(", ");
+    throw new Fault("content-type-not-supported", `This agent takes ${known}; this part is ${type}`, {
+      field: `message.parts[${i}]`,
+    });
   });
+}
+
+/** v1 §4.4.5: a skill may take more than the agent as a whole. */
+function takes(card: AgentCard, type: string): boolean {
+  const isCovered = (mode: string): boolean => covers(mode, type);
+  return card.inputModes.some(isCovered) || card.skills.some(skill => skill.inputModes?.some(isCovered));
 }
 
 /** `text/*` and `*` + `/*` cover what they say; parameters such as a charset do not count. */

@@ -26,7 +26,7 @@ export async function stream(
   signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
   const agent = findAgent(parts, operation);
-  requireStreaming(agent);
+  requireStreaming(parts, agent);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
   const before = (placed.seq - 1) as Seq;
   const steps = tail(parts, scope, placed.taskId, before, operation.until, signal);
@@ -34,7 +34,7 @@ export async function stream(
   return withTaskFirst(parts, scope, placed.taskId, steps, { waitMs, view: operation.view });
 }
 
-type Bunch = Awaited<ReturnType<AsyncIterator<{ steps: readonly Step[]; closing: boolean }>["next"]>>;
+type Bunch = Steps extends AsyncIterable<infer One> ? One : never;
 
 async function* withTaskFirst(
   parts: CoreParts,
@@ -45,29 +45,42 @@ async function* withTaskFirst(
 ): Steps {
   const reader = steps[Symbol.asyncIterator]();
   try {
-    const held: Step[] = [];
-    for (;;) {
-      const pending = reader.next();
-      const soon = held.length === 0 ? await pending : await within(pending, how.waitMs);
-      if (soon === "late") await show(parts, scope, taskId);
-      const bunch = soon === "late" ? await pending : soon;
-      if (bunch.done) return;
-      held.push(...bunch.value.steps);
-      const last = held.at(-1) as Step;
-      if (last.task.reply) return yield { steps: [last], closing: true };
-      if (!last.task.shown) continue;
-      const [first, ...rest] = held as [Step, ...Step[]];
-      const snapshot = snapshotOf(viewed(first.task, how.view), first.seq, first.at);
-      yield { steps: [snapshot, ...rest], closing: bunch.value.closing };
-      break;
-    }
-    for (let bunch = await reader.next(); !bunch.done; bunch = await reader.next()) yield bunch.value;
-  } finally {
+    const opening = await readOpening(parts, scope, taskId, reader, how);
+    if (opening) yield opening;
+    if (!opening || opening.closing) return;
+  } catch (error) {
     await reader.return?.();
+    throw error;
+  }
+  yield* { [Symbol.asyncIterator]: () => reader };
+}
+
+/** Everything up to the agent's first word, the task itself first; or the one message. */
+async function readOpening(
+  parts: CoreParts,
+  scope: Scope,
+  taskId: TaskId,
+  reader: AsyncIterator<Bunch>,
+  how: { readonly waitMs: number; readonly view: View },
+): Promise<Bunch | null> {
+  const held: Step[] = [];
+  for (;;) {
+    const pending = reader.next();
+    const soon = held.length === 0 ? await pending : await within(pending, how.waitMs);
+    if (soon === "late") await show(parts, scope, taskId);
+    const { value: bunch, done } = soon === "late" ? await pending : soon;
+    if (done) return null;
+    held.push(...bunch.steps);
+    const last = held.at(-1) as Step;
+    if (last.task.reply) return { steps: [last], closing: true };
+    if (!last.task.shown) continue;
+    const [first, ...rest] = held as [Step, ...Step[]];
+    const snapshot = snapshotOf(viewed(first.task, how.view), first.seq, first.at);
+    return { steps: [snapshot, ...rest], closing: bunch.closing };
   }
 }
 
-async function within(pending: Promise<Bunch>, waitMs: number): Promise<Bunch | "late"> {
+async function within<T>(pending: Promise<T>, waitMs: number): Promise<T | "late"> {
   if (waitMs === Number.POSITIVE_INFINITY) return pending;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">(resolve => (timer = setTimeout(() => resolve("late"), waitMs)));

@@ -11,7 +11,7 @@ export async function subscribe(
   signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
   const agent = findAgent(parts, operation);
-  requireStreaming(agent);
+  requireStreaming(parts, agent);
   const { task, seq } = await findTask(parts, agent, scope, operation.taskId);
   // A place beyond the end is not one of ours: such a reader needs the whole picture.
   const from = operation.from === "snapshot" || operation.from > seq ? "snapshot" : operation.from;

@@ -47,8 +47,10 @@ export function needObject(from: JsonObject, name: string, path: string): JsonOb
   throw bad(at(path, name), "is required");
 }
 
+/** JSON-RPC §4.2 allows a list or nothing; this protocol's methods have named parameters. */
 export function readParams(call: WireCall): JsonObject {
-  return isObject(call.params) ? call.params : {};
+  if (isObject(call.params)) return call.params;
+  throw bad("params", "must be an object");
 }
 
 export function readText(from: JsonObject, name: string, path: string): string | undefined {

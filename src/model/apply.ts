@@ -84,7 +84,7 @@ function asOne(events: readonly Recorded[], start: number, end: number): Recorde
 }
 
 function create(event: TaskEvent & { type: "created" }, at: number): Task {
-  const { id, contextId, agent, origin, shown } = event;
+  const { id, contextId, agent, origin, shown, quiet = false } = event;
   return {
     id,
     contextId,
@@ -100,6 +100,7 @@ function create(event: TaskEvent & { type: "created" }, at: number): Task {
     attemptsBefore: 0,
     crashes: 0,
     shown,
+    quiet,
   };
 }
 

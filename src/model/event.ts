@@ -15,6 +15,8 @@ export type TaskEvent =
       readonly origin: string;
       readonly metadata?: JsonObject;
       readonly shown: boolean;
+      /** Its agent answers with bare messages: it is not listed unless it turns out to be a task. */
+      readonly quiet?: boolean;
     }
   /** A caller's message: begins a turn. */
   | { readonly type: "message"; readonly message: Message }

@@ -28,7 +28,8 @@ const COUNTER_SIZE = 4096;
  */
 export function createMint(parts: {
   now: () => number;
-  random: (bytes: number) => Uint8Array;
+  /** That many bytes of chance, as lower-case hex. */
+  randomHex: (bytes: number) => string;
 }): () => string {
   let lastMs = 0;
   let counter = 0;
@@ -41,18 +42,16 @@ export function createMint(parts: {
       const time = lastMs.toString(16).padStart(12, "0");
       head = `${time.slice(0, 8)}-${time.slice(8)}-7`;
     }
-    return formatId(head, counter, parts.random(8));
+    const chance = parts.randomHex(8);
+    // RFC 9562: the two highest bits are 10, so the first digit is one of 8, 9, a, b.
+    const variant = VARIANTS[Number.parseInt(chance.charAt(0), 16) & 3];
+    const count = counter.toString(16).padStart(3, "0");
+    // Joined, not added: ids live long, and a string that is added up keeps all its pieces.
+    return [head, count, "-", variant, chance.slice(1, 4), "-", chance.slice(4)].join("");
   };
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
-function formatId(head: string, counter: number, chance: Uint8Array): string {
-  let node = "";
-  for (let i = 2; i < 8; i++) node += HEX[chance[i] as number];
-  const count = `${HEX[counter >> 4]}${(counter & 15).toString(16)}`;
-  return `${head}${count}-${HEX[((chance[0] as number) & 0x3f) | 0x80]}${HEX[chance[1] as number]}-${node}`;
-}
+const VARIANTS = ["8", "9", "a", "b"] as const;
 
 const ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

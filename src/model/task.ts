@@ -65,10 +65,15 @@ export interface Task {
   readonly cancel?: { readonly at: number; readonly reason?: string };
   /** A caller has seen this as a task, so that it can no longer become a bare reply. */
   readonly shown: boolean;
+  /** It is expected to become a bare reply. */
+  readonly quiet: boolean;
   /** The agent answered with a bare message: there is no task as far as callers can see. */
   readonly reply?: Message;
   readonly usage?: Usage;
 }
+
+/** Whether lists leave it out: there is no task as far as callers can see, or not yet. */
+export const isHidden = (task: Task): boolean => task.reply !== undefined || (task.quiet && !task.shown);
 
 /** When a reader has had enough: v1 §3.1.2, §3.1.6, §3.2.2; wire.md D4. */
 export type Until = "terminal" | "asked" | "settled";

@@ -14,37 +14,42 @@ export interface BodyLimits {
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => {
-      fail(new Fault("too-slow", `The body did not arrive within ${limits.bodyReadMs} ms`));
-    }, limits.bodyReadMs);
 
-    const fail = (fault: Fault): void => {
+    /** Nothing of the body is kept once it is read: a stream may stay open for hours. */
+    function done(fault: Fault | null): void {
       clearTimeout(timer);
-      reject(fault);
-    };
-    request.on("data", (chunk: Buffer) => {
+      request.off("data", take).off("end", finish).off("error", breakOff).off("close", breakOff);
+      const text = fault ? null : toText(chunks);
+      chunks = [];
+      if (text !== null) resolve(text);
+      else {
+        // What still comes is not looked at.
+        request.resume();
+        reject(fault ?? new Fault("parse", "The body is not UTF-8"));
+      }
+    }
+    function take(chunk: Buffer): void {
       size += chunk.length;
       if (size <= limits.bodyBytesMax) chunks.push(chunk);
       else {
-        chunks.length = 0;
-        if (size > limits.bodyDrainBytesMax) fail(tooLarge(limits));
+        chunks = [];
+        if (size > limits.bodyDrainBytesMax) done(tooLarge(limits));
       }
-    });
-    request.on("end", () => {
-      clearTimeout(timer);
-      if (size > limits.bodyBytesMax) return fail(tooLarge(limits));
-      const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-      if (isUtf8(bytes)) resolve(bytes.toString("utf8"));
-      else fail(new Fault("parse", "The body is not UTF-8"));
-    });
-    const broken = (): void => {
-      if (!request.complete) fail(new Fault("parse", "The body broke off"));
-    };
-    request.on("error", broken);
-    request.on("close", broken);
+    }
+    const finish = (): void => done(size > limits.bodyBytesMax ? tooLarge(limits) : null);
+    const breakOff = (): void => done(new Fault("parse", "The body broke off"));
+    const late = (): void =>
+      done(new Fault("too-slow", `The body did not arrive within ${limits.bodyReadMs} ms`));
+    const timer = setTimeout(late, limits.bodyReadMs);
+    request.on("data", take).on("end", finish).on("error", breakOff).on("close", breakOff);
   });
+}
+
+function toText(chunks: readonly Buffer[]): string | null {
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  return isUtf8(bytes) ? bytes.toString("utf8") : null;
 }
 
 const tooLarge = (limits: BodyLimits): Fault =>

@@ -7,14 +7,14 @@ import { type Exchange, sendProblem } from "./exchange.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createRest } from "./rest.ts";
 import type { Place } from "./routes.ts";
-import { createStreams } from "./sse.ts";
+import type { Streams } from "./sse.ts";
 
 export interface HttpParts {
   readonly pipeline: Pipeline;
   readonly locate: (path: string) => Place | null;
   readonly log: Log;
-  readonly limits: BodyLimits & { readonly streamsMax: number };
-  readonly heartbeatMs: number;
+  readonly limits: BodyLimits;
+  readonly streams: Streams;
   readonly publicUrl: string | undefined;
   readonly trustProxy: boolean;
   /** When what is served last changed. */
@@ -32,7 +32,7 @@ export interface Http {
 
 /** The kernel: sockets, limits, the way to a transport, and what is said where no dialect is spoken. */
 export function createHttp(parts: HttpParts): Http {
-  const streams = createStreams(parts);
+  const { streams } = parts;
   const jsonrpc = createJsonRpc({ pipeline: parts.pipeline, streams, limits: parts.limits });
   const rest = createRest({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
   const baseOf = createBase(parts);
@@ -49,7 +49,8 @@ export function createHttp(parts: HttpParts): Http {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = request.url ?? "/";
+    // RFC 9112 §3.2.2: a server takes the absolute form as well.
+    const url = (request.url ?? "/").replace(/^https?:\/\/[^/?#]*/i, "") || "/";
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
     const place = parts.locate(path);
@@ -119,16 +120,19 @@ export function createHttp(parts: HttpParts): Http {
       this.refuseNew();
       for (const reader of readers) reader.abort();
       streams.close();
-      server.closeIdleConnections();
-      // Callers that have their answer but hold on to the connection are not waited for.
-      setTimeout(() => server.closeAllConnections(), HOLD_MS).unref();
+      // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+      const cut = setTimeout(() => server.closeAllConnections(), HOLD_MS);
       await closed;
+      clearInterval(sweep);
+      clearTimeout(cut);
     },
   };
 }
 
 /** How long a connection may stay open after its last answer. */
 const HOLD_MS = 1_000;
+const SWEEP_MS = 10;
 const NO_QUERY = new URLSearchParams();
 
 function wrongVerb(request: IncomingMessage, response: ServerResponse, place: Place): void {
@@ -161,7 +165,10 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: import("node:stream"
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const [status, message] =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? ["431 Request Header Fields Too Large", `The headers are larger than ${LIMITS.headerBytesMax} bytes`]
+      ? [
+          "431 Request Header Fields Too Large",
+          `There are more than ${LIMITS.headersMax} headers, or more than ${LIMITS.headerBytesMax} bytes of them`,
+        ]
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? ["408 Request Timeout", "The request took too long to arrive"]
         : ["400 Bad Request", "This is not an HTTP request"];

@@ -2,12 +2,13 @@ import { Fault, type Json, LIMITS } from "../model/index.ts";
 import type { Frame, Pipeline, WireCall, WireFault, WireReply } from "../ports.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { type Exchange, sendJson } from "./exchange.ts";
+import { sourceOfId } from "./source.ts";
 import type { Streams } from "./sse.ts";
 
 export interface JsonRpcParts {
   readonly pipeline: Pipeline;
   readonly streams: Streams;
-  readonly limits: BodyLimits & { readonly streamsMax: number };
+  readonly limits: BodyLimits;
 }
 
 /** An envelope: `id` is kept as the JSON text that goes back. */
@@ -60,10 +61,6 @@ export function createJsonRpc(parts: JsonRpcParts) {
       });
     if (reply.kind === "fault")
       return open(exchange, reply.headers, one({ json: "", fault: reply.fault }), id);
-    if (streams.size >= parts.limits.streamsMax) {
-      const busy = new Fault("unavailable", "Too many streams are open on this server; try again later");
-      return answer(exchange, pipeline.refuse(toCall(exchange, "", undefined), busy), id);
-    }
     return open(exchange, reply.headers, reply.frames, id);
   }
 
@@ -135,8 +132,6 @@ function readEnvelope(text: string): Envelope {
   const id = readId((body as { id?: Json }).id, text);
   if (jsonrpc !== "2.0") throw invalid('jsonrpc must be "2.0"', "jsonrpc", id);
   if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method", id);
-  if (params !== undefined && params !== null && (typeof params !== "object" || Array.isArray(params)))
-    throw new EnvelopeFault(new Fault("invalid-params", "params must be an object", { field: "params" }), id);
   return { id, method, params };
 }
 
@@ -148,25 +143,17 @@ function parse(text: string): Json {
   }
 }
 
-/** The id as JSON text, exactly as it came: a double would change large integers. */
+/** The id as JSON text, exactly as it came. */
 function readId(id: Json | undefined, text: string): string | undefined {
   if (id === undefined) return undefined;
   if (id === null) return "null";
   if (typeof id === "string" && id.length <= LIMITS.idCharsMax && id.isWellFormed())
     return JSON.stringify(id);
-  if (typeof id === "number" && Number.isFinite(id))
-    return Number.isSafeInteger(id) ? String(id) : sourceOfId(text);
-  throw invalid(`id must be a string of at most ${LIMITS.idCharsMax} characters, a number or null`, "id");
-}
-
-function sourceOfId(text: string): string {
-  const found: { holder: unknown; source: string }[] = [];
-  const root: unknown = JSON.parse(text, function (key, value, context?: { source?: string }) {
-    if (key === "id" && context?.source !== undefined) found.push({ holder: this, source: context.source });
-    return value;
-  });
-  const source = found.find(one => one.holder === root)?.source ?? "null";
-  return source.length <= LIMITS.idCharsMax ? source : "null";
+  if (typeof id === "number" && Number.isFinite(id)) {
+    const source = Number.isSafeInteger(id) ? String(id) : sourceOfId(text);
+    if (source && source.length <= LIMITS.idCharsMax) return source;
+  }
+  throw invalid(`id must be a string or a number of at most ${LIMITS.idCharsMax} characters, or null`, "id");
 }
 
 const invalid = (message: string, field?: string, id?: string): EnvelopeFault =>

@@ -16,7 +16,7 @@ interface Open {
 const STALLED_MAX = 8;
 
 /** Writes streams, and keeps silent ones alive with comments. */
-export function createStreams(parts: { heartbeatMs: number }) {
+export function createStreams(parts: { heartbeatMs: number; streamsMax: number }) {
   const open = new Set<Open>();
   const timer = setInterval(beat, parts.heartbeatMs);
   timer.unref();
@@ -31,9 +31,8 @@ export function createStreams(parts: { heartbeatMs: number }) {
   }
 
   return {
-    get size() {
-      return open.size;
-    },
+    /** Whether one more may be opened; asked before any work is begun for it. */
+    hasRoom: (): boolean => open.size < parts.streamsMax,
     /** Writes all frames that are there at once in one go; waits when the reader is slow. */
     async write(
       response: ServerResponse,

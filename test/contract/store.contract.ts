@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import {
@@ -34,7 +35,7 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
     let store: Store;
     let now = Date.UTC(2026, 0, 1);
     const committed: TaskId[] = [];
-    const mint = createMint({ now: () => now, random: n => crypto.getRandomValues(new Uint8Array(n)) });
+    const mint = createMint({ now: () => now, randomHex: n => randomBytes(n).toString("hex") });
 
     function start(more: Partial<HotParts> = {}): Store {
       under ??= create();

@@ -1,4 +1,4 @@
-import { Fault, type Json } from "../../model/index.ts";
+import { Fault, type FaultCode, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route } from "../../ports.ts";
 import { writeCardV03 } from "../card.ts";
 import { SPOKEN, versionOf } from "../version.ts";
@@ -45,12 +45,20 @@ export function createV03(options: V03Options): Dialect {
       ...FAULTS[code],
       message,
       // The official 0.3 clients read the answer to a resubscription only as a stream.
-      asStream: call.method === "tasks/resubscribe" && code !== "unauthenticated",
+      asStream: call.method === "tasks/resubscribe" && !BEFORE_THE_CALL.has(code),
     }),
     replyHeaders: (_call, active) =>
       active.length > 0 ? { "A2A-Version": "0.3", "X-A2A-Extensions": active.join(", ") } : VERSION_ONLY,
   };
 }
+
+/** Said by the HTTP status, whatever was called. */
+const BEFORE_THE_CALL: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "unauthenticated",
+  "forbidden",
+  "agent-not-found",
+  "unavailable",
+]);
 
 const VERSION_ONLY = { "A2A-Version": "0.3" };
 

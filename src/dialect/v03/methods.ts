@@ -1,12 +1,16 @@
 import { Fault, type TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
-import { needId, readLastEventId, readParams } from "../read.ts";
+import { needId, readLastEventId, readMetadata, readParams } from "../read.ts";
 import { readFilter, readSend, readView } from "./read.ts";
 
 type Decode = (call: WireCall) => WithoutAgent<Operation>;
 type WithoutAgent<T> = T extends Operation ? Omit<T, "agent"> : never;
 
-const taskOf = (call: WireCall): TaskId => needId(readParams(call), "id", "") as TaskId;
+function taskOf(call: WireCall): TaskId {
+  const params = readParams(call);
+  readMetadata(params, "");
+  return needId(params, "id", "") as TaskId;
+}
 const push: Decode = () => ({ op: "push" });
 
 /** v0.3 §7: every method, and what it asks for. `tasks/list` is of a later draft; some clients call it. */

@@ -39,7 +39,7 @@ export function writeMessage(message: Message): JsonObject {
 function writePart(part: Part): JsonObject {
   switch (part.kind) {
     case "text":
-      return withMetadata({ kind: "text", text: part.text }, textExtras(part));
+      return withMetadata({ kind: "text", text: part.text }, extrasOf(part));
     case "bytes":
       return withMetadata({ kind: "file", file: { bytes: part.bytes, ...fileExtras(part) } }, part.metadata);
     case "url":
@@ -49,8 +49,8 @@ function writePart(part: Part): JsonObject {
   }
 }
 
-/** v0.3 has no place for a text's file name and media type: they go along as metadata. */
-function textExtras(part: Part): JsonObject | undefined {
+/** v0.3 has a place for file name and media type in files only: with other parts they go along as metadata. */
+function extrasOf(part: Part): JsonObject | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
   return {
     ...part.metadata,
@@ -70,8 +70,8 @@ function fileExtras(part: Part): JsonObject {
 function writeData(part: Part & { kind: "data" }): JsonObject {
   const { data } = part;
   if (typeof data === "object" && data !== null && !Array.isArray(data))
-    return withMetadata({ kind: "data", data }, part.metadata);
-  return { kind: "data", data: { value: data }, metadata: { ...part.metadata, data_part_compat: true } };
+    return withMetadata({ kind: "data", data }, extrasOf(part));
+  return { kind: "data", data: { value: data }, metadata: { ...extrasOf(part), data_part_compat: true } };
 }
 
 const withMetadata = (part: JsonObject, metadata: JsonObject | undefined): JsonObject =>

@@ -67,6 +67,8 @@ function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void 
   const version = versionOf(call);
   if (version === "1.0" || call.transport === "rest") return;
   if (version !== "unknown" && policy === "lenient") return;
+  if (version !== "unknown" && version !== undefined)
+    throw new Fault("method-not-found", `"${call.method}" is not a method of version ${version}`);
   // v1 §3.6.2: no version means 0.3, which has no such method.
   throw new Fault(
     "version-not-supported",

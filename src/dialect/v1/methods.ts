@@ -1,6 +1,6 @@
 import { Fault } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
-import { member, readFlag, readLastEventId, readParams } from "../read.ts";
+import { isObject, readFlag, readLastEventId, readMetadata, readParams, readText } from "../read.ts";
 import { readFilter, readSend, readTask, readView } from "./read.ts";
 
 type Decode = (call: WireCall) => WithoutAgent<Operation>;
@@ -27,7 +27,11 @@ export const METHODS: Readonly<Record<string, Decode>> = {
     const artifacts = readFlag(params, "includeArtifacts", "") ?? false;
     return { op: "list", filter: readFilter(params), view: readView(params, "", artifacts) };
   },
-  CancelTask: call => ({ op: "cancel", taskId: readTask(readParams(call)), again: "task" }),
+  CancelTask(call) {
+    const params = readParams(call);
+    readMetadata(params, "");
+    return { op: "cancel", taskId: readTask(params), again: "task" };
+  },
   SubscribeToTask: call => ({
     op: "subscribe",
     taskId: readTask(readParams(call)),
@@ -49,11 +53,8 @@ export function decodeMethod(call: WireCall): Operation {
       "method-not-found",
       `There is no method "${call.method.slice(0, 100)}"; v1.0 has ${Object.keys(METHODS).join(", ")}`,
     );
-  const tenant = member(readParams(call), "tenant");
   const operation = decode(call) as Operation;
-  return {
-    ...operation,
-    agent: call.agent as Operation["agent"],
-    ...(typeof tenant === "string" && tenant !== "" && { tenant }),
-  };
+  // Only one method does without parameters: v1 §9.4.
+  const tenant = isObject(call.params) ? readText(call.params, "tenant", "") : undefined;
+  return { ...operation, agent: call.agent as Operation["agent"], ...(tenant && { tenant }) };
 }

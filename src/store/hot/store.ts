@@ -2,6 +2,7 @@ import {
   accepts,
   apply,
   Fault,
+  isHidden,
   isSettled,
   isTerminal,
   LIMITS,
@@ -173,6 +174,8 @@ export function createHotStore(parts: HotParts): Store {
   function toChange(entry: Entry): Change {
     const task = (entry.last as HotStep).task;
     entry.task = task;
+    // To come into the lists, or to leave them, is a move as well.
+    if (entry.visible && isHidden(entry.visible) !== isHidden(task)) entry.rev ??= ++newestRev;
     return {
       scope: entry.scope,
       task,

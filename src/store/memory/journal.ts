@@ -1,6 +1,7 @@
 import {
   type AgentName,
   apply,
+  isHidden,
   isSettled,
   type Recorded,
   type Scope,
@@ -78,7 +79,7 @@ export function createMemoryJournal(): Journal {
 
 function matches(one: Kept, scope: Scope, agent: AgentName, filter: ListFilter): boolean {
   const { task } = one;
-  if (!belongsTo(one, scope) || task.agent !== agent || task.reply) return false;
+  if (!belongsTo(one, scope) || task.agent !== agent || isHidden(task)) return false;
   if (filter.contextId !== undefined && task.contextId !== filter.contextId) return false;
   if (filter.state !== undefined && task.status.state !== filter.state) return false;
   return filter.statusSince === undefined || task.status.at >= filter.statusSince;

@@ -3,6 +3,7 @@ import {
   type AgentName,
   apply,
   applyAll,
+  isHidden,
   type Scope,
   type Seq,
   type Step,
@@ -117,7 +118,7 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
     change.bytes = 2 * events.length + (snapshot?.length ?? 0) + 500;
     segment.run(key, last, rev, events);
     const state = STATES.indexOf(task.status.state);
-    const hidden = task.reply ? 1 : 0;
+    const hidden = isHidden(task) ? 1 : 0;
     const { at } = task.status;
     const { contextId } = task;
     if (change.isNew) {
