@@ -57,11 +57,10 @@ export function readHot(entry: Entry, after: Seq, max: number): readonly Step[] 
 }
 
 /** Lets go of the older half of a long hot end; slower readers go to the journal. */
-export function trim(entry: Entry, eventsMax: number): void {
-  if (entry.steps.length <= eventsMax) return;
-  const keep = Math.max(eventsMax >> 1, entry.seq - entry.committed);
-  entry.bytes = Math.ceil((entry.bytes * keep) / entry.steps.length);
-  entry.steps = entry.steps.slice(-keep);
+export function trim(entry: Entry, eventsMax: number): boolean {
+  if (entry.steps.length <= eventsMax) return false;
+  entry.steps = entry.steps.slice(-Math.max(eventsMax >> 1, entry.seq - entry.committed));
+  return true;
 }
 
 export const belongsTo = (entry: { readonly scope: Scope }, scope: Scope): boolean =>

@@ -14,7 +14,6 @@ export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">):
   const store = createHotStore({ ...parts, journal: createSqliteJournal(db, unlock) });
   return {
     ...store,
-    lastAt: store.lastAt,
     async close() {
       await checkpoints.stop();
       await store.close();

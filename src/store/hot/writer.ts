@@ -1,0 +1,164 @@
+import {
+  accepts,
+  apply,
+  Fault,
+  isHidden,
+  isTerminal,
+  LIMITS,
+  type Seq,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+} from "../../model/index.ts";
+import { type Batch, createBatch } from "./batch.ts";
+import type { Cache } from "./cache.ts";
+import type { Entry } from "./entry.ts";
+import type { Change, Journal } from "./journal.ts";
+import { HotStep } from "./step.ts";
+
+export interface WriterParts {
+  readonly journal: Journal;
+  readonly cache: Cache;
+  readonly now: () => number;
+  /** Once for each task in a commit, after it. */
+  readonly onCommitted: (taskId: TaskId) => void;
+  /** The journal could not write: what was to be written did not happen. */
+  readonly onRefused: (entries: readonly Entry[]) => void;
+  /** Whether somebody holds a lease on it. */
+  readonly isRunning: (taskId: TaskId) => boolean;
+}
+
+/** Puts events at the end of logs; all of one turn of the event loop are one commit. */
+export interface Writer {
+  /** All of them or, if the lifecycle refuses one, none. Resolves when they are committed. */
+  record(entry: Entry, events: readonly TaskEvent[]): Promise<void>;
+  /** What is recorded but not yet committed. */
+  readonly pending: Promise<void> | null;
+  /** The newest revision that can be read. */
+  readonly committedRev: number;
+  flush(): void;
+}
+
+export function createWriter(parts: WriterParts): Writer {
+  const { journal, cache } = parts;
+  let batch: Batch | null = null;
+  let newestRev = journal.lastRev;
+  let committedRev = newestRev;
+
+  function record(entry: Entry, events: readonly TaskEvent[]): Promise<void> {
+    if (entry.seq + events.length > LIMITS.eventsMax)
+      throw new Fault("unsupported-operation", `A task has at most ${LIMITS.eventsMax} events`);
+    const before = entry.task;
+    const { steps, task, last } = toSteps(entry, events, parts.now());
+    if (before?.status !== task?.status) entry.rev = ++newestRev;
+    entry.task = task;
+    entry.last = last;
+    entry.seq += steps.length;
+    for (const step of steps) entry.steps.push(step);
+    return mark(entry);
+  }
+
+  function mark(entry: Entry): Promise<void> {
+    if (!batch) {
+      batch = createBatch();
+      setImmediate(flush);
+    }
+    if (!entry.dirty) {
+      entry.dirty = true;
+      cache.hold(entry);
+      batch.entries.push(entry);
+    }
+    return batch.done;
+  }
+
+  function flush(): void {
+    const writing = batch;
+    if (!writing) return;
+    batch = null;
+    cache.cool();
+    const changes = writing.entries.map(toChange);
+    try {
+      journal.commit(changes);
+    } catch (cause) {
+      parts.onRefused(writing.entries);
+      writing.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
+      return;
+    }
+    committedRev = newestRev;
+    for (let i = 0; i < changes.length; i++) written(writing.entries[i] as Entry, changes[i] as Change);
+    writing.resolve();
+    for (const entry of writing.entries) parts.onCommitted(entry.taskId);
+  }
+
+  function toChange(entry: Entry): Change {
+    const task = (entry.last as HotStep).task;
+    entry.task = task;
+    // To come into the lists, or to leave them, is a move as well.
+    if (entry.visible && isHidden(entry.visible) !== isHidden(task)) entry.rev ??= ++newestRev;
+    return {
+      scope: entry.scope,
+      task,
+      steps: entry.steps.slice(entry.committed - entry.seq),
+      isNew: entry.committed === 0,
+      rev: entry.rev,
+      snapshot: entry.rev !== null && wantsSnapshot(entry, task),
+      bytes: 0,
+    };
+  }
+
+  function written(entry: Entry, change: Change): void {
+    entry.dirty = false;
+    entry.rev = null;
+    entry.committed = entry.seq;
+    entry.visible = change.task;
+    if (change.snapshot) entry.snapshotSeq = entry.seq;
+    cache.committed(entry, change.bytes);
+    if (!parts.isRunning(entry.taskId)) cache.rest(entry);
+  }
+
+  return {
+    record,
+    flush,
+    get pending() {
+      return batch?.done ?? null;
+    },
+    get committedRev() {
+      return committedRev;
+    },
+  };
+}
+
+interface Made {
+  readonly steps: readonly HotStep[];
+  readonly task: Task | null;
+  readonly last: HotStep | null;
+}
+
+function toSteps(entry: Entry, events: readonly TaskEvent[], at: number): Made {
+  const steps: HotStep[] = [];
+  let { last, task } = entry;
+  for (const event of events) {
+    if (!accepts(task, event)) throw refused(entry.taskId, task, event);
+    const seq = (entry.seq + steps.length + 1) as Seq;
+    // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
+    const lazy = event.type === "artifact";
+    if (!lazy) task = apply(last?.task ?? task, { seq, at, event });
+    last = new HotStep(seq, at, event, last ?? task, lazy ? null : task);
+    steps.push(last);
+  }
+  return { steps, task, last };
+}
+
+/**
+ * At the end, and for long logs when they have doubled, so that all snapshots together cost no more than the log.
+ * A short log needs none: to fold a few events costs less than to write the task twice.
+ */
+function wantsSnapshot(entry: Entry, task: Task): boolean {
+  const since = entry.seq - entry.snapshotSeq;
+  return since >= (isTerminal(task.status.state) ? 64 : Math.max(256, entry.snapshotSeq));
+}
+
+function refused(taskId: TaskId, task: Task | null, event: TaskEvent): Fault {
+  const state = task?.status.state ?? "not there";
+  return new Fault("conflict", `A task that is ${state} takes no ${event.type}`, { taskId });
+}
