@@ -26,7 +26,8 @@ const files: readonly File[] = globSync("*/*.exchange", { cwd: ROOT })
 
 for (const dialect of new Set(files.map(file => file.dialect)))
   describe(dialect, () => {
-    for (const file of files.filter(one => one.dialect === dialect)) it(file.story.sentence, () => check(file));
+    for (const file of files.filter(one => one.dialect === dialect))
+      it(file.story.sentence, () => check(file));
   });
 
 async function check({ path, text, story }: File): Promise<void> {
@@ -47,7 +48,7 @@ describe("the corpus", () => {
   });
 
   it("has a folder for each dialect, and each fault of a dialect in it", async () => {
-    const house = await openHouse({});
+    const house = await openHouse({ settings: {}, cast: undefined });
     await house.close();
     const missing = house.dialects.flatMap(({ name, faults }) => {
       const replies = files.filter(file => file.dialect === name).map(file => file.text);

@@ -13,6 +13,7 @@ import {
 import { createHotStore } from "../../src/store/hot/store.ts";
 import { createSqliteJournal } from "../../src/store/sqlite/journal.ts";
 import { openDatabase } from "../../src/store/sqlite/open.ts";
+import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, said, said03, until } from "../support/client.ts";
 import { nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
@@ -22,6 +23,7 @@ import { foldText, idsOf, isAscending, plotOf, stateOf, taskOf, textOf } from ".
 const servers: TestServer[] = [];
 const ends: (() => void)[] = [];
 afterEach(async () => {
+  await endChildren();
   for (const server of servers.splice(0)) await server.stop();
   for (const end of ends.splice(0)) end();
 });
@@ -29,7 +31,10 @@ afterEach(async () => {
 describe("a store whose database may grow no further", () => {
   const ALICE = toScope("acme", "alice");
   const ECHO = "echo" as AgentName;
-  const mint = createMint({ now: Date.now, random: n => crypto.getRandomValues(new Uint8Array(n)) });
+  const mint = createMint({
+    now: Date.now,
+    randomHex: n => Buffer.from(crypto.getRandomValues(new Uint8Array(n))).toString("hex"),
+  });
 
   function open() {
     const folder = tempFolder();
@@ -127,6 +132,59 @@ describe("a store whose database may grow no further", () => {
     // The run has lost its hold: what it says from now on would not fit what is recorded.
     await expect(store.log.append(ALICE, id, [event], { run })).rejects.toMatchObject({ code: "conflict" });
     await store.close();
+  });
+});
+
+describe("an agent that never pauses", () => {
+  /** Whether the server still takes part in life; one that spins does not even answer this. */
+  const answers = async (url: string): Promise<boolean> =>
+    (await fetch(`${url}/agents`, { signal: AbortSignal.timeout(10_000) })).ok;
+  const begin = async (url: string, text: string): Promise<string> =>
+    taskOf(
+      (await rpc(url, "SendMessage", { ...said(text), configuration: { returnImmediately: true } })).body,
+    ).id;
+  const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
+
+  function writeTalker(): string {
+    const folder = tempFolder();
+    ends.push(folder.remove);
+    const body = `
+    if (task.text === "short") return yield ctx.text("short");
+    const end = task.text === "endless" || ctx.attempt === 1 ? Infinity : 30;
+    for (let i = 1; i <= end; i++) yield ctx.text(i + " ");`;
+    return writeAgent(folder.path, "talker", body);
+  }
+
+  test("does not take the server with it when what it says can no longer be recorded", async ({ skip }) => {
+    const disk = createTinyDisk(32);
+    if (!disk) return skip("NOT TESTED: a small disk cannot be mounted here (mount -t tmpfs was refused)");
+    ends.push(disk.remove);
+    const flags = ["--durability", "process", "--log-level", "error"];
+    const { url } = await startChild({ agents: [writeTalker()], data: `${disk.path}/data`, flags });
+    const id = await begin(url, "talk");
+    await until(async () => textOf(await get(url, id)).length > 1_000);
+    disk.fill();
+    const refused = async (): Promise<boolean> => {
+      expect(await answers(url)).toBe(true);
+      return (await rpc(url, "SendMessage", said("x".repeat(20_000)))).status === 503;
+    };
+    await until(refused);
+    expect(await answers(url)).toBe(true);
+    disk.free();
+    await until(async () => stateOf(await get(url, id)) === "completed");
+  });
+
+  test("fails when its log is full, and the others do not notice", async () => {
+    const flags = ["--log-level", "error", "--lease-ms", "1000"];
+    const { url } = await startChild({ agents: [writeTalker()], data: ":memory:", flags });
+    const id = await begin(url, "endless");
+    const ended = async (): Promise<boolean> => {
+      expect(await answers(url)).toBe(true);
+      return stateOf(await get(url, id)) === "failed";
+    };
+    await until(ended, 40_000);
+    const short = await begin(url, "short");
+    await until(async () => textOf(await get(url, short)) === "short");
   });
 });
 

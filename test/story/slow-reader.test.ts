@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, type Stream, said } from "../support/client.ts";
+import { openStream, rpc, type SseEvent, type Stream, said, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { isAscending, partsText, taskOf } from "../support/wire.ts";
 
@@ -78,9 +78,14 @@ function mostMemory(server: Child): number {
 }
 
 /** A caller that asks for a stream and then does not read its socket. */
-async function openUnread(url: string, method: string, id: string): Promise<IncomingMessage> {
+async function openUnread(
+  url: string,
+  method: string,
+  id: string,
+  more: object = {},
+): Promise<IncomingMessage> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { id } });
-  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...more };
   const call = request(url, { method: "POST", headers, agent: false });
   call.end(body);
   const [response] = (await once(call, "response")) as [IncomingMessage];
@@ -93,6 +98,8 @@ interface Seen {
   last: string;
 }
 
+const nothing = (): Seen => ({ ids: [], pictures: [], last: "" });
+
 /** Keeps what matters of an event and lets its 50 MB go. */
 function note(seen: Seen, id: number, result: SseEvent["data"]): void {
   seen.ids.push(id);
@@ -103,13 +110,12 @@ function note(seen: Seen, id: number, result: SseEvent["data"]): void {
 }
 
 async function readFast(stream: Stream): Promise<Seen> {
-  const seen: Seen = { ids: [], pictures: [], last: "" };
+  const seen = nothing();
   for await (const event of stream) note(seen, Number(event.id), event.data.result);
   return seen;
 }
 
-async function readAtLast(response: IncomingMessage): Promise<Seen> {
-  const seen: Seen = { ids: [], pictures: [], last: "" };
+async function readAtLast(response: IncomingMessage, seen: Seen = nothing()): Promise<Seen> {
   let rest = "";
   for await (const chunk of response.setEncoding("utf8")) {
     rest += chunk;
@@ -121,6 +127,13 @@ async function readAtLast(response: IncomingMessage): Promise<Seen> {
     }
   }
   return seen;
+}
+
+/** Whether the server still holds the connection, as the system sees it. */
+function isHeld(server: Child, response: IncomingMessage): boolean {
+  const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
+  const line = new RegExp(`:${hex(server.port)} \\w+:${hex(response.socket.localPort as number)} 01 `);
+  return line.test(readFileSync("/proc/net/tcp", "utf8"));
 }
 
 interface Painting {
@@ -167,7 +180,7 @@ for (const eventBytes of [16 * 1024, MB])
       expect(seen.last).toMatch(/completed/i);
     }
 
-    for (const seen of await Promise.all(slow.map(readAtLast))) {
+    for (const seen of await Promise.all(slow.map(one => readAtLast(one)))) {
       expect(seen.pictures).toEqual(numbers);
       expect(isAscending(seen.ids)).toBe(true);
       expect(seen.last).toMatch(/completed/i);
@@ -177,3 +190,34 @@ for (const eventBytes of [16 * 1024, MB])
     const limits = [LIVE_MB_MAX, RESIDENT_MB_MAX, LIVE_MB_MAX];
     expect({ growth, limits }).toSatisfy(() => growth.every((mb, i) => mb <= (limits[i] as number)));
   });
+
+test("a reader that is stuck for too long is cut off, and goes on from its last event when it comes back", async ({
+  skip,
+}) => {
+  if (!existsSync("/proc/net/tcp")) return skip("NOT TESTED: this system has no /proc to see connections in");
+  writeFileSync(gate(), "");
+  const server = await startChild({
+    agents: [painter()],
+    data: join(folder.path, "data"),
+    flags: ["--durability", "process", "--log-level", "warn", "--heartbeat-ms", "100"],
+  });
+  const { url } = server;
+  const params = { ...said(String(16 * 1024)), configuration: { returnImmediately: true } };
+  const { id } = taskOf((await rpc(url, "SendMessage", params)).body);
+  const response = await openUnread(url, "SubscribeToTask", id, {
+    "a2a-version": "1.0",
+    "last-event-id": "2",
+  });
+  await until(() => !isHeld(server, response), 30_000);
+  // What the system had taken by then is still there to be read; then it breaks off.
+  const seen = nothing();
+  await expect(readAtLast(response, seen)).rejects.toThrow();
+  expect(seen.last).not.toMatch(/completed/i);
+
+  const back = { "last-event-id": String(seen.ids.at(-1)) };
+  const rest = await readFast(await openStream(url, "SubscribeToTask", { id }, back));
+  expect(isAscending([...seen.ids, ...rest.ids])).toBe(true);
+  const numbers = Array.from({ length: TOTAL_BYTES / (16 * 1024) }, (_, i) => i);
+  expect([...seen.pictures, ...rest.pictures]).toEqual(numbers);
+  expect(rest.last).toMatch(/completed/i);
+});

@@ -122,6 +122,13 @@ const SIMPLE: readonly AgentDefinition[] = [
     },
   },
   {
+    name: "babbling",
+    description: "Says what is no word of an agent",
+    async *run() {
+      yield { type: "status", state: "submitted" } as never;
+    },
+  },
+  {
     name: "refuser",
     description: "To get a task whose id is the code of a fault is that fault",
     run: task => task.text,

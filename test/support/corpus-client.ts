@@ -1,7 +1,7 @@
 /** The caller in a story: sends what the file says and writes down what comes back. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
-import type { Outcome, Reading, Scene, Story, WireRequest } from "./corpus.ts";
+import { type Outcome, type Reading, type Scene, type Story, type WireRequest, writeJson } from "./corpus.ts";
 import { Names } from "./corpus-names.ts";
 import { type House, openHouse } from "./corpus-server.ts";
 
@@ -12,7 +12,7 @@ const isTold = (name: string, value: string): boolean =>
 
 /** Plays a story on a stage of its own. */
 export async function play(story: Story): Promise<readonly Outcome[]> {
-  const house = await openHouse(story.settings);
+  const house = await openHouse(story);
   const caller = new Caller(house);
   try {
     const outcomes: Outcome[] = [];
@@ -37,14 +37,14 @@ class Caller {
   async play(scene: Scene): Promise<Outcome> {
     this.#house.tick();
     if (!scene.request) {
-      this.#house.goOn();
+      await this.#house.goOn();
       return { operation: "-", reply: await this.#readOn() };
     }
     const response = await this.#send(scene.request);
     const reply = await this.#read(response, scene.reading);
     const operation = this.#house.decoded();
     return {
-      operation: operation ? this.#names.hide(JSON.stringify(operation, null, 2)) : "-",
+      operation: operation ? this.#names.hide(writeJson(operation)) : "-",
       reply: this.#names.hide(reply),
     };
   }

@@ -6,7 +6,6 @@ const LETTERS: Readonly<Record<string, string>> = {
   taskId: "T",
   contextId: "C",
   messageId: "M",
-  nextPageToken: "P",
 };
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 const ID = new RegExp(`(?:"(\\w+)":")?(${UUID})`, "g");
@@ -30,7 +29,7 @@ export class Names {
       .replace(REFERENCE, (_, before, reference) => `${before}${this.#name("R", reference)}`)
       .replace(ID, (_, member: string | undefined, id: string) => {
         const name = this.#name(LETTERS[member ?? ""] ?? "X", id);
-        return member === undefined ? name : `"${member}":"${name}"`;
+        return member === undefined ? name : `"${member}":"${name}`;
       })
       .replace(TIME, time => timeName(time) ?? time);
   }
@@ -45,12 +44,17 @@ export class Names {
   /** What has a name already has it wherever it stands. */
   #known(text: string): string {
     let named = text;
-    for (const [value, name] of this.#byValue) named = named.replaceAll(value, name);
+    // Page tokens are short: what looks like one inside of something else is none.
+    for (const [value, name] of this.#byValue)
+      named = /^[PE]/.test(name)
+        ? named.replaceAll(`"${value}"`, `"${name}"`)
+        : named.replaceAll(value, name);
     return named;
   }
 
   #name(letter: string, value: string): string {
-    const known = this.#byValue.get(value) ?? (this.#byName.has(value) ? value : undefined);
+    // What was replaced a moment ago by its name is found again.
+    const known = this.#byName.has(value) ? value : this.#byValue.get(value);
     if (known !== undefined) return known;
     const count = (this.#counts.get(letter) ?? 0) + 1;
     const name = `${letter}${count}`;

@@ -1,6 +1,7 @@
 /** The whole house in memory, composed as in main.ts, but with a clock that ticks once for each request and ids that are counted. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { createAnonymousGuard } from "../../src/auth/anonymous.ts";
 import { createLocalBus } from "../../src/bus/local.ts";
 import { createCatalog } from "../../src/catalog.ts";
@@ -9,37 +10,41 @@ import { createDialects } from "../../src/dialect/index.ts";
 import type { ServerSettings } from "../../src/main.ts";
 import { createMint, FAULTS, Fault, type FaultCode, LIMITS } from "../../src/model/index.ts";
 import { createPipeline } from "../../src/pipeline.ts";
-import { type Agent, type Core, DUE, type Dialect, type Operation } from "../../src/ports.ts";
+import { type Agent, type Core, type Dialect, DUE, type Operation } from "../../src/ports.ts";
 import { createRunner } from "../../src/runner/claim.ts";
 import { toAgent } from "../../src/runtime/function.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createHttp } from "../../src/transport/http.ts";
 import { createRoutes } from "../../src/transport/routes.ts";
+import { createStreams } from "../../src/transport/sse.ts";
+import type { Story } from "./corpus.ts";
 import { createCast, Lever } from "./corpus-agents.ts";
 import { createTestLog, SETTINGS } from "./server.ts";
 
 export const CLOCK_START = Date.UTC(2026, 0, 1);
 export const TICK_MS = 1_000;
+/** Of the event loop: more than any run needs that waits for nobody. */
+const TURNS_MAX = 1_000;
 
 export interface House {
   readonly port: number;
   readonly dialects: readonly Dialect[];
   /** A second later. */
   tick(): void;
-  /** Lets agents that wait go on. */
-  goOn(): void;
+  /** Lets agents that wait go on, to the end of their runs. */
+  goOn(): Promise<void>;
   /** What was decoded since the last look. */
   decoded(): Operation | undefined;
   close(): Promise<void>;
 }
 
-export async function openHouse(changes: Partial<ServerSettings>): Promise<House> {
-  const settings = { ...SETTINGS, drainMs: 0, ...changes };
+export async function openHouse(story: Pick<Story, "settings" | "cast">): Promise<House> {
+  const settings = toSettings(story.settings);
   const lever = new Lever();
   let now = CLOCK_START;
   let operation: Operation | undefined;
   const clock = (): number => now;
-  const newId = createMint({ now: clock, random: createCounter() });
+  const newId = createMint({ now: clock, randomHex: createCounter() });
   const log = createTestLog();
   const bus = createLocalBus();
   const store = createMemoryStore({
@@ -48,15 +53,33 @@ export async function openHouse(changes: Partial<ServerSettings>): Promise<House
     onCommitted: taskId => bus.ring(taskId),
     onDue: () => bus.ring(DUE),
   });
-  const agents = createCast(lever).map(toAgent);
+  const agents = createCast(lever)
+    .filter(one => story.cast?.includes(one.name) ?? true)
+    .map(toAgent);
   const catalog = createCatalog(agents, (agents[0] as Agent).name, clock);
-  const core = refusing(createCore({ ...settings, store, bus, catalog, newId, isOpen: () => true }));
+  const streams = createStreams(settings);
+  const core = createCore({
+    ...settings,
+    store,
+    bus,
+    catalog,
+    newId,
+    isOpen: () => true,
+    hasStreamRoom: streams.hasRoom,
+  });
   const dialects = createDialects(settings).map(one => overheard(one, heard => (operation = heard)));
-  const pipeline = createPipeline({ dialects, guard: createAnonymousGuard(), core, catalog, log });
+  const pipeline = createPipeline({
+    dialects,
+    guard: createAnonymousGuard(),
+    core: refusing(core),
+    catalog,
+    log,
+  });
   const http = createHttp({
     ...settings,
     pipeline,
     log,
+    streams,
     locate: createRoutes(dialects),
     limits: { ...LIMITS, ...settings },
     modifiedAt: () => catalog.modifiedAt,
@@ -68,7 +91,10 @@ export async function openHouse(changes: Partial<ServerSettings>): Promise<House
     port: (http.server.address() as AddressInfo).port,
     dialects,
     tick: () => void (now += TICK_MS),
-    goOn: () => lever.pull(),
+    async goOn() {
+      lever.pull();
+      for (let turns = 0; runner.running > 0 && turns < TURNS_MAX; turns++) await setImmediate();
+    },
     decoded() {
       const heard = operation;
       operation = undefined;
@@ -82,14 +108,16 @@ export async function openHouse(changes: Partial<ServerSettings>): Promise<House
   };
 }
 
+function toSettings(changes: Story["settings"]): ServerSettings {
+  for (const name of Object.keys(changes))
+    if (!Object.hasOwn(SETTINGS, name)) throw new Error(`there is no setting ${name}`);
+  return { ...SETTINGS, drainMs: 0, ...changes };
+}
+
 /** Chance without chance: 1, 2, 3, … */
-function createCounter(): (bytes: number) => Uint8Array {
+function createCounter(): (bytes: number) => string {
   let count = 0;
-  return bytes => {
-    const drawn = new Uint8Array(bytes);
-    new DataView(drawn.buffer).setUint32(bytes - 4, ++count);
-    return drawn;
-  };
+  return bytes => (++count).toString(16).padStart(2 * bytes, "0");
 }
 
 /** The dialect itself; what it decodes is heard on the way. */

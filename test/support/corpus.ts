@@ -4,6 +4,7 @@
  *     # What this shows, in one sentence: it is the name of the test.
  *     # Where it comes from: wire.md, the specification, a seed.
  *     @set versionPolicy strict            settings of the server, if they matter
+ *     @cast echo asker                     only these agents, where a reply lists all of them
  *     POST /agents/echo                    the request: verb and path, headers, an empty line, the body
  *     A2A-Version: 1.0
  *
@@ -37,6 +38,8 @@ export interface Story {
   /** All comment lines at the head but the first, without their marks. */
   readonly sources: string;
   readonly settings: Readonly<Record<string, string | number | boolean>>;
+  /** The agents that are served; undefined: all of them. */
+  readonly cast: readonly string[] | undefined;
   readonly scenes: readonly Scene[];
 }
 
@@ -74,6 +77,10 @@ export function readStory(text: string): Story {
   return {
     sentence: comments[0] ?? "",
     sources: comments.slice(1).join(" "),
+    cast: head
+      .find(line => line.startsWith("@cast "))
+      ?.split(" ")
+      .slice(1),
     settings: Object.fromEntries(head.filter(line => line.startsWith("@set ")).map(readSetting)),
     scenes,
   };
@@ -99,7 +106,7 @@ function readReading(lines: readonly string[]): Reading {
   for (const line of lines) {
     const found = /^@(hold|leave) after (\d+) frames?$/.exec(line);
     if (found) return { how: found[1] as "hold" | "leave", frames: Number(found[2]) };
-    if (line.startsWith("@") && !/^@(set \w+ .+|go on)$/.test(line))
+    if (line.startsWith("@") && !/^@(set \w+ .+|cast .+|go on)$/.test(line))
       throw new Error(`nobody knows what ${line} means`);
   }
   return { how: "all" };
@@ -126,6 +133,22 @@ export function writeStory(story: Story, outcomes: readonly Outcome[]): string {
     return [scene.text, operation, reply].join(PART);
   });
   return `${scenes.join(NEXT)}\n`;
+}
+
+const WIDTH = 110;
+
+/** JSON for people: what fits on a line is one. */
+export function writeJson(value: unknown, indent = ""): string {
+  const flat = JSON.stringify(value, null, 1)?.replace(/\n\s*/g, " ") ?? "null";
+  if (typeof value !== "object" || value === null || indent.length + flat.length <= WIDTH - 20) return flat;
+  const deeper = `${indent}  `;
+  const lines = Array.isArray(value)
+    ? value.map(one => writeJson(one, deeper))
+    : Object.entries(value)
+        .filter(([, one]) => one !== undefined)
+        .map(([name, one]) => `${JSON.stringify(name)}: ${writeJson(one, deeper)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${deeper}${lines.join(`,\n${deeper}`)}\n${indent}${close}`;
 }
 
 /** For people: JSON over several lines, so that a difference is seen where it is. */

@@ -1,17 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { filesBelow, ROOT, type TreeFile } from "./tidy-tree.ts";
 
 /** The documents as the tidy test reads them: headings, tables, links, and what they tell a reader to type. */
 
-/** Tests and generated files are no documents; what is written for readers is. */
-export const DOCUMENTS: readonly TreeFile[] = [
-  ...readdirSync(ROOT)
-    .filter(name => name.endsWith(".md"))
-    .flatMap(name => filesBelow("").filter(file => file.path === name)),
-  ...filesBelow("docs").filter(file => file.path.endsWith(".md")),
-  ...filesBelow("bench").filter(file => file.path.endsWith(".md")),
-];
+export const DOCUMENTS: readonly TreeFile[] = filesBelow("").filter(file => file.path.endsWith(".md"));
 
 export function documentOf(path: string): TreeFile {
   const found = DOCUMENTS.find(file => file.path === path);
@@ -102,9 +95,16 @@ export interface Typed {
 export function typedIn(file: TreeFile): readonly Typed[] {
   const blocks = [...file.text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)].map(found => found[1]);
   const lines = blocks.flatMap(block => (block as string).replaceAll("\\\n", " ").split("\n"));
-  const inline = [...withoutBlocks(file.text).matchAll(/`((?:npm|npx|dragoman) [^`]+)`/g)].map(found => found[1]);
+  const inline = [...withoutBlocks(file.text).matchAll(/`((?:npm|npx|dragoman) [^`]+)`/g)].map(
+    found => found[1],
+  );
   return [...lines, ...inline]
-    .map(line => (line as string).replace(/^\$ /, "").replace(/\s+#.*$/, "").trim())
+    .map(line =>
+      (line as string)
+        .replace(/^\$ /, "")
+        .replace(/\s+#.*$/, "")
+        .trim(),
+    )
     .filter(words => words !== "")
     .map(words => ({ file: file.path, words }));
 }

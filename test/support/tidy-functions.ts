@@ -34,7 +34,9 @@ export function functionsIn(code: string): readonly Measured[] {
 
 type Lines = { readonly first: number; readonly last: number };
 const isWithin = (inner: Lines, outer: Lines): boolean =>
-  inner.first >= outer.first && inner.last <= outer.last && inner.last - inner.first < outer.last - outer.first;
+  inner.first >= outer.first &&
+  inner.last <= outer.last &&
+  inner.last - inner.first < outer.last - outer.first;
 
 /** For each bracket the place of its partner. */
 function partnersIn(code: string): ReadonlyMap<number, number> {
@@ -115,7 +117,7 @@ function afterAngles(code: string, from: number): number {
 function* arrows(code: string, partners: ReadonlyMap<number, number>): Generator<Range> {
   for (const { index } of code.matchAll(/=>/g)) {
     const line = code.slice(code.lastIndexOf("\n", index) + 1, index);
-    const name = /([\w$#]+)\s*(?::[^=]*)?=\s*(?:async\s*)?[(\w][^=]*$|([\w$#]+):\s*(?:async\s*)?[(\w][^:]*$/.exec(line);
+    const name = /\b(?:const|let|readonly)\s+([\w$#]+)|^\s*([\w$#]+):/.exec(line);
     yield { name: name?.[1] ?? name?.[2] ?? "=>", from: index, to: endOfArrow(code, index + 2, partners) };
   }
 }

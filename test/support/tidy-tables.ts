@@ -1,7 +1,6 @@
 import { Command } from "commander";
-import * as cliMain from "../../src/cli/session.ts";
 import { CLI_LIMITS } from "../../src/cli/limits.ts";
-import type { CommandFile } from "../../src/cli/session.ts";
+import { type CommandFile, EXIT } from "../../src/cli/session.ts";
 import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../../src/config/options.ts";
 import { createDialects } from "../../src/dialect/index.ts";
 import { FAULTS, type FaultCode, type Json, LIMITS } from "../../src/model/index.ts";
@@ -138,11 +137,16 @@ function toUsage(argument: Command["registeredArguments"][number]): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** docs/reference/cli.md: flag, choices, and the line of the help. */
+/** docs/reference/cli.md: flag, and its line of the help, with choices and default. */
 export const flagRows = (command: Command): Rows =>
-  command.options.map(({ flags, description, argChoices }) => [
+  command.options.map(({ flags, description, argChoices, defaultValue }) => [
     tick(flags),
-    argChoices ? `${description}: ${argChoices.map(tick).join(", ")}` : description,
+    [
+      description,
+      argChoices ? `: ${argChoices.map(tick).join(", ")}` : "",
+      // A flag that begins with --no- is on by default.
+      typeof defaultValue === "number" ? ` (default: ${defaultValue})` : "",
+    ].join(""),
   ]);
 
-export const exitCodes = (): readonly string[] => Object.values(cliMain.EXIT).map(String);
+export const exitCodes = (): readonly string[] => Object.values(EXIT).map(String);

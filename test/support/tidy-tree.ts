@@ -127,7 +127,9 @@ function endOf(text: string, from: number, pattern: RegExp): number {
   }
 }
 
-const WORDS_BEFORE_OPERANDS = new Set("return typeof case in of void yield await throw new else do".split(" "));
+const WORDS_BEFORE_OPERANDS = new Set(
+  "return typeof case in of void yield await throw new else do".split(" "),
+);
 
 /** Whether a slash after this begins a regular expression and does not divide. */
 const isOperand = (before: string): boolean =>

@@ -1,0 +1,88 @@
+import { importsOf, type Source } from "./tidy-tree.ts";
+
+interface Room {
+  /** Rooms that it may import, besides itself; `*` stands for any name. */
+  readonly rooms: readonly string[];
+  /** Libraries that it may import: none, if nothing is said. */
+  readonly libraries?: readonly string[];
+  /** Rooms that it may import only when it comes to that (`await import`), so that a start stays quick. */
+  readonly lazily?: readonly string[];
+}
+
+const INNER: Room = { rooms: ["model", "ports"] };
+
+/** Who may know whom: `model` ← `ports` ← rooms ← `main` ← `cli`. A folder that is not here is not in the house. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  model: { rooms: [] },
+  ports: { rooms: ["model"] },
+  frames: INNER,
+  pipeline: { rooms: ["model", "ports", "frames"] },
+  catalog: INNER,
+  core: INNER,
+  runner: INNER,
+  auth: INNER,
+  bus: INNER,
+  transport: { ...INNER, libraries: ["node:buffer", "node:crypto", "node:http", "node:stream"] },
+  // What all dialects share, and the list of them. A dialect never imports a sibling.
+  dialect: { rooms: ["model", "ports", "dialect/*"] },
+  "dialect/*": { rooms: ["model", "ports", "dialect"] },
+  // What all stores of one process share. A store never imports a sibling either.
+  "store/hot": INNER,
+  "store/memory": { rooms: ["model", "ports", "store/hot"] },
+  "store/sqlite": {
+    rooms: ["model", "ports", "store/hot"],
+    libraries: ["node:fs", "node:path", "node:sqlite", "node:worker_threads"],
+  },
+  telemetry: { ...INNER, libraries: ["node:util", "pino"] },
+  // What authors of agents see: those who load agents and those who run them know it, too.
+  agent: INNER,
+  runtime: { rooms: ["model", "ports", "agent"] },
+  config: { rooms: ["model", "agent"], libraries: ["node:*", "zod"] },
+  index: { rooms: ["model", "ports", "agent", "config"] },
+  main: { rooms: ["*", "*/*"], libraries: ["node:crypto", "node:net"] },
+  cli: {
+    rooms: ["model", "ports"],
+    libraries: ["node:*", "commander"],
+    lazily: ["main", "config", "telemetry", "runtime"],
+  },
+};
+
+const isLike = (pattern: string, name: string): boolean =>
+  new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`).test(name);
+
+/** `node:fs/promises` is one of `node:*`. */
+const kindOf = (library: string): string => library.replace(/^node:.*/, "node:*");
+
+/** The entry of the table for a room. */
+export const entryOf = (room: string): string | undefined =>
+  Object.keys(ROOMS).find(pattern => isLike(pattern, room));
+
+/** `src/dialect/v1/read.ts` is in `dialect/v1`, `src/runtime/function/ctx.ts` in `runtime`, `src/pipeline.ts` is `pipeline`. */
+export function roomOf(path: string): string {
+  const [first, second, ...rest] = path
+    .replace(/^src\//, "")
+    .replace(/\.ts$/, "")
+    .split("/");
+  const inner = `${first}/${second}`;
+  return rest.length > 0 && entryOf(inner) !== undefined ? inner : (first as string);
+}
+
+/** What a file imports against the table. */
+export const wrongImports = (file: Source): readonly string[] =>
+  importsOf(file)
+    .filter(({ from, how }) => !isAllowed(file, from, how))
+    .map(({ from, line }) => `${file.path}:${line} (${roomOf(file.path)}) imports ${from}`);
+
+function isAllowed(file: Source, from: string, how: "type" | "static" | "lazy"): boolean {
+  const own = roomOf(file.path);
+  const room = ROOMS[entryOf(own) ?? ""] ?? { rooms: [] };
+  if (!from.startsWith("."))
+    return (room.libraries ?? []).some(name => name === from || name === kindOf(from));
+  const target = new URL(from, `file:///${file.path}`).pathname.slice(1);
+  const wanted = roomOf(target);
+  if (wanted === own) return true;
+  // The one barrel: what is inside the model may be moved about.
+  if (wanted === "model" && target !== "src/model/index.ts") return false;
+  if (room.rooms.some(pattern => isLike(pattern, wanted))) return true;
+  return how !== "static" && (room.lazily ?? []).includes(wanted);
+}

@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import type { Typed } from "./tidy-docs.ts";
+import { filesBelow, readTree } from "./tidy-tree.ts";
+
+/** Whether what a document tells its reader to type can be typed. */
+
+export const SCRIPTS = (JSON.parse(readTree("package.json").text) as { scripts: Record<string, string> })
+  .scripts;
+const FILES = new Set(filesBelow("").map(file => file.path));
+
+export function canBeTyped({ words }: Typed, commands: readonly Command[]): boolean {
+  const plain = words
+    .replace(/'[^']*'|"[^"]*"/g, "…")
+    .replace(/^(?:[A-Z_]+=\S+ )+/, "")
+    .split(/ [|>&]/)[0] as string;
+  const [first, second = "", third = "", ...rest] = plain.split(/\s+/);
+  if (first === "npm" && second === "run")
+    return third === "dev" ? hasFlags("dev", rest, commands) : Object.hasOwn(SCRIPTS, third);
+  if (first === "npm" && second === "test") return true;
+  if (first === "npm" && second === "start") return hasFlags("serve", [third, ...rest], commands);
+  if (first === "dragoman") return isCommand([second, third, ...rest], commands);
+  if (first !== "npx" || second !== "node") return true;
+  return third === "src/cli/main.ts" ? isCommand(rest, commands) : FILES.has(third);
+}
+
+/** A word in capitals stands for any command. */
+const isCommand = ([name = "", ...words]: readonly string[], commands: readonly Command[]): boolean =>
+  name === "" ||
+  /^[A-Z]+$/.test(name) ||
+  ["--help", "--version"].includes(name) ||
+  hasFlags(name, words, commands);
+
+function hasFlags(name: string, words: readonly string[], commands: readonly Command[]): boolean {
+  const command = commands.find(one => one.name() === name);
+  const known = new Set(["--", "--help", ...(command?.options ?? []).map(option => option.long)]);
+  const flags = words.filter(word => word.startsWith("--")).map(word => word.split("=")[0] as string);
+  return command !== undefined && flags.every(flag => known.has(flag));
+}

@@ -1,0 +1,301 @@
+import { describe, expect, it } from "vitest";
+import { envName, OPTION_NAMES } from "../src/config/options.ts";
+import {
+  DOCUMENTS,
+  deadLinks,
+  documentOf,
+  headingsOf,
+  linkedFrom,
+  namedFiles,
+  rowsOf,
+  sectionOf,
+  typedIn,
+} from "./support/tidy-docs.ts";
+import { functionsIn } from "./support/tidy-functions.ts";
+import { entryOf, ROOMS, roomOf, wrongImports } from "./support/tidy-rooms.ts";
+import * as tables from "./support/tidy-tables.ts";
+import { filesBelow, importsOf, placesOf, readTree, type Source, toSource } from "./support/tidy-tree.ts";
+import { canBeTyped, SCRIPTS } from "./support/tidy-typed.ts";
+import { BANS, idleExceptions, violations } from "./support/tidy-words.ts";
+
+/** The building code: what a reader of one file may rely on in all of them. STYLE.md has the reasons. */
+
+const isTest = (file: { readonly path: string }): boolean => /\.test\.ts$/.test(file.path);
+const isCode = (file: { readonly path: string }): boolean => file.path.endsWith(".ts");
+
+const TREE = filesBelow("");
+const ALL: readonly Source[] = TREE.filter(isCode).map(toSource);
+const SOURCES = ALL.filter(file => file.path.startsWith("src/") && !isTest(file));
+
+// ---- arrows --------------------------------------------------------------------------------------------------
+
+/** A sample of what must not be: else a slip in the table would go unseen. */
+const FOREIGN: readonly (readonly [path: string, from: string])[] = [
+  ["src/model/task.ts", "../ports.ts"],
+  ["src/model/task.ts", "node:crypto"],
+  ["src/core/send.ts", "../dialect/v1/index.ts"],
+  ["src/core/send.ts", "../model/task.ts"],
+  ["src/core/send.ts", "node:http"],
+  ["src/dialect/v1/read.ts", "../v03/read.ts"],
+  ["src/dialect/v1/read.ts", "../../core/send.ts"],
+  ["src/store/memory/journal.ts", "../sqlite/journal.ts"],
+  ["src/runner/drive.ts", "../telemetry/log.ts"],
+  ["src/pipeline.ts", "./dialect/index.ts"],
+  ["src/config/load.ts", "../runtime/function.ts"],
+  ["src/cli/serve.ts", "../main.ts"],
+];
+
+describe("the arrows", () => {
+  it("every file is in a room of the table, and every room of the table has a file", () => {
+    expect(new Set(SOURCES.map(file => entryOf(roomOf(file.path))))).toEqual(new Set(Object.keys(ROOMS)));
+  });
+
+  it("a room imports what its place in the house allows, and nothing else", () => {
+    expect(SOURCES.flatMap(wrongImports)).toEqual([]);
+  });
+
+  it.each(FOREIGN)("the table does not let %s import %s", (path, from) => {
+    const one = { path, text: `import { x } from "${from}";\n` };
+    expect(wrongImports(toSource(one))).toHaveLength(1);
+  });
+
+  it("no file outside of tests imports a test or what tests share", () => {
+    const wrong = SOURCES.filter(file =>
+      importsOf(file).some(({ from }) => /\/test\/|\.test\.ts$/.test(from)),
+    );
+    expect(wrong.map(file => file.path)).toEqual([]);
+  });
+});
+
+// ---- sizes ---------------------------------------------------------------------------------------------------
+
+const FUNCTION_LINES_MAX = 70;
+const FILE_LINES_MAX = 400;
+const GUIDE_FOR_MACHINES_LINES_MAX = 60;
+
+describe("sizes", () => {
+  it(`a function has at most ${FUNCTION_LINES_MAX} lines of its own`, () => {
+    const long = ALL.flatMap(file =>
+      functionsIn(file.code)
+        .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
+        .map(({ name, line, lines }) => `${file.path}:${line}: ${name} has ${lines} lines`),
+    );
+    expect(long).toEqual([]);
+  });
+
+  it("the measure finds long functions, in every form, and lets a factory of short ones pass", () => {
+    const body = "  go();\n".repeat(80);
+    const forms = [
+      `function long(a: string): Promise<{ b: C }> {\n${body}}`,
+      `const long = async (a = {}) => {\n${body}};`,
+      `class A {\nlong(): readonly B[] {\n${body}}}`,
+      `const table = { async *long(call) {\n${body}} };`,
+    ];
+    for (const form of forms) {
+      const worst = functionsIn(form).toSorted((one, other) => other.lines - one.lines)[0];
+      expect([worst?.name, worst?.lines]).toEqual(["long", 82]);
+    }
+    const short = `function one() {\n${"  go();\n".repeat(40)}}\n`;
+    const lines = functionsIn(`function createX() {\n${short.repeat(3)}return { one };\n}`).map(
+      one => one.lines,
+    );
+    expect(Math.max(...lines)).toBe(42);
+  });
+
+  it(`a file has at most ${FILE_LINES_MAX} lines, tests too`, () => {
+    const lengths = ALL.map(file => ({ path: file.path, lines: file.text.split("\n").length - 1 }));
+    expect(lengths.filter(({ lines }) => lines > FILE_LINES_MAX)).toEqual([]);
+  });
+
+  it(`AGENTS.md has fewer than ${GUIDE_FOR_MACHINES_LINES_MAX} lines`, () => {
+    expect(documentOf("AGENTS.md").text.split("\n").length).toBeLessThan(GUIDE_FOR_MACHINES_LINES_MAX);
+  });
+});
+
+// ---- words ---------------------------------------------------------------------------------------------------
+
+describe("words", () => {
+  it.each(BANS)("src/ is free of $what: $instead", ban => {
+    expect(violations(ban, SOURCES)).toEqual([]);
+  });
+
+  it("every exception is still needed", () => {
+    expect(BANS.flatMap(ban => idleExceptions(ban, SOURCES))).toEqual([]);
+  });
+
+  it("no file is named after nothing", () => {
+    const names = ALL.map(file => file.path).filter(path =>
+      /(?:^|[/.-])(?:manager|helpers?|utils?|service|impl|misc|common)(?=[/.-])/i.test(path),
+    );
+    expect(names).toEqual([]);
+  });
+});
+
+// ---- documents in step with the code -------------------------------------------------------------------------
+
+const page = (path: string) => documentOf(`docs/reference/${path}`);
+const pick = (rows: readonly (readonly string[])[], ...columns: readonly number[]) =>
+  rows.map(row => columns.map(at => row[at]));
+
+/** In the names of tests (`"B-M1: …"`) and in the heads of exchanges (`# B-M1, R5`). */
+function numbersIn({ path, text }: { readonly path: string; readonly text: string }): readonly string[] {
+  if (path.endsWith(".test.ts")) return text.match(/\b(?:B-[A-Z]\d+|[RD]\d{1,2})(?=[:,])/g) ?? [];
+  const head = path.endsWith(".exchange") ? (text.match(/^# .*/gm) ?? []) : [];
+  return head.flatMap(line => line.match(/\b(?:B-[A-Z]\d+|[RD]\d{1,2})\b/g) ?? []);
+}
+
+describe("the reference says what the code says", () => {
+  it("faults.md has every fault with the numbers of every dialect", () => {
+    expect(rowsOf(sectionOf(page("faults.md"), "The catalogue"))).toEqual(tables.faultRows());
+  });
+
+  it("config.md has every option with flag, variable, default, values and purpose", () => {
+    expect(rowsOf(sectionOf(page("config.md"), "Options"))).toEqual(tables.optionRows());
+  });
+
+  it("limits.md has every limit with its value and its option, and a reason", () => {
+    const server = rowsOf(sectionOf(page("limits.md"), "The server"));
+    const cli = rowsOf(sectionOf(page("limits.md"), "The command line"));
+    expect(pick(server, 0, 1, 2)).toEqual(tables.limitRows());
+    expect(pick(cli, 0, 1)).toEqual(tables.cliLimitRows());
+    expect([...server, ...cli].filter(row => !row.at(-1))).toEqual([]);
+  });
+
+  it("http.md has every route of every dialect", () => {
+    expect(pick(rowsOf(sectionOf(page("http.md"), "Routes")), 0, 1, 2, 4)).toEqual(tables.routeRows());
+  });
+
+  it("operations.md has every operation with the methods that ask for it", async () => {
+    const rows = rowsOf(sectionOf(page("operations.md"), "The operations"));
+    expect(rows.map(([name]) => name)).toEqual(tables.operations().map(name => `\`${name}\``));
+    for (const [at, dialect] of tables.DIALECTS.entries()) {
+      const methods = [...(await tables.methodsOf(dialect))];
+      const told = rows.flatMap(row => (row[2 + at] as string).match(/(?<=`)[^`]+(?=`)/g) ?? []);
+      const asking = (name: string) => methods.filter(([, op]) => op === name).map(([method]) => method);
+      expect(told.filter(word => !word.includes(" "))).toEqual(tables.operations().flatMap(asking));
+    }
+  });
+
+  it("each dialect has a page, with all its methods; each page has a dialect", async () => {
+    const pages = DOCUMENTS.map(file => /^docs\/dialects\/(\w+)\.md$/.exec(file.path)?.[1]).filter(Boolean);
+    expect(new Set(pages)).toEqual(new Set(["README", ...tables.DIALECTS.map(({ name }) => name)]));
+    for (const dialect of tables.DIALECTS) {
+      const methods = rowsOf(sectionOf(documentOf(`docs/dialects/${dialect.name}.md`), "Methods"));
+      const known = [...(await tables.methodsOf(dialect))].map(([method, op]) => [
+        `\`${method}\``,
+        `\`${op}\``,
+      ]);
+      expect(pick(methods, 0, 1)).toEqual(known);
+    }
+  });
+
+  it("cli.md has every command with its usage and its flags, and every exit code", async () => {
+    const cli = page("cli.md");
+    const told = headingsOf(cli).flatMap(heading => heading.match(/(?<=`)\w+(?=`)/g) ?? []);
+    const all = await tables.commands();
+    expect(told).toEqual(all.map(command => command.name()));
+    for (const command of all) {
+      const heading = headingsOf(cli).find(one => one.includes(`\`${command.name()}\``)) as string;
+      const section = sectionOf(cli, heading);
+      expect(section).toContain(tables.usageOf(command));
+      expect(rowsOf(section)).toEqual(tables.flagRows(command));
+    }
+    expect(rowsOf(sectionOf(cli, "Exit codes")).map(([code]) => code)).toEqual(tables.exitCodes());
+  });
+
+  it("the guide for authors explains all of ctx, and no document promises more of it", () => {
+    const members = tables.ctxMembers();
+    const guide = documentOf("docs/guide/writing-agents.md").text;
+    expect(members.filter(member => !guide.includes(`ctx.${member}`))).toEqual([]);
+    const promised = DOCUMENTS.flatMap(file => file.text.match(/(?<=\bctx\.)\w+/g) ?? []);
+    expect([...new Set(promised)].filter(member => !members.includes(member))).toEqual([]);
+  });
+
+  it("numbers of statements that tests prove are explained in docs/dialects, and the other way round", () => {
+    const explained = rowsOf(documentOf("docs/dialects/README.md").text).map(([number]) => number as string);
+    const cited = TREE.filter(file => file.path.startsWith("test/")).flatMap(numbersIn);
+    expect([...new Set(cited)].filter(number => !explained.includes(number))).toEqual([]);
+    expect(explained.filter(number => number.startsWith("B-") && !cited.includes(number))).toEqual([]);
+  });
+});
+
+// ---- documents by themselves ---------------------------------------------------------------------------------
+
+describe("documents", () => {
+  it("links lead somewhere", () => {
+    expect(DOCUMENTS.flatMap(file => deadLinks(file).map(link => `${file.path}: ${link}`))).toEqual([]);
+  });
+
+  it("every document can be found from the README", () => {
+    const found = new Set(["README.md"]);
+    for (const path of found)
+      for (const next of linkedFrom(documentOf(path)))
+        if (DOCUMENTS.some(file => file.path === next)) found.add(next);
+    expect(DOCUMENTS.map(file => file.path).filter(path => !found.has(path))).toEqual([]);
+  });
+
+  it("files that they name exist", () => {
+    const paths = TREE.map(file => file.path);
+    const isThere = (name: string) =>
+      paths.some(path => path === name || path.startsWith(name.replace(/\/?$/, "/")));
+    const missing = DOCUMENTS.flatMap(file =>
+      namedFiles(file)
+        .filter(name => !isThere(name))
+        .map(name => `${file.path}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("variables that they name exist", () => {
+    const known = [...OPTION_NAMES, "config"].map(envName);
+    const named = DOCUMENTS.flatMap(file => file.text.match(/\bDRAGOMAN_[A-Z_]*[A-Z]\b/g) ?? []);
+    expect([...new Set(named)].filter(name => !known.includes(name))).toEqual([]);
+  });
+
+  it("what they tell to type exists: scripts, files, commands and flags", async () => {
+    const all = await tables.commands();
+    const wrong = DOCUMENTS.flatMap(typedIn).filter(typed => !canBeTyped(typed, all));
+    expect(wrong).toEqual([]);
+  });
+
+  it("CONTRIBUTING.md names every script", () => {
+    const { text } = documentOf("CONTRIBUTING.md");
+    const spelled = (name: string) => (/^(?:start|test)$/.test(name) ? `npm ${name}` : `npm run ${name}`);
+    expect(Object.keys(SCRIPTS).filter(name => !text.includes(`\`${spelled(name)}`))).toEqual([]);
+  });
+
+  it("invariants are numbered without gaps, and each names what enforces it", () => {
+    const rows = rowsOf(sectionOf(documentOf("ARCHITECTURE.md"), "Invariants"));
+    expect(rows.map(([number]) => number)).toEqual(rows.map((_, at) => `I${at + 1}`));
+    expect(rows.filter(row => !/`(?:src|test)\//.test(row[2] as string))).toEqual([]);
+  });
+});
+
+// ---- the package ---------------------------------------------------------------------------------------------
+
+describe("the package", () => {
+  it("has exact versions", () => {
+    const manifest = JSON.parse(readTree("package.json").text) as Record<string, Record<string, string>>;
+    const versions = ["dependencies", "devDependencies", "overrides"].flatMap(kind =>
+      Object.entries(manifest[kind] ?? {}),
+    );
+    expect(versions.filter(([, version]) => !/^(?:npm:@?[\w./-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual(
+      [],
+    );
+  });
+
+  it("knows no registry: its lock file says what, not from where", () => {
+    expect(readTree("package-lock.json").text).not.toContain('"resolved"');
+    expect(readTree(".npmrc").text).not.toMatch(/registry|token/i);
+  });
+
+  it("no file names a folder of one machine or the host of a registry", () => {
+    const folders = new RegExp(`(?<![\\w.)}])/(?:${["work", "root"].join("|")})/`, "g");
+    const hosts = new RegExp(["registry", "npmjs", "(?:org|com)"].join("\\."), "g");
+    const found = TREE.flatMap(file => [
+      ...placesOf(file, file.text, folders),
+      ...placesOf(file, file.text, hosts),
+    ]);
+    expect(found).toEqual([]);
+  });
+});
