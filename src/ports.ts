@@ -61,10 +61,8 @@ export interface Frame {
   readonly fault?: WireFault;
 }
 
-export interface WireFault {
+export interface WireFault extends FaultNumbers {
   readonly code: FaultCode;
-  readonly rpc: number;
-  readonly http: number;
   readonly message: string;
   readonly data?: Json;
   /** This dialect's readers expect even a refusal as a stream. */
@@ -95,7 +93,13 @@ export interface Dialect {
   /** Headers of every reply: which version was spoken, which extensions are active. */
   replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
 }
-export type FaultTable = Readonly<Record<FaultCode, { readonly rpc: number; readonly http: number }>>;
+/** The three numbers of an error; `grpc` by its name in google.rpc.Code. */
+export interface FaultNumbers {
+  readonly rpc: number;
+  readonly http: number;
+  readonly grpc: string;
+}
+export type FaultTable = Readonly<Record<FaultCode, FaultNumbers>>;
 /** `method` is what a transport puts in the call; for JSON-RPC the body names it. */
 export interface Route {
   readonly transport: TransportName;
@@ -138,8 +142,8 @@ export interface Send {
   readonly metadata?: JsonObject;
   readonly acceptedOutputModes?: readonly string[];
   readonly extensions: readonly string[];
-  /** The caller asked for push with the send itself. */
-  readonly push: boolean;
+  /** The parameter with which the caller asked for push, if it did. */
+  readonly push?: string;
 }
 export interface ListFilter {
   readonly contextId?: ContextId;

@@ -99,9 +99,9 @@ const cannotTake = (taskId: TaskId, why: string): Fault =>
   });
 
 function checkPush(agent: Agent, send: Send): void {
-  if (send.push)
+  if (send.push !== undefined)
     throw new Fault("push-not-supported", `The agent "${agent.name}" sends no push notifications`, {
-      field: "configuration",
+      field: send.push,
     });
 }
 
@@ -109,9 +109,13 @@ function checkPush(agent: Agent, send: Send): void {
 function checkExtensions(agent: Agent, send: Send): void {
   for (const { uri, required } of agent.card.extensions)
     if (required && !send.extensions.includes(uri))
-      throw new Fault("extension-required", `Name the extension ${uri} in the A2A-Extensions header`, {
-        facts: { extension: uri },
-      });
+      throw new Fault(
+        "extension-required",
+        `This agent is only for callers that ask for its extension ${uri}`,
+        {
+          facts: { extension: uri },
+        },
+      );
 }
 
 function checkContent(agent: Agent, message: Message): void {

@@ -143,7 +143,7 @@ function wrongVerb(request: IncomingMessage, response: ServerResponse, place: Pl
     response.end();
   } else {
     const message = `${request.method} is not for this path; it takes ${allow}`;
-    refuse(request, response, 405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
+    refuse(request, response, 405, "UNIMPLEMENTED", message, { Allow: allow });
   }
 }
 

@@ -36,8 +36,10 @@ export function createJsonRpc(parts: JsonRpcParts) {
   async function serve(exchange: Exchange): Promise<void> {
     let envelope: Envelope;
     try {
-      checkContentType(exchange);
-      envelope = readEnvelope(await readBody(exchange.request, parts.limits));
+      envelope = readEnvelope(
+        await readBody(exchange.request, parts.limits),
+        exchange.headers["content-type"],
+      );
     } catch (error) {
       const { fault, id } = asEnvelopeFault(error);
       const reply = pipeline.refuse(toCall(exchange, "", undefined), fault);
@@ -112,36 +114,33 @@ function toCall(exchange: Exchange, method: string, params: Json | undefined): W
   };
 }
 
-function checkContentType(exchange: Exchange): void {
-  const type = exchange.headers["content-type"];
-  if (type === undefined || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return;
-  throw new Fault(
-    "content-type-not-supported",
-    `Send the header Content-Type: application/json, not ${type}`,
-    {
-      field: "Content-Type",
-    },
-  );
-}
-
-function readEnvelope(text: string): Envelope {
-  const body = parse(text);
+function readEnvelope(text: string, type: string | undefined): Envelope {
+  const body = parse(text, type);
   if (Array.isArray(body)) throw invalid("Batches are not taken; send one call in each request");
   if (body === null || typeof body !== "object") throw invalid("The body must be a JSON-RPC request object");
   const { jsonrpc, method, params } = body as { [name: string]: Json };
   const id = readId((body as { id?: Json }).id, text);
+  if (!isJson(type)) throw new EnvelopeFault(wrongType(type), id);
   if (jsonrpc !== "2.0") throw invalid('jsonrpc must be "2.0"', "jsonrpc", id);
   if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method", id);
   return { id, method, params };
 }
 
-function parse(text: string): Json {
+function parse(text: string, type: string | undefined): Json {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
   } catch {
-    throw new EnvelopeFault(new Fault("parse", "The body is not JSON"));
+    throw new EnvelopeFault(isJson(type) ? new Fault("parse", "The body is not JSON") : wrongType(type));
   }
 }
+
+const isJson = (type: string | undefined): boolean =>
+  type === undefined || type === "application/json" || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type);
+
+const wrongType = (type: string | undefined): Fault =>
+  new Fault("content-type-not-supported", `Send the header Content-Type: application/json, not ${type}`, {
+    field: "Content-Type",
+  });
 
 /** The id as JSON text, exactly as it came. */
 function readId(id: Json | undefined, text: string): string | undefined {

@@ -62,7 +62,7 @@ function isUnchanged(exchange: Exchange, etag: string, modifiedAt: number): bool
 const weak = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
 
 function sendFault(exchange: Exchange, reply: WireReply & { kind: "fault" }): void {
-  const { http, message, data } = reply.fault;
-  const error = data === undefined ? { code: http, message } : { code: http, message, details: data };
-  sendJson(exchange.response, http, JSON.stringify({ error }), reply.headers);
+  const { http: code, grpc: status, message, data } = reply.fault;
+  const error = data === undefined ? { code, status, message } : { code, status, message, details: data };
+  sendJson(exchange.response, code, JSON.stringify({ error }), reply.headers);
 }

@@ -49,7 +49,7 @@ export function readSend(call: WireCall, params: JsonObject): { send: Send; view
       metadata: readMetadata(params, ""),
       acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", path),
       extensions: readExtensions(call),
-      push: readObject(configuration, "pushNotificationConfig", path) !== undefined,
+      push: readObject(configuration, "pushNotificationConfig", path) && `${path}.pushNotificationConfig`,
     }),
   };
 }

@@ -3,35 +3,38 @@ import type { FaultTable, WireFault } from "../../ports.ts";
 
 /** v1 §5.4 and wire.md 1.7, 1.8; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
 const TABLE_1_0_1: FaultTable = {
-  parse: { rpc: -32700, http: 400 },
-  "invalid-request": { rpc: -32600, http: 400 },
-  "method-not-found": { rpc: -32601, http: 404 },
-  "invalid-params": { rpc: -32602, http: 400 },
-  internal: { rpc: -32603, http: 500 },
-  "task-not-found": { rpc: -32001, http: 404 },
-  "task-not-cancelable": { rpc: -32002, http: 400 },
-  "push-not-supported": { rpc: -32003, http: 400 },
-  "unsupported-operation": { rpc: -32004, http: 400 },
-  "content-type-not-supported": { rpc: -32005, http: 400 },
-  "invalid-agent-response": { rpc: -32006, http: 500 },
-  "extended-card-not-configured": { rpc: -32007, http: 400 },
-  "extension-required": { rpc: -32008, http: 400 },
-  "version-not-supported": { rpc: -32009, http: 400 },
-  "agent-not-found": { rpc: -32602, http: 404 },
-  unauthenticated: { rpc: -32050, http: 401 },
-  forbidden: { rpc: -32051, http: 403 },
-  conflict: { rpc: -32052, http: 409 },
-  unavailable: { rpc: -32053, http: 503 },
-  "too-large": { rpc: -32600, http: 413 },
-  "too-slow": { rpc: -32600, http: 408 },
+  parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
+  "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
+  "method-not-found": { rpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
+  "invalid-params": { rpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
+  internal: { rpc: -32603, http: 500, grpc: "INTERNAL" },
+  "task-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
+  "task-not-cancelable": { rpc: -32002, http: 400, grpc: "FAILED_PRECONDITION" },
+  "push-not-supported": { rpc: -32003, http: 400, grpc: "FAILED_PRECONDITION" },
+  "unsupported-operation": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
+  "content-type-not-supported": { rpc: -32005, http: 400, grpc: "INVALID_ARGUMENT" },
+  "invalid-agent-response": { rpc: -32006, http: 500, grpc: "INTERNAL" },
+  "extended-card-not-configured": { rpc: -32007, http: 400, grpc: "FAILED_PRECONDITION" },
+  "extension-required": { rpc: -32008, http: 400, grpc: "FAILED_PRECONDITION" },
+  "version-not-supported": { rpc: -32009, http: 400, grpc: "FAILED_PRECONDITION" },
+  "agent-not-found": { rpc: -32602, http: 404, grpc: "NOT_FOUND" },
+  unauthenticated: { rpc: -32050, http: 401, grpc: "UNAUTHENTICATED" },
+  forbidden: { rpc: -32051, http: 403, grpc: "PERMISSION_DENIED" },
+  conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
+  unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
+  "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
+  "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
 };
 
-/** v1.0.0, which the official kit still checks, has other HTTP statuses. */
+/** v1.0.0, which the official kit still checks, has other HTTP and gRPC statuses. */
 const TABLE_1_0_0: FaultTable = {
   ...TABLE_1_0_1,
-  "task-not-cancelable": { rpc: -32002, http: 409 },
-  "content-type-not-supported": { rpc: -32005, http: 415 },
-  "invalid-agent-response": { rpc: -32006, http: 502 },
+  "task-not-cancelable": { rpc: -32002, http: 409, grpc: "FAILED_PRECONDITION" },
+  "content-type-not-supported": { rpc: -32005, http: 415, grpc: "INVALID_ARGUMENT" },
+  "invalid-agent-response": { rpc: -32006, http: 502, grpc: "INTERNAL" },
+  "push-not-supported": { rpc: -32003, http: 400, grpc: "UNIMPLEMENTED" },
+  "unsupported-operation": { rpc: -32004, http: 400, grpc: "UNIMPLEMENTED" },
+  "version-not-supported": { rpc: -32009, http: 400, grpc: "UNIMPLEMENTED" },
 };
 
 export const FAULT_TABLES = { "1.0.1": TABLE_1_0_1, "1.0.0": TABLE_1_0_0 } as const;

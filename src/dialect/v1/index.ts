@@ -40,7 +40,10 @@ export function createV1(options: V1Options): Dialect {
       const version = versionOf(call);
       if (call.transport === "rest")
         return version === undefined || version === "1.0" || version === "unknown";
-      if (version === "unknown" || Object.hasOwn(METHODS, call.method)) return true;
+      if (version === "unknown") return true;
+      // Strictly, a caller that names an older version does not know these methods.
+      const older = options.versionPolicy === "strict" && version !== undefined && version !== "1.0";
+      if (Object.hasOwn(METHODS, call.method)) return !older;
       return version === "1.0" && !isOlder(call.method);
     },
     decode(call) {
@@ -67,16 +70,13 @@ function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void 
   const version = versionOf(call);
   if (version === "1.0" || call.transport === "rest") return;
   if (version !== "unknown" && policy === "lenient") return;
-  if (version !== "unknown" && version !== undefined)
-    throw new Fault("method-not-found", `"${call.method}" is not a method of version ${version}`);
   // v1 §3.6.2: no version means 0.3, which has no such method.
-  throw new Fault(
-    "version-not-supported",
-    `This call needs the header A2A-Version: 1.0; spoken here: ${SPOKEN.join(", ")}`,
-    {
-      facts: { supportedVersions: SPOKEN.join(", ") },
-    },
-  );
+  const spoken = SPOKEN.join(", ");
+  const cure =
+    version === "unknown" ? "ask for one of them" : "this method needs the header A2A-Version: 1.0";
+  throw new Fault("version-not-supported", `The versions spoken here are ${spoken}; ${cure}`, {
+    facts: { supportedVersions: spoken },
+  });
 }
 
 function encode(operation: Operation, answer: Answer): Json {

@@ -49,7 +49,8 @@ export function readSend(call: WireCall, params: JsonObject): { send: Send; view
       metadata: readMetadata(params, ""),
       acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", path),
       extensions: readExtensions(call),
-      push: readObject(configuration, "taskPushNotificationConfig", path) !== undefined,
+      push:
+        readObject(configuration, "taskPushNotificationConfig", path) && `${path}.taskPushNotificationConfig`,
     }),
   };
 }
