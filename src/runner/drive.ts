@@ -1,13 +1,10 @@
-import { Fault, LIMITS, type Message, type TaskEvent } from "../model/index.ts";
-import { type AgentRuntime, type Bus, type Log, type Run, runTopic, type Store } from "../ports.ts";
+import { Fault, LIMITS, type Message, type TaskEvent, type TaskId } from "../model/index.ts";
+import { type AgentRuntime, type Bus, type Run, runTopic } from "../ports.ts";
 import { BadAgentEvent, toTaskEvent } from "./events.ts";
-import { createTurn } from "./turn.ts";
+import { RunTurn, type TurnParts } from "./turn.ts";
 
-export interface DriveParts {
-  readonly store: Store;
+export interface DriveParts extends TurnParts {
   readonly bus: Bus;
-  readonly log: Log;
-  readonly newId: () => string;
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
 }
@@ -26,78 +23,100 @@ export interface Driven {
 
 /** Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. */
 export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Driven {
-  const { store, log } = parts;
-  const taskId = run.task.id;
-  const expected = { run };
-  const pumped = Promise.withResolvers<void>();
-  const deafen = parts.bus.listen(runTopic(taskId), look);
-  let controller: AbortController | undefined;
-  let stopped: Stop | undefined;
-  /** The turn has its end on record, or on the way there. */
-  let settled = false;
-  /** The store refused what the run said: it was fenced off, or a cancel came first. */
-  let refused = false;
-  let over = false;
-  let unwritten = 0;
-  let written: Promise<void> = Promise.resolve();
-  let artifactIds: Set<string> | undefined;
+  return new Drive(parts, run, runtime);
+}
 
-  function stop(why: Stop): void {
-    if (stopped || over) return;
-    stopped = why;
-    controller?.abort(new Error(`the run was ${why === "shutdown" ? "stopped" : why}`));
+class Drive implements Driven {
+  readonly run: Run;
+  readonly over: Promise<Driven>;
+  readonly #parts: DriveParts;
+  readonly #runtime: AgentRuntime;
+  readonly #taskId: TaskId;
+  readonly #expected: { readonly run: Run };
+  readonly #pumped = Promise.withResolvers<void>();
+  #controller: AbortController | undefined;
+  #stopped: Stop | undefined;
+  /** The turn has its end on record, or on the way there. */
+  #settled = false;
+  /** The store refused what the run said: it was fenced off, or a cancel came first. */
+  #refused = false;
+  #over = false;
+  #unwritten = 0;
+  #written: Promise<void> | undefined;
+  #artifactIds: Set<string> | undefined;
+
+  constructor(parts: DriveParts, run: Run, runtime: AgentRuntime) {
+    this.run = run;
+    this.#parts = parts;
+    this.#runtime = runtime;
+    this.#taskId = run.task.id;
+    this.#expected = { run };
+    this.over = this.#go();
+  }
+
+  stop(why: Stop): void {
+    if (this.#stopped || this.#over) return;
+    this.#stopped = why;
+    this.#controller?.abort(new Error(`the run was ${why === "shutdown" ? "stopped" : why}`));
     // A lost run has nothing to wait for: its words are refused anyway.
-    setTimeout(pumped.resolve, why === "lost" ? 0 : parts.cancelGraceMs).unref();
+    setTimeout(this.#pumped.resolve, why === "lost" ? 0 : this.#parts.cancelGraceMs).unref();
+  }
+
+  async #go(): Promise<Driven> {
+    const deafen = this.#parts.bus.listen(runTopic(this.#taskId), this.#look);
+    try {
+      await this.#attempt();
+      await this.#finish();
+    } catch (error) {
+      this.#parts.log.error({ taskId: this.#taskId, err: error }, "a run ended in disorder");
+    } finally {
+      this.#over = true;
+      deafen();
+    }
+    return this;
   }
 
   /** Somebody rang: there may be a cancel. */
-  function look(): void {
-    store.tasks.get(run.scope, taskId).then(
-      found => found?.task.cancel && stop("canceled"),
-      error => log.error({ taskId, err: error }, "a run could not look at its task"),
+  readonly #look = (): void => {
+    this.#parts.store.tasks.get(this.run.scope, this.#taskId).then(
+      found => found?.task.cancel && this.stop("canceled"),
+      error =>
+        this.#parts.log.error({ taskId: this.#taskId, err: error }, "a run could not look at its task"),
     );
-  }
+  };
 
-  function signal(): AbortSignal {
-    controller ??= new AbortController();
-    if (stopped) controller.abort();
-    return controller.signal;
-  }
+  readonly #signal = (): AbortSignal => {
+    this.#controller ??= new AbortController();
+    if (this.#stopped) this.#controller.abort();
+    return this.#controller.signal;
+  };
 
-  /** Records without waiting: all that one turn of the event loop says is one commit. */
-  function record(event: TaskEvent): Promise<void> {
-    const done = store.log.append(run.scope, taskId, [event], expected);
-    if (done !== written) {
-      written = done;
-      unwritten = 0;
-      done.catch(lose);
+  async #attempt(): Promise<void> {
+    const { cancel, crashes } = this.run.task;
+    if (cancel) return void (this.#stopped = "canceled");
+    if (crashes >= this.#parts.attemptsMax) {
+      const words = `The work was begun ${crashes} times and ended each time without a word`;
+      return this.#conclude({ type: "status", state: "failed", message: this.#apology(words) });
     }
-    unwritten += 1;
-    return done;
+    this.#pump().then(this.#pumped.resolve, this.#pumped.reject);
+    try {
+      await this.#pumped.promise;
+    } catch (error) {
+      if (!this.#stopped) this.#fail(error);
+    }
   }
 
-  function lose(error: unknown): void {
-    const fault = error instanceof Fault ? error : undefined;
-    refused ||= fault?.code === "conflict";
-    if (fault?.code !== "conflict")
-      log.error({ taskId, err: fault?.cause ?? error }, "what a run said could not be recorded");
-    stop("lost");
-  }
-
-  async function pump(): Promise<void> {
-    const turn = createTurn({ run, store, log, newId: parts.newId, signal });
-    const agent = runtime.run(turn)[Symbol.asyncIterator]();
+  async #pump(): Promise<void> {
+    const turn = new RunTurn(this.#parts, this.run, this.#signal);
+    const agent = this.#runtime.run(turn)[Symbol.asyncIterator]();
     let ended = false;
     try {
-      while (!settled && !over) {
+      while (!this.#settled && !this.#over) {
         const said = await agent.next();
         ended = said.done === true;
-        if (said.done || over) return;
-        const event = toTaskEvent(said.value);
-        if (event.type === "artifact" && !event.append) countArtifact(event.artifact.artifactId);
-        const done = record(event);
-        settled = settles(event);
-        if (unwritten >= LIMITS.unwrittenEventsMax) await done;
+        if (said.done || this.#over) return;
+        const done = this.#record(this.#check(toTaskEvent(said.value)));
+        if (this.#unwritten >= LIMITS.unwrittenEventsMax) await done;
       }
     } finally {
       // Its clean-up is its own affair: the turn is over, and nobody waits for it.
@@ -105,84 +124,72 @@ export function drive(parts: DriveParts, run: Run, runtime: AgentRuntime): Drive
     }
   }
 
-  function countArtifact(artifactId: string): void {
-    artifactIds ??= new Set(run.task.artifacts.map(one => one.artifactId));
-    artifactIds.add(artifactId);
-    if (artifactIds.size > LIMITS.artifactsMax)
-      throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
+  #check(event: TaskEvent): TaskEvent {
+    this.#settled = event.type === "reply" || (event.type === "status" && event.state !== "working");
+    if (event.type !== "artifact" || event.append) return event;
+    this.#artifactIds ??= new Set(this.run.task.artifacts.map(one => one.artifactId));
+    this.#artifactIds.add(event.artifact.artifactId);
+    if (this.#artifactIds.size <= LIMITS.artifactsMax) return event;
+    throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
   }
 
-  async function attempt(): Promise<void> {
-    if (run.task.cancel) return void (stopped = "canceled");
-    if (run.task.crashes >= parts.attemptsMax) {
-      const words = `The work was begun ${run.task.crashes} times and ended each time without a word`;
-      return conclude({ type: "status", state: "failed", message: apology(words) });
+  /** Records without waiting: all that one turn of the event loop says is one commit. */
+  #record(event: TaskEvent): Promise<void> {
+    const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], this.#expected);
+    if (done !== this.#written) {
+      this.#written = done;
+      this.#unwritten = 0;
+      done.catch(this.#lose);
     }
-    pump().then(pumped.resolve, pumped.reject);
-    try {
-      await pumped.promise;
-    } catch (error) {
-      if (!stopped) fail(error);
-    }
+    this.#unwritten += 1;
+    return done;
   }
 
-  function fail(error: unknown): void {
-    const ref = parts.newId().slice(-12);
-    log.error({ taskId, agent: run.task.agent, ref, err: error }, "an agent failed");
+  readonly #lose = (error: unknown): void => {
+    const fault = error instanceof Fault ? error : undefined;
+    if (fault?.code === "conflict") this.#refused = true;
+    else {
+      const cause = fault?.cause ?? error;
+      this.#parts.log.error({ taskId: this.#taskId, err: cause }, "what a run said could not be recorded");
+    }
+    this.stop("lost");
+  };
+
+  #fail(error: unknown): void {
+    const ref = this.#parts.newId().slice(-12);
+    const { agent } = this.run.task;
+    this.#parts.log.error({ taskId: this.#taskId, agent, ref, err: error }, "an agent failed");
     const words = `The agent failed. Its operator finds the reason in the log under ${ref}.`;
-    conclude({ type: "status", state: "failed", message: apology(words) });
+    this.#conclude({ type: "status", state: "failed", message: this.#apology(words) });
   }
 
-  function apology(text: string): Message {
-    const { contextId } = run.task;
-    return { messageId: parts.newId(), role: "agent", parts: [{ kind: "text", text }], taskId, contextId };
+  #apology(text: string): Message {
+    const { contextId, id: taskId } = this.run.task;
+    const messageId = this.#parts.newId();
+    return { messageId, role: "agent", parts: [{ kind: "text", text }], taskId, contextId };
   }
 
-  function conclude(event: TaskEvent): void {
-    settled = true;
-    record(event);
+  #conclude(event: TaskEvent): void {
+    this.#settled = true;
+    this.#record(event);
   }
 
-  async function finish(): Promise<void> {
-    if (stopped === "shutdown" && !settled) return store.runs.release(run);
-    if (stopped !== "lost" && !settled)
-      conclude({ type: "status", state: stopped === "canceled" ? "canceled" : "completed" });
+  async #finish(): Promise<void> {
+    if (this.#stopped === "shutdown" && !this.#settled) return this.#parts.store.runs.release(this.run);
+    if (this.#stopped !== "lost" && !this.#settled)
+      this.#conclude({ type: "status", state: this.#stopped === "canceled" ? "canceled" : "completed" });
     try {
-      await written;
+      await this.#written;
     } catch {
-      // Said by `lose` already.
+      // Said by #lose already.
     }
     // A cancel that was recorded in the meantime overrules any other end.
-    if (refused && (await isCanceling())) await record({ type: "status", state: "canceled" });
+    if (this.#refused && (await this.#isCanceling()))
+      await this.#record({ type: "status", state: "canceled" });
   }
 
-  async function isCanceling(): Promise<boolean> {
-    const found = await store.tasks.get(run.scope, taskId);
-    return found?.task.cancel !== undefined && found.task.attempt === run.attempt;
+  async #isCanceling(): Promise<boolean> {
+    const found = await this.#parts.store.tasks.get(this.run.scope, this.#taskId);
+    return found?.task.cancel !== undefined && found.task.attempt === this.run.attempt;
   }
-
-  async function go(): Promise<Driven> {
-    try {
-      await attempt();
-      await finish();
-    } catch (error) {
-      log.error({ taskId, err: error }, "a run ended in disorder");
-    } finally {
-      over = true;
-      deafen();
-    }
-    return driven;
-  }
-
-  const driven: { run: Run; stop: Driven["stop"]; over: Promise<Driven> } = {
-    run,
-    stop,
-    over: undefined as never,
-  };
-  driven.over = go();
-  return driven;
-}
-
-function settles(event: TaskEvent): boolean {
-  return event.type === "reply" || (event.type === "status" && event.state !== "working");
 }

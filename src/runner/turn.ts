@@ -4,34 +4,50 @@ import type { Log, Run, Store, Turn } from "../ports.ts";
 /** Earlier tasks of a context that an agent can look back on. */
 const HISTORY_TASKS_MAX = 100;
 
-/** What a runtime gets to work with. The signal is made when first asked for: most short runs never look at it. */
-export function createTurn(parts: {
-  run: Run;
-  store: Store;
-  log: Log;
-  newId: () => string;
-  signal: () => AbortSignal;
-}): Turn {
-  const { run, store } = parts;
-  const { task } = run;
-  return {
-    task,
-    message: lastSaid(task),
-    attempt: run.attempt - task.attemptsBefore,
-    log: parts.log,
-    newId: parts.newId,
-    get signal() {
-      return parts.signal();
-    },
-    async history() {
-      const filter = { contextId: task.contextId, pageSize: HISTORY_TASKS_MAX };
-      const { tasks } = await store.tasks.list(run.scope, task.agent, filter);
-      return tasks
-        .filter(one => one.createdAt <= task.createdAt && one.id < task.id)
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .flatMap(told);
-    },
-  };
+export interface TurnParts {
+  readonly store: Store;
+  readonly log: Log;
+  readonly newId: () => string;
+}
+
+/** What a runtime gets to work with. */
+export class RunTurn implements Turn {
+  readonly task: Task;
+  readonly message: Message;
+  readonly attempt: number;
+  readonly log: Log;
+  readonly #run: Run;
+  readonly #parts: TurnParts;
+  readonly #signal: () => AbortSignal;
+
+  constructor(parts: TurnParts, run: Run, signal: () => AbortSignal) {
+    this.task = run.task;
+    this.message = lastSaid(run.task);
+    this.attempt = run.attempt - run.task.attemptsBefore;
+    this.log = parts.log;
+    this.#run = run;
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  /** Made when first asked for: most short runs never look at it. */
+  get signal(): AbortSignal {
+    return this.#signal();
+  }
+
+  newId(): string {
+    return this.#parts.newId();
+  }
+
+  async history(): Promise<readonly Message[]> {
+    const { task } = this;
+    const filter = { contextId: task.contextId, pageSize: HISTORY_TASKS_MAX };
+    const { tasks } = await this.#parts.store.tasks.list(this.#run.scope, task.agent, filter);
+    return tasks
+      .filter(one => one.id < task.id)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap(told);
+  }
 }
 
 function lastSaid(task: Task): Message {
