@@ -16,19 +16,21 @@ const dialectsWith = (errorTable: "1.0.1" | "1.0.0"): readonly Dialect[] =>
   createDialects({ errorTable, versionPolicy: "lenient", cardPolicy: "hybrid" });
 export const DIALECTS = dialectsWith("1.0.1");
 
-/** docs/reference/faults.md: code, meaning, and for each dialect its number and its HTTP status. */
+/** docs/reference/faults.md: code, meaning, and for each dialect its number and its statuses. */
 export function faultRows(): Rows {
   const older = dialectsWith("1.0.0");
   return (Object.keys(FAULTS) as FaultCode[]).map(code => [
     tick(code),
     FAULTS[code],
     ...DIALECTS.flatMap(({ faults }, at) => {
-      const { rpc, http } = faults[code];
-      const other = (older[at] as Dialect).faults[code].http;
-      return [String(rpc), other === http ? String(http) : `${http} (${other})`];
+      const { rpc, http, grpc } = faults[code];
+      const other = (older[at] as Dialect).faults[code];
+      return [String(rpc), withOther(http, other.http), withOther(grpc, other.grpc)];
     }),
   ]);
 }
+
+const withOther = <T>(now: T, before: T): string => (now === before ? `${now}` : `${now} (${before})`);
 
 /** docs/reference/config.md: name, flag, variable, default, what it may be, what it is for. */
 export function optionRows(): Rows {
