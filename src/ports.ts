@@ -126,7 +126,7 @@ export type Operation = { readonly agent: AgentName | undefined; readonly tenant
       readonly op: "cancel";
       readonly taskId: TaskId;
       readonly reason?: string;
-      /** wire.md D5: whether cancelling twice is fine. */
+      /** D5: whether cancelling twice is fine. */
       readonly again: "task" | "fault";
     }
   | { readonly op: "push" }

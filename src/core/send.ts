@@ -46,7 +46,7 @@ function toAnswer(task: Task, view: View): Answer {
   return task.reply ? { kind: "message", message: task.reply } : { kind: "task", task: viewed(task, view) };
 }
 
-/** wire.md D9: when the longest wait has passed, the answer is the task as it stands. */
+/** D9: when the longest wait has passed, the answer is the task as it stands. */
 function limited(parts: CoreParts, signal: Lazy<AbortSignal>): Lazy<AbortSignal> {
   if (parts.sendWaitMs === 0) return signal;
   return () => AbortSignal.any([signal(), AbortSignal.timeout(parts.sendWaitMs)]);

@@ -1,6 +1,6 @@
 import { type AgentCard, defined, type Json, type JsonObject } from "../model/index.ts";
 
-/** Both official card shapes and the one that serves clients of both: wire.md 3.3, 5.2, R12. */
+/** Both official card shapes and the one that serves clients of both: R12 in docs/dialects/README.md. */
 
 const extensionsOf = (card: AgentCard): JsonObject =>
   card.extensions.length > 0 ? { extensions: card.extensions as unknown as Json } : {};

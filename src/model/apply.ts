@@ -125,7 +125,7 @@ function withArtifact(
   event: TaskEvent & { type: "artifact" },
 ): readonly Artifact[] {
   const at = artifacts.findLastIndex(one => one.artifactId === event.artifact.artifactId);
-  // wire.md D8: an append to an artifact that does not exist creates it.
+  // D8: an append to an artifact that does not exist creates it.
   if (at === -1) return [...artifacts, event.artifact];
   const old = artifacts[at] as Artifact;
   return artifacts.with(at, event.append ? extended(old, event.artifact, event.join) : event.artifact);

@@ -75,7 +75,7 @@ export interface Task {
 /** Whether lists leave it out: there is no task as far as callers can see, or not yet. */
 export const isHidden = (task: Task): boolean => task.reply !== undefined || (task.quiet && !task.shown);
 
-/** When a reader has had enough: v1 §3.1.2, §3.1.6, §3.2.2; wire.md D4. */
+/** When a reader has had enough: v1 §3.1.2, §3.1.6, §3.2.2; D4. */
 export type Until = "terminal" | "asked" | "settled";
 
 export function reached(until: Until, state: TaskState): boolean {

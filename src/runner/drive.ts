@@ -38,8 +38,8 @@ class Drive implements Driven {
   #stopped: Stop | undefined;
   /** The turn has its end on record, or on the way there. */
   #settled = false;
-  /** The store refused what the run said: it was fenced off, or a cancel came first. */
-  #refused = false;
+  /** Why the store did not take what the run said. */
+  #refusal: Fault["code"] | undefined;
   #over = false;
   #unwritten = 0;
   #written: Promise<void> | undefined;
@@ -147,8 +147,8 @@ class Drive implements Driven {
 
   readonly #lose = (error: unknown): void => {
     const fault = error instanceof Fault ? error : undefined;
-    if (fault?.code === "conflict") this.#refused = true;
-    else {
+    this.#refusal ??= fault?.code;
+    if (fault?.code !== "conflict") {
       const cause = fault?.cause ?? error;
       this.#parts.log.error({ taskId: this.#taskId, err: cause }, "what a run said could not be recorded");
     }
@@ -184,8 +184,12 @@ class Drive implements Driven {
       // Said by #lose already.
     }
     // A cancel that was recorded in the meantime overrules any other end.
-    if (this.#refused && (await this.#isCanceling()))
+    if (this.#refusal === "conflict" && (await this.#isCanceling()))
       await this.#record({ type: "status", state: "canceled" });
+    if (this.#refusal === "too-large") {
+      const message = this.#apology(`The agent said more than a task can hold (${LIMITS.eventsMax} events)`);
+      await this.#record({ type: "status", state: "failed", message });
+    }
   }
 
   async #isCanceling(): Promise<boolean> {

@@ -15,7 +15,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** wire.md 4.1, second half: what a message holds, and what an agent makes of it. */
+/** wire notes 4.1, second half: what a message holds, and what an agent makes of it. */
 
 const puppet = createPuppet();
 let server: TestServer;

@@ -4,7 +4,7 @@ import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, getTask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
 
-/** wire.md 5.1: one task, said in v1 and read in v0.3, and the other way round. */
+/** wire notes 5.1: one task, said in v1 and read in v0.3, and the other way round. */
 
 const puppet = createPuppet();
 const clerk = {

@@ -4,7 +4,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** wire.md 1.12 and B-V11: the envelope of JSON-RPC. */
+/** wire notes 1.12 and B-V11: the envelope of JSON-RPC. */
 
 const puppet = createPuppet();
 let server: TestServer;

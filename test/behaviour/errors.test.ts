@@ -4,7 +4,7 @@ import { asker, createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, fieldsOf, type Loose, refused, TONGUES, untilState, V1 } from "../support/tongue.ts";
 
-/** wire.md B-V5 to B-V9: errors, and what is refused because it is not there yet. */
+/** wire notes B-V5 to B-V9: errors, and what is refused because it is not there yet. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();

@@ -16,7 +16,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** wire.md 4.4: what a stream holds, when it begins and when it ends. */
+/** wire notes 4.4: what a stream holds, when it begins and when it ends. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();

@@ -4,7 +4,7 @@ import { asker, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** wire.md 1.9, 2.2 (R3, R4, R5, R7) and B-V1 to B-V3: which dialect answers, and under which version. */
+/** wire notes 1.9, 2.2 (R3, R4, R5, R7) and B-V1 to B-V3: which dialect answers, and under which version. */
 
 let lenient: TestServer;
 let strict: TestServer;

@@ -14,7 +14,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** wire.md D9, B-M1, B-M3, B-S3, 1.6, B-V9: what those get who wait, and those for whom there is no room. */
+/** wire notes D9, B-M1, B-M3, B-S3, 1.6, B-V9: what those get who wait, and those for whom there is no room. */
 
 let server: TestServer;
 afterEach(() => server.stop());

@@ -311,7 +311,7 @@ function there(message: Message, write: (message: Message) => JsonObject, read: 
     ...(contextId !== undefined && { contextId }),
   };
 }
-/** What v0.3 has no place for is said in metadata; wire.md 5.1. */
+/** What v0.3 has no place for is said in metadata; wire notes 5.1. */
 function toV03(part: Part): Part {
   const { filename, mediaType, metadata, ...rest } = part as Loose;
   if (part.kind === "bytes" || part.kind === "url" || (filename ?? mediaType) === undefined) return part;

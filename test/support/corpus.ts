@@ -2,7 +2,7 @@
  * The corpus: what goes over the wire, word for word, one story in each file of `test/corpus/<dialect>/`.
  *
  *     # What this shows, in one sentence: it is the name of the test.
- *     # Where it comes from: wire.md, the specification, a seed.
+ *     # Where it comes from: wire notes, the specification, a seed.
  *     @set versionPolicy strict            settings of the server, if they matter
  *     @cast echo asker                     only these agents, where a reply lists all of them
  *     POST /agents/echo                    the request: verb and path, headers, an empty line, the body

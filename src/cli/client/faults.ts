@@ -1,4 +1,4 @@
-/** The error numbers that this client acts on; the same in v1 and v0.3 (wire.md 1.7). */
+/** The error numbers that this client acts on; the same in v1 and v0.3. */
 export const RPC = {
   taskNotFound: -32001,
   unsupportedOperation: -32004,

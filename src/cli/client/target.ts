@@ -7,7 +7,7 @@ export interface Target {
 }
 
 const CARD_PATH = "/.well-known/agent-card.json";
-/** Where cards were before v0.3 (wire.md 1.1). */
+/** Where cards were before v0.3. */
 const OLD_CARD_PATH = "/.well-known/agent.json";
 
 /** An address is a base (`http://host:2024`, `…/agents/echo`) or that of a card (`….json`). */

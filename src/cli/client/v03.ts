@@ -60,7 +60,7 @@ function writeSend(draft: Draft): JsonObject {
     taskId: draft.taskId,
     contextId: draft.contextId,
   });
-  // Said openly, because servers disagree on what silence means (wire.md 2.1, 10).
+  // Said openly, because servers disagree on what silence means.
   return { message, configuration: { blocking: true } };
 }
 

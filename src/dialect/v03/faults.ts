@@ -1,6 +1,6 @@
 import type { FaultTable } from "../../ports.ts";
 
-/** v0.3 §8 and wire.md 1.7. It has no words for versions and extensions; the numbers of v1 are kept for them. */
+/** v0.3 §8. It has no words for versions and extensions; the numbers of v1 are kept for them. */
 export const FAULTS: FaultTable = {
   parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
   "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },

@@ -1,7 +1,7 @@
 import type { FaultCode, FaultDetails, Json } from "../../model/index.ts";
 import type { FaultTable, WireFault } from "../../ports.ts";
 
-/** v1 §5.4 and wire.md 1.7, 1.8; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
+/** v1 §5.4; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
 const TABLE_1_0_1: FaultTable = {
   parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
   "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },

@@ -46,8 +46,8 @@ export function createWriter(parts: WriterParts): Writer {
   let committedRev = newestRev;
 
   function record(entry: Entry, events: readonly TaskEvent[]): Promise<void> {
-    if (entry.seq + events.length > LIMITS.eventsMax)
-      throw new Fault("unsupported-operation", `A task has at most ${LIMITS.eventsMax} events`);
+    if (entry.seq + events.length > LIMITS.eventsMax && events.some(isMore))
+      throw new Fault("too-large", `A task has at most ${LIMITS.eventsMax} events`);
     const before = entry.task;
     const { steps, task, last } = toSteps(entry, events, parts.now());
     if (before?.status !== task?.status) entry.rev = ++newestRev;
@@ -127,6 +127,12 @@ export function createWriter(parts: WriterParts): Writer {
     },
   };
 }
+
+/** What a full log no longer takes; an end, a cancel and a start always have room. */
+const isMore = (event: TaskEvent): boolean =>
+  event.type === "artifact" ||
+  event.type === "usage" ||
+  (event.type === "status" && event.state === "working");
 
 interface Made {
   readonly steps: readonly HotStep[];

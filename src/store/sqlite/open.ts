@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "./sql/index.ts";
 
 /** Something the person who starts the server can put right; the message says how. */
 export class StoreRefusal extends Error {
@@ -30,7 +31,7 @@ export function openDatabase(parts: OpenParts): Opened {
     const db = new DatabaseSync(file);
     try {
       migrate(db, file);
-      // v1 of durability: FULL waits for the disk at each commit, NORMAL survives the process but not the power.
+      // FULL waits for the disk at each commit, NORMAL survives the process but not the power.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
       db.exec("PRAGMA busy_timeout = 5000");
       return { db, file, unlock };
@@ -109,14 +110,13 @@ function migrate(db: DatabaseSync, file: string): void {
     throw new StoreRefusal(
       `${file} is a database of another program. Choose another folder with --data DIR.`,
     );
-  const steps = migrations();
-  if (version > steps.length)
+  if (version > MIGRATIONS.length)
     throw new StoreRefusal(
-      `${file} was written by a newer Dragoman (schema ${version}; this one knows up to ${steps.length}). ` +
+      `${file} was written by a newer Dragoman (schema ${version}; this one knows up to ${MIGRATIONS.length}). ` +
         "Start a Dragoman at least as new, or choose another folder with --data DIR.",
     );
   db.exec("PRAGMA journal_mode = WAL");
-  steps.slice(version).forEach((sql, i) => {
+  MIGRATIONS.slice(version).forEach((sql, i) => {
     db.exec(
       `BEGIN IMMEDIATE; ${sql}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + i + 1}; COMMIT`,
     );
@@ -125,12 +125,4 @@ function migrate(db: DatabaseSync, file: string): void {
 
 function pragma(db: DatabaseSync, name: string): number {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] as number;
-}
-
-function migrations(): readonly string[] {
-  const folder = new URL("./sql/", import.meta.url);
-  return readdirSync(folder)
-    .filter(name => name.endsWith(".sql"))
-    .sort()
-    .map(name => readFileSync(new URL(name, folder), "utf8"));
 }

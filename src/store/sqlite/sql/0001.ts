@@ -1,3 +1,5 @@
+/** The first schema: owners, tasks, and the log in segments. */
+export const sql = `
 -- Whose tasks: one row for each tenant, principal and agent, so that a list reads one range of one index.
 CREATE TABLE owner (
   id INTEGER PRIMARY KEY,
@@ -28,7 +30,7 @@ CREATE INDEX task_by_context ON task (context);
 -- state 0 submitted, 1 working: the only rows that a start must look at.
 CREATE INDEX task_unfinished ON task (key) WHERE state < 2;
 
--- The log. One row holds all events that one task got in one commit: [[at, event], …], the last one being number `last`.
+-- The log. One row holds all events that one task got in one commit: [[at, event], …], the last one being number "last".
 -- rev: set when the status moved in it, so that a list can tell where a task stood when its first page was made.
 CREATE TABLE segment (
   task INTEGER NOT NULL,
@@ -37,3 +39,4 @@ CREATE TABLE segment (
   events TEXT NOT NULL,
   PRIMARY KEY (task, last)
 ) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,4 @@
+import { sql as first } from "./0001.ts";
+
+/** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
+export const MIGRATIONS: readonly string[] = [first];
