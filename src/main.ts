@@ -47,7 +47,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   const { settings, log } = parts;
   const clock = createClock();
   const bus = createLocalBus();
-  const store = openStore(settings, bus, clock.now);
+  const store = openStore(settings, bus, clock.now, log);
   clock.notBefore(store.lastAt);
   const unfinished = await store.runs.unfinished();
   const newId = createMint({ now: clock.now, randomHex: createChance() });
@@ -130,7 +130,7 @@ function createChance(): (bytes: number) => string {
   };
 }
 
-function openStore(settings: ServerSettings, bus: Bus, now: () => number): Store {
+function openStore(settings: ServerSettings, bus: Bus, now: () => number, log: Log): Store {
   const parts = {
     now,
     leaseMs: settings.leaseMs,
@@ -139,6 +139,8 @@ function openStore(settings: ServerSettings, bus: Bus, now: () => number): Store
     hotBytesMax: LIMITS.hotBytesMax,
     onCommitted: (taskId: TaskId) => bus.ring(taskId),
     onDue: () => bus.ring(DUE),
+    onDamaged: (taskId: TaskId, error: unknown) =>
+      log.error({ taskId, err: error }, "what is recorded of a task cannot be read; it is left out"),
   };
   if (settings.data === ":memory:") return createMemoryStore(parts);
   return createSqliteStore({ ...parts, folder: settings.data, durability: settings.durability });

@@ -32,6 +32,8 @@ export const LIMITS = {
   readMax: 256,
   /** Events of one run that are not yet committed: then the agent waits for the disk. */
   unwrittenEventsMax: 256,
+  /** Bytes of what one run said that are not yet committed: likewise. */
+  unwrittenBytesMax: 1024 * 1024,
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
   pageSizeDefault: 50,
@@ -41,6 +43,8 @@ export const LIMITS = {
   hotBytesMax: 64 * 1024 * 1024,
   /** Events of one active log kept in memory; a slower reader goes back to the store. */
   hotEventsMax: 1_024,
+  /** Bytes of one active log kept in memory, roughly. */
+  hotLogBytesMax: 8 * 1024 * 1024,
   /** Runs at once in one process. */
   runsMax: 5_000,
   /** Open streams at once in one process. */

@@ -30,7 +30,10 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function loop(): Promise<void> {
     while (!stopped) {
-      const runs = await claim();
+      const runs = await claim().catch(error => {
+        log.error({ err: error }, "due tasks could not be taken");
+        return [];
+      });
       for (const run of runs) begin(run);
       if (runs.length === 0 && !stopped) await bell.rung();
     }

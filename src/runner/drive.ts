@@ -1,6 +1,6 @@
 import { Fault, LIMITS, type Message, type TaskEvent, type TaskId } from "../model/index.ts";
 import { type AgentRuntime, type Bus, type Run, runTopic } from "../ports.ts";
-import { BadAgentEvent, toTaskEvent } from "./events.ts";
+import { BadAgentEvent, toTaskEvent, weightOf } from "./events.ts";
 import { RunTurn, type TurnParts } from "./turn.ts";
 
 export interface DriveParts extends TurnParts {
@@ -42,6 +42,7 @@ class Drive implements Driven {
   #refusal: Fault["code"] | undefined;
   #over = false;
   #unwritten = 0;
+  #unwrittenBytes = 0;
   #written: Promise<void> | undefined;
   #artifactIds: Set<string> | undefined;
 
@@ -111,17 +112,32 @@ class Drive implements Driven {
     const agent = this.#runtime.run(turn)[Symbol.asyncIterator]();
     let ended = false;
     try {
-      while (!this.#settled && !this.#over) {
+      while (!this.#settled && !this.#over && this.#stopped !== "lost") {
         const said = await agent.next();
         ended = said.done === true;
         if (said.done || this.#over) return;
-        const done = this.#record(this.#check(toTaskEvent(said.value)));
-        if (this.#unwritten >= LIMITS.unwrittenEventsMax) await done;
+        const event = this.#check(toTaskEvent(said.value));
+        const done = this.#record(event);
+        if (!this.#isMuch(event)) continue;
+        await done;
       }
     } finally {
       // Its clean-up is its own affair: the turn is over, and nobody waits for it.
       if (!ended) agent.return?.()?.catch(() => {});
     }
+  }
+
+  /**
+   * Whether it has said so much that it must wait for the disk. Counted by words and not by commits: a refusal is a
+   * promise of its own, and an agent that never pauses would go on without ever giving the event loop a turn.
+   */
+  #isMuch(event: TaskEvent): boolean {
+    this.#unwritten += 1;
+    this.#unwrittenBytes += weightOf(event);
+    if (this.#unwritten < LIMITS.unwrittenEventsMax && this.#unwrittenBytes < LIMITS.unwrittenBytesMax)
+      return false;
+    this.#unwritten = this.#unwrittenBytes = 0;
+    return true;
   }
 
   #check(event: TaskEvent): TaskEvent {
@@ -138,10 +154,8 @@ class Drive implements Driven {
     const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], this.#expected);
     if (done !== this.#written) {
       this.#written = done;
-      this.#unwritten = 0;
       done.catch(this.#lose);
     }
-    this.#unwritten += 1;
     return done;
   }
 

@@ -36,6 +36,18 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
   }
 }
 
+/** Roughly what an event weighs. */
+export function weightOf(event: TaskEvent): number {
+  if (event.type !== "artifact") return 0;
+  let bytes = 0;
+  for (const part of event.artifact.parts) {
+    if (part.kind === "text") bytes += part.text.length;
+    else if (part.kind === "bytes") bytes += part.bytes.length;
+    else if (part.kind === "data") bytes += JSON.stringify(part.data).length;
+  }
+  return bytes;
+}
+
 type Loose = { readonly [name: string]: unknown };
 const isRecord = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);

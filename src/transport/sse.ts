@@ -45,8 +45,11 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
         for await (const bunch of frames) {
           if (response.destroyed) return;
           stream.quiet = false;
-          if (!response.write(toText(bunch, envelope))) await drained(response);
-          stream.stalled = 0;
+          for (const text of inPieces(bunch, envelope)) {
+            if (!response.write(text)) await drained(response);
+            if (response.destroyed) return;
+            stream.stalled = 0;
+          }
         }
         response.end();
       } finally {
@@ -60,6 +63,20 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
 }
 
 export type Streams = ReturnType<typeof createStreams>;
+
+/** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
+const PIECE_CHARS = 64 * 1024;
+
+function* inPieces(frames: readonly Frame[], envelope: Envelope): Generator<string> {
+  let text = "";
+  for (const frame of frames) {
+    text += toText([frame], envelope);
+    if (text.length < PIECE_CHARS) continue;
+    yield text;
+    text = "";
+  }
+  if (text !== "") yield text;
+}
 
 export function toText(frames: readonly Frame[], envelope: Envelope): string {
   let text = "";

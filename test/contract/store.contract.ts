@@ -47,6 +47,9 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
         hotBytesMax: 1_000_000,
         onCommitted: id => void committed.push(id),
         onDue: () => {},
+        onDamaged: (_taskId, error) => {
+          throw error;
+        },
         ...more,
       });
       return store;

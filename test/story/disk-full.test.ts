@@ -48,6 +48,9 @@ describe("a store whose database may grow no further", () => {
       hotBytesMax: 1_000_000,
       onCommitted: id => void committed.push(id),
       onDue: () => {},
+      onDamaged: (_taskId, error) => {
+        throw error;
+      },
     });
     const committed: TaskId[] = [];
     ends.push(() => folder.remove());

@@ -52,6 +52,9 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     now: clock,
     onCommitted: taskId => bus.ring(taskId),
     onDue: () => bus.ring(DUE),
+    onDamaged: (_taskId, error) => {
+      throw error;
+    },
   });
   const agents = createCast(lever)
     .filter(one => story.cast?.includes(one.name) ?? true)

@@ -1,4 +1,4 @@
-import type { Scope, TaskId } from "../../model/index.ts";
+import { LIMITS, type Scope, type TaskId } from "../../model/index.ts";
 import { belongsTo, createEntry, type Entry, trim } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 
@@ -84,7 +84,7 @@ export function createCache(parts: CacheParts): Cache {
     committed(entry, written) {
       weigh(entry, entry.bytes + written);
       const count = entry.steps.length;
-      if (trim(entry, parts.hotEventsMax))
+      if (trim(entry, parts.hotEventsMax, LIMITS.hotLogBytesMax))
         weigh(entry, Math.ceil((entry.bytes * entry.steps.length) / count));
     },
     rest(entry) {

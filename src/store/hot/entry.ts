@@ -56,10 +56,11 @@ export function readHot(entry: Entry, after: Seq, max: number): readonly Step[] 
   return entry.steps.slice(from, to);
 }
 
-/** Lets go of the older half of a long hot end; slower readers go to the journal. */
-export function trim(entry: Entry, eventsMax: number): boolean {
-  if (entry.steps.length <= eventsMax) return false;
-  entry.steps = entry.steps.slice(-Math.max(eventsMax >> 1, entry.seq - entry.committed));
+/** Lets go of the older half of a hot end that is long or heavy; slower readers go to the journal. */
+export function trim(entry: Entry, eventsMax: number, bytesMax: number): boolean {
+  const { length } = entry.steps;
+  if (length <= eventsMax && (entry.bytes <= bytesMax || length <= 1)) return false;
+  entry.steps = entry.steps.slice(-Math.max(length >> 1, 1));
   return true;
 }
 

@@ -11,7 +11,6 @@ export function createPages(journal: Journal, placesMax: number) {
   return function read(taskId: TaskId, after: Seq, max: number): readonly Step[] {
     const place = `${taskId}/${after}`;
     const base = places.get(place) ?? null;
-    places.delete(place);
     const steps = journal.read(taskId, after, max, base);
     const last = steps.at(-1);
     if (last) places.set(`${taskId}/${last.seq}`, last.task);

@@ -13,6 +13,7 @@ import type { Expected, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
+import type { Unfinished } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { createPages } from "./pages.ts";
 import { createQueue, toItem, wantsRun } from "./queue.ts";
@@ -26,6 +27,8 @@ export interface HotParts extends CacheParts {
   readonly onCommitted: (taskId: TaskId) => void;
   /** A task has become due. */
   readonly onDue: () => void;
+  /** What is recorded of a task cannot be read. */
+  readonly onDamaged: (taskId: TaskId, error: unknown) => void;
 }
 
 /** How long runs are not begun after the journal could not write. */
@@ -104,14 +107,22 @@ export function createHotStore(parts: HotParts): Store {
       cache.forget(entry);
       leases.drop(entry.taskId);
       queue.leave(toItem(entry.scope, entry.task as Task));
-      const loaded = journal.load(entry.taskId);
-      if (loaded && wantsRun(loaded.task)) queue.enter(toItem(loaded.scope, loaded.task));
+      enterAgain(entry.taskId);
     }
     paused = true;
     setTimeout(() => {
       paused = false;
       parts.onDue();
     }, PAUSE_MS).unref();
+  }
+
+  function enterAgain(taskId: TaskId): void {
+    try {
+      const loaded = journal.load(taskId);
+      if (loaded && wantsRun(loaded.task)) queue.enter(toItem(loaded.scope, loaded.task));
+    } catch (error) {
+      parts.onDamaged(taskId, error);
+    }
   }
 
   function begin(taskId: TaskId, scope: Scope, worker: string): Run | null {
@@ -123,7 +134,21 @@ export function createHotStore(parts: HotParts): Store {
     return { scope: entry.scope, worker, attempt, task: entry.task };
   }
 
-  function claim(worker: string, agents: Parameters<Store["runs"]["claim"]>[1], max: number): readonly Run[] {
+  /** One task that cannot be read must not stop the others. */
+  function tryBegin(item: Unfinished, worker: string): Run | null {
+    try {
+      return begin(item.taskId, item.scope, worker);
+    } catch (error) {
+      parts.onDamaged(item.taskId, error);
+      return null;
+    }
+  }
+
+  async function claim(
+    worker: string,
+    agents: Parameters<Store["runs"]["claim"]>[1],
+    max: number,
+  ): Promise<readonly Run[]> {
     if (paused || closed) return [];
     for (const taskId of leases.expired()) {
       const entry = cache.peek(taskId);
@@ -131,11 +156,16 @@ export function createHotStore(parts: HotParts): Store {
       if (entry?.task && wantsRun(entry.task)) queue.again(toItem(entry.scope, entry.task));
     }
     const runs: Run[] = [];
+    let known = false;
     for (const item of queue.take(agents, max)) {
-      const run = begin(item.taskId, item.scope, worker);
+      const run = tryBegin(item, worker);
       if (run) runs.push(run);
       else queue.leave(item);
+      known ||= run !== null && (cache.peek(item.taskId)?.committed ?? 0) > 0;
     }
+    // A run that takes the process down at its first word must be known to have begun, or it would do so for ever.
+    // A task that is not committed yet need not wait: it would be gone with the process.
+    if (known) await writer.pending;
     return runs;
   }
 

@@ -71,7 +71,7 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
       // A snapshot later than the place asked for is no help: the steps before it are wanted too.
       const useful = found && found.snapshot_seq <= after ? found : null;
       const from = base ? after : ((useful?.snapshot_seq ?? 0) as Seq);
-      const steps = unfold(segments, taskId, from, base ?? (useful && toTask(useful)), after + max);
+      const steps = unfold(segments, taskId, from, base ?? (useful && toTask(useful)), after + max, after);
       return steps.slice(after - from, after - from + max);
     },
     commit(changes) {
@@ -132,6 +132,9 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
   return { write };
 }
 
+/** A page ends after the row that reaches this. */
+const PAGE_CHARS = 256 * 1024;
+
 /** Folds the rows after a place; stops when it has passed `enough`. */
 function unfold(
   segments: StatementSync,
@@ -139,17 +142,20 @@ function unfold(
   from: Seq,
   base: Task | null,
   enough = Number.MAX_SAFE_INTEGER,
+  wanted = Number.MAX_SAFE_INTEGER,
 ): readonly Step[] {
   const steps: Step[] = [];
   let task = base;
+  let chars = 0;
   for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
+    chars += row.events.length;
     for (const recorded of unpack(row.events, row.last)) {
       // A place inside a row: what comes before it in that row is already in the base.
       if (recorded.seq <= from) continue;
       task = apply(task, recorded) as Task;
       steps.push({ ...recorded, taskId, contextId: task.contextId, task });
     }
-    if (row.last >= enough) break;
+    if (row.last >= enough || (row.last > wanted && chars >= PAGE_CHARS)) break;
   }
   return steps;
 }
