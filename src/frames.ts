@@ -1,4 +1,4 @@
-import { type Step, toWords, type Words, wordsIn } from "./model/index.ts";
+import { type Step, type TaskEvent, toWords, wordsIn, wordsOf } from "./model/index.ts";
 import type { Dialect, Frame } from "./ports.ts";
 
 /** What a dialect made of a step is kept with the step, so that many readers cost one encoding. */
@@ -28,16 +28,17 @@ export function createFrameWriter(
     for (let memo = known; memo; memo = memo.more)
       if (memo.by === dialect && memo.ends === ends) return memo.frame;
     const words = bare || ends ? null : wordsIn(step);
-    const frame = (words && cast(step, words)) ?? toFrame(dialect, step, ends);
+    const frame = (words !== null && cast(step, words)) || toFrame(dialect, step, ends);
     step.memo = { by: dialect, ends, frame, more: known } satisfies Memo;
     return frame;
   }
 
   /** Words differ from each other in their text alone: the rest of their JSON is made once. */
-  function cast(step: Step, words: Words): Frame | null {
-    if (mould?.artifactId !== words.artifactId) mould = createMould(dialect, step, words);
+  function cast(step: Step, words: string): Frame | null {
+    const artifactId = wordsOf(step.event as TaskEvent) as string;
+    if (mould?.artifactId !== artifactId) mould = createMould(dialect, step, artifactId);
     bare = mould === null;
-    return mould && { id: step.seq, json: inOneLine(mould.head + words.json + mould.tail) };
+    return mould && { id: step.seq, json: mould.head + inOneLine(words) + mould.tail };
   }
 
   return (steps, closing) => {
@@ -54,7 +55,7 @@ export function createFrameWriter(
 const BLANK = "\u0000words\u0000";
 
 /** null: this dialect says more than the words (it looks at the task, or has a form of its own). */
-function createMould(dialect: Dialect, like: Step, words: Words): Mould | null {
+function createMould(dialect: Dialect, like: Step, artifactId: string): Mould | null {
   const { seq, at, taskId, contextId } = like;
   let looked = false;
   const blank: Step = {
@@ -62,7 +63,7 @@ function createMould(dialect: Dialect, like: Step, words: Words): Mould | null {
     at,
     taskId,
     contextId,
-    event: toWords(words.artifactId, BLANK),
+    event: toWords(artifactId, BLANK),
     get task() {
       looked = true;
       return like.task;
@@ -70,9 +71,9 @@ function createMould(dialect: Dialect, like: Step, words: Words): Mould | null {
   };
   const said = dialect.encodeStep(blank, false);
   if (looked || !said || said.event !== undefined || said.bare) return null;
-  const [head, tail, more] = JSON.stringify(said.data).split(JSON.stringify(BLANK));
+  const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));
   if (head === undefined || tail === undefined || more !== undefined) return null;
-  return { artifactId: words.artifactId, head, tail };
+  return { artifactId, head, tail };
 }
 
 function toFrame(dialect: Dialect, step: Step, ends: boolean): Frame | null {

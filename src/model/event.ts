@@ -65,19 +65,14 @@ export interface Step {
   /** What dialects have made of it: all readers of a log share its steps, so each is written once per dialect. */
   memo?: unknown;
   /** See `wordsIn`; undefined: nobody has looked yet. */
-  words?: Words | null | undefined;
+  words?: string | null | undefined;
 }
 
-/** What a step adds to an artifact if it is nothing but words, as most steps are; as JSON, which is made once. */
-export interface Words {
-  readonly artifactId: string;
-  readonly json: string;
-}
-
-export function wordsIn(step: Step): Words | null {
+/** The JSON of what a step adds to an artifact, if that is nothing but words, as it mostly is; made once. */
+export function wordsIn(step: Step): string | null {
   if (step.words !== undefined) return step.words;
-  const artifactId = step.event && wordsOf(step.event);
-  step.words = artifactId ? { artifactId, json: JSON.stringify(textIn(step.event as TaskEvent)) } : null;
+  const { event } = step;
+  step.words = event && wordsOf(event) !== null ? JSON.stringify(textIn(event)) : null;
   return step.words;
 }
 

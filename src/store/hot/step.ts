@@ -5,7 +5,6 @@ import {
   type Step,
   type Task,
   type TaskEvent,
-  type Words,
 } from "../../model/index.ts";
 
 /**
@@ -19,7 +18,7 @@ export class HotStep implements Step, Recorded {
   readonly contextId: Step["contextId"];
   readonly event: TaskEvent;
   memo: unknown = undefined;
-  words: Words | null | undefined = undefined;
+  words: string | null | undefined = undefined;
   #task: Task | null;
   #before: HotStep | Task | null;
 

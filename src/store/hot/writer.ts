@@ -49,32 +49,28 @@ export function createWriter(parts: WriterParts): Writer {
     if (entry.seq + events.length > LIMITS.eventsMax && events.some(isMore))
       throw new Fault("too-large", `A task has at most ${LIMITS.eventsMax} events`);
     const before = entry.task;
-    const { steps, task, last } = toSteps(entry, events, parts.now());
-    if (before?.status !== task?.status) entry.rev = ++newestRev;
-    entry.task = task;
-    entry.last = last;
-    entry.seq += steps.length;
-    for (const step of steps) entry.steps.push(step);
-    return mark(entry);
-  }
-
-  function mark(entry: Entry): Promise<void> {
-    if (!batch) {
-      batch = createBatch();
-      setImmediate(flush);
-    }
+    const { at, entries, done } = (batch ??= begin());
+    extend(entry, events, at);
+    if (before?.status !== entry.task?.status) entry.rev = ++newestRev;
     if (!entry.dirty) {
       entry.dirty = true;
       cache.hold(entry);
-      batch.entries.push(entry);
+      entries.push(entry);
     }
-    return batch.done;
+    return done;
+  }
+
+  function begin(): Batch {
+    setImmediate(flush);
+    return createBatch(parts.now());
   }
 
   function flush(): void {
     const writing = batch;
     if (!writing) return;
     batch = null;
+    // All that was to be written may have been refused.
+    if (writing.entries.length === 0) return writing.resolve();
     cache.cool();
     const changes = writing.entries.map(toChange);
     try {
@@ -134,25 +130,28 @@ const isMore = (event: TaskEvent): boolean =>
   event.type === "usage" ||
   (event.type === "status" && event.state === "working");
 
-interface Made {
-  readonly steps: readonly HotStep[];
-  readonly task: Task | null;
-  readonly last: HotStep | null;
+/** Puts the events at the hot end of a log; if the lifecycle refuses one, none of them. */
+function extend(entry: Entry, events: readonly TaskEvent[], at: number): void {
+  const { task, last, seq } = entry;
+  for (const event of events) {
+    if (accepts(entry.task, event)) extendByOne(entry, event, at);
+    else {
+      const refusal = refused(entry.taskId, entry.task, event);
+      entry.steps.length -= entry.seq - seq;
+      Object.assign(entry, { task, last, seq });
+      throw refusal;
+    }
+  }
 }
 
-function toSteps(entry: Entry, events: readonly TaskEvent[], at: number): Made {
-  const steps: HotStep[] = [];
-  let { last, task } = entry;
-  for (const event of events) {
-    if (!accepts(task, event)) throw refused(entry.taskId, task, event);
-    const seq = (entry.seq + steps.length + 1) as Seq;
-    // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
-    const lazy = event.type === "artifact";
-    if (!lazy) task = apply(last?.task ?? task, { seq, at, event });
-    last = new HotStep(seq, at, event, last ?? task, lazy ? null : task);
-    steps.push(last);
-  }
-  return { steps, task, last };
+function extendByOne(entry: Entry, event: TaskEvent, at: number): void {
+  const seq = (entry.seq + 1) as Seq;
+  // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
+  const lazy = event.type === "artifact";
+  if (!lazy) entry.task = apply(entry.last?.task ?? entry.task, { seq, at, event });
+  entry.last = new HotStep(seq, at, event, entry.last ?? entry.task, lazy ? null : entry.task);
+  entry.steps.push(entry.last);
+  entry.seq = seq;
 }
 
 /**
