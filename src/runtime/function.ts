@@ -1,5 +1,5 @@
 /** Agents that are functions. */
-import type { AgentDefinition } from "../agent.ts";
+import type { AgentDefinition, Outcome, Said } from "../agent.ts";
 import { toCard } from "../agent.ts";
 import type { AgentName } from "../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
@@ -79,8 +79,17 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined> {
 
   #ask(): void {
     this.#busy = true;
-    this.#script.next().then(this.#said, this.#broke);
+    const saying = this.#script.begun();
+    if (saying) saying.then(this.#heard, this.#broke);
+    else this.#script.next().then(this.#said, this.#broke);
   }
+
+  /** The hot path: most of what a generator yields is said as it is. */
+  readonly #heard = (result: IteratorResult<Said, Outcome>): void => {
+    const event = this.#script.hear(result);
+    if (event) this.#said(event);
+    else this.#script.next(result).then(this.#said, this.#broke);
+  };
 
   readonly #said = (event: AgentEvent | undefined): void => {
     this.#busy = false;

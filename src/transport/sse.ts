@@ -45,10 +45,14 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
         for await (const bunch of frames) {
           if (response.destroyed) return;
           stream.quiet = false;
-          for (const text of inPieces(bunch, envelope)) {
+          let text = "";
+          for (let i = 0; i < bunch.length; i++) {
+            text += toText(bunch[i] as Frame, envelope);
+            if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
             if (!response.write(text)) await drained(response);
             if (response.destroyed) return;
             stream.stalled = 0;
+            text = "";
           }
         }
         response.end();
@@ -67,25 +71,10 @@ export type Streams = ReturnType<typeof createStreams>;
 /** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
 const PIECE_CHARS = 64 * 1024;
 
-function* inPieces(frames: readonly Frame[], envelope: Envelope): Generator<string> {
-  let text = "";
-  for (const frame of frames) {
-    text += toText([frame], envelope);
-    if (text.length < PIECE_CHARS) continue;
-    yield text;
-    text = "";
-  }
-  if (text !== "") yield text;
-}
-
-export function toText(frames: readonly Frame[], envelope: Envelope): string {
-  let text = "";
-  for (const frame of frames) {
-    if (frame.id !== undefined) text += `id: ${frame.id}\n`;
-    if (frame.event !== undefined) text += `event: ${frame.event}\n`;
-    text += `data: ${envelope(frame)}\n\n`;
-  }
-  return text;
+function toText(frame: Frame, envelope: Envelope): string {
+  const data = `data: ${envelope(frame)}\n\n`;
+  const event = frame.event === undefined ? data : `event: ${frame.event}\n${data}`;
+  return frame.id === undefined ? event : `id: ${frame.id}\n${event}`;
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -374,16 +374,24 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       await complete(await begin());
       const asked = await createTask();
       const run = await begin();
-      for (let i = 0; i < 600; i++) await store.log.append(alice, asked, [chunk("x")], { run });
+      // Long enough for a snapshot, and then some more.
+      for (let i = 0; i < 12; i++)
+        await store.log.append(
+          alice,
+          asked,
+          Array.from({ length: 100 }, () => chunk("x")),
+          { run },
+        );
+      await store.log.append(alice, asked, [status("working"), chunk("y")], { run });
       await store.log.append(alice, asked, [status("input-required")], { run });
       const working = await createTask();
       await store.log.append(alice, working, [chunk("y")], { run: await begin() });
       const before = await Promise.all([done, asked, working].map(id => store.tasks.get(alice, id)));
-      const log = plain(await store.log.read(alice, asked, BEGINNING, 1_000));
+      const log = plain(await store.log.read(alice, asked, BEGINNING, 2_000));
       await store.close();
       start();
       expect(await Promise.all([done, asked, working].map(id => store.tasks.get(alice, id)))).toEqual(before);
-      expect(plain(await store.log.read(alice, asked, BEGINNING, 1_000))).toEqual(log);
+      expect(plain(await store.log.read(alice, asked, BEGINNING, 2_000))).toEqual(log);
       expect(plain(await store.log.read(alice, asked, 500 as Seq, 10))).toEqual(log.slice(500, 510));
       expect((await store.tasks.list(alice, ECHO, { pageSize: 9 })).totalSize).toBe(3);
       expect(store.lastAt).toBeGreaterThan(0);

@@ -23,12 +23,29 @@ export class Script {
     this.#speech = speech;
   }
 
-  /** undefined: that was all. */
-  async next(): Promise<AgentEvent | undefined> {
+  /** What a running generator yields next; null: there is none, or not yet. */
+  begun(): Promise<IteratorResult<Said, Outcome>> | null {
+    const source = this.#over ? undefined : this.#source;
+    const result = source?.next();
+    if (!result) return null;
+    return result instanceof Promise ? result : Promise.resolve(result);
+  }
+
+  /** An event that `ctx` made and that does not end the run; null: it needs a closer look by `next`. */
+  hear(result: IteratorResult<Said, Outcome>): AgentEvent | null {
+    if (result.done || this.#over || typeof result.value === "string") return null;
+    const event = result.value;
+    return event !== NOTHING && event?.type === "artifact" && this.#speech.take(event) ? event : null;
+  }
+
+  /** undefined: that was all. `heard`: what the function said last, if nobody has looked at it yet. */
+  async next(heard?: IteratorResult<Said, Outcome>): Promise<AgentEvent | undefined> {
+    let waiting = heard;
     try {
       if (!this.#begun) await this.#begin();
-      while (!this.#over && this.#source) {
-        const result = await this.#source.next();
+      while (!this.#over && (waiting || this.#source)) {
+        const result = waiting ?? (await (this.#source as Source).next());
+        waiting = undefined;
         const event = result.done ? this.#conclude(result.value) : this.#toEvent(result.value);
         if (event !== NOTHING && !this.#over) {
           this.#over = isEnd(event);

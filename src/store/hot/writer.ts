@@ -154,13 +154,16 @@ function extendByOne(entry: Entry, event: TaskEvent, at: number): void {
   entry.seq = seq;
 }
 
+/** From here on a log is long: to fold so many events takes about as long as to read the task from a snapshot. */
+const LONG = 1_000;
+
 /**
  * At the end, and for long logs when they have doubled, so that all snapshots together cost no more than the log.
  * A short log needs none: to fold a few events costs less than to write the task twice.
  */
 function wantsSnapshot(entry: Entry, task: Task): boolean {
   const since = entry.seq - entry.snapshotSeq;
-  return since >= (isTerminal(task.status.state) ? 64 : Math.max(256, entry.snapshotSeq));
+  return since >= (isTerminal(task.status.state) ? LONG : Math.max(LONG, entry.snapshotSeq));
 }
 
 function refused(taskId: TaskId, task: Task | null, event: TaskEvent): Fault {
