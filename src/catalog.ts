@@ -10,11 +10,13 @@ export interface LiveCatalog extends Catalog {
 export function createCatalog(agents: readonly Agent[], fallback: AgentName, now: () => number): LiveCatalog {
   let all = agents;
   let byName = new Map(agents.map(agent => [agent.name, agent]));
+  let names = new Set(byName.keys());
   let first = fallback;
   let modifiedAt = now();
   return {
     find: name => byName.get(name ?? first),
     all: () => all,
+    names: () => names,
     get fallback() {
       return first;
     },
@@ -24,6 +26,7 @@ export function createCatalog(agents: readonly Agent[], fallback: AgentName, now
     replace(newAgents, newFallback) {
       all = newAgents;
       byName = new Map(newAgents.map(agent => [agent.name, agent]));
+      names = new Set(byName.keys());
       first = newFallback;
       modifiedAt = now();
     },

@@ -37,7 +37,7 @@ export interface WireCall {
   readonly headers: Headers;
   readonly query: URLSearchParams;
   /** Scheme and host under which the caller reached us, without a trailing slash. */
-  readonly base: string;
+  readonly base: Lazy<string>;
   readonly method: string;
   readonly params: Json | undefined;
   /** Ends the caller's reading, never a run. */
@@ -258,6 +258,7 @@ export interface Agent {
 export interface Catalog {
   find(name: AgentName | undefined): Agent | undefined;
   all(): readonly Agent[];
+  names(): ReadonlySet<AgentName>;
   readonly fallback: AgentName;
 }
 export interface AgentRuntime {

@@ -10,7 +10,7 @@ import { subscribe } from "./subscribe.ts";
 
 /** One operation in, one answer or many steps out. */
 export function createCore(parts: CoreParts): Core {
-  return async (operation, scope, signal) => {
+  return (operation, scope, signal) => {
     switch (operation.op) {
       case "send":
         return send(parts, operation, scope, signal);
@@ -25,9 +25,9 @@ export function createCore(parts: CoreParts): Core {
       case "cancel":
         return cancel(parts, operation, scope);
       case "card":
-        return card(parts, operation);
+        return Promise.resolve(card(parts, operation));
       case "agents":
-        return agents(parts, operation);
+        return Promise.resolve(agents(parts, operation));
       case "extended-card":
         return extendedCard(parts, operation);
       case "push":

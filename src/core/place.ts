@@ -24,7 +24,7 @@ export interface Placed {
 }
 
 /** Records a caller's message: in the task that it names, or in a new one. */
-export async function place(
+export function place(
   parts: CoreParts,
   agent: Agent,
   send: Send,

@@ -39,11 +39,9 @@ export function createRunner(parts: RunnerParts): Runner {
     }
   }
 
-  async function claim(): Promise<readonly Run[]> {
+  function claim(): Promise<readonly Run[]> {
     const room = Math.min(parts.runsMax - running.size, CLAIM_MAX);
-    if (room <= 0) return [];
-    const names = new Set(catalog.all().map(agent => agent.name));
-    return store.runs.claim(parts.worker, names, room);
+    return room > 0 ? store.runs.claim(parts.worker, catalog.names(), room) : Promise.resolve([]);
   }
 
   function begin(run: Run): void {

@@ -9,7 +9,8 @@ export interface Exchange {
   readonly place: Place;
   readonly headers: Headers;
   readonly query: URLSearchParams;
-  readonly base: string;
+  /** See `WireCall`. */
+  base(): string;
   /** Aborts when the caller is gone or the server stops; made when first asked for. */
   signal(): AbortSignal;
 }

@@ -49,8 +49,7 @@ export function createHttp(parts: HttpParts): Http {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // RFC 9112 §3.2.2: a server takes the absolute form as well.
-    const url = (request.url ?? "/").replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+    const url = toTarget(request.url ?? "/");
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
     const place = parts.locate(path);
@@ -71,7 +70,7 @@ export function createHttp(parts: HttpParts): Http {
       place,
       headers: request.headers as Headers,
       query,
-      base: baseOf(request),
+      base: () => baseOf(request),
       signal: createSignal(response),
     });
   }
@@ -133,6 +132,11 @@ export function createHttp(parts: HttpParts): Http {
 /** How long a connection may stay open after its last answer. */
 const HOLD_MS = 1_000;
 const SWEEP_MS = 10;
+/** RFC 9112 §3.2.2: a server takes the absolute form as well. */
+function toTarget(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+}
+
 const NO_QUERY = new URLSearchParams();
 
 function wrongVerb(request: IncomingMessage, response: ServerResponse, place: Place): void {

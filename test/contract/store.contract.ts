@@ -28,6 +28,17 @@ const AGENTS = new Set([ECHO]);
 const alice = toScope("acme", "alice");
 const bob = toScope("acme", "bob");
 
+/** The fault that the work ends in. */
+async function refusal(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "accepted";
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
 /** What every store must do, whatever it is made of. */
 export function storeContract(name: string, create: () => StoreUnderTest): void {
   describe(`the ${name} store`, () => {
@@ -106,16 +117,6 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
         task,
       }));
 
-    const refusal = async (work: Promise<unknown>): Promise<string> => {
-      try {
-        await work;
-      } catch (error) {
-        if (error instanceof Fault) return error.code;
-        throw error;
-      }
-      return "accepted";
-    };
-
     it("numbers events from 1 without gaps and reads them back from any place", async () => {
       start();
       const id = await createTask();
@@ -156,14 +157,8 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
     it("shows nothing before it is committed, and tells of each commit after it", async () => {
       start();
       const id = mint() as TaskId;
-      const created: TaskEvent = {
-        type: "created",
-        id,
-        contextId: "c" as ContextId,
-        agent: ECHO,
-        origin: "v1",
-        shown: true,
-      };
+      const contextId = "c" as ContextId;
+      const created: TaskEvent = { type: "created", id, contextId, agent: ECHO, origin: "v1", shown: true };
       const done = store.log.append(alice, id, [created, said("hi")], { after: BEGINNING });
       expect(await store.tasks.get(alice, id)).toBeNull();
       expect(await refusal(store.log.read(alice, id, BEGINNING, 10))).toBe("task-not-found");

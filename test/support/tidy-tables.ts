@@ -101,7 +101,7 @@ const toCall = (method: string, params: Json): WireCall => ({
   agent: undefined,
   headers: {},
   query: new URLSearchParams(),
-  base: "http://localhost",
+  base: () => "http://localhost",
   method,
   params,
   signal: () => AbortSignal.abort(),

@@ -27,7 +27,7 @@ export function createV03(options: V03Options): Dialect {
     claims: call => PATHS.has(call.endpoint),
     decode(call) {
       const agent = call.agent as Operation["agent"];
-      if (call.transport === "rest") return { op: "card", agent, base: call.base, form: "v03" };
+      if (call.transport === "rest") return { op: "card", agent, base: call.base(), form: "v03" };
       if (options.versionPolicy === "strict" && versionOf(call) === "1.0")
         throw new Fault(
           "version-not-supported",

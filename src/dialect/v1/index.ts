@@ -27,9 +27,9 @@ export function createV1(options: V1Options): Dialect {
 
   function decodeDocument(call: WireCall): Operation {
     const agent = call.agent as Operation["agent"];
-    if (call.method === "agents") return { op: "agents", agent, base: call.base };
+    if (call.method === "agents") return { op: "agents", agent, base: call.base() };
     const form = versionOf(call) === "1.0" ? "v1" : options.cardPolicy;
-    return { op: "card", agent, base: call.base, form };
+    return { op: "card", agent, base: call.base(), form };
   }
 
   return {

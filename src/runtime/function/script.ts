@@ -42,7 +42,10 @@ export class Script {
   async next(heard?: IteratorResult<Said, Outcome>): Promise<AgentEvent | undefined> {
     let waiting = heard;
     try {
-      if (!this.#begun) await this.#begin();
+      if (!this.#begun) {
+        const saying = this.#begin();
+        if (saying) await saying;
+      }
       while (!this.#over && (waiting || this.#source)) {
         const result = waiting ?? (await (this.#source as Source).next());
         waiting = undefined;
@@ -73,11 +76,18 @@ export class Script {
     }
   }
 
-  async #begin(): Promise<void> {
+  /** What has to be waited for, if it is not a generator. */
+  #begin(): Promise<void> | undefined {
     this.#begun = true;
     const ctx = new FunctionCtx(this.#speech, this.#turn);
     const saying = this.#definition.run(toAgentTask(this.#turn), ctx);
-    const outcome = isGenerator(saying) ? saying : await saying;
+    if (!isGenerator(saying)) return this.#await(saying);
+    this.#source = toSource(saying);
+    return undefined;
+  }
+
+  async #await(saying: unknown): Promise<void> {
+    const outcome = await saying;
     if (isGenerator(outcome)) this.#source = toSource(outcome);
     else this.#conclude(outcome as Outcome);
   }

@@ -212,9 +212,7 @@ export function createHotStore(parts: HotParts): Store {
       },
     },
     runs: {
-      async claim(worker, agents, max) {
-        return claim(worker, agents, max);
-      },
+      claim,
       async renew(run) {
         return leases.renew(run);
       },

@@ -1,9 +1,10 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import {
   type AgentName,
   apply,
   applyAll,
   isHidden,
+  isTerminal,
   type Scope,
   type Seq,
   type Step,
@@ -24,9 +25,11 @@ interface TaskRow {
   readonly context_id: string;
   readonly snapshot_seq: number;
   readonly snapshot: string | null;
+  readonly whole: string | null;
 }
 interface SegmentRow {
-  readonly last: number;
+  /** null: the events are all there are. */
+  readonly last: number | null;
   readonly events: string;
 }
 
@@ -37,7 +40,9 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
   const commit = db.prepare("COMMIT");
   const rollback = db.prepare("ROLLBACK");
   const writers = createWriters(db, owners.idOf);
-  const one = db.prepare("SELECT id, owner, context_id, snapshot_seq, snapshot FROM task WHERE key = ?");
+  const one = db.prepare(
+    "SELECT id, owner, context_id, snapshot_seq, snapshot, whole FROM task WHERE key = ?",
+  );
   const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
   const newest = db.prepare("SELECT max(rev) AS rev, max(status_at) AS at FROM task").get() as {
     rev: number | null;
@@ -50,6 +55,11 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
     return found?.id === taskId ? found : null;
   }
 
+  function segmentsOf(found: TaskRow, from: Seq): Iterable<SegmentRow> {
+    if (found.whole !== null) return [{ last: null, events: found.whole }];
+    return segments.iterate(timeKey(found.id), from) as unknown as Iterable<SegmentRow>;
+  }
+
   return {
     lastRev: newest.rev ?? 0,
     lastAt: newest.at ?? 0,
@@ -57,7 +67,7 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
       const found = row(taskId);
       if (!found) return null;
       const from = found.snapshot_seq as Seq;
-      const { task, seq } = foldRest(segments, taskId, from, toTask(found));
+      const { task, seq } = foldRest(segmentsOf(found, from), from, toTask(found));
       return {
         scope: owners.scopeOf(found.owner),
         task: task as Task,
@@ -67,11 +77,13 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
       };
     },
     read(taskId, after, max, base) {
-      const found = base ? null : row(taskId);
+      const found = row(taskId);
+      if (!found) return [];
       // A snapshot later than the place asked for is no help: the steps before it are wanted too.
-      const useful = found && found.snapshot_seq <= after ? found : null;
-      const from = base ? after : ((useful?.snapshot_seq ?? 0) as Seq);
-      const steps = unfold(segments, taskId, from, base ?? (useful && toTask(useful)), after + max, after);
+      const useful = !base && found.snapshot_seq <= after;
+      const from = (base ? after : useful ? found.snapshot_seq : 0) as Seq;
+      const start = base ?? (useful ? toTask(found) : null);
+      const steps = unfold(segmentsOf(found, from), taskId, from, start, { after, max });
       return steps.slice(after - from, after - from + max);
     },
     commit(changes) {
@@ -100,8 +112,8 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
 
 function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentName) => number) {
   const insert = db.prepare(
-    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, snapshot_seq, snapshot) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, snapshot_seq, snapshot, whole) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const move = db.prepare("UPDATE task SET state = ?, rev = ?, status_at = ?, hidden = ? WHERE key = ?");
   const settle = db.prepare(
@@ -116,7 +128,8 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
     const events = pack(steps);
     const snapshot = change.snapshot ? JSON.stringify(task) : null;
     change.bytes = 2 * events.length + (snapshot?.length ?? 0) + 500;
-    segment.run(key, last, rev, events);
+    const whole = change.isNew && isTerminal(task.status.state) && !snapshot ? events : null;
+    if (whole === null) segment.run(key, last, rev, events);
     const state = STATES.indexOf(task.status.state);
     const hidden = isHidden(task) ? 1 : 0;
     const { at } = task.status;
@@ -125,7 +138,20 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
       const owner = ownerOf(change.scope, task.agent);
       const context = contextKey(contextId);
       const snapshotSeq = snapshot ? last : 0;
-      insert.run(key, task.id, owner, context, contextId, state, rev, at, hidden, snapshotSeq, snapshot);
+      insert.run(
+        key,
+        task.id,
+        owner,
+        context,
+        contextId,
+        state,
+        rev,
+        at,
+        hidden,
+        snapshotSeq,
+        snapshot,
+        whole,
+      );
     } else if (snapshot) settle.run(state, rev, at, hidden, last, snapshot, key);
     else if (rev !== null) move.run(state, rev, at, hidden, key);
   }
@@ -135,19 +161,18 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
 /** A page ends after the row that reaches this. */
 const PAGE_CHARS = 256 * 1024;
 
-/** Folds the rows after a place; stops when it has passed `enough`. */
+/** Folds rows after a place into steps, until there are enough for the page that is wanted. */
 function unfold(
-  segments: StatementSync,
+  rows: Iterable<SegmentRow>,
   taskId: TaskId,
   from: Seq,
   base: Task | null,
-  enough = Number.MAX_SAFE_INTEGER,
-  wanted = Number.MAX_SAFE_INTEGER,
+  page: { readonly after: Seq; readonly max: number },
 ): readonly Step[] {
   const steps: Step[] = [];
   let task = base;
   let chars = 0;
-  for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
+  for (const row of rows) {
     chars += row.events.length;
     for (const recorded of unpack(row.events, row.last)) {
       // A place inside a row: what comes before it in that row is already in the base.
@@ -155,23 +180,24 @@ function unfold(
       task = apply(task, recorded) as Task;
       steps.push({ ...recorded, taskId, contextId: task.contextId, task });
     }
-    if (row.last >= enough || (row.last > wanted && chars >= PAGE_CHARS)) break;
+    const last = steps.at(-1)?.seq ?? from;
+    if (last >= page.after + page.max || (last > page.after && chars >= PAGE_CHARS)) break;
   }
   return steps;
 }
 
 /** As `unfold`, when only the end counts. */
 function foldRest(
-  segments: StatementSync,
-  taskId: TaskId,
+  rows: Iterable<SegmentRow>,
   from: Seq,
   base: Task | null,
 ): { readonly task: Task | null; readonly seq: Seq } {
   let task = base;
   let seq = from;
-  for (const row of segments.iterate(timeKey(taskId), from) as unknown as Iterable<SegmentRow>) {
-    task = applyAll(task, unpack(row.events, row.last));
-    seq = row.last as Seq;
+  for (const row of rows) {
+    const events = unpack(row.events, row.last);
+    task = applyAll(task, events);
+    seq = events.at(-1)?.seq ?? seq;
   }
   return { task, seq };
 }

@@ -40,13 +40,13 @@ export function pack(steps: readonly Step[]): string {
   return artifactId === null ? `${text}]` : `${text}]]`;
 }
 
-/** `last`: the number of the last event in the row. */
-export function unpack(text: string, last: number): Recorded[] {
+/** `last`: the number of the last event in the row; null: the row begins with the first event of all. */
+export function unpack(text: string, last: number | null): Recorded[] {
   const events: { readonly at: number; readonly event: TaskEvent }[] = [];
   for (const [at, what, ...texts] of JSON.parse(text) as readonly Packed[]) {
     if (typeof what !== "string") events.push({ at, event: what });
     else for (const words of texts as readonly string[]) events.push({ at, event: toWords(what, words) });
   }
-  const first = last - events.length + 1;
+  const first = last === null ? 1 : last - events.length + 1;
   return events.map(({ at, event }, i) => ({ seq: (first + i) as Seq, at, event }));
 }

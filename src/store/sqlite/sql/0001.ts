@@ -11,6 +11,7 @@ CREATE TABLE owner (
 
 -- key: the ascending integer inside the id; random ids as keys cost four times the insert.
 -- rev: the store-wide number of its latest change of status; lists are read in this order.
+-- whole: all events of a task whose whole life was one commit, as most short tasks' is; such a task has no segments.
 -- context: the ascending integer inside a context id of ours, or a hash of a caller's.
 CREATE TABLE task (
   key INTEGER PRIMARY KEY,
@@ -23,7 +24,8 @@ CREATE TABLE task (
   status_at INTEGER NOT NULL,
   hidden INTEGER NOT NULL,
   snapshot_seq INTEGER NOT NULL,
-  snapshot TEXT
+  snapshot TEXT,
+  whole TEXT
 ) STRICT;
 CREATE INDEX task_by_owner ON task (owner, rev);
 CREATE INDEX task_by_context ON task (context);
