@@ -10,7 +10,7 @@ import {
 } from "../model/index.ts";
 import { type Answer, runTopic } from "../ports.ts";
 import { type CoreParts, findAgent, findTask, type OperationOf } from "./deps.ts";
-import { tail } from "./tail.ts";
+import { lastOf } from "./tail.ts";
 
 /**
  * Records the wish. A task that nobody works on ends with it; a run hears of it, stops, and ends the task itself, so
@@ -56,9 +56,8 @@ function wish(task: Task, reason: string | undefined): readonly TaskEvent[] {
 async function seeEnd(parts: CoreParts, scope: Scope, taskId: TaskId, after: Seq): Promise<Task> {
   // Twice the grace: a runner that is alive has cut the agent off by then.
   const patience = AbortSignal.timeout(2 * parts.cancelGraceMs + 100);
-  for await (const { steps, closing } of tail(parts, scope, taskId, after, "terminal", () => patience))
-    if (closing) return (steps.at(-1) as { task: Task }).task;
-  return force(parts, scope, taskId);
+  const { step, enough } = await lastOf(parts, scope, taskId, after, "terminal", () => patience);
+  return step && enough ? step.task : force(parts, scope, taskId);
 }
 
 /** Nobody runs it: its runner is gone, or serves this agent no longer. */

@@ -2,7 +2,7 @@ import { type Scope, type Seq, type Step, type Task, type View, viewed } from ".
 import type { Agent, Answer, Lazy, Operation } from "../ports.ts";
 import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 import { type Placed, place } from "./place.ts";
-import { tail } from "./tail.ts";
+import { lastOf } from "./tail.ts";
 
 /** Records the message, then reads the log until the task has settled; or answers at once, if the caller likes. */
 export async function send(
@@ -26,14 +26,12 @@ async function settle(
   placed: Placed,
   signal: Lazy<AbortSignal>,
 ): Promise<Answer> {
+  const atOnce = operation.until === "accepted";
   const until = operation.until === "accepted" ? "settled" : operation.until;
   const before = (placed.seq - 1) as Seq;
-  let last: Step | undefined;
-  for await (const { steps } of tail(parts, scope, placed.taskId, before, until, signal)) {
-    last = steps.at(-1);
-    if (operation.until === "accepted" && last?.task.shown) break;
-  }
-  return toAnswer(last?.task ?? (await findAny(parts, scope, placed)).task, operation.view);
+  const isShown = (step: Step): boolean => atOnce && step.task.shown;
+  const { step } = await lastOf(parts, scope, placed.taskId, before, until, signal, isShown);
+  return toAnswer(step?.task ?? (await findAny(parts, scope, placed)).task, operation.view);
 }
 
 async function findAny(parts: CoreParts, scope: Scope, placed: Placed): Promise<{ readonly task: Task }> {

@@ -27,51 +27,106 @@ export async function* tail(
   until: Until,
   signal: Lazy<AbortSignal>,
 ): Steps {
-  let place = after;
-  let ear: Ear | undefined;
+  const reader = new Reader(parts, scope, taskId, after, until, signal);
   try {
-    for (;;) {
-      const steps = await parts.store.log.read(scope, taskId, place, LIMITS.readMax);
-      const last = steps.at(-1);
-      if (last) {
-        const end = steps.findIndex(step => isEnough(step, until));
-        if (end !== -1) {
-          yield { steps: end + 1 < steps.length ? steps.slice(0, end + 1) : steps, closing: true };
-          return;
-        }
-        yield { steps, closing: false };
-        place = last.seq;
-      } else if (ear) {
-        if (ear.signal.aborted) return;
-        await ear.bell.rung();
-      }
-      // Begin to listen before the next look, so that nothing falls between the look and the wait.
-      ear ??= listen(parts.bus, taskId, signal());
-      if (ear.signal.aborted) return;
-    }
+    for (let steps = await reader.next(); steps; steps = await reader.next())
+      yield { steps, closing: reader.enough };
   } finally {
-    ear?.close();
+    reader.close();
   }
 }
 
+/** Reads on as `tail` does, and gives only the last step; undefined: there was none. `is`: when to stop earlier. */
+export async function lastOf(
+  parts: TailParts,
+  scope: Scope,
+  taskId: TaskId,
+  after: Seq,
+  until: Until,
+  signal: Lazy<AbortSignal>,
+  is: (step: Step) => boolean = () => false,
+): Promise<{ readonly step: Step | undefined; readonly enough: boolean }> {
+  const reader = new Reader(parts, scope, taskId, after, until, signal);
+  let step: Step | undefined;
+  try {
+    for (let steps = await reader.next(); steps; steps = await reader.next()) {
+      step = steps.at(-1) as Step;
+      if (is(step)) break;
+    }
+  } finally {
+    reader.close();
+  }
+  return { step, enough: reader.enough };
+}
+
+class Reader {
+  readonly #parts: TailParts;
+  readonly #scope: Scope;
+  readonly #taskId: TaskId;
+  readonly #until: Until;
+  readonly #signal: Lazy<AbortSignal>;
+  #place: Seq;
+  #ear: Ear | undefined;
+  /** The last step that was given ends the reading. */
+  enough = false;
+
+  constructor(
+    parts: TailParts,
+    scope: Scope,
+    taskId: TaskId,
+    after: Seq,
+    until: Until,
+    signal: Lazy<AbortSignal>,
+  ) {
+    this.#parts = parts;
+    this.#scope = scope;
+    this.#taskId = taskId;
+    this.#place = after;
+    this.#until = until;
+    this.#signal = signal;
+  }
+
+  /** All that is there, at least one step; null: that was all, or the caller is gone. */
+  async next(): Promise<readonly Step[] | null> {
+    while (!this.enough) {
+      const steps = await this.#parts.store.log.read(this.#scope, this.#taskId, this.#place, LIMITS.readMax);
+      if (steps.length > 0) return this.#cut(steps);
+      // Begin to listen before the next look, so that nothing falls between the look and the wait.
+      if (!this.#ear) this.#ear = this.#listen();
+      else await this.#ear.bell.rung();
+      if (this.#ear.signal.aborted) return null;
+    }
+    return null;
+  }
+
+  #cut(steps: readonly Step[]): readonly Step[] {
+    const end = steps.findIndex(step => isEnough(step, this.#until));
+    this.enough = end !== -1;
+    const cut = this.enough && end + 1 < steps.length ? steps.slice(0, end + 1) : steps;
+    this.#place = (cut.at(-1) as Step).seq;
+    return cut;
+  }
+
+  #listen(): Ear {
+    const bell = new Bell();
+    const signal = this.#signal();
+    signal.addEventListener("abort", bell.wake, { once: true });
+    return { bell, signal, deafen: this.#parts.bus.listen(this.#taskId, bell.wake) };
+  }
+
+  close(): void {
+    if (!this.#ear) return;
+    const { bell, signal, deafen } = this.#ear;
+    signal.removeEventListener("abort", bell.wake);
+    deafen();
+  }
+}
+
+/** How a reader hears that there is more, or that nobody wants it any longer. */
 interface Ear {
   readonly bell: Bell;
   readonly signal: AbortSignal;
-  close(): void;
-}
-
-function listen(bus: Bus, taskId: TaskId, signal: AbortSignal): Ear {
-  const bell = new Bell();
-  const deafen = bus.listen(taskId, bell.wake);
-  signal.addEventListener("abort", bell.wake, { once: true });
-  return {
-    bell,
-    signal,
-    close() {
-      signal.removeEventListener("abort", bell.wake);
-      deafen();
-    },
-  };
+  deafen(): void;
 }
 
 function isEnough(step: Step, until: Until): boolean {

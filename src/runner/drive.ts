@@ -66,7 +66,10 @@ class Drive implements Driven {
   async #go(): Promise<Driven> {
     const deafen = this.#parts.bus.listen(runTopic(this.#taskId), this.#look);
     try {
-      await this.#attempt();
+      if (this.#mayRun()) {
+        this.#pump().then(this.#pumped.resolve, this.#pumped.reject);
+        await this.#pumped.promise.catch(error => this.#stopped || this.#fail(error));
+      }
       await this.#finish();
     } catch (error) {
       this.#parts.log.error({ taskId: this.#taskId, err: error }, "a run ended in disorder");
@@ -92,19 +95,15 @@ class Drive implements Driven {
     return this.#controller.signal;
   };
 
-  async #attempt(): Promise<void> {
+  /** false: there is an end to record instead. */
+  #mayRun(): boolean {
     const { cancel, crashes } = this.run.task;
-    if (cancel) return void (this.#stopped = "canceled");
-    if (crashes >= this.#parts.attemptsMax) {
+    if (cancel) this.#stopped = "canceled";
+    else if (crashes >= this.#parts.attemptsMax) {
       const words = `The work was begun ${crashes} times and ended each time without a word`;
-      return this.#conclude({ type: "status", state: "failed", message: this.#apology(words) });
-    }
-    this.#pump().then(this.#pumped.resolve, this.#pumped.reject);
-    try {
-      await this.#pumped.promise;
-    } catch (error) {
-      if (!this.#stopped) this.#fail(error);
-    }
+      this.#conclude({ type: "status", state: "failed", message: this.#apology(words) });
+    } else return true;
+    return false;
   }
 
   async #pump(): Promise<void> {

@@ -41,20 +41,20 @@ export function createHttp(parts: HttpParts): Http {
   let closed: Promise<void> | undefined;
 
   function handler(request: IncomingMessage, response: ServerResponse): void {
-    serve(request, response).catch(error => {
+    serve(request, response)?.catch(error => {
       parts.log.error({ err: error, url: request.url }, "a request failed");
       if (!response.headersSent) sendProblem(response, 500, "INTERNAL", "The server failed");
       else response.destroy();
     });
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  function serve(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
     const url = toTarget(request.url ?? "/");
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
     const place = parts.locate(path);
     if (!place)
-      return refuse(
+      return void refuse(
         request,
         response,
         404,
@@ -62,7 +62,7 @@ export function createHttp(parts: HttpParts): Http {
         "There is nothing here; GET /agents lists the agents",
       );
     const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
-    if (!route) return wrongVerb(request, response, place);
+    if (!route) return void wrongVerb(request, response, place);
     const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     return pass(route, {
       request,
