@@ -8,12 +8,23 @@ export interface BodyLimits {
   readonly bodyReadMs: number;
 }
 
+export interface Bodies {
+  /**
+   * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
+   * connection survives and the caller gets to read the refusal.
+   */
+  read(request: IncomingMessage): Promise<string>;
+  close(): void;
+}
+
 /** What is known of a body while it arrives; nothing of it is kept afterwards, for a stream may stay open for hours. */
 interface Arriving {
   chunks: Buffer[];
   size: number;
+  /** How often the watch has looked at it. */
+  looks: number;
   readonly limits: BodyLimits;
-  readonly timer: NodeJS.Timeout;
+  readonly arriving: Set<Request>;
   readonly resolve: (text: string) => void;
   readonly reject: (fault: Fault) => void;
 }
@@ -21,18 +32,30 @@ interface Arriving {
 const ARRIVING = Symbol("arriving");
 type Request = IncomingMessage & { [ARRIVING]?: Arriving | undefined };
 
-/**
- * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
- * connection survives and the caller gets to read the refusal.
- */
-export function readBody(request: Request, limits: BodyLimits): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(late, limits.bodyReadMs, request);
-    request[ARRIVING] = { chunks: [], size: 0, limits, timer, resolve, reject };
-    request.on("data", take);
-    request.on("end", finish);
-    request.on("close", breakOff);
-  });
+/** Looks at a body within its time: one watch for all costs less than a timer for each. */
+const LOOKS = 10;
+
+export function createBodies(limits: BodyLimits): Bodies {
+  const arriving = new Set<Request>();
+  const watch = setInterval(() => {
+    for (const request of arriving) {
+      const body = request[ARRIVING];
+      if (body && ++body.looks > LOOKS) end(request, tooSlow(limits));
+    }
+  }, limits.bodyReadMs / LOOKS);
+  watch.unref();
+
+  return {
+    read: (request: Request) =>
+      new Promise((resolve, reject) => {
+        request[ARRIVING] = { chunks: [], size: 0, looks: 0, limits, arriving, resolve, reject };
+        arriving.add(request);
+        request.on("data", take);
+        request.on("end", finish);
+        request.on("close", breakOff);
+      }),
+    close: () => clearInterval(watch),
+  };
 }
 
 function take(this: Request, chunk: Buffer): void {
@@ -55,16 +78,11 @@ function breakOff(this: Request): void {
   if (this[ARRIVING]) end(this, new Fault("parse", "The body broke off"));
 }
 
-function late(request: Request): void {
-  const ms = request[ARRIVING]?.limits.bodyReadMs;
-  end(request, new Fault("too-slow", `The body did not arrive within ${ms} ms`));
-}
-
 function end(request: Request, fault: Fault | null): void {
   const body = request[ARRIVING];
   if (!body) return;
   request[ARRIVING] = undefined;
-  clearTimeout(body.timer);
+  body.arriving.delete(request);
   const text = fault ? null : toText(body.chunks);
   if (text !== null) body.resolve(text);
   else body.reject(fault ?? new Fault("parse", "The body is not UTF-8"));
@@ -77,3 +95,6 @@ function toText(chunks: readonly Buffer[]): string | null {
 
 const tooLarge = (limits: BodyLimits): Fault =>
   new Fault("too-large", `The body is larger than ${limits.bodyBytesMax} bytes, the most this server takes`);
+
+const tooSlow = (limits: BodyLimits): Fault =>
+  new Fault("too-slow", `The body did not arrive within ${limits.bodyReadMs} ms`);

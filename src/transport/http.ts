@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { LIMITS } from "../model/index.ts";
 import type { Headers, Log, Pipeline, Route } from "../ports.ts";
 import { createBase } from "./base.ts";
-import type { BodyLimits } from "./body.ts";
+import { type BodyLimits, createBodies } from "./body.ts";
 import { type Exchange, sendProblem } from "./exchange.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createRest } from "./rest.ts";
@@ -33,7 +33,8 @@ export interface Http {
 /** The kernel: sockets, limits, the way to a transport, and what is said where no dialect is spoken. */
 export function createHttp(parts: HttpParts): Http {
   const { streams } = parts;
-  const jsonrpc = createJsonRpc({ pipeline: parts.pipeline, streams, limits: parts.limits });
+  const bodies = createBodies(parts.limits);
+  const jsonrpc = createJsonRpc({ pipeline: parts.pipeline, streams, bodies });
   const rest = createRest({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
   const baseOf = createBase(parts);
   const readers = new Set<AbortController>();
@@ -119,6 +120,7 @@ export function createHttp(parts: HttpParts): Http {
       this.refuseNew();
       for (const reader of readers) reader.abort();
       streams.close();
+      bodies.close();
       // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), HOLD_MS);

@@ -1,6 +1,6 @@
 import { Fault, type Json, LIMITS } from "../model/index.ts";
 import type { Frame, Pipeline, WireCall, WireFault, WireReply } from "../ports.ts";
-import { type BodyLimits, readBody } from "./body.ts";
+import type { Bodies } from "./body.ts";
 import { type Exchange, sendJson } from "./exchange.ts";
 import { sourceOfId } from "./source.ts";
 import type { Streams } from "./sse.ts";
@@ -8,7 +8,7 @@ import type { Streams } from "./sse.ts";
 export interface JsonRpcParts {
   readonly pipeline: Pipeline;
   readonly streams: Streams;
-  readonly limits: BodyLimits;
+  readonly bodies: Bodies;
 }
 
 /** An envelope: `id` is kept as the JSON text that goes back. */
@@ -36,10 +36,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
   async function serve(exchange: Exchange): Promise<void> {
     let envelope: Envelope;
     try {
-      envelope = readEnvelope(
-        await readBody(exchange.request, parts.limits),
-        exchange.headers["content-type"],
-      );
+      envelope = readEnvelope(await parts.bodies.read(exchange.request), exchange.headers["content-type"]);
     } catch (error) {
       const { fault, id } = asEnvelopeFault(error);
       const reply = pipeline.refuse(toCall(exchange, "", undefined), fault);

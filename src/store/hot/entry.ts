@@ -1,4 +1,5 @@
 import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
+import type { Unfinished } from "./journal.ts";
 import type { HotStep } from "./step.ts";
 
 /** One task in memory: how it stands, and the hot end of its log. */
@@ -17,6 +18,8 @@ export interface Entry {
   visible: Task | null;
   /** The newest events, without gaps, up to `seq`; all that are not committed are among them. */
   steps: Step[];
+  /** Its place in the queue, made once. */
+  item: Unfinished | null;
   /** How far the journal's snapshot reaches. */
   snapshotSeq: number;
   /** The revision of its latest change of status, if that is not committed yet. */
@@ -37,6 +40,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     committed: 0,
     visible: null,
     steps: [],
+    item: null,
     snapshotSeq: 0,
     rev: null,
     dirty: false,

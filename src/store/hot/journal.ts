@@ -1,4 +1,4 @@
-import type { AgentName, ContextId, Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
+import type { AgentName, Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
 import type { ListFilter } from "../../ports.ts";
 
 /** Where committed events are kept. Synchronous: a commit happens in one go or not at all. */
@@ -29,7 +29,8 @@ export interface Unfinished {
   readonly taskId: TaskId;
   readonly scope: Scope;
   readonly agent: AgentName;
-  readonly contextId: ContextId;
+  /** Tasks of one line run one after another: see `lineOf`. */
+  readonly line: string;
 }
 
 /** What one commit adds to one task. */

@@ -1,11 +1,4 @@
-import {
-  type AgentName,
-  type ContextId,
-  isSettled,
-  type Scope,
-  type Task,
-  type TaskId,
-} from "../../model/index.ts";
+import { type AgentName, isSettled, type Scope, type Task, type TaskId } from "../../model/index.ts";
 import type { Unfinished } from "./journal.ts";
 
 /**
@@ -38,7 +31,7 @@ export function createQueue(onDue: () => void): Queue {
 
   return {
     enter(item) {
-      const key = lineKey(item);
+      const key = item.line;
       const line = lines.get(key);
       if (!line) {
         lines.set(key, [item]);
@@ -46,7 +39,7 @@ export function createQueue(onDue: () => void): Queue {
       } else if (!line.some(one => one.taskId === item.taskId)) line.push(item);
     },
     leave(item) {
-      const key = lineKey(item);
+      const key = item.line;
       const line = lines.get(key);
       if (!line) return;
       const at = line.findIndex(one => one.taskId === item.taskId);
@@ -80,11 +73,13 @@ export function createQueue(onDue: () => void): Queue {
   };
 }
 
-const lineKey = (item: Unfinished): string =>
-  `${item.scope.tenant}\n${item.scope.principal}\n${item.agent}\n${item.contextId}`;
+/** The line of a context: it belongs to one caller and one agent. */
+export const lineOf = (scope: Scope, agent: string, contextId: string): string =>
+  `${scope.tenant}\n${scope.principal}\n${agent}\n${contextId}`;
 
 export function toItem(scope: Scope, task: Task): Unfinished {
-  return { taskId: task.id, scope, agent: task.agent, contextId: task.contextId as ContextId };
+  const { id: taskId, agent, contextId } = task;
+  return { taskId, scope, agent, line: lineOf(scope, agent, contextId) };
 }
 
 export const wantsRun = (task: Task): boolean => !isSettled(task.status.state);

@@ -95,10 +95,11 @@ export function createHotStore(parts: HotParts): Store {
   function follow(entry: Entry, before: Task | null): void {
     const task = entry.task as Task;
     if (before?.status.state === task.status.state && before.turn === task.turn) return;
+    entry.item ??= toItem(entry.scope, task);
     if (isSettled(task.status.state)) {
       leases.drop(entry.taskId);
-      queue.leave(toItem(entry.scope, task));
-    } else if (!leases.holder(entry.taskId)) queue.enter(toItem(entry.scope, task));
+      queue.leave(entry.item);
+    } else if (!leases.holder(entry.taskId)) queue.enter(entry.item);
   }
 
   /** The disk refused: memory goes back to what is committed, and runs are not begun again at once. */

@@ -13,6 +13,7 @@ import {
   timeKey,
 } from "../../model/index.ts";
 import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
+import { lineOf } from "../hot/queue.ts";
 import { contextKey } from "./keys.ts";
 import { createLister } from "./list.ts";
 import { createOwners } from "./owners.ts";
@@ -205,10 +206,7 @@ function foldRest(
 const toTask = (row: TaskRow): Task | null => (row.snapshot ? (JSON.parse(row.snapshot) as Task) : null);
 
 function toUnfinished(row: TaskRow, owners: ReturnType<typeof createOwners>): Unfinished {
-  return {
-    taskId: row.id as TaskId,
-    scope: owners.scopeOf(row.owner),
-    agent: owners.agentOf(row.owner),
-    contextId: row.context_id as Unfinished["contextId"],
-  };
+  const scope = owners.scopeOf(row.owner);
+  const agent = owners.agentOf(row.owner);
+  return { taskId: row.id as TaskId, scope, agent, line: lineOf(scope, agent, row.context_id) };
 }
