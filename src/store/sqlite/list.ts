@@ -42,11 +42,16 @@ export function createLister(db: DatabaseSync, owners: Owners): Journal["list"] 
   };
 }
 
+/** The task with which a context of ours began is the one before it; the others are in the index. */
+const KEYS_OF_CONTEXT =
+  "SELECT :context - 1 UNION ALL SELECT key FROM task WHERE context = :context AND context <> key + 1";
+
 function where(owner: number, filter: ListFilter): { sql: string; values: Record<string, SQLInputValue> } {
   const values: Record<string, SQLInputValue> = { owner };
-  let sql = "owner = :owner AND hidden = 0";
+  // The plus keeps the planner from walking all tasks of an owner where the few of a context are wanted.
+  let sql = `${filter.contextId === undefined ? "" : "+"}owner = :owner AND hidden = 0`;
   if (filter.contextId !== undefined) {
-    sql += " AND context = :context AND context_id = :contextId";
+    sql += ` AND key IN (${KEYS_OF_CONTEXT}) AND context_id = :contextId`;
     values.context = contextKey(filter.contextId);
     values.contextId = filter.contextId;
   }
