@@ -28,9 +28,9 @@ async function settle(
 ): Promise<Answer> {
   const atOnce = operation.until === "accepted";
   const until = operation.until === "accepted" ? "settled" : operation.until;
-  const before = (placed.seq - 1) as Seq;
+  const after = (placed.seq - 1) as Seq;
   const isShown = (step: Step): boolean => atOnce && step.task.shown;
-  const { step } = await lastOf(parts, scope, placed.taskId, before, until, signal, isShown);
+  const { step } = await lastOf(parts, { scope, taskId: placed.taskId, after, until, signal }, isShown);
   return toAnswer(step?.task ?? (await findAny(parts, scope, placed)).task, operation.view);
 }
 

@@ -28,10 +28,11 @@ export async function stream(
   const agent = findAgent(parts, operation);
   requireStreaming(parts, agent);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
-  const before = (placed.seq - 1) as Seq;
-  const steps = tail(parts, scope, placed.taskId, before, operation.until, signal);
+  const { taskId } = placed;
+  const after = (placed.seq - 1) as Seq;
+  const steps = tail(parts, { scope, taskId, after, until: operation.until, signal });
   const waitMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstWordMs;
-  return withTaskFirst(parts, scope, placed.taskId, steps, { waitMs, view: operation.view });
+  return withTaskFirst(parts, scope, taskId, steps, { waitMs, view: operation.view });
 }
 
 type Bunch = Steps extends AsyncIterable<infer One> ? One : never;

@@ -23,9 +23,9 @@ export async function subscribe(
       });
     return snapshotOnly(snapshotOf(task, seq));
   }
-  if (from !== "snapshot") return tail(parts, scope, task.id, from, operation.until, signal);
-  const rest = tail(parts, scope, task.id, seq, operation.until, signal);
-  return snapshotFirst(snapshotOf(task, seq), rest);
+  const reading = { scope, taskId: task.id, until: operation.until, signal };
+  if (from !== "snapshot") return tail(parts, { ...reading, after: from });
+  return snapshotFirst(snapshotOf(task, seq), tail(parts, { ...reading, after: seq }));
 }
 
 async function* snapshotOnly(snapshot: Step): Steps {

@@ -15,19 +15,22 @@ export interface TailParts {
   readonly bus: Bus;
 }
 
+/** What is read: whose task, from where, and until when. */
+export interface Reading {
+  readonly scope: Scope;
+  readonly taskId: TaskId;
+  readonly after: Seq;
+  readonly until: Until;
+  /** Ends the reading, never a run. */
+  readonly signal: Lazy<AbortSignal>;
+}
+
 /**
  * The one reader of events: what is committed after a place, then what comes, until there is enough or the caller is
  * gone. A slow caller lags in the log, not in memory.
  */
-export async function* tail(
-  parts: TailParts,
-  scope: Scope,
-  taskId: TaskId,
-  after: Seq,
-  until: Until,
-  signal: Lazy<AbortSignal>,
-): Steps {
-  const reader = new Reader(parts, scope, taskId, after, until, signal);
+export async function* tail(parts: TailParts, reading: Reading): Steps {
+  const reader = new Reader(parts, reading);
   try {
     for (let steps = await reader.next(); steps; steps = await reader.next())
       yield { steps, closing: reader.enough };
@@ -39,14 +42,10 @@ export async function* tail(
 /** Reads on as `tail` does, and gives only the last step; undefined: there was none. `is`: when to stop earlier. */
 export async function lastOf(
   parts: TailParts,
-  scope: Scope,
-  taskId: TaskId,
-  after: Seq,
-  until: Until,
-  signal: Lazy<AbortSignal>,
+  reading: Reading,
   is: (step: Step) => boolean = () => false,
 ): Promise<{ readonly step: Step | undefined; readonly enough: boolean }> {
-  const reader = new Reader(parts, scope, taskId, after, until, signal);
+  const reader = new Reader(parts, reading);
   let step: Step | undefined;
   try {
     for (let steps = await reader.next(); steps; steps = await reader.next()) {
@@ -61,35 +60,23 @@ export async function lastOf(
 
 class Reader {
   readonly #parts: TailParts;
-  readonly #scope: Scope;
-  readonly #taskId: TaskId;
-  readonly #until: Until;
-  readonly #signal: Lazy<AbortSignal>;
+  readonly #reading: Reading;
   #place: Seq;
   #ear: Ear | undefined;
   /** The last step that was given ends the reading. */
   enough = false;
 
-  constructor(
-    parts: TailParts,
-    scope: Scope,
-    taskId: TaskId,
-    after: Seq,
-    until: Until,
-    signal: Lazy<AbortSignal>,
-  ) {
+  constructor(parts: TailParts, reading: Reading) {
     this.#parts = parts;
-    this.#scope = scope;
-    this.#taskId = taskId;
-    this.#place = after;
-    this.#until = until;
-    this.#signal = signal;
+    this.#reading = reading;
+    this.#place = reading.after;
   }
 
   /** All that is there, at least one step; null: that was all, or the caller is gone. */
   async next(): Promise<readonly Step[] | null> {
     while (!this.enough) {
-      const steps = await this.#parts.store.log.read(this.#scope, this.#taskId, this.#place, LIMITS.readMax);
+      const { scope, taskId } = this.#reading;
+      const steps = await this.#parts.store.log.read(scope, taskId, this.#place, LIMITS.readMax);
       if (steps.length > 0) return this.#cut(steps);
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       if (!this.#ear) this.#ear = this.#listen();
@@ -100,7 +87,7 @@ class Reader {
   }
 
   #cut(steps: readonly Step[]): readonly Step[] {
-    const end = steps.findIndex(step => isEnough(step, this.#until));
+    const end = steps.findIndex(step => isEnough(step, this.#reading.until));
     this.enough = end !== -1;
     const cut = this.enough && end + 1 < steps.length ? steps.slice(0, end + 1) : steps;
     this.#place = (cut.at(-1) as Step).seq;
@@ -109,9 +96,9 @@ class Reader {
 
   #listen(): Ear {
     const bell = new Bell();
-    const signal = this.#signal();
+    const signal = this.#reading.signal();
     signal.addEventListener("abort", bell.wake, { once: true });
-    return { bell, signal, deafen: this.#parts.bus.listen(this.#taskId, bell.wake) };
+    return { bell, signal, deafen: this.#parts.bus.listen(this.#reading.taskId, bell.wake) };
   }
 
   close(): void {

@@ -1,7 +1,8 @@
 import { Fault, type TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
 import { needId, readLastEventId, readMetadata, readParams } from "../read.ts";
-import { readFilter, readSend, readView } from "./read.ts";
+import { readView } from "../send.ts";
+import { readFilter, readSend } from "./read.ts";
 
 type Decode = (call: WireCall) => WithoutAgent<Operation>;
 type WithoutAgent<T> = T extends Operation ? Omit<T, "agent"> : never;

@@ -1,72 +1,28 @@
-import {
-  defined,
-  type Json,
-  type JsonObject,
-  LIMITS,
-  type Message,
-  type Part,
-  type Role,
-  type View,
-} from "../../model/index.ts";
+import { defined, type Json, type JsonObject, LIMITS, type Part, type View } from "../../model/index.ts";
 import type { ListFilter, Send, WireCall } from "../../ports.ts";
 import {
   bad,
   checkJson,
   isObject,
   member,
-  needId,
   needObject,
   readBase64,
   readContextId,
   readCount,
-  readExtensions,
   readFlag,
   readMetadata,
-  readObject,
-  readParts,
-  readTaskId,
   readText,
-  readTexts,
 } from "../read.ts";
+import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 import { STATES } from "./names.ts";
 
-const HISTORY = { min: 0, max: 2 ** 31 - 1 };
-
 export function readSend(call: WireCall, params: JsonObject): { send: Send; view: View; blocking: boolean } {
-  const message = readMessage(needObject(params, "message", ""), "message");
-  const configuration = readObject(params, "configuration", "") ?? {};
-  const path = "configuration";
-  const { taskId, contextId, ...said } = message;
-  return {
-    // v0.3 leaves the default open; every SDK blocks.
-    blocking: readFlag(configuration, "blocking", path) ?? true,
-    view: readView(configuration, path),
-    send: defined<Send>({
-      origin: "v03",
-      message: said,
-      taskId,
-      contextId,
-      metadata: readMetadata(params, ""),
-      acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", path),
-      extensions: readExtensions(call),
-      push: readObject(configuration, "pushNotificationConfig", path) && `${path}.pushNotificationConfig`,
-    }),
-  };
+  const { send, view, configuration } = readOfficialSend(call, params, SPELLING);
+  // v0.3 leaves the default open; every SDK blocks.
+  return { send, view, blocking: readFlag(configuration, "blocking", "configuration") ?? true };
 }
 
-function readMessage(from: JsonObject, path: string): Message {
-  if (member(from, "role") !== "user") throw bad(`${path}.role`, 'must be "user"');
-  return defined<Message>({
-    messageId: needId(from, "messageId", path),
-    role: "user" as Role,
-    parts: readParts(from, "parts", path, readPart),
-    taskId: readTaskId(from, "taskId", path),
-    contextId: readContextId(from, "contextId", path),
-    metadata: readMetadata(from, path),
-    extensions: readTexts(from, "extensions", path),
-    referenceTaskIds: readTexts(from, "referenceTaskIds", path),
-  });
-}
+const SPELLING: Spelling = { origin: "v03", user: ["user"], readPart, push: "pushNotificationConfig" };
 
 function readPart(from: JsonObject, path: string): Part {
   const metadata = readMetadata(from, path);
@@ -110,11 +66,6 @@ function readData(from: JsonObject, path: string, metadata: JsonObject | undefin
   const { data_part_compat: _, ...rest } = metadata;
   const data: Json = value.value ?? null;
   return Object.keys(rest).length > 0 ? { kind: "data", data, metadata: rest } : { kind: "data", data };
-}
-
-export function readView(from: JsonObject, path: string): View {
-  const historyMax = readCount(from, "historyLength", path, HISTORY);
-  return historyMax === undefined ? { artifacts: true } : { artifacts: true, historyMax };
 }
 
 export function readFilter(params: JsonObject): ListFilter {

@@ -1,7 +1,8 @@
 import { Fault } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
 import { isObject, readFlag, readLastEventId, readMetadata, readParams, readText } from "../read.ts";
-import { readFilter, readSend, readTask, readView } from "./read.ts";
+import { readView } from "../send.ts";
+import { readFilter, readSend, readTask } from "./read.ts";
 
 type Decode = (call: WireCall) => WithoutAgent<Operation>;
 type WithoutAgent<T> = T extends Operation ? Omit<T, "agent"> : never;

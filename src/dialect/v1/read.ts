@@ -3,7 +3,6 @@ import {
   defined,
   type JsonObject,
   LIMITS,
-  type Message,
   type Part,
   type TaskId,
   type TaskState,
@@ -15,60 +14,27 @@ import {
   checkJson,
   member,
   needId,
-  needObject,
   readBase64,
-  readContextId,
   readCount,
-  readExtensions,
   readFlag,
   readId,
   readMetadata,
-  readObject,
-  readParts,
-  readTaskId,
   readText,
-  readTexts,
 } from "../read.ts";
+import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 import { STATES, STATES_BY_NUMBER } from "./names.ts";
 
-const HISTORY = { min: 0, max: 2 ** 31 - 1 };
-
 export function readSend(call: WireCall, params: JsonObject): { send: Send; view: View; atOnce: boolean } {
-  const message = readMessage(needObject(params, "message", ""), "message");
-  const configuration = readObject(params, "configuration", "") ?? {};
-  const path = "configuration";
-  const { taskId, contextId, ...said } = message;
-  return {
-    atOnce: readFlag(configuration, "returnImmediately", path) ?? false,
-    view: readView(configuration, path),
-    send: defined<Send>({
-      origin: "v1",
-      message: said,
-      taskId,
-      contextId,
-      metadata: readMetadata(params, ""),
-      acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", path),
-      extensions: readExtensions(call),
-      push:
-        readObject(configuration, "taskPushNotificationConfig", path) && `${path}.taskPushNotificationConfig`,
-    }),
-  };
+  const { send, view, configuration } = readOfficialSend(call, params, SPELLING);
+  return { send, view, atOnce: readFlag(configuration, "returnImmediately", "configuration") ?? false };
 }
 
-function readMessage(from: JsonObject, path: string): Message {
-  const role = member(from, "role");
-  if (role !== "ROLE_USER" && role !== 1) throw bad(`${path}.role`, 'must be "ROLE_USER"');
-  return defined<Message>({
-    messageId: needId(from, "messageId", path),
-    role: "user",
-    parts: readParts(from, "parts", path, readPart),
-    taskId: readTaskId(from, "taskId", path),
-    contextId: readContextId(from, "contextId", path),
-    metadata: readMetadata(from, path),
-    extensions: readTexts(from, "extensions", path),
-    referenceTaskIds: readTexts(from, "referenceTaskIds", path),
-  });
-}
+const SPELLING: Spelling = {
+  origin: "v1",
+  user: ["ROLE_USER", 1],
+  readPart,
+  push: "taskPushNotificationConfig",
+};
 
 const CONTENTS = ["text", "raw", "url", "data"] as const;
 
@@ -106,11 +72,6 @@ function needUrl(from: JsonObject, path: string): string {
   const url = readText(from, "url", path) as string;
   if (!URL.canParse(url)) throw bad(`${path}.url`, "must be an absolute URL");
   return url;
-}
-
-export function readView(from: JsonObject, path: string, artifacts = true): View {
-  const historyMax = readCount(from, "historyLength", path, HISTORY);
-  return historyMax === undefined ? { artifacts } : { artifacts, historyMax };
 }
 
 export const readTask = (params: JsonObject): TaskId => needId(params, "id", "") as TaskId;

@@ -1,0 +1,72 @@
+import { defined, type Json, type JsonObject, type Message, type Part, type View } from "../model/index.ts";
+import type { Send, WireCall } from "../ports.ts";
+import {
+  bad,
+  member,
+  needId,
+  needObject,
+  readContextId,
+  readCount,
+  readExtensions,
+  readMetadata,
+  readObject,
+  readParts,
+  readTaskId,
+  readTexts,
+} from "./read.ts";
+
+/** In what the official dialects differ when they send; the rest of a send is the same in all of them. */
+export interface Spelling {
+  readonly origin: string;
+  /** How the role of a caller is spelled, first as it should be. */
+  readonly user: readonly Json[];
+  readonly readPart: (from: JsonObject, path: string) => Part;
+  /** The member of `configuration` that asks for push. */
+  readonly push: string;
+}
+
+const PATH = "configuration";
+
+export function readSend(
+  call: WireCall,
+  params: JsonObject,
+  spelling: Spelling,
+): { readonly send: Send; readonly view: View; readonly configuration: JsonObject } {
+  const message = readMessage(needObject(params, "message", ""), "message", spelling);
+  const configuration = readObject(params, PATH, "") ?? {};
+  const { taskId, contextId, ...said } = message;
+  const send = defined<Send>({
+    origin: spelling.origin,
+    message: said,
+    taskId,
+    contextId,
+    metadata: readMetadata(params, ""),
+    acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", PATH),
+    extensions: readExtensions(call),
+    push: readObject(configuration, spelling.push, PATH) && `${PATH}.${spelling.push}`,
+  });
+  return { send, view: readView(configuration, PATH), configuration };
+}
+
+function readMessage(from: JsonObject, path: string, spelling: Spelling): Message {
+  const role = member(from, "role");
+  if (role === undefined || !spelling.user.includes(role))
+    throw bad(`${path}.role`, `must be "${spelling.user[0]}"`);
+  return defined<Message>({
+    messageId: needId(from, "messageId", path),
+    role: "user" as const,
+    parts: readParts(from, "parts", path, spelling.readPart),
+    taskId: readTaskId(from, "taskId", path),
+    contextId: readContextId(from, "contextId", path),
+    metadata: readMetadata(from, path),
+    extensions: readTexts(from, "extensions", path),
+    referenceTaskIds: readTexts(from, "referenceTaskIds", path),
+  });
+}
+
+const HISTORY = { min: 0, max: 2 ** 31 - 1 };
+
+export function readView(from: JsonObject, path: string, artifacts = true): View {
+  const historyMax = readCount(from, "historyLength", path, HISTORY);
+  return historyMax === undefined ? { artifacts } : { artifacts, historyMax };
+}
