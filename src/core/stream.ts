@@ -47,13 +47,13 @@ async function* withTaskFirst(
   const reader = steps[Symbol.asyncIterator]();
   try {
     const opening = await readOpening(parts, scope, taskId, reader, how);
-    if (opening) yield opening;
-    if (!opening || opening.closing) return;
-  } catch (error) {
+    if (!opening) return;
+    yield opening;
+    for (let bunch = await reader.next(); !bunch.done; bunch = await reader.next()) yield bunch.value;
+  } finally {
+    // Also when the caller leaves after the first frame: a reader that is not closed listens for ever.
     await reader.return?.();
-    throw error;
   }
-  yield* { [Symbol.asyncIterator]: () => reader };
 }
 
 /** Everything up to the agent's first word, the task itself first; or the one message. */

@@ -117,8 +117,7 @@ class Drive implements Driven {
         if (said.done || this.#over) return;
         const event = this.#check(toTaskEvent(said.value));
         const done = this.#record(event);
-        if (!this.#isMuch(event)) continue;
-        await done;
+        if (this.#isMuch(event)) await done;
       }
     } finally {
       // Its clean-up is its own affair: the turn is over, and nobody waits for it.

@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import { toScope } from "../auth/scope.ts";
+import { createLocalBus } from "../bus/local.ts";
+import { createCatalog } from "../catalog.ts";
+import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
+import type { Agent, Bus, Operation, Run, Steps } from "../ports.ts";
+import { createMemoryStore } from "../store/memory/index.ts";
+import { createCore } from "./index.ts";
+
+/** The local bus, with a count of those who listen. */
+function createCountingBus(): Bus & { listeners: number } {
+  const bus = createLocalBus();
+  return {
+    listeners: 0,
+    ring: bus.ring,
+    listen(topic, heard) {
+      const deafen = bus.listen(topic, heard);
+      this.listeners += 1;
+      return () => {
+        this.listeners -= 1;
+        deafen();
+      };
+    },
+  };
+}
+
+const NAME = "quiet" as Agent["name"];
+const CARD = { name: NAME, inputModes: ["text/plain"], skills: [], extensions: [], streaming: true };
+const SCOPE = toScope("t", "p");
+const STREAM = {
+  op: "stream",
+  agent: NAME,
+  until: "asked",
+  view: { artifacts: true },
+  send: {
+    origin: "v1",
+    extensions: [],
+    message: { messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] },
+  },
+} as Operation;
+
+it("a reader that leaves right after the first frame leaves nobody listening", async () => {
+  const bus = createCountingBus();
+  const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
+  const store = createMemoryStore({
+    ...LIMITS,
+    now: () => 1,
+    onCommitted: id => bus.ring(id),
+    onDue: () => {},
+    onDamaged: () => {},
+  });
+  const agent = { name: NAME, card: CARD, replies: undefined } as unknown as Agent;
+  const core = createCore({
+    ...LIMITS,
+    store,
+    bus,
+    catalog: createCatalog([agent], NAME, () => 0),
+    newId,
+    isOpen: () => true,
+    hasStreamRoom: () => true,
+    sendWaitMs: 0,
+  });
+  const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
+  const reader = steps[Symbol.asyncIterator]();
+  const first = reader.next();
+  // The first frame waits for a word: now somebody listens.
+  await expect.poll(() => bus.listeners).toBe(1);
+  const [run] = (await store.runs.claim("w", new Set([NAME]), 1)) as [Run];
+  const word: TaskEvent = { type: "status", state: "working" };
+  await store.log.append(SCOPE, run.task.id, [word], { run });
+  expect((await first).value.steps[0]).toMatchObject({ event: null, task: { id: run.task.id } });
+  await reader.return?.();
+  expect(bus.listeners).toBe(0);
+  await store.close();
+});
