@@ -33,17 +33,19 @@ export async function host(session: Session, wish: HostWish, startServer: StartS
   terminal.onStray(error => log.error({ error }, "a promise failed and nobody was waiting for it"));
   output.waiting("starting the server");
   const server = await startServer({ ...first, log }).finally(output.rest);
-  const facts = factsOf(terminal, wish, first, server);
-  if (wish.json) output.line(bannerJson(facts));
-  else terminal.out.write(bannerText(facts, bannerPaint(terminal)));
-  const reloading = wish.watch
-    ? startReloading({ terminal, output, json: wish.json, server, first, load: loadAt })
-    : undefined;
-  return untilStopped({
+  let reloading: Reloading | undefined;
+  // Before the banner: whoever waits for it may send a signal at once.
+  const stopped = untilStopped({
     terminal,
     stop: () => stop(server, output, reloading),
     say: () => output.note(stopping(server.running)),
   });
+  const facts = factsOf(terminal, wish, first, server);
+  if (wish.json) output.line(bannerJson(facts));
+  else terminal.out.write(bannerText(facts, bannerPaint(terminal)));
+  if (wish.watch)
+    reloading = startReloading({ terminal, output, json: wish.json, server, first, load: loadAt });
+  return stopped;
 }
 
 async function openLog(terminal: Terminal, { logLevel }: Settings) {
