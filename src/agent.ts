@@ -15,7 +15,7 @@ import type {
   UrlPart,
 } from "./model/index.ts";
 import { defined } from "./model/index.ts";
-import type { AgentEvent, Log } from "./ports.ts";
+import type { AgentEvent, AgentPolicy, Log, Retention } from "./ports.ts";
 
 export interface AgentDefinition {
   /** The name in URLs: lower-case letters, digits, `-` and `_`. */
@@ -31,11 +31,30 @@ export interface AgentDefinition {
   readonly iconUrl?: string | undefined;
   readonly extensions?: readonly AgentExtension[] | undefined;
   readonly streaming?: boolean | undefined;
+  /** JSON Schema of the data that it takes. If it has no property `messages`, the LangGraph mount takes data only. */
+  readonly inputSchema?: JsonObject | undefined;
   /**
    * "message": answers are bare messages, without a task; then a returned string is one, too.
    * "task": answers are always tasks. Not said: whatever the run's first word is.
    */
   readonly replies?: "task" | "message" | undefined;
+  /**
+   * What becomes of a run that was cut off. "resume" (default): it begins again, finished steps are not repeated.
+   * "fail": the task has failed. "ask": the caller is asked whether to run it again.
+   */
+  readonly onCrash?: "resume" | "fail" | "ask" | undefined;
+  /** How often a turn may be begun before its task has failed; default: the server's `attemptsMax`. */
+  readonly attempts?: number | undefined;
+  /** Messages of one context: one after another (default), refused while the agent is at one, or all at once. */
+  readonly turns?: "queue" | "reject" | "parallel" | undefined;
+  /** A message to a task that is being worked on reaches the run, as `ctx.incoming`. */
+  readonly acceptsWhileWorking?: boolean | undefined;
+  /** "messageId": a message with an id that was sent before is the same call. */
+  readonly dedupe?: "messageId" | undefined;
+  /** How long settled tasks are kept, by age and by number per caller; default: for ever. */
+  readonly retention?: Retention | undefined;
+  /** Orloj shows the history of a task only if this is true; v0.3 and older cards tell it. */
+  readonly stateTransitionHistory?: boolean | undefined;
   /** Return: the task is completed; throw: it has failed. When it is canceled, `ctx.signal` is aborted. */
   run(task: AgentTask, ctx: Ctx): Saying;
 }
@@ -208,7 +227,19 @@ export function toCard(definition: AgentDefinition): AgentCard {
     skills: skills.map(toSkill),
     extensions: definition.extensions ?? [],
     streaming: definition.streaming ?? true,
+    stateTransitionHistory: definition.stateTransitionHistory ?? false,
   });
+}
+
+export function toPolicy(definition: AgentDefinition): AgentPolicy {
+  return {
+    onCrash: definition.onCrash ?? "resume",
+    attempts: definition.attempts,
+    turns: definition.turns ?? "queue",
+    acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
+    dedupe: definition.dedupe,
+    retention: definition.retention,
+  };
 }
 
 function toSkill(skill: SkillDefinition): AgentSkill {

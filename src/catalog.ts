@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { AgentName } from "./model/index.ts";
 import type { Agent, Catalog } from "./ports.ts";
 
@@ -9,8 +10,8 @@ export interface LiveCatalog extends Catalog {
 
 export function createCatalog(agents: readonly Agent[], fallback: AgentName, now: () => number): LiveCatalog {
   let all = agents;
-  let byName = new Map(agents.map(agent => [agent.name, agent]));
-  let names = new Set(byName.keys());
+  let byName = byNameAndId(agents);
+  let names = new Set(agents.map(agent => agent.name));
   let first = fallback;
   let modifiedAt = now();
   return {
@@ -25,10 +26,28 @@ export function createCatalog(agents: readonly Agent[], fallback: AgentName, now
     },
     replace(newAgents, newFallback) {
       all = newAgents;
-      byName = new Map(newAgents.map(agent => [agent.name, agent]));
-      names = new Set(byName.keys());
+      byName = byNameAndId(newAgents);
+      names = new Set(newAgents.map(agent => agent.name));
       first = newFallback;
       modifiedAt = now();
     },
   };
+}
+
+/** A name wins over an id: nobody can hide an agent by giving another one its id for a name. */
+const byNameAndId = (agents: readonly Agent[]): ReadonlyMap<AgentName, Agent> =>
+  new Map([
+    ...agents.map(agent => [toUuid(agent.name) as AgentName, agent] as const),
+    ...agents.map(agent => [agent.name, agent] as const),
+  ]);
+
+/** RFC 9562 Appendix A.4 has this namespace; LangGraph's Agent Server names its assistants in it, too. */
+const NAMESPACE = Buffer.from("6ba7b8219dad11d180b400c04fd430c8", "hex");
+
+/** The UUID (version 5) that follows from a name, so that it is the same after every start. */
+export function toUuid(name: string): string {
+  const hash = createHash("sha1").update(NAMESPACE).update(name).digest().subarray(0, 16);
+  hash[6] = ((hash[6] as number) & 0x0f) | 0x50;
+  hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
+  return hash.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -14,6 +14,7 @@ interface Mould {
   readonly artifactId: string;
   readonly head: string;
   readonly tail: string;
+  readonly event: string | undefined;
 }
 
 /** Steps to frames, for one reader of one task. */
@@ -38,7 +39,9 @@ export function createFrameWriter(
     const artifactId = wordsOf(step.event as TaskEvent) as string;
     if (mould?.artifactId !== artifactId) mould = createMould(dialect, step, artifactId);
     bare = mould === null;
-    return mould && { id: step.seq, json: mould.head + inOneLine(words) + mould.tail };
+    if (!mould) return null;
+    const json = mould.head + inOneLine(words) + mould.tail;
+    return mould.event === undefined ? { id: step.seq, json } : { id: step.seq, event: mould.event, json };
   }
 
   return (steps, closing) => {
@@ -54,7 +57,7 @@ export function createFrameWriter(
 /** Never in a text: it would be a control character. */
 const BLANK = "\u0000words\u0000";
 
-/** null: this dialect says more than the words (it looks at the task, or has a form of its own). */
+/** null: this dialect says more than the words (what it takes from the task may change, or it has a form of its own). */
 function createMould(dialect: Dialect, like: Step, artifactId: string): Mould | null {
   const { seq, at, taskId, contextId } = like;
   let looked = false;
@@ -70,10 +73,10 @@ function createMould(dialect: Dialect, like: Step, artifactId: string): Mould | 
     },
   };
   const said = dialect.encodeStep(blank, false);
-  if (looked || !said || said.event !== undefined || said.bare) return null;
+  if (!said || said.bare || (looked && !said.steady)) return null;
   const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));
   if (head === undefined || tail === undefined || more !== undefined) return null;
-  return { artifactId, head, tail };
+  return { artifactId, head, tail, event: said.event };
 }
 
 function toFrame(dialect: Dialect, step: Step, ends: boolean): Frame | null {

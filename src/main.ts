@@ -1,5 +1,5 @@
 /** The composition root: the only file that knows all rooms. What is opened here is closed here, in reverse order. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { createAnonymousGuard } from "./auth/anonymous.ts";
 import { createLocalBus } from "./bus/local.ts";
@@ -60,6 +60,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     bus,
     catalog,
     newId,
+    digest: toDigest,
     isOpen: () => open,
     hasStreamRoom: streams.hasRoom,
   });
@@ -115,6 +116,8 @@ function createClock() {
     },
   };
 }
+
+export const toDigest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** Random bytes as hex, drawn from the system in bulk. */
 function createChance(): (bytes: number) => string {

@@ -1,5 +1,5 @@
 import { createFrameWriter } from "./frames.ts";
-import { toFault } from "./model/index.ts";
+import { Fault, LIMITS, type Task, toFault } from "./model/index.ts";
 import type {
   Answer,
   Catalog,
@@ -20,7 +20,7 @@ import type {
  *
  *   1 which dialect speaks   (endpoint, headers, method name)
  *   2 who calls              (headers only)
- *   3 what is asked          (dialect.decode → Operation)
+ *   3 what is asked          (dialect.decode → Operation; a key for repeated calls)
  *   4 for whom               (guard.admit → Scope)
  *   5 do it                  (core: append to the log, read from the log)
  *   6 say it                 (dialect.encode)
@@ -34,8 +34,11 @@ export function createPipeline(parts: {
 }): Pipeline {
   const { dialects, guard, core, catalog, log } = parts;
 
+  const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
   const choose = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
+  const voiceOf = (dialect: Dialect, call: WireCall, task: Task | undefined): Dialect =>
+    (task && byName.get(dialect.voice(call, task.origin))) || dialect;
 
   function refusal(dialect: Dialect, call: WireCall, error: unknown): WireReply {
     const fault = toFault(error);
@@ -43,15 +46,17 @@ export function createPipeline(parts: {
       log.error({ err: fault.cause ?? fault, method: call.method, dialect: dialect.name }, "a call failed");
     return {
       kind: "fault",
+      envelope: dialect.envelope,
       headers: dialect.replyHeaders(call, []),
       fault: dialect.encodeFault(fault, call),
     };
   }
 
   async function* toFrames(dialect: Dialect, call: WireCall, steps: Steps): AsyncGenerator<readonly Frame[]> {
-    const write = createFrameWriter(dialect);
+    let write: ReturnType<typeof createFrameWriter> | undefined;
     try {
       for await (const bunch of steps) {
+        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task));
         const frames = write(bunch.steps, bunch.closing);
         if (frames.length > 0) yield frames;
       }
@@ -67,17 +72,31 @@ export function createPipeline(parts: {
       const dialect = choose(call);
       try {
         const principal = guard.identify(call.headers);
-        const operation = dialect.decode(call);
+        const operation = withKey(dialect.decode(call), call);
         const scope = guard.admit(principal, operation);
         const answer = await core(operation, scope, call.signal);
         const headers = dialect.replyHeaders(call, activeExtensions(catalog, operation));
-        if (isSteps(answer)) return { kind: "many", headers, frames: toFrames(dialect, call, answer) };
-        return { kind: "one", headers, json: JSON.stringify(dialect.encode(operation, answer)) };
+        const { envelope } = dialect;
+        if (isSteps(answer))
+          return { kind: "many", envelope, headers, frames: toFrames(dialect, call, answer) };
+        const voice = answer.kind === "task" ? voiceOf(dialect, call, answer.task) : dialect;
+        return { kind: "one", envelope, headers, json: JSON.stringify(voice.encode(operation, answer)) };
       } catch (error) {
         return refusal(dialect, call, error);
       }
     },
   };
+}
+
+/** D10: every sending operation of every dialect takes the header Idempotency-Key. */
+function withKey(operation: Operation, call: WireCall): Operation {
+  const key = call.headers["idempotency-key"];
+  if (key === undefined || (operation.op !== "send" && operation.op !== "stream")) return operation;
+  if (key.trim() === "" || key.length > LIMITS.idCharsMax)
+    throw new Fault("invalid-params", `Idempotency-Key must have 1 to ${LIMITS.idCharsMax} characters`, {
+      field: "Idempotency-Key",
+    });
+  return { ...operation, send: { ...operation.send, key } };
 }
 
 /** v1 §3.3.4: what the caller asked for and the agent has. */

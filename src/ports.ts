@@ -23,7 +23,8 @@ import type {
 
 // ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
 
-export type TransportName = "jsonrpc" | "rest";
+/** "document": a card and the like, which callers may keep for a while. */
+export type TransportName = "jsonrpc" | "rest" | "document";
 /** Header names in lower case; a header that came twice is joined with a comma, as HTTP allows. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -32,19 +33,26 @@ export interface WireCall {
   readonly transport: TransportName;
   /** The pattern of the path that was called, as a dialect's routes spell it. */
   readonly endpoint: string;
-  /** The agent that the path names; undefined: the default agent. */
-  readonly agent: string | undefined;
+  /** What stands in the path where the endpoint has a name in braces. */
+  readonly vars: PathVars;
   readonly headers: Headers;
   readonly query: URLSearchParams;
   /** Scheme and host under which the caller reached us, without a trailing slash. */
   readonly base: Lazy<string>;
   readonly method: string;
   readonly params: Json | undefined;
+  /** What came in the envelope beside the parameters (seed 001 of the LangGraph dialect). */
+  readonly metadata: Json | undefined;
   /** Ends the caller's reading, never a run. */
   readonly signal: Lazy<AbortSignal>;
 }
 
-export type WireReply = { readonly headers: Readonly<Record<string, string>> } & (
+export type PathVars = Readonly<Record<string, string | undefined>>;
+
+export type WireReply = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly envelope: Envelope;
+} & (
   | { readonly kind: "one"; readonly json: string }
   | { readonly kind: "many"; readonly frames: AsyncIterable<readonly Frame[]> }
   | { readonly kind: "fault"; readonly fault: WireFault }
@@ -65,6 +73,12 @@ export interface WireFault extends FaultNumbers {
   readonly code: FaultCode;
   readonly message: string;
   readonly data?: Json;
+  /** The HTTP status of a JSON-RPC reply. Most dialects say 200 whenever there is an envelope: see `statusOf`. */
+  readonly status: number;
+  /** Said instead of the transport's own form of an error. */
+  readonly body?: Json;
+  /** Found out before the envelope was read: the reply has no id. */
+  readonly anonymous?: boolean;
   /** This dialect's readers expect even a refusal as a stream. */
   readonly asStream?: boolean;
 }
@@ -83,15 +97,34 @@ export interface Dialect {
   readonly routes: readonly Route[];
   /** Total: a new fault will not compile without its numbers. */
   readonly faults: FaultTable;
-  /** By endpoint, headers and method name; never by params. */
+  /** What it does with the JSON-RPC envelope. */
+  readonly envelope: Envelope;
+  /** By endpoint, headers and method name; by the shape of the parameters only where generations share a method. */
   claims(call: WireCall): boolean;
   decode(call: WireCall): Operation;
   encode(operation: Operation, answer: Answer): Json;
+  /** Which dialect speaks the answer about a task that was made in `origin`: generations share `tasks/get` and its kin. */
+  voice(call: WireCall, origin: string): string;
   /** `closing`: the stream ends after this step. null: this dialect has no word for it. */
-  encodeStep(step: Step, closing: boolean): { event?: string; data: Json; bare?: boolean } | null;
+  encodeStep(step: Step, closing: boolean): SaidStep | null;
   encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
   replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
+}
+export interface SaidStep {
+  readonly event?: string;
+  readonly data: Json;
+  readonly bare?: boolean;
+  /** What it took from the task does not change while words are added to the same artifact. */
+  readonly steady?: boolean;
+}
+/** What a dialect does with the JSON-RPC envelope around its words. */
+export interface Envelope {
+  /** What a call without an id gets: nothing but a status, or an answer under the id null. */
+  readonly withoutId: 202 | 204 | "answer";
+  readonly nullId: 202 | "answer";
+  /** Whether the pieces of a stream carry the call's id. */
+  readonly idInFrames: boolean;
 }
 /** The three numbers of an error; `grpc` by its name in google.rpc.Code. */
 export interface FaultNumbers {
@@ -109,22 +142,31 @@ export interface Route {
   readonly method: string;
 }
 
-export type Operation = { readonly agent: AgentName | undefined; readonly tenant?: string } & (
+/** `choice`, where no agent is named: "only" the one there is, if it is the only one; "any": the task's own. */
+export type Operation = {
+  readonly agent: AgentName | undefined;
+  readonly choice?: "only" | "any";
+  readonly tenant?: string;
+} & (
   | { readonly op: "send"; readonly send: Send; readonly until: Until | "accepted"; readonly view: View }
   | { readonly op: "stream"; readonly send: Send; readonly until: Until; readonly view: View }
   | {
       readonly op: "subscribe";
       readonly taskId: TaskId;
-      readonly from: Seq | "snapshot";
+      readonly contextId?: ContextId;
+      /** "beginning": all of it; of an ended task, too, only a snapshot. */
+      readonly from: Seq | "snapshot" | "beginning";
       readonly until: Until;
       /** What a reader of an ended task gets: v1 §3.1.6 an error, v0.3 the task once. */
       readonly ended: "fault" | "snapshot";
     }
-  | { readonly op: "get"; readonly taskId: TaskId; readonly view: View }
+  /** `contextId`, here and below: the task must be in this context. */
+  | { readonly op: "get"; readonly taskId: TaskId; readonly contextId?: ContextId; readonly view: View }
   | { readonly op: "list"; readonly filter: ListFilter; readonly view: View }
   | {
       readonly op: "cancel";
       readonly taskId: TaskId;
+      readonly contextId?: ContextId;
       readonly reason?: string;
       /** D5: whether cancelling twice is fine. */
       readonly again: "task" | "fault";
@@ -138,7 +180,17 @@ export interface Send {
   readonly origin: string;
   readonly message: Message;
   readonly taskId?: TaskId;
+  /** What if that task is not there or takes no message; a dialect may go on with a new one (D6 of the LangGraph page). */
+  readonly stray?: "new";
+  /** The caller's own id of the task: goes on with the one that he called so before, or calls a new one so. */
+  readonly alias?: string;
   readonly contextId?: ContextId;
+  /** A repeated call with the same key is the same call. */
+  readonly key?: string;
+  /** Under which traces of the conversation are grouped. */
+  readonly thread?: string;
+  /** Text goes into this member of the agent's input; an agent whose input has no such member takes none. */
+  readonly textInto?: string;
   readonly metadata?: JsonObject;
   readonly acceptedOutputModes?: readonly string[];
   readonly extensions: readonly string[];
@@ -158,7 +210,7 @@ export type Answer =
   | { readonly kind: "task"; readonly task: Task }
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "page"; readonly page: Page }
-  | { readonly kind: "card"; readonly card: AgentCard; readonly base: string; readonly path: string }
+  | { readonly kind: "card"; readonly agent: Agent; readonly base: string }
   | {
       readonly kind: "agents";
       readonly agents: readonly Agent[];
@@ -214,8 +266,22 @@ export interface EventLog {
  */
 export type Expected = { readonly after: Seq } | { readonly state: TaskState } | { readonly run: Run };
 export interface TaskIndex {
+  /** The task to which a caller gave this name. */
+  named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;
   get(scope: Scope, taskId: TaskId): Promise<{ readonly task: Task; readonly seq: Seq } | null>;
   list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
+}
+/** A name that a caller gave: to a task (its own id of it), or to a call (so that a repeated one is known). */
+export interface Name {
+  readonly kind: "alias" | "key";
+  readonly name: string;
+}
+export interface Named {
+  readonly taskId: TaskId;
+  /** The place of the event that has the name. */
+  readonly seq: Seq;
+  /** What the call said, if it is a call's name. */
+  readonly digest?: string;
 }
 export interface RunQueue {
   /** Takes due tasks that nobody holds, in order of arrival; records that their runs have begun. */
@@ -254,8 +320,33 @@ export interface Agent {
   readonly runtime: AgentRuntime;
   /** Whether the answer may be a bare message; undefined: the agent did not say. */
   readonly replies: "task" | "message" | undefined;
+  /** JSON Schema of its input, if it said so. */
+  readonly inputSchema: JsonObject | undefined;
+  readonly policy: AgentPolicy;
+}
+/** How an agent wants its tasks to be treated. */
+export interface AgentPolicy {
+  /** What becomes of a run that was cut off. */
+  readonly onCrash: "resume" | "fail" | "ask";
+  /** How often a turn may be begun; undefined: the server's limit. */
+  readonly attempts: number | undefined;
+  /** What becomes of a message while the agent is at an earlier turn of its context. */
+  readonly turns: "queue" | "reject" | "parallel";
+  /** A message to a task that is being worked on reaches the run. */
+  readonly acceptsWhileWorking: boolean;
+  /** "messageId": a message that was sent before is the same call. */
+  readonly dedupe: "messageId" | undefined;
+  /** How long settled tasks are kept; undefined: for ever. */
+  readonly retention: Retention | undefined;
+}
+export interface Retention {
+  /** Since they settled. */
+  readonly ageMs?: number | undefined;
+  /** Per caller, the newest. */
+  readonly count?: number | undefined;
 }
 export interface Catalog {
+  /** By its name, or by the UUID that follows from its name; undefined: the default agent. */
   find(name: AgentName | undefined): Agent | undefined;
   all(): readonly Agent[];
   names(): ReadonlySet<AgentName>;
@@ -280,7 +371,7 @@ export interface Turn {
 /** What an agent can say: the part of the log that is its own. Cancelling is the runner's affair. */
 export type AgentEvent =
   | (Extract<TaskEvent, { type: "status" }> & { readonly state: Exclude<ReportedState, "canceled"> })
-  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" }>;
+  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" | "noted" }>;
 
 /** Where what callers must not see is written down. */
 export interface Log {

@@ -9,6 +9,7 @@ import {
   namedFiles,
   rowsOf,
   sectionOf,
+  tableOf,
   typedIn,
 } from "./support/tidy-docs.ts";
 import { functionsIn } from "./support/tidy-functions.ts";
@@ -147,6 +148,7 @@ function numbersIn({ path, text }: { readonly path: string; readonly text: strin
 describe("the reference says what the code says", () => {
   it("faults.md has every fault with the numbers of every dialect", () => {
     expect(rowsOf(sectionOf(page("faults.md"), "The catalogue"))).toEqual(tables.faultRows());
+    expect(tableOf(sectionOf(page("faults.md"), "Numbers"))).toEqual(tables.numberRows());
   });
 
   it("config.md has every option with flag, variable, default, values and purpose", () => {

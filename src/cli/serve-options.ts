@@ -3,6 +3,8 @@ import { type Command, Option } from "commander";
 /** A flag of the server and its line in the help. What it may be is checked by config/, with file and environment. */
 type FlagRow = readonly [flag: string, about: string, choices?: readonly string[]];
 
+const PROFILES = ["on", "strict", "off"];
+
 /** Written down here once more, and held in step by a test, so that `--help` need not load what config/ needs. */
 const FLAGS: readonly FlagRow[] = [
   ["--port <number>", "where to listen; 0: any free port (default: 2024)"],
@@ -19,6 +21,10 @@ const FLAGS: readonly FlagRow[] = [
     ["lenient", "strict"],
   ],
   ["--error-table <edition>", "which edition of the specification error numbers follow", ["1.0.1", "1.0.0"]],
+  ["--langgraph <profile>", "the dialect of LangGraph Agent Server", PROFILES],
+  ["--orloj <profile>", "the dialect of Orloj", PROFILES],
+  ["--arbiter <profile>", "the dialect of Arbiter", PROFILES],
+  ["--simple <profile>", "the dialect of simple_a2a", PROFILES],
   [
     "--durability <kind>",
     "what a recorded event survives: loss of power, or of the process",
@@ -31,7 +37,7 @@ const LIMIT_FLAGS: readonly FlagRow[] = [
   ["--body-bytes-max <bytes>", "bytes of one request's body"],
   ["--runs-max <count>", "runs at once"],
   ["--streams-max <count>", "open streams at once"],
-  ["--heartbeat-ms <ms>", "between two comments on a silent stream"],
+  ["--heartbeat-ms <ms>", "between two comments on a stream"],
   ["--cancel-grace-ms <ms>", "how long an agent may go on after it was told to stop"],
   ["--drain-ms <ms>", "how long running agents may go on after SIGTERM"],
   ["--lease-ms <ms>", "how long a claim on a run holds without renewal"],

@@ -45,7 +45,17 @@ const DEFINITION = z.strictObject({
   iconUrl: url.optional(),
   extensions: z.array(EXTENSION).optional(),
   streaming: z.boolean().optional(),
+  inputSchema: json.optional(),
   replies: z.enum(["task", "message"]).optional(),
+  onCrash: z.enum(["resume", "fail", "ask"]).optional(),
+  attempts: z.int().min(1).max(1_000).optional(),
+  turns: z.enum(["queue", "reject", "parallel"]).optional(),
+  acceptsWhileWorking: z.boolean().optional(),
+  dedupe: z.literal("messageId").optional(),
+  retention: z
+    .strictObject({ ageMs: z.int().min(1).optional(), count: z.int().min(0).optional() })
+    .optional(),
+  stateTransitionHistory: z.boolean().optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),
 });
 

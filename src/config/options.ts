@@ -5,6 +5,9 @@ import { LIMITS } from "../model/index.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
+/** A vendor's dialect: with what its document lacks, exactly as its document says, or not at all. */
+export type Profile = "on" | "strict" | "off";
+
 export interface Options {
   readonly port: number;
   readonly host: string;
@@ -16,6 +19,10 @@ export interface Options {
   readonly cardPolicy: "hybrid" | "v1";
   readonly versionPolicy: "lenient" | "strict";
   readonly errorTable: "1.0.1" | "1.0.0";
+  readonly langgraph: Profile;
+  readonly orloj: Profile;
+  readonly arbiter: Profile;
+  readonly simple: Profile;
   readonly durability: "power" | "process";
   readonly logLevel: LogLevel;
   readonly bodyBytesMax: number;
@@ -81,6 +88,9 @@ function choice<const T extends string>(words: readonly [T, ...T[]], facts: Fact
   const expected = words.map(word => `"${word}"`).join(" or ");
   return { ...facts, expected, schema: z.enum(words) as unknown as z.ZodType<T>, fromText: asText };
 }
+
+const profile = (whose: string): Option<Profile> =>
+  choice(["on", "strict", "off"], { about: `The dialect of ${whose}`, fallback: "on" });
 
 const publicUrl = z
   .string()
@@ -148,6 +158,10 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     about: "Which edition of the specification error numbers follow",
     fallback: "1.0.1",
   }),
+  langgraph: profile("LangGraph Agent Server, at /a2a/NAME"),
+  orloj: profile("Orloj, at /a2a and /v1/agent-systems/NAME/a2a"),
+  arbiter: profile("Arbiter, at /v1/a2a/agents/NAME"),
+  simple: profile("simple_a2a, at / and /agentCard"),
   durability: choice(["power", "process"], {
     about: "What a recorded event survives: a loss of power, or only the end of the process",
     fallback: "power",
@@ -162,7 +176,7 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
   }),
   runsMax: count({ about: "Runs at once", fallback: LIMITS.runsMax }),
   streamsMax: count({ about: "Open streams at once", fallback: LIMITS.streamsMax }),
-  heartbeatMs: ms(100, { about: "Between two comments on a silent stream", fallback: LIMITS.heartbeatMs }),
+  heartbeatMs: ms(100, { about: "Between two comments on a stream", fallback: LIMITS.heartbeatMs }),
   cancelGraceMs: ms(0, {
     about: "How long an agent may go on after it was told to stop",
     fallback: LIMITS.cancelGraceMs,

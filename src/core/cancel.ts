@@ -9,7 +9,7 @@ import {
   type TaskId,
 } from "../model/index.ts";
 import { type Answer, runTopic } from "../ports.ts";
-import { type CoreParts, findAgent, findTask, type OperationOf } from "./deps.ts";
+import { type CoreParts, findAsked, type OperationOf } from "./deps.ts";
 import { lastOf } from "./tail.ts";
 
 /**
@@ -21,9 +21,8 @@ export async function cancel(
   operation: OperationOf<"cancel">,
   scope: Scope,
 ): Promise<Answer> {
-  const agent = findAgent(parts, operation);
   for (let tries = 1; ; tries++) {
-    const { task, seq } = await findTask(parts, agent, scope, operation.taskId);
+    const { task, seq } = await findAsked(parts, operation, scope);
     if (isTerminal(task.status.state)) return alreadyOver(task, operation);
     try {
       if (!task.cancel || task.status.state !== "working")

@@ -4,7 +4,7 @@ import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 
 export function card(parts: CoreParts, operation: OperationOf<"card">): Answer {
   const agent = findAgent(parts, operation);
-  return { kind: "card", card: agent.card, base: operation.base, path: `/agents/${agent.name}` };
+  return { kind: "card", agent, base: operation.base };
 }
 
 export function agents(parts: CoreParts, operation: OperationOf<"agents">): Answer {

@@ -7,6 +7,8 @@ export interface CoreParts {
   readonly bus: Bus;
   readonly catalog: Catalog;
   readonly newId: () => string;
+  /** Tells one text from another. */
+  readonly digest: (text: string) => string;
   /** false: the server is stopping and takes no new work. */
   readonly isOpen: () => boolean;
   /** false: as many streams are open as this server takes. */
@@ -21,24 +23,67 @@ export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { reado
 
 export function findAgent(parts: CoreParts, operation: Operation): Agent {
   const agent = parts.catalog.find(operation.agent);
-  if (agent) return agent;
   const served = parts.catalog.all().map(one => one.name);
+  if (operation.choice === "only" && operation.agent === undefined && served.length > 1)
+    throw new Fault("invalid-params", `Say which agent is meant; there are: ${served.join(", ")}`, {
+      field: "metadata.agent",
+    });
+  if (agent) return agent;
   throw new Fault(
     "agent-not-found",
     `There is no agent "${operation.agent}" here; there are: ${served.join(", ")}`,
   );
 }
 
-/** A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same. */
-export async function findTask(
+export interface Found {
+  readonly task: Task;
+  readonly seq: Seq;
+}
+
+/**
+ * A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same.
+ * A caller may also use the id that he himself gave to it.
+ */
+export async function findTask(parts: CoreParts, agent: Agent, scope: Scope, taskId: TaskId): Promise<Found> {
+  const found =
+    (await parts.store.tasks.get(scope, taskId)) ?? (await findAlias(parts, agent, scope, taskId));
+  if (!found || found.task.agent !== agent.name || found.task.reply) throw taskNotFound(taskId);
+  return found;
+}
+
+export async function findAlias(
   parts: CoreParts,
   agent: Agent,
   scope: Scope,
-  taskId: TaskId,
-): Promise<{ readonly task: Task; readonly seq: Seq }> {
-  const found = await parts.store.tasks.get(scope, taskId);
-  if (!found || found.task.agent !== agent.name || found.task.reply) throw taskNotFound(taskId);
+  alias: string,
+): Promise<Found | null> {
+  const named = await parts.store.tasks.named(scope, agent.name, { kind: "alias", name: alias });
+  return named && parts.store.tasks.get(scope, named.taskId);
+}
+
+/** The task that an operation is about. */
+export async function findAsked(
+  parts: CoreParts,
+  operation: OperationOf<"get" | "cancel" | "subscribe">,
+  scope: Scope,
+): Promise<Found> {
+  const { taskId, contextId } = operation;
+  const agent = await agentAsked(parts, operation, scope);
+  const found = await findTask(parts, agent, scope, taskId);
+  if (contextId !== undefined && contextId !== found.task.contextId) throw taskNotFound(taskId);
   return found;
+}
+
+export async function agentAsked(
+  parts: CoreParts,
+  operation: OperationOf<"get" | "cancel" | "subscribe">,
+  scope: Scope,
+): Promise<Agent> {
+  if (operation.choice !== "any") return findAgent(parts, operation);
+  const found = await parts.store.tasks.get(scope, operation.taskId);
+  const agent = found && parts.catalog.find(found.task.agent);
+  if (!agent) throw taskNotFound(operation.taskId);
+  return agent;
 }
 
 /** Before anything is begun: whoever is refused can try again without doing the work twice. */

@@ -56,6 +56,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     bus,
     catalog: createCatalog([agent], NAME, () => 0),
     newId,
+    digest: text => text,
     isOpen: () => true,
     hasStreamRoom: () => true,
     sendWaitMs: 0,

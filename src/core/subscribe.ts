@@ -1,6 +1,6 @@
-import { Fault, isTerminal, type Scope, type Step, snapshotOf } from "../model/index.ts";
+import { BEGINNING, Fault, isTerminal, type Scope, type Seq, type Step, snapshotOf } from "../model/index.ts";
 import type { Lazy, Steps } from "../ports.ts";
-import { type CoreParts, findAgent, findTask, type OperationOf, requireStreaming } from "./deps.ts";
+import { agentAsked, type CoreParts, findAsked, type OperationOf, requireStreaming } from "./deps.ts";
 import { tail } from "./tail.ts";
 
 /** Reads on from a place, or from the task as it stands. Snapshot and tail meet at a seq: no gap, no duplicate. */
@@ -10,12 +10,10 @@ export async function subscribe(
   scope: Scope,
   signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
-  const agent = findAgent(parts, operation);
-  requireStreaming(parts, agent);
-  const { task, seq } = await findTask(parts, agent, scope, operation.taskId);
-  // A place beyond the end is not one of ours: such a reader needs the whole picture.
-  const from = operation.from === "snapshot" || operation.from > seq ? "snapshot" : operation.from;
+  requireStreaming(parts, await agentAsked(parts, operation, scope));
+  const { task, seq } = await findAsked(parts, operation, scope);
   const ended = isTerminal(task.status.state);
+  const from = startOf(operation, seq, ended);
   if (ended && (from === "snapshot" || from === seq)) {
     if (operation.ended === "fault")
       throw new Fault("unsupported-operation", `The task has ended (${task.status.state}); get it instead`, {
@@ -26,6 +24,12 @@ export async function subscribe(
   const reading = { scope, taskId: task.id, until: operation.until, signal };
   if (from !== "snapshot") return tail(parts, { ...reading, after: from });
   return snapshotFirst(snapshotOf(task, seq), tail(parts, { ...reading, after: seq }));
+}
+
+function startOf(operation: OperationOf<"subscribe">, seq: Seq, ended: boolean): Seq | "snapshot" {
+  if (operation.from === "beginning") return ended ? "snapshot" : BEGINNING;
+  // A place beyond the end is not one of ours: such a reader needs the whole picture.
+  return operation.from === "snapshot" || operation.from > seq ? "snapshot" : operation.from;
 }
 
 async function* snapshotOnly(snapshot: Step): Steps {

@@ -1,6 +1,11 @@
 import { type AgentCard, defined, type Json, type JsonObject } from "../model/index.ts";
+import type { Answer } from "../ports.ts";
 
 /** Both official card shapes and the one that serves clients of both: R12 in docs/dialects/README.md. */
+
+/** Where the official protocol is spoken with an agent. */
+export const addressOf = (answer: Answer & { kind: "card" }): string =>
+  `${answer.base}/agents/${answer.agent.name}`;
 
 const extensionsOf = (card: AgentCard): JsonObject =>
   card.extensions.length > 0 ? { extensions: card.extensions as unknown as Json } : {};
@@ -47,7 +52,7 @@ export function writeCardV03(card: AgentCard, url: string): JsonObject {
     capabilities: {
       streaming: card.streaming,
       pushNotifications: false,
-      stateTransitionHistory: false,
+      stateTransitionHistory: card.stateTransitionHistory,
       ...extensionsOf(card),
     },
     supportsAuthenticatedExtendedCard: false,

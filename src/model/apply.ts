@@ -13,7 +13,7 @@ export function accepts(task: Task | null, event: TaskEvent): boolean {
 /** What a recorded cancel rules out: any other end, and new words of callers. */
 function isOvertaken(event: TaskEvent): boolean {
   if (event.type === "status") return event.state !== "canceled";
-  return event.type === "reply" || event.type === "message";
+  return ["reply", "message", "answered", "incoming"].includes(event.type);
 }
 
 /**
@@ -27,11 +27,16 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
   const current = task as Task;
   const state = next(current.status.state, event) as TaskState;
   switch (event.type) {
-    case "message": {
-      const after = moved(current, state, at);
-      const history = remember(after.history, event.message);
-      return { ...after, history, turn: current.turn + 1, attemptsBefore: current.attempt, crashes: 0 };
+    case "message":
+      return begun(moved(current, state, at), event);
+    case "answered": {
+      const answers = { ...current.answers, ...event.answers };
+      return { ...current, history: remember(current.history, event.message), answers };
     }
+    case "incoming":
+      return { ...current, history: remember(current.history, event.message) };
+    case "noted":
+      return current;
     case "started":
       return {
         ...moved(current, state, at),
@@ -41,7 +46,7 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
     case "released":
       return moved(current, state, at);
     case "status":
-      return { ...moved(current, state, at, event.message, true), shown: true };
+      return { ...reported(moved(current, state, at, event.message, true), event), shown: true };
     case "artifact":
       return { ...current, shown: true, artifacts: withArtifact(current.artifacts, event) };
     case "reply":
@@ -93,6 +98,8 @@ function create(event: TaskEvent & { type: "created" }, at: number): Task {
     status: { state: "submitted", at },
     artifacts: [],
     history: [],
+    ...(event.alias !== undefined && { alias: event.alias }),
+    ...(event.alone && { alone: true as const }),
     ...(event.metadata && { metadata: event.metadata }),
     createdAt: at,
     turn: 0,
@@ -113,6 +120,26 @@ function moved(task: Task, state: TaskState, at: number, message?: Message, repo
     status: message ? { state, message, at } : { state, at },
     history: old ? remember(task.history, old) : task.history,
   };
+}
+
+/** A new turn; what was answered to the questions of the one before is for this one alone. */
+function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
+  const history = remember(task.history, event.message);
+  const next = { ...task, history, turn: task.turn + 1, attemptsBefore: task.attempt, crashes: 0 };
+  if (!event.answers && !task.answers && event.thread === undefined) return next;
+  const { answers, ...rest } = next;
+  return {
+    ...rest,
+    ...(event.answers && { answers: { ...answers, ...event.answers } }),
+    ...(event.thread !== undefined && { thread: event.thread }),
+  };
+}
+
+/** What a status says besides its state. */
+function reported(task: Task, event: TaskEvent & { type: "status" }): Task {
+  if (!event.asks && !event.broken) return task;
+  const { asks, broken } = event;
+  return { ...task, status: { ...task.status, ...(asks && { asks }), ...(broken && { broken }) } };
 }
 
 function remember(history: readonly Message[], message: Message): readonly Message[] {

@@ -1,5 +1,5 @@
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
 import type { Task, TaskState, Usage } from "./task.ts";
 
@@ -13,13 +13,23 @@ export type TaskEvent =
       readonly contextId: ContextId;
       readonly agent: AgentName;
       readonly origin: string;
+      /** The caller's own id of the task: unique among the tasks of one caller and agent. */
+      readonly alias?: string;
       readonly metadata?: JsonObject;
       readonly shown: boolean;
+      /** It does not wait for the other turns of its context. */
+      readonly alone?: boolean;
       /** Its agent answers with bare messages: it is not listed unless it turns out to be a task. */
       readonly quiet?: boolean;
     }
   /** A caller's message: begins a turn. */
-  | { readonly type: "message"; readonly message: Message }
+  | ({ readonly type: "message"; readonly answers?: JsonObject } & Said)
+  /** Answers to some of several questions: the task waits for the rest. */
+  | ({ readonly type: "answered"; readonly answers: JsonObject } & Said)
+  /** A message to a task that is being worked on: it reaches the run. */
+  | ({ readonly type: "incoming" } & Said)
+  /** What a run wants to find again if it has to begin anew. */
+  | { readonly type: "noted"; readonly note: Note }
   /** A run has begun. */
   | { readonly type: "started"; readonly attempt: number }
   /** A run was given back unfinished, in good order; another will begin. */
@@ -28,6 +38,10 @@ export type TaskEvent =
       readonly type: "status";
       readonly state: ReportedState;
       readonly message?: Message;
+      /** The ids of several questions that wait for answers. */
+      readonly asks?: readonly string[];
+      /** The agent did not say so itself: it broke off. */
+      readonly broken?: true;
       readonly metadata?: JsonObject;
     }
   | {
@@ -46,6 +60,25 @@ export type TaskEvent =
   /** A caller wants it to end. */
   | { readonly type: "cancel"; readonly reason?: string }
   | { readonly type: "usage"; readonly usage: Usage };
+
+/** What a caller said, and what came with it. */
+interface Said {
+  readonly message: Message;
+  /** A repeated call with the same key is the same call. */
+  readonly key?: Key;
+  /** Under which traces of a conversation are grouped, if the caller said so. */
+  readonly thread?: string;
+}
+/** A name that a caller gave to one call, and what the call said: the name must not be used for another. */
+export interface Key {
+  readonly name: string;
+  readonly digest: string;
+}
+export interface Note {
+  readonly kind: "step" | "sleep" | "now" | "random";
+  readonly name: string;
+  readonly value: Json;
+}
 
 export interface Recorded {
   readonly seq: Seq;

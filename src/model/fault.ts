@@ -18,6 +18,8 @@ export const FAULTS = {
   unauthenticated: "It is not known who calls",
   forbidden: "This caller may not do this",
   conflict: "Something else happened first",
+  "key-reused": "The Idempotency-Key was used before, for another call",
+  busy: "The agent is still at an earlier turn of this context",
   "too-large": "The call is larger than this server takes",
   "too-slow": "The call took too long to arrive",
   unavailable: "The server cannot take this now",

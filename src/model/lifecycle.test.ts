@@ -20,6 +20,9 @@ const EVENTS: Record<EventName, TaskEvent> = {
     shown: false,
   },
   message: { type: "message", message },
+  answered: { type: "answered", message, answers: { q1: true } },
+  incoming: { type: "incoming", message },
+  noted: { type: "noted", note: { kind: "step", name: "s", value: 1 } },
   started: { type: "started", attempt: 1 },
   released: { type: "released" },
   artifact: { type: "artifact", artifact, append: true, last: false, join: true },
@@ -42,6 +45,7 @@ const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>
   none: { created: "submitted" },
   submitted: {
     message: "submitted",
+    incoming: "submitted",
     started: "working",
     shown: "submitted",
     cancel: "submitted",
@@ -50,7 +54,8 @@ const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>
     "→rejected": "rejected",
   },
   working: {
-    message: "working",
+    incoming: "working",
+    noted: "working",
     started: "working",
     released: "submitted",
     artifact: "working",
@@ -68,6 +73,7 @@ const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>
   },
   "input-required": {
     message: "submitted",
+    answered: "input-required",
     cancel: "input-required",
     "→failed": "failed",
     "→canceled": "canceled",

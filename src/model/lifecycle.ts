@@ -11,6 +11,9 @@ export type Row = Readonly<Record<EventName, Cell>>;
 const NOTHING: Row = {
   created: null,
   message: null,
+  answered: null,
+  incoming: null,
+  noted: null,
   started: null,
   released: null,
   artifact: null,
@@ -37,6 +40,7 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
   submitted: {
     ...NOTHING,
     message: "=",
+    incoming: "=",
     started: "working",
     shown: "=",
     cancel: "=",
@@ -46,7 +50,8 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
   },
   working: {
     ...NOTHING,
-    message: "=",
+    incoming: "=",
+    noted: "=",
     started: "=",
     released: "submitted",
     artifact: "=",
@@ -65,6 +70,7 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
   "input-required": {
     ...NOTHING,
     message: "submitted",
+    answered: "=",
     cancel: "=",
     "→failed": "failed",
     "→canceled": "canceled",

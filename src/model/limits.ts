@@ -59,7 +59,7 @@ export const LIMITS = {
   drainMs: 10_000,
   /** How long a stream waits for the agent's first word before it shows the task: the answer may be a bare message. */
   firstWordMs: 500,
-  /** Between two comments on a silent stream: proxies close silent connections, most after 30 s or 60 s. */
+  /** Between two comments on a stream: proxies close silent connections, most after 30 s or 60 s. */
   heartbeatMs: 15_000,
   /** How often a conflicting append is tried again with fresh state. */
   conflictTriesMax: 10,

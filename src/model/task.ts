@@ -35,6 +35,10 @@ export interface TaskStatus {
   readonly message?: Message;
   /** When this state was entered, in milliseconds. */
   readonly at: number;
+  /** The ids of several questions that wait for answers. */
+  readonly asks?: readonly string[];
+  /** The agent did not come to this end by itself: it broke off. */
+  readonly broken?: true;
 }
 
 export interface Usage {
@@ -47,6 +51,8 @@ export interface Task {
   readonly agent: AgentName;
   /** The dialect in which the task was made. */
   readonly origin: string;
+  /** The caller's own id of the task, in dialects where callers choose it. */
+  readonly alias?: string;
   readonly status: TaskStatus;
   readonly artifacts: readonly Artifact[];
   /** Messages of callers, and status messages that a later status has replaced; the current one is only in `status`. */
@@ -70,6 +76,12 @@ export interface Task {
   /** The agent answered with a bare message: there is no task as far as callers can see. */
   readonly reply?: Message;
   readonly usage?: Usage;
+  /** It does not wait for the other turns of its context. */
+  readonly alone?: true;
+  /** What was answered to the questions of the last status, by their ids. */
+  readonly answers?: JsonObject;
+  /** Under which traces of the conversation are grouped, if the caller said so. */
+  readonly thread?: string;
 }
 
 /** Whether lists leave it out: there is no task as far as callers can see, or not yet. */

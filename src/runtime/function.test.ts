@@ -338,5 +338,6 @@ test("an agent gets a card without an empty value, and its name, runtime and way
     skills: [{ id: "plain", name: "plain", description: "The agent plain", tags: ["a2a"] }],
     extensions: [],
     streaming: true,
+    stateTransitionHistory: false,
   });
 });

@@ -1,6 +1,6 @@
 /** Agents that are functions. */
 import type { AgentDefinition, Outcome, Said } from "../agent.ts";
-import { toCard } from "../agent.ts";
+import { toCard, toPolicy } from "../agent.ts";
 import type { AgentName } from "../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
 import { Speech } from "./function/ctx.ts";
@@ -12,6 +12,8 @@ export function toAgent(definition: AgentDefinition): Agent {
     card: toCard(definition),
     runtime: functionRuntime(definition),
     replies: definition.replies,
+    inputSchema: definition.inputSchema,
+    policy: toPolicy(definition),
   };
 }
 

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { LIMITS } from "../model/index.ts";
-import type { Headers, Log, Pipeline, Route } from "../ports.ts";
+import type { Headers, Log, Pipeline, Route, TransportName } from "../ports.ts";
 import { createBase } from "./base.ts";
 import { type BodyLimits, createBodies } from "./body.ts";
+import { createDocuments } from "./document.ts";
 import { type Exchange, sendProblem } from "./exchange.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createRest } from "./rest.ts";
@@ -30,12 +31,19 @@ export interface Http {
   close(): Promise<void>;
 }
 
+interface Transport {
+  serve(exchange: Exchange, route: Route): Promise<void>;
+}
+
 /** The kernel: sockets, limits, the way to a transport, and what is said where no dialect is spoken. */
 export function createHttp(parts: HttpParts): Http {
   const { streams } = parts;
   const bodies = createBodies(parts.limits);
-  const jsonrpc = createJsonRpc({ pipeline: parts.pipeline, streams, bodies });
-  const rest = createRest({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
+  const transports = {
+    jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies }),
+    rest: createRest({ pipeline: parts.pipeline, streams }),
+    document: createDocuments({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt }),
+  } satisfies Record<TransportName, Transport>;
   const baseOf = createBase(parts);
   const readers = new Set<AbortController>();
   let draining = false;
@@ -65,19 +73,18 @@ export function createHttp(parts: HttpParts): Http {
     const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
     if (!route) return void wrongVerb(request, response, place);
     const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
-    return pass(route, {
-      request,
-      response,
-      place,
-      headers: request.headers as Headers,
-      query,
-      base: () => baseOf(request),
-      signal: createSignal(response),
-    });
-  }
-
-  function pass(route: Route, exchange: Exchange): Promise<void> {
-    return route.transport === "jsonrpc" ? jsonrpc.serve(exchange) : rest.serve(exchange, route);
+    return transports[route.transport].serve(
+      {
+        request,
+        response,
+        place,
+        headers: request.headers as Headers,
+        query,
+        base: () => baseOf(request),
+        signal: createSignal(response),
+      },
+      route,
+    );
   }
 
   /** Made on demand: a call that is answered at once needs no signal. */

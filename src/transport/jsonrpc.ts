@@ -1,9 +1,10 @@
 import { Fault, type Json, LIMITS } from "../model/index.ts";
-import type { Frame, Pipeline, WireCall, WireFault, WireReply } from "../ports.ts";
+import type { Frame, Pipeline, WireFault, WireReply } from "../ports.ts";
 import type { Bodies } from "./body.ts";
+import { toCall } from "./call.ts";
 import { type Exchange, sendJson } from "./exchange.ts";
 import { sourceOfId } from "./source.ts";
-import type { Streams } from "./sse.ts";
+import { openStream, type Streams } from "./sse.ts";
 
 export interface JsonRpcParts {
   readonly pipeline: Pipeline;
@@ -11,12 +12,14 @@ export interface JsonRpcParts {
   readonly bodies: Bodies;
 }
 
-/** An envelope: `id` is kept as the JSON text that goes back. */
-interface Envelope {
+/** `id` is kept as the JSON text that goes back. */
+interface Opened {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: Json | undefined;
+  readonly metadata: Json | undefined;
 }
+const NOTHING = { method: "", params: undefined, metadata: undefined };
 
 /** A refusal with the id to answer under, if one could be read. */
 class EnvelopeFault extends Error {
@@ -34,18 +37,18 @@ export function createJsonRpc(parts: JsonRpcParts) {
   const { pipeline, streams } = parts;
 
   async function serve(exchange: Exchange): Promise<void> {
-    let envelope: Envelope;
+    let opened: Opened;
     try {
-      envelope = readEnvelope(await parts.bodies.read(exchange.request), exchange.headers["content-type"]);
+      opened = readEnvelope(await parts.bodies.read(exchange.request), exchange.headers["content-type"]);
     } catch (error) {
       const { fault, id } = asEnvelopeFault(error);
-      const reply = pipeline.refuse(toCall(exchange, "", undefined), fault);
+      const reply = pipeline.refuse(toCall("jsonrpc", exchange, NOTHING), fault);
       return answer(exchange, reply, id);
     }
-    const call = toCall(exchange, envelope.method, envelope.params);
-    const reply = await pipeline.handle(call);
-    if (envelope.id === undefined) return forget(exchange, reply);
-    return answer(exchange, reply, envelope.id);
+    const reply = await pipeline.handle(toCall("jsonrpc", exchange, opened));
+    const silence = silenceFor(opened.id, reply);
+    if (silence !== null) return forget(exchange, reply, silence);
+    return answer(exchange, reply, opened.id ?? "null");
   }
 
   function answer(exchange: Exchange, reply: WireReply, id: string): Promise<void> | void {
@@ -53,39 +56,34 @@ export function createJsonRpc(parts: JsonRpcParts) {
     if (reply.kind === "one")
       return sendJson(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`, reply.headers);
     if (reply.kind === "fault" && !reply.fault.asStream)
-      return sendJson(response, httpStatus(reply.fault), toError(reply.fault, id), {
+      return sendJson(response, reply.fault.status, toError(reply.fault, id), {
         ...reply.headers,
         // A body that is still on its way cannot be told from the next request.
         ...(!exchange.request.complete && { Connection: "close" }),
       });
-    if (reply.kind === "fault")
-      return open(exchange, reply.headers, one({ json: "", fault: reply.fault }), id);
-    return open(exchange, reply.headers, reply.frames, id);
+    if (reply.kind === "fault") return open(exchange, reply, one({ json: "", fault: reply.fault }), id);
+    return open(exchange, reply, reply.frames, id);
   }
 
   function open(
     exchange: Exchange,
-    headers: Readonly<Record<string, string>>,
+    reply: WireReply,
     frames: AsyncIterable<readonly Frame[]>,
     id: string,
   ): Promise<void> {
-    exchange.response.writeHead(200, {
-      ...headers,
-      "Content-Type": "text/event-stream",
-      "Cache-Control": "no-cache",
-      "X-Accel-Buffering": "no",
-    });
-    const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+    openStream(exchange.response, reply.headers);
+    const shown = reply.envelope.idInFrames ? id : undefined;
+    const head = `${headOf(shown)}"result":`;
     return streams.write(exchange.response, frames, frame => {
-      if (frame.fault) return toError(frame.fault, id);
+      if (frame.fault) return toError(frame.fault, shown);
       return frame.bare ? frame.json : `${head}${frame.json}}`;
     });
   }
 
   /** A notification: it is done, and nothing is said. */
-  async function forget(exchange: Exchange, reply: WireReply): Promise<void> {
+  async function forget(exchange: Exchange, reply: WireReply, status: number): Promise<void> {
     if (reply.kind === "many") await reply.frames[Symbol.asyncIterator]().return?.();
-    exchange.response.writeHead(204, reply.headers);
+    exchange.response.writeHead(status, reply.headers);
     exchange.response.end();
   }
 
@@ -96,31 +94,24 @@ async function* one(frame: Frame): AsyncGenerator<readonly Frame[]> {
   yield [frame];
 }
 
-function toCall(exchange: Exchange, method: string, params: Json | undefined): WireCall {
-  const { place, headers, query, base } = exchange;
-  return {
-    transport: "jsonrpc",
-    endpoint: place.endpoint,
-    agent: place.agent,
-    headers,
-    query,
-    base,
-    method,
-    params,
-    signal: () => exchange.signal(),
-  };
+/** The status of a reply without words, if the call gets one: it had no id, and its dialect takes that for a notification. */
+function silenceFor(id: string | undefined, reply: WireReply): number | null {
+  const { withoutId, nullId } = reply.envelope;
+  const rule = id === undefined ? withoutId : id === "null" ? nullId : "answer";
+  if (rule === "answer" || (reply.kind === "fault" && reply.fault.body !== undefined)) return null;
+  return rule;
 }
 
-function readEnvelope(text: string, type: string | undefined): Envelope {
+function readEnvelope(text: string, type: string | undefined): Opened {
   const body = parse(text, type);
   if (Array.isArray(body)) throw invalid("Batches are not taken; send one call in each request");
   if (body === null || typeof body !== "object") throw invalid("The body must be a JSON-RPC request object");
-  const { jsonrpc, method, params } = body as { [name: string]: Json };
+  const { jsonrpc, method, params, metadata } = body as { [name: string]: Json };
   const id = readId((body as { id?: Json }).id, text);
   if (!isJson(type)) throw new EnvelopeFault(wrongType(type), id);
   if (jsonrpc !== "2.0") throw invalid('jsonrpc must be "2.0"', "jsonrpc", id);
   if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method", id);
-  return { id, method, params };
+  return { id, method, params, metadata };
 }
 
 function parse(text: string, type: string | undefined): Json {
@@ -161,19 +152,13 @@ function asEnvelopeFault(error: unknown): { fault: Fault; id: string } {
   throw error;
 }
 
-function toError(fault: WireFault, id: string): string {
-  const { rpc: code, message, data } = fault;
+/** `id`: undefined where a dialect shows none. */
+function toError(fault: WireFault, id: string | undefined): string {
+  const { rpc: code, message, data, body, anonymous } = fault;
+  if (body !== undefined) return JSON.stringify(body);
   const error = JSON.stringify(data === undefined ? { code, message } : { code, message, data });
-  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
+  return `${headOf(anonymous && id !== undefined ? "null" : id)}"error":${error}}`;
 }
 
-/** JSON-RPC errors travel with 200; what concerns the HTTP request itself has its own status. */
-const OWN_STATUS: ReadonlySet<string> = new Set([
-  "unauthenticated",
-  "forbidden",
-  "agent-not-found",
-  "too-large",
-  "too-slow",
-  "unavailable",
-]);
-const httpStatus = (fault: WireFault): number => (OWN_STATUS.has(fault.code) ? fault.http : 200);
+const headOf = (id: string | undefined): string =>
+  id === undefined ? '{"jsonrpc":"2.0",' : `{"jsonrpc":"2.0","id":${id},`;

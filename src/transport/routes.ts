@@ -1,9 +1,9 @@
-import type { Dialect, Route } from "../ports.ts";
+import type { Dialect, PathVars, Route } from "../ports.ts";
 
 /** What answers at a path. */
 export interface Place {
   readonly endpoint: string;
-  readonly agent: string | undefined;
+  readonly vars: PathVars;
   readonly byVerb: ReadonlyMap<string, Route>;
 }
 
@@ -13,9 +13,11 @@ interface Pattern {
   readonly byVerb: Map<string, Route>;
 }
 
+const NO_VARS: PathVars = Object.freeze({});
+
 /** The route table, made from what the dialects say about themselves. */
 export function createRoutes(dialects: readonly Dialect[]): (path: string) => Place | null {
-  const fixed = new Map<string, Pattern>();
+  const fixed = new Map<string, Place & Pattern>();
   const open: Pattern[] = [];
   for (const route of dialects.flatMap(dialect => dialect.routes)) add(route);
 
@@ -26,27 +28,27 @@ export function createRoutes(dialects: readonly Dialect[]): (path: string) => Pl
     if (!pattern.byVerb.has(route.verb)) pattern.byVerb.set(route.verb, route);
     if (known) return;
     if (route.path.includes("{")) open.push(pattern);
-    else fixed.set(route.path, pattern);
+    else fixed.set(route.path, { ...pattern, vars: NO_VARS });
   }
 
   return path => {
     // Official clients post with and without a trailing slash; a redirect would lose the body.
     const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
     const exact = fixed.get(bare);
-    if (exact) return { endpoint: exact.endpoint, agent: undefined, byVerb: exact.byVerb };
+    if (exact) return exact;
     const segments = bare.split("/");
     for (const pattern of open) {
-      const agent = matched(pattern.segments, segments);
-      if (agent !== null) return { endpoint: pattern.endpoint, agent, byVerb: pattern.byVerb };
+      const vars = matched(pattern.segments, segments);
+      if (vars) return { endpoint: pattern.endpoint, vars, byVerb: pattern.byVerb };
     }
     return null;
   };
 }
 
-/** The segment that stands for the agent, or null if the path is another one. */
-function matched(pattern: readonly string[], segments: readonly string[]): string | null {
+/** The segments that stand for names in braces, or null if the path is another one. */
+function matched(pattern: readonly string[], segments: readonly string[]): PathVars | null {
   if (pattern.length !== segments.length) return null;
-  let agent = "";
+  const vars: Record<string, string> = {};
   for (let i = 0; i < pattern.length; i++) {
     const wanted = pattern[i] as string;
     const given = segments[i] as string;
@@ -54,9 +56,9 @@ function matched(pattern: readonly string[], segments: readonly string[]): strin
     if (!wanted.startsWith("{") || given === "") return null;
     const decoded = decode(given);
     if (decoded === null) return null;
-    agent = decoded;
+    vars[wanted.slice(1, -1)] = decoded;
   }
-  return agent;
+  return vars;
 }
 
 function decode(segment: string): string | null {

@@ -6,8 +6,6 @@ export type Envelope = (frame: Frame) => string;
 
 interface Open {
   readonly response: ServerResponse;
-  /** Nothing was written since the last look. */
-  quiet: boolean;
   /** Looks since the reader stopped reading. */
   stalled: number;
 }
@@ -15,7 +13,7 @@ interface Open {
 /** How many heartbeats a reader may be stuck before it is cut off; it can resume where it stopped. */
 const STALLED_MAX = 8;
 
-/** Writes streams, and keeps silent ones alive with comments. */
+/** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
 export function createStreams(parts: { heartbeatMs: number; streamsMax: number }) {
   const open = new Set<Open>();
   const timer = setInterval(beat, parts.heartbeatMs);
@@ -25,8 +23,7 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
     for (const stream of open) {
       if (stream.response.writableNeedDrain) {
         if (++stream.stalled >= STALLED_MAX) stream.response.destroy();
-      } else if (stream.quiet) stream.response.write(": still here\n\n");
-      else stream.quiet = true;
+      } else stream.response.write(": heartbeat\n\n");
     }
   }
 
@@ -39,12 +36,11 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
       frames: AsyncIterable<readonly Frame[]>,
       envelope: Envelope,
     ): Promise<void> {
-      const stream: Open = { response, quiet: false, stalled: 0 };
+      const stream: Open = { response, stalled: 0 };
       open.add(stream);
       try {
         for await (const bunch of frames) {
           if (response.destroyed) return;
-          stream.quiet = false;
           let text = "";
           for (let i = 0; i < bunch.length; i++) {
             text += toText(bunch[i] as Frame, envelope);
@@ -64,6 +60,15 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
       clearInterval(timer);
     },
   };
+}
+
+export function openStream(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  response.writeHead(200, {
+    ...headers,
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+  });
 }
 
 export type Streams = ReturnType<typeof createStreams>;

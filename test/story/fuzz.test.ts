@@ -1,16 +1,18 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDialects } from "../../src/dialect/index.ts";
+import { readKindSend } from "../../src/dialect/kind-read.ts";
+import { writeMessage as writeV03 } from "../../src/dialect/kind-write.ts";
 import { readSend as readV1 } from "../../src/dialect/v1/read.ts";
 import { writeMessage as writeV1 } from "../../src/dialect/v1/write.ts";
-import { readSend as readV03 } from "../../src/dialect/v03/read.ts";
-import { writeMessage as writeV03 } from "../../src/dialect/v03/write.ts";
 import { Fault, type JsonObject, type Message, type Part } from "../../src/model/index.ts";
 import type { WireCall } from "../../src/ports.ts";
 import { asker, echo, mirror, replier } from "../support/puppet.ts";
 import { expectHonest } from "../support/raw.ts";
-import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, type Loose, TONGUES, V1 } from "../support/tongue.ts";
+
+const readV03 = (call: WireCall, params: JsonObject) => readKindSend(call, params, "v03");
 
 /** Nonsense by chance: whatever comes in, what goes out is an envelope or a documented HTTP error. */
 
@@ -300,7 +302,7 @@ const anyMessage = fc.record(
   { requiredKeys: ["messageId", "role", "parts"] },
 ) as unknown as fc.Arbitrary<Message>;
 
-const CALL = { headers: {} } as unknown as WireCall;
+const CALL = { headers: {}, vars: {} } as unknown as WireCall;
 type ReadSend = (call: WireCall, params: JsonObject) => { send: Loose };
 function there(message: Message, write: (message: Message) => JsonObject, read: ReadSend): Loose {
   const { send } = read(CALL, JSON.parse(JSON.stringify({ message: write(message) })) as JsonObject);
@@ -332,7 +334,7 @@ function thrownBy(work: () => unknown): unknown {
 
 describe("codecs", () => {
   it("whatever the params are, decoding gives an operation or a refusal, never an accident", () => {
-    const dialects = createDialects({ versionPolicy: "lenient", cardPolicy: "hybrid", errorTable: "1.0.1" });
+    const dialects = createDialects(SETTINGS);
     fc.assert(
       fc.property(anyMethod, anyJson, (method, params) => {
         const call = {

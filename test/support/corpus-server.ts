@@ -7,7 +7,7 @@ import { createLocalBus } from "../../src/bus/local.ts";
 import { createCatalog } from "../../src/catalog.ts";
 import { createCore } from "../../src/core/index.ts";
 import { createDialects } from "../../src/dialect/index.ts";
-import type { ServerSettings } from "../../src/main.ts";
+import { type ServerSettings, toDigest } from "../../src/main.ts";
 import { createMint, FAULTS, Fault, type FaultCode, LIMITS } from "../../src/model/index.ts";
 import { createPipeline } from "../../src/pipeline.ts";
 import { type Agent, type Core, type Dialect, DUE, type Operation } from "../../src/ports.ts";
@@ -67,6 +67,7 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     bus,
     catalog,
     newId,
+    digest: toDigest,
     isOpen: () => true,
     hasStreamRoom: streams.hasRoom,
   });

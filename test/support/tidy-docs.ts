@@ -35,6 +35,14 @@ export function rowsOf(text: string): readonly (readonly string[])[] {
   return lines.filter((line, at) => line.startsWith("|") && !isHead(lines, at)).map(toCells);
 }
 
+/** The same with the heads, without the rules below them. */
+export const tableOf = (text: string): readonly (readonly string[])[] =>
+  text
+    .split("\n")
+    .map(line => line.trim())
+    .filter(line => line.startsWith("|") && !isRule(line))
+    .map(toCells);
+
 const isRule = (line: string | undefined): boolean => /^\|[\s|:-]+\|$/.test(line ?? "");
 const isHead = (lines: readonly string[], at: number): boolean => isRule(lines[at]) || isRule(lines[at + 1]);
 

@@ -17,7 +17,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ports: { rooms: ["model"] },
   frames: INNER,
   pipeline: { rooms: ["model", "ports", "frames"] },
-  catalog: INNER,
+  catalog: { ...INNER, libraries: ["node:crypto"] },
   core: INNER,
   runner: INNER,
   auth: INNER,

@@ -5,6 +5,7 @@ import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../..
 import { createDialects } from "../../src/dialect/index.ts";
 import { FAULTS, type FaultCode, type Json, LIMITS } from "../../src/model/index.ts";
 import type { Dialect, WireCall } from "../../src/ports.ts";
+import { SETTINGS } from "./server.ts";
 import { readTree } from "./tidy-tree.ts";
 
 /** The tables that documents must have, made from the code: each row as its cells. */
@@ -13,22 +14,33 @@ type Rows = readonly (readonly string[])[];
 const tick = (text: string): string => `\`${text}\``;
 
 const dialectsWith = (errorTable: "1.0.1" | "1.0.0"): readonly Dialect[] =>
-  createDialects({ errorTable, versionPolicy: "lenient", cardPolicy: "hybrid" });
+  createDialects({ ...SETTINGS, errorTable });
 export const DIALECTS = dialectsWith("1.0.1");
 
-/** docs/reference/faults.md: code, meaning, and for each dialect its number and its statuses. */
+const CODES = Object.keys(FAULTS) as FaultCode[];
+
+/** docs/reference/faults.md: code, meaning, and the statuses of the dialects that have more than JSON-RPC. */
 export function faultRows(): Rows {
   const older = dialectsWith("1.0.0");
-  return (Object.keys(FAULTS) as FaultCode[]).map(code => [
+  return CODES.map(code => [
     tick(code),
     FAULTS[code],
-    ...DIALECTS.flatMap(({ faults }, at) => {
-      const { rpc, http, grpc } = faults[code];
-      const other = (older[at] as Dialect).faults[code];
-      return [String(rpc), withOther(http, other.http), withOther(grpc, other.grpc)];
+    ...["v1", "v03"].flatMap(name => {
+      const { http, grpc } = dialectOf(name, DIALECTS).faults[code];
+      const other = dialectOf(name, older).faults[code];
+      return [withOther(http, other.http), withOther(grpc, other.grpc)];
     }),
   ]);
 }
+
+const dialectOf = (name: string, among: readonly Dialect[]): Dialect =>
+  among.find(one => one.name === name) as Dialect;
+
+/** docs/reference/faults.md: the number of each fault in each dialect. */
+export const numberRows = (): Rows => [
+  ["fault", ...DIALECTS.map(({ name }) => name)],
+  ...CODES.map(code => [tick(code), ...DIALECTS.map(({ faults }) => String(faults[code].rpc))]),
+];
 
 const withOther = <T>(now: T, before: T): string => (now === before ? `${now}` : `${now} (${before})`);
 
@@ -64,12 +76,14 @@ export const cliLimitRows = (): Rows =>
     (typeof value === "number" ? [value] : value).map(one => one.toLocaleString("en")).join("; "),
   ]);
 
+const TRANSPORTS = { jsonrpc: "JSON-RPC", rest: "path", document: "document" } as const;
+
 /** docs/reference/http.md: verb, path, transport, and the dialects that have the route. */
 export function routeRows(): Rows {
   const routes = new Map<string, { readonly cells: readonly string[]; readonly names: string[] }>();
   for (const { name, routes: own } of DIALECTS)
     for (const { verb, path, transport } of own) {
-      const cells = [tick(verb), tick(path), transport === "jsonrpc" ? "JSON-RPC" : "document"];
+      const cells = [tick(verb), tick(path), TRANSPORTS[transport]];
       const key = cells.join(" ");
       routes.set(key, { cells, names: [...(routes.get(key)?.names ?? []), name] });
     }
@@ -98,12 +112,13 @@ function operationOf(dialect: Dialect, method: string): string {
 const toCall = (method: string, params: Json): WireCall => ({
   transport: "jsonrpc",
   endpoint: "/",
-  agent: undefined,
+  vars: {},
   headers: {},
   query: new URLSearchParams(),
   base: () => "http://localhost",
   method,
   params,
+  metadata: undefined,
   signal: () => AbortSignal.abort(),
 });
 

@@ -19,6 +19,8 @@ export const FAULTS: FaultTable = {
   "agent-not-found": { rpc: -32602, http: 404, grpc: "NOT_FOUND" },
   unauthenticated: { rpc: -32050, http: 401, grpc: "UNAUTHENTICATED" },
   forbidden: { rpc: -32051, http: 403, grpc: "PERMISSION_DENIED" },
+  "key-reused": { rpc: -32054, http: 409, grpc: "ALREADY_EXISTS" },
+  busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
   conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
   unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
   "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },

@@ -1,10 +1,11 @@
 import { Fault, type FaultCode, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route } from "../../ports.ts";
-import { writeCardV03 } from "../card.ts";
+import { addressOf, writeCardV03 } from "../card.ts";
+import { JSON_RPC, statusOf } from "../envelope.ts";
+import { writeMessage, writePage, writeStep, writeTask } from "../kind-write.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULTS } from "./faults.ts";
 import { decodeMethod } from "./methods.ts";
-import { writeMessage, writePage, writeStep, writeTask } from "./write.ts";
 
 export interface V03Options {
   readonly versionPolicy: "lenient" | "strict";
@@ -13,8 +14,8 @@ export interface V03Options {
 const ROUTES: readonly Route[] = [
   { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
   { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
-  { transport: "rest", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
-  { transport: "rest", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
 ];
 const PATHS: ReadonlySet<string> = new Set(ROUTES.map(route => route.path));
 
@@ -24,10 +25,11 @@ export function createV03(options: V03Options): Dialect {
     name: "v03",
     routes: ROUTES,
     faults: FAULTS,
+    envelope: JSON_RPC,
     claims: call => PATHS.has(call.endpoint),
     decode(call) {
-      const agent = call.agent as Operation["agent"];
-      if (call.transport === "rest") return { op: "card", agent, base: call.base(), form: "v03" };
+      const agent = call.vars.agent as Operation["agent"];
+      if (call.transport === "document") return { op: "card", agent, base: call.base(), form: "v03" };
       if (options.versionPolicy === "strict" && versionOf(call) === "1.0")
         throw new Fault(
           "version-not-supported",
@@ -36,6 +38,7 @@ export function createV03(options: V03Options): Dialect {
       return decodeMethod(call);
     },
     encode,
+    voice: () => "v03",
     encodeStep(step, closing) {
       const data = writeStep(step, closing);
       return data && { data };
@@ -43,6 +46,7 @@ export function createV03(options: V03Options): Dialect {
     encodeFault: ({ code, message }, call) => ({
       code,
       ...FAULTS[code],
+      status: statusOf(code, FAULTS),
       message,
       // The official 0.3 clients read the answer to a resubscription only as a stream.
       asStream: call.method === "tasks/resubscribe" && !BEFORE_THE_CALL.has(code),
@@ -71,7 +75,7 @@ function encode(_operation: Operation, answer: Answer): Json {
     case "page":
       return writePage(answer.page);
     case "card":
-      return writeCardV03(answer.card, `${answer.base}${answer.path}`);
+      return writeCardV03(answer.agent.card, addressOf(answer));
     case "agents":
       throw new Error("v0.3 has no word for a list of agents");
   }

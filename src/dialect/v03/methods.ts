@@ -1,8 +1,8 @@
 import { Fault, type TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
+import { readFilter, readKindSend } from "../kind-read.ts";
 import { needId, readLastEventId, readMetadata, readParams } from "../read.ts";
 import { readView } from "../send.ts";
-import { readFilter, readSend } from "./read.ts";
 
 type Decode = (call: WireCall) => WithoutAgent<Operation>;
 type WithoutAgent<T> = T extends Operation ? Omit<T, "agent"> : never;
@@ -17,11 +17,11 @@ const push: Decode = () => ({ op: "push" });
 /** v0.3 §7: every method, and what it asks for. `tasks/list` is of a later draft; some clients call it. */
 export const METHODS: Readonly<Record<string, Decode>> = {
   "message/send"(call) {
-    const { send, view, blocking } = readSend(call, readParams(call));
+    const { send, view, blocking } = readKindSend(call, readParams(call), "v03");
     return { op: "send", send, view, until: blocking ? "settled" : "accepted" };
   },
   "message/stream"(call) {
-    const { send, view } = readSend(call, readParams(call));
+    const { send, view } = readKindSend(call, readParams(call), "v03");
     return { op: "stream", send, view, until: "asked" };
   },
   "tasks/get": call => ({ op: "get", taskId: taskOf(call), view: readView(readParams(call), "") }),
@@ -52,5 +52,5 @@ export function decodeMethod(call: WireCall): Operation {
       "method-not-found",
       `There is no method "${call.method.slice(0, 100)}"; v0.3 has ${Object.keys(METHODS).join(", ")}`,
     );
-  return { ...(decode(call) as Operation), agent: call.agent as Operation["agent"] };
+  return { ...(decode(call) as Operation), agent: call.vars.agent as Operation["agent"] };
 }

@@ -1,5 +1,6 @@
 import type { FaultCode, FaultDetails, Json } from "../../model/index.ts";
 import type { FaultTable, WireFault } from "../../ports.ts";
+import { statusOf } from "../envelope.ts";
 
 /** v1 §5.4; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
 const TABLE_1_0_1: FaultTable = {
@@ -20,6 +21,8 @@ const TABLE_1_0_1: FaultTable = {
   "agent-not-found": { rpc: -32602, http: 404, grpc: "NOT_FOUND" },
   unauthenticated: { rpc: -32050, http: 401, grpc: "UNAUTHENTICATED" },
   forbidden: { rpc: -32051, http: 403, grpc: "PERMISSION_DENIED" },
+  "key-reused": { rpc: -32054, http: 409, grpc: "ALREADY_EXISTS" },
+  busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
   conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
   unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
   "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
@@ -67,6 +70,7 @@ export function writeFault(
   return {
     code,
     ...table[code],
+    status: statusOf(code, table),
     message,
     data: [writeInfo(code, details), ...writeViolation(message, details)],
   };

@@ -1,6 +1,7 @@
 import { Fault, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
-import { writeCardHybrid, writeCardV1 } from "../card.ts";
+import { addressOf, writeCardHybrid, writeCardV1 } from "../card.ts";
+import { JSON_RPC } from "../envelope.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULT_TABLES, writeFault } from "./faults.ts";
 import { decodeMethod, METHODS } from "./methods.ts";
@@ -15,10 +16,10 @@ export interface V1Options {
 const ROUTES: readonly Route[] = [
   { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
   { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
-  { transport: "rest", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
-  { transport: "rest", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
-  { transport: "rest", verb: "GET", path: "/agents", method: "agents" },
-  { transport: "rest", verb: "GET", path: "/", method: "agents" },
+  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents", method: "agents" },
+  { transport: "document", verb: "GET", path: "/", method: "agents" },
 ];
 
 /** The official protocol, version 1.0. */
@@ -26,7 +27,7 @@ export function createV1(options: V1Options): Dialect {
   const faults = FAULT_TABLES[options.errorTable];
 
   function decodeDocument(call: WireCall): Operation {
-    const agent = call.agent as Operation["agent"];
+    const agent = call.vars.agent as Operation["agent"];
     if (call.method === "agents") return { op: "agents", agent, base: call.base() };
     const form = versionOf(call) === "1.0" ? "v1" : options.cardPolicy;
     return { op: "card", agent, base: call.base(), form };
@@ -36,9 +37,10 @@ export function createV1(options: V1Options): Dialect {
     name: "v1",
     routes: ROUTES,
     faults,
+    envelope: JSON_RPC,
     claims(call) {
       const version = versionOf(call);
-      if (call.transport === "rest")
+      if (call.transport === "document")
         return version === undefined || version === "1.0" || version === "unknown";
       if (version === "unknown") return true;
       // Strictly, a caller that names an older version does not know these methods.
@@ -48,9 +50,10 @@ export function createV1(options: V1Options): Dialect {
     },
     decode(call) {
       checkVersion(call, options.versionPolicy);
-      return call.transport === "rest" ? decodeDocument(call) : decodeMethod(call);
+      return call.transport === "document" ? decodeDocument(call) : decodeMethod(call);
     },
     encode,
+    voice: () => "v1",
     encodeStep(step) {
       const data = writeStep(step);
       return data && { data };
@@ -68,7 +71,7 @@ const isOlder = (method: string): boolean => /^[a-z]+\/[a-zA-Z/]+$/.test(method)
 
 function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void {
   const version = versionOf(call);
-  if (version === "1.0" || call.transport === "rest") return;
+  if (version === "1.0" || call.transport === "document") return;
   if (version !== "unknown" && policy === "lenient") return;
   // v1 §3.6.2: no version means 0.3, which has no such method.
   const spoken = SPOKEN.join(", ");
@@ -88,9 +91,9 @@ function encode(operation: Operation, answer: Answer): Json {
     case "page":
       return writePage(answer.page, operation.op === "list" && operation.view.artifacts);
     case "card": {
-      const url = `${answer.base}${answer.path}`;
+      const { card } = answer.agent;
       const hybrid = operation.op === "card" && operation.form === "hybrid";
-      return hybrid ? writeCardHybrid(answer.card, url) : writeCardV1(answer.card, url);
+      return hybrid ? writeCardHybrid(card, addressOf(answer)) : writeCardV1(card, addressOf(answer));
     }
     case "agents":
       return {

@@ -57,5 +57,5 @@ export function decodeMethod(call: WireCall): Operation {
   const operation = decode(call) as Operation;
   // Only one method does without parameters: v1 §9.4.
   const tenant = isObject(call.params) ? readText(call.params, "tenant", "") : undefined;
-  return { ...operation, agent: call.agent as Operation["agent"], ...(tenant && { tenant }) };
+  return { ...operation, agent: call.vars.agent as Operation["agent"], ...(tenant && { tenant }) };
 }

@@ -104,6 +104,9 @@ export function writeStep(step: Step): JsonObject | null {
     case "status":
       return { statusUpdate: writeStatusUpdate(step.task, event) };
     case "created":
+    case "answered":
+    case "incoming":
+    case "noted":
     case "released":
     case "shown":
     case "cancel":

@@ -1,5 +1,5 @@
 import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
-import type { Unfinished } from "./journal.ts";
+import type { NewName, Unfinished } from "./journal.ts";
 import type { HotStep } from "./step.ts";
 
 /** One task in memory: how it stands, and the hot end of its log. */
@@ -24,11 +24,15 @@ export interface Entry {
   snapshotSeq: number;
   /** The revision of its latest change of status, if that is not committed yet. */
   rev: number | null;
+  /** Names that callers gave, not committed yet. */
+  names: readonly NewName[];
   /** Whether the entry is part of the batch under way. */
   dirty: boolean;
   /** Roughly what the hot end weighs. */
   bytes: number;
 }
+
+export const NO_NAMES: readonly NewName[] = Object.freeze([]);
 
 export function createEntry(taskId: TaskId, scope: Scope): Entry {
   return {
@@ -43,6 +47,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     item: null,
     snapshotSeq: 0,
     rev: null,
+    names: NO_NAMES,
     dirty: false,
     bytes: 0,
   };

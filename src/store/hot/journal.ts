@@ -1,5 +1,5 @@
 import type { AgentName, Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
-import type { ListFilter } from "../../ports.ts";
+import type { ListFilter, Name, Named } from "../../ports.ts";
 
 /** Where committed events are kept. Synchronous: a commit happens in one go or not at all. */
 export interface Journal {
@@ -11,6 +11,8 @@ export interface Journal {
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
   /** Writes all changes or throws and writes none. */
   commit(changes: readonly Change[]): void;
+  /** The task to which a caller gave this name. */
+  named(scope: Scope, agent: AgentName, name: Name): Named | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
   /** Tasks that are neither settled nor forgotten, oldest first. */
   unfinished(): readonly Unfinished[];
@@ -33,6 +35,8 @@ export interface Unfinished {
   readonly line: string;
 }
 
+export type NewName = Name & Omit<Named, "taskId">;
+
 /** What one commit adds to one task. */
 export interface Change {
   readonly scope: Scope;
@@ -41,6 +45,8 @@ export interface Change {
   readonly isNew: boolean;
   /** Store-wide, ascending: set when the status moved in this change, so that lists have one order. */
   readonly rev: number | null;
+  /** Names that callers gave in it; the writer has seen that they are free. */
+  readonly names: readonly NewName[];
   /** Whether to keep the folded task beside the events. */
   readonly snapshot: boolean;
   /** Set by the journal: how much it wrote, so that the hot end can be bounded. */

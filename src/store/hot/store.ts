@@ -1,4 +1,5 @@
 import {
+  type AgentName,
   Fault,
   isSettled,
   type Scope,
@@ -13,8 +14,9 @@ import type { Expected, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
-import type { Unfinished } from "./journal.ts";
+import type { NewName, Unfinished } from "./journal.ts";
 import { createLeases } from "./leases.ts";
+import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
 import { createQueue, toItem, wantsRun } from "./queue.ts";
 import { createWriter } from "./writer.ts";
@@ -31,6 +33,9 @@ export interface HotParts extends CacheParts {
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
 }
 
+const agentOf = (task: Task | null, events: readonly TaskEvent[]): AgentName =>
+  task?.agent ?? (events[0] as TaskEvent & { type: "created" }).agent;
+
 /** How long runs are not begun after the journal could not write. */
 const PAUSE_MS = 1_000;
 
@@ -44,6 +49,7 @@ export function createHotStore(parts: HotParts): Store {
   const queue = createQueue(parts.onDue);
   const leases = createLeases({ now, leaseMs: parts.leaseMs });
   const readCold = createPages(journal, parts.hotTasksMax);
+  const names = createNames(journal);
   const writer = createWriter({
     journal,
     cache,
@@ -66,7 +72,10 @@ export function createHotStore(parts: HotParts): Store {
     const entry = open(scope, taskId, events[0]);
     const before = entry.task;
     check(entry, expected);
+    const given = namesIn(events, entry.seq + 1);
+    if (given.length > 0) names.check(scope, agentOf(before, events), taskId, given);
     const done = writer.record(entry, events);
+    if (given.length > 0) keepNames(entry, given, done);
     follow(entry, before);
     return done;
   }
@@ -79,6 +88,11 @@ export function createHotStore(parts: HotParts): Store {
         : cache.find(scope, taskId);
     if (!entry) throw taskNotFound(taskId);
     return entry;
+  }
+
+  function keepNames(entry: Entry, given: readonly NewName[], done: Promise<void>): void {
+    entry.names = [...entry.names, ...given];
+    names.hold(entry.scope, entry.task as Task, given, done);
   }
 
   function check(entry: Entry, expected: Expected): void {
@@ -195,6 +209,9 @@ export function createHotStore(parts: HotParts): Store {
       },
     },
     tasks: {
+      async named(scope, agent, name) {
+        return names.find(scope, agent, name);
+      },
       async get(scope, taskId) {
         const entry = cache.find(scope, taskId);
         return entry?.visible ? { task: entry.visible, seq: entry.committed as Seq } : null;

@@ -12,7 +12,7 @@ import {
 } from "../../model/index.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, NO_NAMES } from "./entry.ts";
 import type { Change, Journal } from "./journal.ts";
 import { HotStep } from "./step.ts";
 
@@ -97,6 +97,7 @@ export function createWriter(parts: WriterParts): Writer {
       steps: entry.steps.slice(entry.committed - entry.seq),
       isNew: entry.committed === 0,
       rev: entry.rev,
+      names: entry.names,
       snapshot: entry.rev !== null && wantsSnapshot(entry, task),
       bytes: 0,
     };
@@ -105,6 +106,7 @@ export function createWriter(parts: WriterParts): Writer {
   function written(entry: Entry, change: Change): void {
     entry.dirty = false;
     entry.rev = null;
+    entry.names = NO_NAMES;
     entry.committed = entry.seq;
     entry.visible = change.task;
     if (change.snapshot) entry.snapshotSeq = entry.seq;

@@ -10,7 +10,7 @@ import {
   type Task,
   type TaskId,
 } from "../../model/index.ts";
-import type { ListFilter } from "../../ports.ts";
+import type { ListFilter, Name, Named } from "../../ports.ts";
 import { belongsTo } from "../hot/entry.ts";
 import type { Change, Journal, Listing, Loaded } from "../hot/journal.ts";
 import { toItem } from "../hot/queue.ts";
@@ -26,6 +26,9 @@ interface Kept {
 /** Keeps everything in memory: for tests, for trying things, and as the plainest example of a journal. */
 export function createMemoryJournal(): Journal {
   const kept = new Map<TaskId, Kept>();
+  const names = new Map<string, Named>();
+  const keyOf = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: Name): string =>
+    JSON.stringify([tenant, principal, agent, kind, name]);
 
   function keep(change: Change): void {
     let one = kept.get(change.task.id);
@@ -34,6 +37,11 @@ export function createMemoryJournal(): Journal {
     one.task = change.task;
     for (const { seq, at, event } of change.steps)
       one.events.push({ seq, at, event: event as Recorded["event"] });
+    for (const { kind, name, ...named } of change.names)
+      names.set(keyOf(change.scope, change.task.agent, { kind, name }), {
+        ...named,
+        taskId: change.task.id,
+      });
     if (change.rev !== null) one.revs.push(change.rev);
     change.bytes = 100 * change.steps.length;
   }
@@ -58,6 +66,7 @@ export function createMemoryJournal(): Journal {
     commit(changes) {
       for (const change of changes) keep(change);
     },
+    named: (scope, agent, name) => names.get(keyOf(scope, agent, name)) ?? null,
     list(scope, agent, filter, cursor): Listing {
       const matching = [...kept.values()].filter(one => matches(one, scope, agent, filter));
       const places = matching

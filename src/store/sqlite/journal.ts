@@ -16,6 +16,7 @@ import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
 import { lineOf } from "../hot/queue.ts";
 import { contextKey } from "./keys.ts";
 import { createLister } from "./list.ts";
+import { createNameTable } from "./names.ts";
 import { createOwners } from "./owners.ts";
 import { pack, unpack } from "./pack.ts";
 import { STATES } from "./states.ts";
@@ -40,7 +41,8 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const rollback = db.prepare("ROLLBACK");
-  const writers = createWriters(db, owners.idOf);
+  const names = createNameTable(db, owners);
+  const writers = createWriters(db, owners.idOf, names.write);
   const one = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole FROM task WHERE key = ?",
   );
@@ -99,6 +101,7 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
       }
       owners.keepNew();
     },
+    named: names.find,
     list: createLister(db, owners),
     unfinished() {
       const rows = db.prepare("SELECT id, owner, context_id FROM task WHERE state < 2 ORDER BY key").all();
@@ -111,7 +114,11 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
   };
 }
 
-function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentName) => number) {
+function createWriters(
+  db: DatabaseSync,
+  ownerOf: (scope: Scope, agent: AgentName) => number,
+  writeNames: ReturnType<typeof createNameTable>["write"],
+) {
   const insert = db.prepare(
     "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, snapshot_seq, snapshot, whole) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -155,6 +162,7 @@ function createWriters(db: DatabaseSync, ownerOf: (scope: Scope, agent: AgentNam
       );
     } else if (snapshot) settle.run(state, rev, at, hidden, last, snapshot, key);
     else if (rev !== null) move.run(state, rev, at, hidden, key);
+    if (change.names.length > 0) writeNames(ownerOf(change.scope, task.agent), key, change.names);
   }
   return { write };
 }

@@ -1,4 +1,5 @@
 import { sql as first } from "./0001.ts";
+import { sql as names } from "./0002.ts";
 
 /** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
-export const MIGRATIONS: readonly string[] = [first];
+export const MIGRATIONS: readonly string[] = [first, names];

@@ -1,5 +1,7 @@
-import type { Artifact, Json, JsonObject, Message, Part, Step, Task, TaskStatus } from "../../model/index.ts";
-import type { Page } from "../../ports.ts";
+import type { Artifact, Json, JsonObject, Message, Part, Step, Task, TaskStatus } from "../model/index.ts";
+import type { Page } from "../ports.ts";
+
+/** What is written in the shape that v0.2 and v0.3 have, and the dialects that grew from them: everything tells its `kind`. */
 
 export function writeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {
@@ -14,7 +16,7 @@ export function writeTask(task: Task): JsonObject {
   return out;
 }
 
-function writeStatus(status: TaskStatus): JsonObject {
+export function writeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: status.state };
   if (status.message) out.message = writeMessage(status.message);
   out.timestamp = new Date(status.at).toISOString();
@@ -36,7 +38,7 @@ export function writeMessage(message: Message): JsonObject {
   return out;
 }
 
-function writePart(part: Part): JsonObject {
+export function writePart(part: Part): JsonObject {
   switch (part.kind) {
     case "text":
       return withMetadata({ kind: "text", text: part.text }, extrasOf(part));
@@ -77,7 +79,7 @@ function writeData(part: Part & { kind: "data" }): JsonObject {
 const withMetadata = (part: JsonObject, metadata: JsonObject | undefined): JsonObject =>
   metadata ? { ...part, metadata } : part;
 
-function writeArtifact(artifact: Artifact): JsonObject {
+export function writeArtifact(artifact: Artifact): JsonObject {
   const out: Record<string, Json> = { artifactId: artifact.artifactId };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
@@ -116,6 +118,9 @@ export function writeStep(step: Step, closing: boolean): JsonObject | null {
       return event.type === "status" && event.metadata ? { ...update, metadata: event.metadata } : update;
     }
     case "created":
+    case "answered":
+    case "incoming":
+    case "noted":
     case "released":
     case "shown":
     case "cancel":

@@ -1,5 +1,13 @@
-import { defined, type Json, type JsonObject, LIMITS, type Part, type View } from "../../model/index.ts";
-import type { ListFilter, Send, WireCall } from "../../ports.ts";
+import {
+  defined,
+  type Json,
+  type JsonObject,
+  LIMITS,
+  type Part,
+  TASK_STATES,
+  type View,
+} from "../model/index.ts";
+import type { ListFilter, Send, WireCall } from "../ports.ts";
 import {
   bad,
   checkJson,
@@ -12,19 +20,24 @@ import {
   readFlag,
   readMetadata,
   readText,
-} from "../read.ts";
-import { readSend as readOfficialSend, type Spelling } from "../send.ts";
-import { STATES } from "./names.ts";
+} from "./read.ts";
+import { readSend, type Spelling } from "./send.ts";
 
-export function readSend(call: WireCall, params: JsonObject): { send: Send; view: View; blocking: boolean } {
-  const { send, view, configuration } = readOfficialSend(call, params, SPELLING);
+/** What is read in the shape that v0.2 and v0.3 have, and the dialects that grew from them: parts tell their `kind`. */
+
+export function readKindSend(
+  call: WireCall,
+  params: JsonObject,
+  origin: string,
+): { send: Send; view: View; blocking: boolean } {
+  const { send, view, configuration } = readSend(call, params, { ...SPELLING, origin });
   // v0.3 leaves the default open; every SDK blocks.
   return { send, view, blocking: readFlag(configuration, "blocking", "configuration") ?? true };
 }
 
-const SPELLING: Spelling = { origin: "v03", user: ["user"], readPart, push: "pushNotificationConfig" };
+const SPELLING: Omit<Spelling, "origin"> = { user: ["user"], readPart, push: "pushNotificationConfig" };
 
-function readPart(from: JsonObject, path: string): Part {
+export function readPart(from: JsonObject, path: string): Part {
   const metadata = readMetadata(from, path);
   switch (member(from, "kind")) {
     case "text": {
@@ -70,8 +83,10 @@ function readData(from: JsonObject, path: string, metadata: JsonObject | undefin
 
 export function readFilter(params: JsonObject): ListFilter {
   const wanted = member(params, "status");
-  const state = STATES.find(one => one === wanted);
-  if (wanted !== undefined && state === undefined) throw bad("status", `must be one of ${STATES.join(", ")}`);
+  // v0.3 §6.3: its names of states are the ones that we use inside.
+  const state = TASK_STATES.find(one => one === wanted);
+  if (wanted !== undefined && state === undefined)
+    throw bad("status", `must be one of ${TASK_STATES.join(", ")}`);
   return defined<ListFilter>({
     contextId: readContextId(params, "contextId", ""),
     state,

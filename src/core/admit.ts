@@ -1,0 +1,69 @@
+import { type AgentCard, Fault, type Message, mediaTypeOf } from "../model/index.ts";
+import type { Agent, Send } from "../ports.ts";
+
+/** Whether an agent can take a message at all; said before anything is recorded. */
+export function checkSend(agent: Agent, send: Send): void {
+  checkPush(agent, send);
+  checkExtensions(agent, send);
+  checkContent(agent, send.message);
+  checkInput(agent, send);
+}
+
+function checkPush(agent: Agent, send: Send): void {
+  if (send.push !== undefined)
+    throw new Fault("push-not-supported", `The agent "${agent.name}" sends no push notifications`, {
+      field: send.push,
+    });
+}
+
+/** v1 §3.3.4: an extension that the card calls required must be named by the caller. */
+function checkExtensions(agent: Agent, send: Send): void {
+  for (const { uri, required } of agent.card.extensions)
+    if (required && !send.extensions.includes(uri))
+      throw new Fault(
+        "extension-required",
+        `This agent is only for callers that ask for its extension ${uri}`,
+        {
+          facts: { extension: uri },
+        },
+      );
+}
+
+function checkContent(agent: Agent, message: Message): void {
+  message.parts.forEach((part, i) => {
+    const type = mediaTypeOf(part);
+    if (takes(agent.card, type)) return;
+    const modes = [agent.card, ...agent.card.skills].flatMap(one => one.inputModes ?? []);
+    const known = [...new Set(modes)].join(", ");
+    throw new Fault("content-type-not-supported", `This agent takes ${known}; this part is ${type}`, {
+      field: `message.parts[${i}]`,
+    });
+  });
+}
+
+/** v1 §4.4.5: a skill may take more than the agent as a whole. */
+function takes(card: AgentCard, type: string): boolean {
+  const isCovered = (mode: string): boolean => covers(mode, type);
+  return card.inputModes.some(isCovered) || card.skills.some(skill => skill.inputModes?.some(isCovered));
+}
+
+/** `text/*` and `*` + `/*` cover what they say; parameters such as a charset do not count. */
+function covers(mode: string, type: string): boolean {
+  if (mode === type || mode === "*/*" || mode === "*") return true;
+  const bare = (type.split(";")[0] as string).trim().toLowerCase();
+  const wanted = mode.toLowerCase();
+  return wanted.endsWith("/*") ? bare.startsWith(wanted.slice(0, -1)) : wanted === bare;
+}
+
+/** Some dialects put text into one member of the agent's input: an agent that says what it takes must have it. */
+function checkInput(agent: Agent, send: Send): void {
+  const known = agent.inputSchema?.properties;
+  if (send.textInto === undefined || typeof known !== "object" || known === null) return;
+  const at = send.message.parts.findIndex(part => part.kind === "text");
+  if (at === -1 || Object.hasOwn(known, send.textInto)) return;
+  throw new Fault(
+    "invalid-params",
+    `The input of the agent "${agent.name}" has no "${send.textInto}", so it takes no text; send data`,
+    { field: `message.parts[${at}]` },
+  );
+}

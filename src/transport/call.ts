@@ -1,0 +1,26 @@
+import type { Json } from "../model/index.ts";
+import type { TransportName, WireCall } from "../ports.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What a transport found in its envelope. */
+interface Asked {
+  readonly method: string;
+  readonly params: Json | undefined;
+  readonly metadata: Json | undefined;
+}
+
+export function toCall(transport: TransportName, exchange: Exchange, asked: Asked): WireCall {
+  const { place, headers, query, base, signal } = exchange;
+  return {
+    transport,
+    endpoint: place.endpoint,
+    vars: place.vars,
+    headers,
+    query,
+    base,
+    method: asked.method,
+    params: asked.params,
+    metadata: asked.metadata,
+    signal,
+  };
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import type { Pipeline, Route, WireReply } from "../ports.ts";
+import { toCall } from "./call.ts";
+import { type Exchange, sendJson } from "./exchange.ts";
+import { sendFault } from "./rest.ts";
+
+export interface DocumentParts {
+  readonly pipeline: Pipeline;
+  /** When what is served last changed, in milliseconds. */
+  readonly modifiedAt: () => number;
+}
+
+/** How long a card may be used without asking again: short, because an agent's card changes with its code. */
+const CARD_SECONDS = 60;
+
+/** The documents that tell what is here: callers may keep them for a while, and ask whether they still hold. */
+export function createDocuments(parts: DocumentParts) {
+  async function serve(exchange: Exchange, route: Route): Promise<void> {
+    const asked = { method: route.method, params: undefined, metadata: undefined };
+    const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
+    if (reply.kind === "one") return sendDocument(exchange, reply);
+    if (reply.kind === "fault") return sendFault(exchange, reply);
+    throw new Error("a document cannot be a stream");
+  }
+
+  function sendDocument(exchange: Exchange, reply: WireReply & { kind: "one" }): void {
+    const etag = `"${createHash("sha256").update(reply.json).digest("base64url").slice(0, 22)}"`;
+    const modifiedAt = parts.modifiedAt();
+    const headers = {
+      ...reply.headers,
+      ETag: etag,
+      "Last-Modified": new Date(modifiedAt).toUTCString(),
+      "Cache-Control": reply.headers["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
+      Vary: "A2A-Version",
+    };
+    if (!isUnchanged(exchange, etag, modifiedAt))
+      return sendJson(exchange.response, 200, reply.json, headers);
+    exchange.response.writeHead(304, headers);
+    exchange.response.end();
+  }
+
+  return { serve };
+}
+
+/** RFC 9110 §13.2.2: the tag decides if it is there, else the date. */
+function isUnchanged(exchange: Exchange, etag: string, modifiedAt: number): boolean {
+  const tags = exchange.headers["if-none-match"];
+  if (tags !== undefined)
+    return tags.trim() === "*" || tags.split(",").some(tag => weak(tag.trim()) === etag);
+  const since = Date.parse(exchange.headers["if-modified-since"] ?? "");
+  return Number.isFinite(since) && Math.floor(modifiedAt / 1000) * 1000 <= since;
+}
+
+const weak = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
