@@ -1,11 +1,21 @@
-import { type AgentCard, defined, type Json, type JsonObject } from "../model/index.ts";
-import type { Answer } from "../ports.ts";
+import { type AgentCard, defined, Fault, type Json, type JsonObject } from "../model/index.ts";
+import type { Answer, WireCall } from "../ports.ts";
 
 /** Both official card shapes and the one that serves clients of both: R12 in docs/dialects/README.md. */
 
+type CardAnswer = Answer & { kind: "card" };
+
 /** Where the official protocol is spoken with an agent. */
-export const addressOf = (answer: Answer & { kind: "card" }): string =>
-  `${answer.base}/agents/${answer.agent.name}`;
+export const addressOf = (answer: CardAnswer): string => `${answer.base}/agents/${answer.agent.name}`;
+
+/** Host and port of gRPC for a caller who reached us at this base; undefined: nothing is known that he could reach. */
+export type GrpcAt = (base: string) => string | undefined;
+
+/** Asked for as LangGraph's clients do, where that dialect is not spoken: it would have claimed the call. */
+export function checkCardCall(call: WireCall): void {
+  if (call.query.has("assistant_id"))
+    throw new Fault("agent-not-found", "There are no cards of assistants here; ask without assistant_id");
+}
 
 const extensionsOf = (card: AgentCard): JsonObject =>
   card.extensions.length > 0 ? { extensions: card.extensions as unknown as Json } : {};
@@ -24,15 +34,29 @@ function common(card: AgentCard): JsonObject {
   });
 }
 
-const interfaces = (url: string): Json => [
-  { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
-  { url, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
-];
+/** What the official versions are spoken over, at the same address; their clients know the paths below it. */
+export const OFFICIAL_TRANSPORTS: readonly string[] = ["JSONRPC", "HTTP+JSON"];
 
-export function writeCardV1(card: AgentCard, url: string): JsonObject {
+/** gRPC has no paths: v1.0 names the agent as the tenant; v0.3 has no word for any but the default one. */
+function interfaces(answer: CardAnswer, grpcAt: GrpcAt | undefined): Json {
+  const url = addressOf(answer);
+  const versions = ["1.0", "0.3"];
+  const grpc = { url: grpcAt?.(answer.base), protocolBinding: "GRPC", tenant: answer.agent.name };
+  return [
+    ...versions.flatMap(protocolVersion =>
+      OFFICIAL_TRANSPORTS.map(protocolBinding => ({ url, protocolBinding, protocolVersion })),
+    ),
+    ...versions
+      .filter(version => grpc.url !== undefined && (version === "1.0" || answer.isDefault))
+      .map(protocolVersion => ({ ...grpc, protocolVersion }) as JsonObject),
+  ];
+}
+
+export function writeCardV1(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
+  const { card } = answer.agent;
   return {
     ...common(card),
-    supportedInterfaces: interfaces(url),
+    supportedInterfaces: interfaces(answer, grpcAt),
     capabilities: {
       streaming: card.streaming,
       pushNotifications: false,
@@ -42,13 +66,18 @@ export function writeCardV1(card: AgentCard, url: string): JsonObject {
   };
 }
 
-export function writeCardV03(card: AgentCard, url: string): JsonObject {
+/** `transports`: over what it is spoken at that address, the preferred one first. */
+export function writeCardV03(
+  card: AgentCard,
+  url: string,
+  transports: readonly string[] = ["JSONRPC"],
+): JsonObject {
   return {
     protocolVersion: "0.3.0",
     ...common(card),
     url,
-    preferredTransport: "JSONRPC",
-    additionalInterfaces: [{ url, transport: "JSONRPC" }],
+    preferredTransport: transports[0] as string,
+    additionalInterfaces: transports.map(transport => ({ url, transport })),
     capabilities: {
       streaming: card.streaming,
       pushNotifications: false,
@@ -59,12 +88,36 @@ export function writeCardV03(card: AgentCard, url: string): JsonObject {
   };
 }
 
+/** As v0.3 has it, with all that it is spoken over. */
+export function writeCardOfficial03(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
+  const card = writeCardV03(answer.agent.card, addressOf(answer), OFFICIAL_TRANSPORTS);
+  const grpc = answer.isDefault ? grpcAt?.(answer.base) : undefined;
+  if (grpc === undefined) return card;
+  const others = card.additionalInterfaces as readonly Json[];
+  return { ...card, additionalInterfaces: [...others, { url: grpc, transport: "GRPC" }] };
+}
+
 /** One document that a client of either generation can use. */
-export function writeCardHybrid(card: AgentCard, url: string): JsonObject {
-  const old = writeCardV03(card, url);
+export function writeCardHybrid(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
+  const old = writeCardOfficial03(answer, grpcAt);
   return {
     ...old,
-    supportedInterfaces: interfaces(url),
+    supportedInterfaces: interfaces(answer, grpcAt),
     capabilities: { ...(old.capabilities as JsonObject), extendedAgentCard: false },
+  };
+}
+
+/** As cards were at first: no transports, no extensions, and one word about who may call. */
+export function writeCardV01(card: AgentCard, url: string): JsonObject {
+  const { iconUrl: _, ...known } = common(card);
+  return {
+    ...known,
+    url,
+    capabilities: {
+      streaming: card.streaming,
+      pushNotifications: false,
+      stateTransitionHistory: card.stateTransitionHistory,
+    },
+    authentication: { schemes: [] },
   };
 }

@@ -54,23 +54,33 @@ export function readPart(from: JsonObject, path: string): Part {
   }
 }
 
-function readFile(file: JsonObject, path: string, metadata: JsonObject | undefined): Part {
+/** How the members of a file are called, first as they should be. The specification's own examples say `data` for bytes. */
+const FILE = { bytes: ["bytes", "data"], uri: "uri" };
+
+export function readFile(
+  file: JsonObject,
+  path: string,
+  metadata: JsonObject | undefined,
+  names: { readonly bytes: readonly string[]; readonly uri: string } = FILE,
+): Part {
   const extras = defined<Pick<Part, "filename" | "mediaType" | "metadata">>({
     filename: readText(file, "name", path) || undefined,
     mediaType: readText(file, "mimeType", path) || undefined,
     metadata,
   });
-  // The specification's own examples say `data` for bytes; reading both is cheap.
-  const bytes = readText(file, "bytes", path) ?? readText(file, "data", path);
-  const uri = readText(file, "uri", path);
-  if ((bytes === undefined) === (uri === undefined)) throw bad(path, "must have either bytes or uri");
-  if (bytes !== undefined) return { kind: "bytes", bytes: readBase64(bytes, `${path}.bytes`), ...extras };
-  if (!URL.canParse(uri as string)) throw bad(`${path}.uri`, "must be an absolute URI");
+  const [inBytes] = names.bytes;
+  const bytes = names.bytes.map(name => readText(file, name, path)).find(text => text !== undefined);
+  const uri = readText(file, names.uri, path);
+  if ((bytes === undefined) === (uri === undefined))
+    throw bad(path, `must have either ${inBytes} or ${names.uri}`);
+  if (bytes !== undefined)
+    return { kind: "bytes", bytes: readBase64(bytes, `${path}.${inBytes}`), ...extras };
+  if (!URL.canParse(uri as string)) throw bad(`${path}.${names.uri}`, "must be an absolute URI");
   return { kind: "url", url: uri as string, ...extras };
 }
 
 /** What is no object travels wrapped (the official SDKs' convention): see write.ts. */
-function readData(from: JsonObject, path: string, metadata: JsonObject | undefined): Part {
+export function readData(from: JsonObject, path: string, metadata: JsonObject | undefined): Part {
   const value = member(from, "data");
   if (!isObject(value)) throw bad(`${path}.data`, "must be an object");
   checkJson(value, `${path}.data`);

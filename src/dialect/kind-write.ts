@@ -52,7 +52,7 @@ export function writePart(part: Part): JsonObject {
 }
 
 /** v0.3 has a place for file name and media type in files only: with other parts they go along as metadata. */
-function extrasOf(part: Part): JsonObject | undefined {
+export function extrasOf(part: Part): JsonObject | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
   return {
     ...part.metadata,
@@ -76,7 +76,7 @@ function writeData(part: Part & { kind: "data" }): JsonObject {
   return { kind: "data", data: { value: data }, metadata: { ...extrasOf(part), data_part_compat: true } };
 }
 
-const withMetadata = (part: JsonObject, metadata: JsonObject | undefined): JsonObject =>
+export const withMetadata = (part: JsonObject, metadata: JsonObject | undefined): JsonObject =>
   metadata ? { ...part, metadata } : part;
 
 export function writeArtifact(artifact: Artifact): JsonObject {

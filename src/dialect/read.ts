@@ -2,6 +2,7 @@ import {
   BEGINNING,
   type ContextId,
   Fault,
+  isObject,
   type Json,
   type JsonObject,
   LIMITS,
@@ -31,9 +32,7 @@ export function member(object: JsonObject, name: string): Json | undefined {
   return object[name] ?? object[snake(name)] ?? undefined;
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 export function readObject(from: JsonObject, name: string, path: string): JsonObject | undefined {
   const value = member(from, name);
@@ -171,11 +170,43 @@ export function readBase64(text: string, path: string): string {
   return standard + "=".repeat((4 - (standard.length % 4)) % 4);
 }
 
-/** Where a reader wants to go on: the id of the last event that it saw (WHATWG HTML §9.2). */
+/**
+ * Where a reader wants to go on: after the last event that it saw. As the header Last-Event-ID (WHATWG HTML §9.2), where
+ * what is no number of ours means nothing; or, for those who cannot set headers, as `afterSequence` in the metadata.
+ */
 export function readLastEventId(call: WireCall): Seq | "snapshot" {
   const value = call.headers["last-event-id"]?.trim();
-  if (value === undefined || !/^\d{1,15}$/.test(value)) return "snapshot";
-  return Math.max(BEGINNING, Number(value)) as Seq;
+  if (value !== undefined && /^\d{1,15}$/.test(value)) return Math.max(BEGINNING, Number(value)) as Seq;
+  const own = isObject(call.params) ? call.params.metadata : undefined;
+  return readAfter(own) ?? readAfter(call.metadata) ?? "snapshot";
+}
+
+const AFTER = "afterSequence";
+
+function readAfter(metadata: Json | undefined): Seq | undefined {
+  if (!isObject(metadata)) return undefined;
+  return readCount(metadata, AFTER, "metadata", { min: BEGINNING, max: 2 ** 31 - 1 }) as Seq | undefined;
+}
+
+/** The same where a reader that names no place hears everything. */
+export function readLastOrBeginning(call: WireCall): Seq | "beginning" {
+  const from = readLastEventId(call);
+  return from === "snapshot" ? "beginning" : from;
+}
+
+/** The same for a stream that begins with a message: it matters if the call is a repeated one. */
+export function readMissed(call: WireCall): { readonly from?: Seq } {
+  const from = readLastEventId(call);
+  return from === "snapshot" ? NOTHING_MISSED : { from };
+}
+const NOTHING_MISSED = {};
+
+/** The metadata of a request without what is only for its reader: a repeated call says the same, wherever it goes on. */
+export function readRequestMetadata(params: JsonObject): JsonObject | undefined {
+  const metadata = readMetadata(params, "");
+  if (!metadata || member(metadata, AFTER) === undefined) return metadata;
+  const { [AFTER]: _, [snake(AFTER)]: __, ...rest } = metadata;
+  return Object.keys(rest).length > 0 ? rest : undefined;
 }
 
 /** Extensions that the caller names; the older dialect spells the header with an X. */

@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject, type Message, type Part, type View } from "../model/index.ts";
+import { defined, type Json, type JsonObject, type Part, type View } from "../model/index.ts";
 import type { Send, WireCall } from "../ports.ts";
 import {
   bad,
@@ -8,9 +8,11 @@ import {
   readContextId,
   readCount,
   readExtensions,
+  readId,
   readMetadata,
   readObject,
   readParts,
+  readRequestMetadata,
   readTaskId,
   readTexts,
 } from "./read.ts";
@@ -20,6 +22,10 @@ export interface Spelling {
   readonly origin: string;
   /** How the role of a caller is spelled, first as it should be. */
   readonly user: readonly Json[];
+  /** Role and messageId may be missing. */
+  readonly loose?: true;
+  /** The member of a message with its parts, if it is not `parts`. */
+  readonly parts?: string;
   readonly readPart: (from: JsonObject, path: string) => Part;
   /** The member of `configuration` that asks for push. */
   readonly push: string;
@@ -40,7 +46,7 @@ export function readSend(
     message: said,
     taskId,
     contextId,
-    metadata: readMetadata(params, ""),
+    metadata: readRequestMetadata(params),
     acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", PATH),
     extensions: readExtensions(call),
     push: readObject(configuration, spelling.push, PATH) && `${PATH}.${spelling.push}`,
@@ -48,14 +54,15 @@ export function readSend(
   return { send, view: readView(configuration, PATH), configuration };
 }
 
-function readMessage(from: JsonObject, path: string, spelling: Spelling): Message {
-  const role = member(from, "role");
+function readMessage(from: JsonObject, path: string, spelling: Spelling): Send["message"] {
+  const { loose } = spelling;
+  const role = member(from, "role") ?? (loose && spelling.user[0]);
   if (role === undefined || !spelling.user.includes(role))
     throw bad(`${path}.role`, `must be "${spelling.user[0]}"`);
-  return defined<Message>({
-    messageId: needId(from, "messageId", path),
+  return defined<Send["message"]>({
+    messageId: loose ? readId(from, "messageId", path) : needId(from, "messageId", path),
     role: "user" as const,
-    parts: readParts(from, "parts", path, spelling.readPart),
+    parts: readParts(from, spelling.parts ?? "parts", path, spelling.readPart),
     taskId: readTaskId(from, "taskId", path),
     contextId: readContextId(from, "contextId", path),
     metadata: readMetadata(from, path),

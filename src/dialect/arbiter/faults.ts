@@ -1,0 +1,28 @@
+import type { FaultTable } from "../../ports.ts";
+
+/** Its table of error codes; an agent that is not there has the number of a task that is not there. The rest is this server's. */
+export const FAULTS: FaultTable = {
+  parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
+  "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
+  "method-not-found": { rpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
+  "invalid-params": { rpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
+  internal: { rpc: -32603, http: 500, grpc: "INTERNAL" },
+  "task-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
+  "agent-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
+  "task-not-cancelable": { rpc: -32002, http: 404, grpc: "NOT_FOUND" },
+  "unsupported-operation": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
+  "push-not-supported": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
+  "content-type-not-supported": { rpc: -32005, http: 415, grpc: "INVALID_ARGUMENT" },
+  "invalid-agent-response": { rpc: -32006, http: 502, grpc: "INTERNAL" },
+  "version-not-supported": { rpc: -32007, http: 400, grpc: "FAILED_PRECONDITION" },
+  "extended-card-not-configured": { rpc: -32004, http: 404, grpc: "FAILED_PRECONDITION" },
+  "extension-required": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
+  unauthenticated: { rpc: -32050, http: 401, grpc: "UNAUTHENTICATED" },
+  forbidden: { rpc: -32051, http: 403, grpc: "PERMISSION_DENIED" },
+  "key-reused": { rpc: -32054, http: 409, grpc: "ALREADY_EXISTS" },
+  busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
+  conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
+  unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
+  "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
+  "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
+};

@@ -1,0 +1,49 @@
+import type { TaskId } from "../model/index.ts";
+import type { WireCall } from "../ports.ts";
+import { readKindSend } from "./kind-read.ts";
+import type { Decode, Methods } from "./methods.ts";
+import { needId, readLastEventId, readMetadata, readMissed, readParams } from "./read.ts";
+import { readView } from "./send.ts";
+
+/** The methods that all versions before 1.0 share, with the same parameters. */
+export const SHARED = {
+  "tasks/get": call => ({ op: "get", taskId: taskOf(call), view: readView(readParams(call), "") }),
+  "tasks/cancel": call => ({ op: "cancel", taskId: taskOf(call), again: "fault" }),
+  "tasks/resubscribe": call => ({
+    op: "subscribe",
+    taskId: taskOf(call),
+    from: readLastEventId(call),
+    until: "terminal",
+    ended: "snapshot",
+  }),
+} satisfies Methods;
+
+/**
+ * The methods that v0.2 and v0.3 share, and the dialects that grew from them. `origin`: in which of them tasks are made;
+ * `readSend`: how a send is spelled.
+ */
+export function createKindMethods(origin: string, readSend = readKindSend): Methods {
+  return {
+    "message/send"(call) {
+      const { send, view, blocking } = readSend(call, readParams(call), origin);
+      return { op: "send", send, view, until: blocking ? "settled" : "accepted" };
+    },
+    "message/stream"(call) {
+      const { send, view } = readSend(call, readParams(call), origin);
+      return { op: "stream", send, view, until: "asked", ...readMissed(call) };
+    },
+    ...SHARED,
+    "tasks/pushNotificationConfig/set": push,
+    "tasks/pushNotificationConfig/get": push,
+    "tasks/pushNotificationConfig/list": push,
+    "tasks/pushNotificationConfig/delete": push,
+  };
+}
+
+export function taskOf(call: WireCall): TaskId {
+  const params = readParams(call);
+  readMetadata(params, "");
+  return needId(params, "id", "") as TaskId;
+}
+
+const push: Decode = () => ({ op: "push" });

@@ -1,0 +1,60 @@
+import { type AgentName, defined, Fault, type JsonObject, type TaskId } from "../../model/index.ts";
+import type { Operation, Send, WireCall } from "../../ports.ts";
+import {
+  bad,
+  member,
+  needId,
+  readExtensions,
+  readObject,
+  readParams,
+  readRequestMetadata,
+  readText,
+} from "../read.ts";
+import { createPartReader, type ReadPart, readTypeMessage } from "../type-read.ts";
+import { carries } from "./names.ts";
+
+export const readAnyPart = createPartReader(carries);
+
+/** The document has parts of text and of data. */
+export const readDocumentedPart: ReadPart = (from, path) => {
+  if (member(from, "type") !== "file") return readAnyPart(from, path);
+  throw new Fault("content-type-not-supported", `${path}.type must be "text" or "data"`, {
+    field: `${path}.type`,
+  });
+};
+
+export function readSend(call: WireCall, readPart: ReadPart): Send {
+  const params = readParams(call);
+  return defined<Send>({
+    origin: "orloj",
+    alias: needId(params, "id", ""),
+    message: readTypeMessage(params, readPart),
+    shown: true as const,
+    metadata: readStrings(params),
+    extensions: readExtensions(call),
+  });
+}
+
+function readStrings(params: JsonObject): JsonObject | undefined {
+  const metadata = readRequestMetadata(params);
+  for (const [name, value] of Object.entries(metadata ?? {}))
+    if (typeof value !== "string") throw bad(`metadata.${name.slice(0, 100)}`, "must be a string");
+  return metadata;
+}
+
+export const readTask = (call: WireCall): TaskId => needId(readParams(call), "id", "") as TaskId;
+
+export function readReason(call: WireCall): { readonly reason?: string } {
+  const reason = readText(readParams(call), "reason", "");
+  return reason ? { reason } : {};
+}
+
+/** Whom a call is for that came to the shared path: the metadata says it; `otherwise`: what counts if they do not. */
+export function readTarget(
+  call: WireCall,
+  otherwise: NonNullable<Operation["choice"]>,
+): Pick<Operation, "agent" | "choice"> {
+  const metadata = readObject(readParams(call), "metadata", "") ?? {};
+  const named = readText(metadata, "agent", "metadata") || readText(metadata, "target", "metadata");
+  return named ? { agent: named as AgentName } : { agent: undefined, choice: otherwise };
+}

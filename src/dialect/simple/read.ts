@@ -1,0 +1,41 @@
+import { defined, type JsonObject, LIMITS, type Part, type TaskId } from "../../model/index.ts";
+import type { ListFilter, Send, WireCall } from "../../ports.ts";
+import { readPart as readKindPart } from "../kind-read.ts";
+import { readPart as readMemberPart } from "../member-parts.ts";
+import { bad, isObject, readContextId, readParams, readTaskId } from "../read.ts";
+import { readSend as readOfficialSend, type Spelling } from "../send.ts";
+
+const SPELLING: Spelling = {
+  origin: "simple",
+  user: ["user"],
+  loose: true,
+  readPart,
+  push: "pushNotificationConfig",
+};
+
+/** `id` names a task that waits for its caller; the message may name it, too. Without either, the task is new. */
+export function readSend(call: WireCall): Send {
+  const params = readParams(call);
+  const { send } = readOfficialSend(call, params, SPELLING);
+  return defined<Send>({
+    ...send,
+    shown: true,
+    taskId: readTaskId(params, "id", "") ?? send.taskId,
+    contextId: send.contextId ?? readContextId(params, "contextId", ""),
+  });
+}
+
+/** Content is told by the member that is there, whatever `kind` says; a file of v0.3 is understood as well. */
+function readPart(from: JsonObject, path: string): Part {
+  return isObject(from.file) ? readKindPart(from, path) : readMemberPart(from, path);
+}
+
+export function needTask(call: WireCall): TaskId {
+  const params = readParams(call);
+  const id = readTaskId(params, "id", "") ?? readTaskId(params, "taskId", "");
+  if (id === undefined) throw bad("id", "is required and must be a non-empty string");
+  return id;
+}
+
+/** All tasks: as many as one answer can have. */
+export const ALL: ListFilter = { pageSize: LIMITS.pageSizeMax };

@@ -1,0 +1,25 @@
+import { SHARED } from "../kind-methods.ts";
+import type { Decode, Methods } from "../methods.ts";
+import { readMissed } from "../read.ts";
+import { readSend } from "./read.ts";
+
+const push: Decode = () => ({ op: "push" });
+
+/** What no later version has: these are calls of v0.1 whatever version they name. */
+const OWN = {
+  "tasks/send": call => ({ op: "send", ...readSend(call), until: "settled" }),
+  // A task that waits for credentials is input-required here, and there its streams end.
+  "tasks/sendSubscribe": call => ({
+    op: "stream",
+    ...readSend(call),
+    until: "settled",
+    ...readMissed(call),
+  }),
+  "tasks/pushNotification/set": push,
+  "tasks/pushNotification/get": push,
+} satisfies Methods;
+
+/** v0.1 §7: every method, and what it asks for. */
+export const METHODS: Methods = { ...OWN, ...SHARED };
+
+export const isOwn = (method: string): boolean => Object.hasOwn(OWN, method);

@@ -1,0 +1,347 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createOrloj } from "../../src/dialect/orloj/index.ts";
+import { Fault, type FaultCode } from "../../src/model/index.ts";
+import { createPipeline } from "../../src/pipeline.ts";
+import type { Catalog, Guard, WireCall } from "../../src/ports.ts";
+import { openStream, rpc, until } from "../support/client.ts";
+import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { createTestLog, serve, type TestServer } from "../support/server.ts";
+import { ask, type Loose, refused } from "../support/tongue.ts";
+
+/** wire notes 6.2, one statement after another; what goes over the wire word for word is in test/corpus/orloj. */
+
+const puppet = createPuppet();
+const chronicler = { ...echo, name: "chronicler", stateTransitionHistory: true };
+const rejecting = { name: "rejecting", run: (_task: unknown, ctx: Loose) => ctx.reject("No.") };
+let server: TestServer;
+const at = (name: string): string => `${server.url}/v1/agent-systems/${name}/a2a`;
+const shared = (): string => `${server.url}/a2a`;
+beforeAll(async () => {
+  const cast = [echo, asker, mirror, replier, chronicler, rejecting, puppet.definition];
+  server = await serve(cast, { heartbeatMs: 40, cancelGraceMs: 100 });
+});
+afterAll(() => server.stop());
+
+let ids = 0;
+const newId = (): string => `task-${++ids}`;
+const said = (id: string, text: string, more: object = {}): object => ({
+  id,
+  message: { role: "user", parts: [{ type: "text", text }] },
+  ...more,
+});
+const send = (name: string, id: string, text: string, more: object = {}): Promise<Loose> =>
+  ask(at(name), "tasks/send", said(id, text, more));
+
+/** Begins a task of the puppet, and tells by which id the server knows it. */
+async function begin(id: string) {
+  const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(id, "work"));
+  await stream.next();
+  const { tasks } = await ask(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
+  return { stream, ours: tasks[0].id as string };
+}
+
+it("6.2.1: only POST, and only JSON", async () => {
+  for (const url of [shared(), at("echo")]) expect((await fetch(url)).status).toBe(405);
+  const { body } = await rpc(at("echo"), "tasks/get", { id: "x" }, { "content-type": "text/plain" });
+  expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining("Content-Type") });
+});
+
+describe("6.2.2: which agent is meant", () => {
+  it("the name in the path, by the newer and by the older path", async () => {
+    const id = newId();
+    const task = await ask(`${server.url}/v1/agents/echo/a2a`, "tasks/send", said(id, "hi"));
+    expect(await ask(at("echo"), "tasks/get", { id })).toEqual(task);
+  });
+
+  it("the metadata, where the path is shared; a task is found by its id alone", async () => {
+    for (const word of ["agent", "target"]) {
+      const id = newId();
+      const task = await ask(shared(), "tasks/send", said(id, "hi", { metadata: { [word]: "echo" } }));
+      expect(task.status.state).toBe("completed");
+      expect(await ask(shared(), "tasks/get", { id })).toEqual(task);
+    }
+  });
+
+  it("nobody, if there are several", async () => {
+    expect((await refused(shared(), "tasks/send", said(newId(), "hi"))).code).toBe(-32602);
+  });
+
+  it("the only one, if there is one", async () => {
+    const alone = await serve([echo]);
+    const task = await ask(`${alone.url}/a2a`, "tasks/send", said("task-1", "hi"));
+    expect(task).toMatchObject({ id: "task-1", status: { state: "completed" } });
+    await alone.stop();
+  });
+
+  it("one that is not there has a number of its own", async () => {
+    const metadata = { agent: "nobody" };
+    const replies = await Promise.all([
+      rpc(at("nobody"), "tasks/send", said(newId(), "hi")),
+      rpc(`${server.url}/v1/agents/nobody/a2a`, "tasks/get", { id: "x" }),
+      rpc(shared(), "tasks/send", said(newId(), "hi", { metadata })),
+    ]);
+    for (const { status, body } of replies) expect([status, body.error.code]).toEqual([200, -32003]);
+  });
+
+  it("an id that its caller gave to tasks of two agents needs the agent as well", async () => {
+    const id = newId();
+    for (const name of ["echo", "asker"]) await send(name, id, "hi");
+    expect((await refused(shared(), "tasks/cancel", { id })).code).toBe(-32602);
+    const canceled = await ask(shared(), "tasks/cancel", { id, metadata: { agent: "asker" } });
+    expect(canceled.status.state).toBe("canceled");
+  });
+});
+
+it("6.2.3: a caller without credentials, where they are needed, gets 401", async () => {
+  const bearer: Guard = {
+    identify(headers) {
+      if (!headers.authorization?.startsWith("Bearer ")) throw new Fault("unauthenticated", "Who calls?");
+      return { subject: "somebody", tenants: [] };
+    },
+    admit: () => {
+      throw new Fault("forbidden", "Not you");
+    },
+  };
+  const pipeline = createPipeline({
+    dialects: [createOrloj("on")],
+    guard: bearer,
+    core: () => Promise.reject(new Error("nobody comes this far")),
+    catalog: {} as Catalog,
+    log: createTestLog(),
+  });
+  const call = { transport: "jsonrpc", endpoint: "/a2a", vars: {}, method: "tasks/get", params: { id: "x" } };
+  const stranger = { ...call, headers: {} } as unknown as WireCall;
+  const known = { ...call, headers: { authorization: "Bearer t" } } as unknown as WireCall;
+  expect(await pipeline.handle(stranger)).toMatchObject({ fault: { rpc: -32003, status: 401 } });
+  // What he may not see is not there.
+  expect(await pipeline.handle(known)).toMatchObject({ fault: { rpc: -32003, status: 200 } });
+});
+
+it("6.2.4: the id of the call comes back; a call without one is done and not answered", async () => {
+  const post = (body: object): Promise<Response> =>
+    fetch(at("echo"), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+    });
+  for (const id of ["req-1", 7]) {
+    const reply = await post({ id, method: "tasks/get", params: { id: "nope" } });
+    expect(((await reply.json()) as Loose).id).toBe(id);
+  }
+  const id = newId();
+  const reply = await post({ method: "tasks/send", params: said(id, "quietly") });
+  expect([reply.status, await reply.text()]).toEqual([204, ""]);
+  await until(async () => (await ask(at("echo"), "tasks/get", { id })).status.state === "completed");
+});
+
+it("6.2.5: a send without an id makes no task; one with an id waits for the end", async () => {
+  const count = async (): Promise<number> =>
+    (await ask(`${server.url}/agents/echo`, "ListTasks", {})).totalSize;
+  const before = await count();
+  const { message } = said("", "hi") as Loose;
+  for (const params of [{ message }, { id: "", message }, { id: 5, message }])
+    expect((await refused(at("echo"), "tasks/send", params)).code).toBe(-32602);
+  expect(await count()).toBe(before);
+  expect((await send("echo", newId(), "hi")).status.state).toBe("completed");
+});
+
+it("6.2.6: the task has the caller's id, and is found by the server's as well", async () => {
+  const id = newId();
+  expect((await send("asker", id, "book")).id).toBe(id);
+  const { tasks } = await ask(`${server.url}/agents/asker`, "ListTasks", { pageSize: 1 });
+  expect(tasks[0].id).not.toBe(id);
+  for (const name of [id, tasks[0].id]) {
+    expect((await ask(at("asker"), "tasks/get", { id: name })).id).toBe(id);
+    expect((await ask(shared(), "tasks/get", { id: name })).id).toBe(id);
+  }
+  expect((await ask(at("asker"), "tasks/cancel", { id: tasks[0].id })).id).toBe(id);
+});
+
+describe("6.2.7: the same id again", () => {
+  it("goes on with a task that asks", async () => {
+    const id = newId();
+    expect((await send("asker", id, "book")).status.state).toBe("input-required");
+    const task = await send("asker", id, "the red one");
+    expect(task.artifacts[0].parts).toEqual([{ type: "text", text: "You chose the red one" }]);
+  });
+
+  it("is a wrong parameter after the end, and while the task is being worked on", async () => {
+    const id = newId();
+    await send("echo", id, "hi");
+    const error = await refused(at("echo"), "tasks/send", said(id, "again"));
+    expect(error).toMatchObject({ code: -32602, data: { task_id: id } });
+    const busy = newId();
+    const { stream, ours } = await begin(busy);
+    expect((await refused(at("puppet"), "tasks/send", said(busy, "quick"))).code).toBe(-32602);
+    puppet.end(ours);
+    await stream.all();
+  });
+
+  it("has the number for canceled tasks after a cancel", async () => {
+    const id = newId();
+    await send("asker", id, "book");
+    await ask(at("asker"), "tasks/cancel", { id });
+    expect((await refused(at("asker"), "tasks/send", said(id, "again"))).code).toBe(-32002);
+  });
+
+  it("by two callers at once makes one task", async () => {
+    const id = newId();
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", said(id, "book"))),
+    );
+    const states = replies.map(({ body }) => body.result?.status.state ?? body.error.code);
+    expect(states).toContain("input-required");
+    const { tasks } = await ask(`${server.url}/agents/asker`, "ListTasks", { pageSize: 100 });
+    const own = await Promise.all(tasks.map((task: Loose) => ask(at("asker"), "tasks/get", { id: task.id })));
+    expect(own.filter((task: Loose) => task.id === id)).toHaveLength(1);
+  });
+});
+
+it("6.2.8: metadata are strings, are kept, and come back", async () => {
+  const id = newId();
+  const metadata = { source: "external-workflow", empty: "" };
+  expect((await send("echo", id, "hi", { metadata })).metadata).toEqual(metadata);
+  expect((await ask(at("echo"), "tasks/get", { id })).metadata).toEqual(metadata);
+  for (const wrong of [{ n: 1 }, { o: {} }, { x: null }, { l: ["a"] }]) {
+    const error = await refused(at("echo"), "tasks/send", said(newId(), "hi", { metadata: wrong }));
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("metadata.") });
+  }
+});
+
+it("6.2.9: a task that is not there is named in the error", async () => {
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
+    const { body } = await rpc(at("echo"), method, { id: "a2a-task-unknown" });
+    const data = { task_id: "a2a-task-unknown" };
+    expect(body.error).toEqual({ code: -32001, message: "task not found", data });
+  }
+});
+
+it("6.2.10: a cancel keeps its reason; a task is canceled once, and not after its end", async () => {
+  const id = newId();
+  const { stream, ours } = await begin(id);
+  puppet.say(ours, ctx => ctx.status("At it"));
+  const canceled = await ask(at("puppet"), "tasks/cancel", { id, reason: "No longer needed" });
+  expect(canceled.status).toEqual({
+    state: "canceled",
+    message: { role: "agent", parts: [{ type: "text", text: "No longer needed" }] },
+  });
+  expect(canceled.metadata).toEqual({ reason: "No longer needed" });
+  expect((await stream.all()).at(-1)?.data).toEqual(canceled);
+  expect((await refused(at("puppet"), "tasks/cancel", { id })).code).toBe(-32002);
+  const done = newId();
+  await send("echo", done, "hi");
+  expect((await refused(at("echo"), "tasks/cancel", { id: done })).code).toBe(-32002);
+});
+
+describe("6.2.11: streams", () => {
+  it("begin at once, and are the whole task at every change of its status, without an envelope", async () => {
+    const id = newId();
+    const { stream, ours } = await begin(id);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    puppet.say(ours, ctx => ctx.text("one "));
+    puppet.say(ours, ctx => ctx.text("two"));
+    puppet.say(ours, ctx => ctx.status("Nearly there"));
+    puppet.end(ours);
+    const events = await stream.all();
+    expect(events.map(({ event }) => event)).toEqual(["status", "status", "status"]);
+    expect(events.map(({ data }) => data.status.state)).toEqual(["working", "working", "completed"]);
+    const artifacts = [{ name: "response", parts: [{ type: "text", text: "one two" }], index: 0 }];
+    expect(events.map(({ data }) => data.artifacts)).toEqual([undefined, artifacts, artifacts]);
+    for (const { data } of events) expect(data).not.toHaveProperty("jsonrpc");
+  });
+
+  it("have a heartbeat", async () => {
+    const id = newId();
+    const { stream, ours } = await begin(id);
+    stream.close();
+    const reply = await fetch(at("puppet"), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tasks/resubscribe", params: { id } }),
+    });
+    let text = "";
+    for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes("\n: heartbeat\n\n") && !text.includes("completed")) puppet.end(ours);
+    }
+    expect(text).toContain("\n: heartbeat\n\n");
+  });
+
+  it("stay open while the task asks, and end with it", async () => {
+    const id = newId();
+    const stream = await openStream(at("asker"), "tasks/sendSubscribe", said(id, "book"));
+    let state = "";
+    while (state !== "input-required") state = (await stream.next())?.data.status.state;
+    await send("asker", id, "the red one");
+    const rest = (await stream.all()).map(({ data }) => data.status.state);
+    expect(rest).toEqual(["submitted", "working", "completed"]);
+    const rejected = await openStream(at("rejecting"), "tasks/sendSubscribe", said(newId(), "work"));
+    expect((await rejected.all()).at(-1)?.data.status.state).toBe("rejected");
+  });
+});
+
+it("6.2.12: eight numbers, and no others", () => {
+  const numbers = [-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003];
+  const { faults, encodeFault } = createOrloj("on");
+  expect(new Set(Object.values(faults).map(({ rpc }) => rpc))).toEqual(new Set(numbers));
+  for (const code of Object.keys(faults) as FaultCode[])
+    for (const details of [
+      {},
+      { taskId: "t", facts: { state: "canceled" } },
+      { facts: { state: "working" } },
+    ]) {
+      const said = encodeFault({ code, message: "So it is", details }, { params: {} } as WireCall);
+      expect(numbers).toContain(said.rpc);
+    }
+});
+
+describe("6.2.13: objects", () => {
+  it("have the members that the document has", async () => {
+    const task = await send("replier", newId(), "hi", { metadata: { a: "b" } });
+    expect(Object.keys(task)).toEqual(["id", "status", "artifacts", "metadata"]);
+    expect(task.status).toEqual({
+      state: "completed",
+      message: { role: "agent", parts: [{ type: "text", text: "re: hi" }] },
+    });
+    expect(task.artifacts).toEqual([]);
+  });
+
+  it("data is any JSON, and parts have metadata", async () => {
+    const parts = [{}, [], [1], "x", 0, true, null, { a: [null] }].map(data => ({ type: "data", data }));
+    const all = [...parts, { type: "text", text: "hi", metadata: { lang: "en" } }];
+    const params = { id: newId(), message: { role: "user", parts: all } };
+    const task = await ask(at("mirror"), "tasks/send", params);
+    expect(task.artifacts).toEqual([{ name: "mirror", parts: all, index: 0 }]);
+  });
+
+  it("history is there if the card promises it", async () => {
+    const message = { role: "user", parts: [{ type: "text", text: "hi" }] };
+    expect((await send("chronicler", newId(), "hi")).history).toEqual([message]);
+    expect(await send("echo", newId(), "hi")).not.toHaveProperty("history");
+  });
+});
+
+it("6.2.14: a card in the older style, public and for five minutes", async () => {
+  for (const path of ["agent-systems", "agents"]) {
+    const reply = await fetch(`${server.url}/v1/${path}/chronicler/.well-known/agent-card.json`);
+    expect(reply.headers.get("cache-control")).toBe("public, max-age=300");
+    expect(await reply.json()).toMatchObject({
+      name: "chronicler",
+      url: at("chronicler"),
+      capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: true },
+      authentication: { schemes: [] },
+      skills: [{ id: "chronicler" }],
+    });
+  }
+});
+
+it("D11: strictly there is nothing but what the document has", async () => {
+  const strict = await serve([mirror], { orloj: "strict" });
+  const url = `${strict.url}/v1/agent-systems/mirror/a2a`;
+  expect((await rpc(url, "tasks/resubscribe", { id: "x" })).body.error.code).toBe(-32601);
+  const file = { type: "file", file: { uri: "https://files.example/a.png" } };
+  const params = { id: "task-1", message: { role: "user", parts: [file] } };
+  expect((await refused(url, "tasks/send", params)).code).toBe(-32602);
+  expect((await ask(url, "tasks/send", said("task-1", "hi"))).status.state).toBe("completed");
+  await strict.stop();
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
+import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+
+/** wire notes 6.4: what simple_a2a's document says, statement by statement. */
+
+const puppet = createPuppet();
+const locked = {
+  name: "locked",
+  run: () => ({ type: "status" as const, state: "auth-required" as const }),
+};
+
+let server: TestServer;
+let strict: TestServer;
+const at = (agent: string): string => `${server.url}/agents/${agent}`;
+beforeAll(async () => {
+  server = await serve([
+    echo,
+    mirror,
+    asker,
+    replier,
+    locked,
+    { ...echo, name: "mute", streaming: false },
+    { ...echo, name: "needy", extensions: [{ uri: "urn:example:needed", required: true }] },
+    puppet.definition,
+  ]);
+  strict = await serve([echo], { simple: "strict" });
+});
+afterAll(() => Promise.all([server.stop(), strict.stop()]));
+
+type Loose = RpcReply["body"];
+const said = (text: string, more: object = {}) => ({
+  message: { messageId: "msg-1", role: "user", parts: [{ text, kind: "text" }] },
+  ...more,
+});
+const send = async (url: string, text: string, more: object = {}): Promise<Loose> =>
+  (await rpc(url, "tasks/send", said(text, more))).body;
+const stream = async (url: string, text: string): Promise<SseEvent[]> =>
+  (await openStream(url, "tasks/sendSubscribe", said(text))).all();
+const results = (events: readonly SseEvent[]): Loose[] => events.map(event => event.data.result);
+
+async function begun() {
+  const opened = await openStream(at("puppet"), "tasks/sendSubscribe", said("go"));
+  const first = (await opened.next()) as SseEvent;
+  return { opened, id: first.data.result.taskId as string };
+}
+
+const NOBODY = "01890000-0000-7000-8000-000000000000";
+
+describe("6.4 simple_a2a: calls", () => {
+  it("6.4.1 calls go to the root, and the card is at /agentCard", async () => {
+    expect((await send(server.url, "hello")).result.status.state).toBe("completed");
+    const card = await (await fetch(`${server.url}/agentCard`)).json();
+    expect(card).toMatchObject({
+      name: "echo",
+      version: expect.any(String),
+      description: expect.any(String),
+      capabilities: { streaming: true, pushNotifications: false },
+      skills: expect.any(Array),
+      interfaces: [{ type: "json-rpc", url: `${server.url}/`, version: "1.0" }],
+    });
+    const other = (await (await fetch(`${at("asker")}/agentCard`)).json()) as Loose;
+    expect(other.interfaces[0].url).toBe(at("asker"));
+  });
+
+  it.each(["1.0", "0.3", ""])("6.4.8 the version %j is fine", async version => {
+    const reply = await rpc(server.url, "tasks/send", said("hi"), { "a2a-version": version });
+    expect(reply.body.result).not.toHaveProperty("kind");
+  });
+
+  it.each(["2.0", "0.4", "nonsense"])("6.4.8 the version %j is refused under no id", async version => {
+    for (const url of [server.url, strict.url]) {
+      const reply = await rpc(url, "tasks/send", said("hi"), { "a2a-version": version });
+      expect([reply.status, reply.body.id, reply.body.error.code]).toEqual([200, null, -32008]);
+    }
+  });
+
+  it("6.4.8 strictly, the version is judged before anything else", async () => {
+    const headers = { "content-type": "application/json", "a2a-version": "0.2" };
+    for (const body of ["nonsense", "[]", '{"jsonrpc":"2.0","id":7,"method":"SendMessage"}']) {
+      const response = await fetch(strict.url, { method: "POST", headers, body });
+      expect(await response.json()).toMatchObject({ id: null, error: { code: -32008 } });
+    }
+  });
+
+  it("6.4.10 what is no call has the standard numbers, under 200 and no id", async () => {
+    for (const [body, code] of [
+      ["nonsense", -32700],
+      ["[]", -32600],
+      ['{"jsonrpc":"1.0"}', -32600],
+      ['{"jsonrpc":"2.0","id":1,"method":"tasks/nonsense"}', -32601],
+      ['{"jsonrpc":"2.0","id":1,"method":"message/send"}', -32601],
+      ['{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{}}', -32602],
+    ] as const) {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(strict.url, { method: "POST", headers, body });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ error: { code } });
+    }
+  });
+});
+
+describe("6.4 simple_a2a: sending", () => {
+  it("6.4.2 a send is answered with the finished task, under an id of the server", async () => {
+    const { result } = await send(server.url, "hello");
+    expect(Object.keys(result)).toEqual(["id", "contextId", "status", "artifacts"]);
+    expect(result.status).toEqual({ state: "completed", timestamp: expect.stringMatching(/Z$/) });
+    expect(result.artifacts).toEqual([
+      { artifactId: "response", name: "response", parts: [{ text: "hello", kind: "text" }] },
+    ]);
+    const bare = (await send(at("replier"), "Ada")).result;
+    expect(bare.status).toMatchObject({ state: "completed", message: { role: "agent" } });
+  });
+
+  it("6.4.3 a stream has frames without an id, and `final` on every event", async () => {
+    const events = await stream(server.url, "hello");
+    for (const { data } of events) expect(Object.keys(data)).toEqual(["jsonrpc", "result"]);
+    const frames = results(events);
+    expect(frames.map(frame => [frame.type, frame.status?.state, frame.final])).toEqual([
+      ["TaskStatusUpdateEvent", "submitted", false],
+      ["TaskStatusUpdateEvent", "working", false],
+      ["TaskArtifactUpdateEvent", undefined, false],
+      ["TaskStatusUpdateEvent", "completed", true],
+    ]);
+    expect(new Set(frames.map(frame => frame.taskId)).size).toBe(1);
+  });
+
+  it("6.4.6 a stream of an agent that does not stream is UnsupportedOperation", async () => {
+    const reply = await rpc(at("mute"), "tasks/sendSubscribe", said("hi"));
+    expect([reply.status, reply.body.error.code]).toEqual([200, -32004]);
+  });
+
+  it("6.4.7 an extension that is needed and content that is not taken have their numbers", async () => {
+    expect((await send(at("needy"), "hi")).error.code).toBe(-32007);
+    const parts = [{ kind: "file", url: "https://files.example/a.png", mediaType: "image/png" }];
+    const call = { message: { role: "user", parts } };
+    expect((await rpc(at("echo"), "tasks/send", call)).body.error.code).toBe(-32005);
+  });
+
+  it("6.4.9 a task that waits says so with underscores, and is resumed by its id", async () => {
+    expect((await send(at("locked"), "hi")).result.status.state).toBe("auth_required");
+    const { result } = await send(at("asker"), "book");
+    expect(result.status.state).toBe("input_required");
+    const on = (await send(at("asker"), "red", { id: result.id })).result;
+    expect(on).toMatchObject({ id: result.id, status: { state: "completed" } });
+  });
+
+  it("6.4.9 only a task that waits can be resumed: others are refused, unknown ones too", async () => {
+    const { result } = await send(at("asker"), "book");
+    await send(at("asker"), "red", { id: result.id });
+    expect((await send(at("asker"), "blue", { id: result.id })).error.code).toBe(-32004);
+    expect((await send(at("asker"), "blue", { id: NOBODY })).error.code).toBe(-32001);
+    const { opened, id } = await begun();
+    expect((await send(at("puppet"), "more", { id })).error.code).toBe(-32004);
+    puppet.end(id);
+    await opened.all();
+  });
+
+  it("6.4.9 a stream ends where the task waits", async () => {
+    for (const [agent, state] of [
+      ["asker", "input_required"],
+      ["locked", "auth_required"],
+    ] as const)
+      expect(results(await stream(at(agent), "hi")).at(-1)).toMatchObject({ status: { state }, final: true });
+  });
+});
+
+describe("6.4 simple_a2a: tasks", () => {
+  it("6.4.4 a task is got in the shape in which it was made, by id and by taskId", async () => {
+    const { result } = await send(server.url, "hello");
+    expect((await rpc(server.url, "tasks/get", { id: result.id })).body.result).toEqual(result);
+    expect((await rpc(server.url, "tasks/get", { taskId: result.id })).body.result).toEqual(result);
+    expect((await rpc(server.url, "tasks/get", { taskId: NOBODY })).body.error.code).toBe(-32001);
+  });
+
+  it("6.4.4 all tasks are one list, the newest first", async () => {
+    const first = (await send(strict.url, "one")).result;
+    const second = (await send(strict.url, "two")).result;
+    for (const params of [undefined, {}]) {
+      const { result } = (await rpc(strict.url, "tasks/list", params)).body;
+      expect(result.map((task: Loose) => task.id).slice(0, 2)).toEqual([second.id, first.id]);
+    }
+    expect(Array.isArray((await rpc(server.url, "tasks/list", {})).body.result)).toBe(true);
+  });
+
+  it("R8: whoever asks for a page, or names version 0.3, gets a page of v0.3", async () => {
+    await send(server.url, "one");
+    for (const [params, headers] of [
+      [{ pageSize: 1 }, {}],
+      [{}, { "a2a-version": "0.3" }],
+    ] as const) {
+      const { result } = (await rpc(server.url, "tasks/list", params, headers)).body;
+      expect(result.tasks[0].kind).toBe("task");
+    }
+  });
+
+  it("6.4.4 a task is canceled once, and its stream ends with it", async () => {
+    const { opened, id } = await begun();
+    const { result } = (await rpc(at("puppet"), "tasks/cancel", { taskId: id })).body;
+    expect(result.status.state).toBe("canceled");
+    expect(results(await opened.all()).at(-1)).toMatchObject({ status: { state: "canceled" }, final: true });
+    for (const params of [{ id }, { taskId: id }])
+      expect((await rpc(at("puppet"), "tasks/cancel", params)).body.error.code).toBe(-32002);
+  });
+
+  it("6.4.4 whoever comes back hears everything, and of a task that has ended nothing", async () => {
+    const { opened, id } = await begun();
+    puppet.say(id, ctx => ctx.text("one "));
+    await opened.next();
+    await opened.next();
+    const again = await openStream(at("puppet"), "tasks/resubscribe", { taskId: id });
+    puppet.end(id);
+    const told = results(await again.all()).map(frame => frame.status?.state ?? frame.artifact.name);
+    expect(told).toEqual(["submitted", "working", "response", "completed"]);
+    await opened.all();
+    expect((await rpc(at("puppet"), "tasks/resubscribe", { taskId: id })).body.error.code).toBe(-32004);
+  });
+
+  it("6.4.5 push is not supported", async () => {
+    for (const verb of ["set", "get", "delete", "list"]) {
+      const config = { id: NOBODY, pushNotificationConfig: { webhookUrl: "https://hooks.example/" } };
+      const reply = await rpc(strict.url, `tasks/pushNotification/${verb}`, config);
+      expect([reply.status, reply.body.error.code]).toEqual([200, -32003]);
+    }
+  });
+});
+
+describe("R6: who answers a method that simple_a2a shares with v0.1", () => {
+  const parts = (part: object, more: object = {}) => ({ message: { role: "user", parts: [part], ...more } });
+
+  it("R6: parts tell, and without a word the id of the message does", async () => {
+    const kind = parts({ kind: "text", text: "hi" });
+    const type = parts({ type: "text", text: "hi" });
+    const member = parts({ text: "hi", mediaType: "text/plain" }, { messageId: "m" });
+    const is = async (params: object, version = "") => {
+      const { result } = (await rpc(server.url, "tasks/send", params, { "a2a-version": version })).body;
+      return "contextId" in result ? "simple" : "v01";
+    };
+    expect([await is(kind), await is(type), await is(member)]).toEqual(["simple", "v01", "simple"]);
+    expect([await is(kind, "1.0"), await is(type, "0.1")]).toEqual(["simple", "v01"]);
+  });
+
+  it("R6: strictly, the root knows no other dialect", async () => {
+    const type = parts({ type: "text", text: "hi" });
+    const { result } = (await rpc(strict.url, "tasks/send", type)).body;
+    expect(result).toHaveProperty("contextId");
+    const send = { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] } };
+    expect((await rpc(strict.url, "SendMessage", send)).body.error.code).toBe(-32601);
+    expect((await rpc(`${strict.url}/agents/echo`, "SendMessage", send)).body.result.task).toBeDefined();
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStream } from "../support/client.ts";
+import { asker, createPuppet } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { ask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
+
+/** A task belongs to no dialect: begun in one, it is read, watched, continued and canceled in any other. */
+
+/** How to speak with an agent in one of the dialects; everything comes back in neutral words. */
+interface Speaker {
+  readonly name: string;
+  path(agent: string): string;
+  readonly headers: Record<string, string>;
+  readonly send: string;
+  readonly stream: string;
+  readonly get: string;
+  readonly cancel: string;
+  readonly subscribe: string;
+  /** `task`: undefined where a new one is wanted, and the caller has no say in its id. */
+  said(text: string, task: string | undefined): object;
+  taskIn(result: Loose): Loose;
+  stateIn(frame: Loose): string | undefined;
+}
+
+const official = (tongue: typeof V1, version: string): Speaker => ({
+  ...tongue,
+  path: agent => `/agents/${agent}`,
+  headers: { "a2a-version": version },
+  said: (text, taskId) => tongue.said(text, taskId === undefined ? {} : { taskId }),
+  stateIn: frame => tongue.hear(frame).state,
+});
+
+const METHODS = {
+  send: "tasks/send",
+  stream: "tasks/sendSubscribe",
+  get: "tasks/get",
+  cancel: "tasks/cancel",
+  subscribe: "tasks/resubscribe",
+};
+let ids = 0;
+const said = (text: string, id = `mine-${++ids}`): object => ({
+  id,
+  message: { role: "user", parts: [{ type: "text", text }] },
+});
+
+const SPEAKERS: readonly Speaker[] = [
+  official(V1, "1.0"),
+  official(V03, "0.3"),
+  {
+    ...METHODS,
+    name: "v0.1",
+    path: agent => `/agents/${agent}`,
+    headers: { "a2a-version": "0.1" },
+    said,
+    taskIn: result => result,
+    stateIn: frame => frame.result.status?.state,
+  },
+  {
+    ...METHODS,
+    name: "Orloj",
+    path: agent => `/v1/agent-systems/${agent}/a2a`,
+    headers: {},
+    said,
+    taskIn: result => result,
+    stateIn: frame => frame.status.state,
+  },
+];
+const PAIRS = SPEAKERS.flatMap(one => SPEAKERS.map(other => [one, other] as const)).filter(
+  ([one, other]) => one !== other && [one, other].some(({ send }) => send === METHODS.send),
+);
+
+const puppet = createPuppet();
+let server: TestServer;
+beforeAll(async () => {
+  server = await serve([asker, puppet.definition], { cancelGraceMs: 100 });
+});
+afterAll(() => server.stop());
+
+const lower = (state: string): string => state.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
+
+function call(speaker: Speaker, agent: string, method: string, params: object): Promise<Loose> {
+  return ask(`${server.url}${speaker.path(agent)}`, method, params, speaker.headers);
+}
+
+const open = (speaker: Speaker, agent: string, method: string, params: object) =>
+  openStream(`${server.url}${speaker.path(agent)}`, method, params, speaker.headers);
+
+async function begin(speaker: Speaker): Promise<string> {
+  const result = await call(speaker, "asker", speaker.send, speaker.said("book", undefined));
+  return speaker.taskIn(result).id;
+}
+
+async function stateFor(speaker: Speaker, agent: string, id: string): Promise<string> {
+  return lower((await call(speaker, agent, speaker.get, { id })).status.state);
+}
+
+describe.each(PAIRS.map(([maker, other]) => ({ maker, other })))(
+  "a task that was begun in $maker.name, by one who speaks $other.name,",
+  ({ maker, other }) => {
+    it("is read", async () => {
+      const id = await begin(maker);
+      const task = await call(other, "asker", other.get, { id });
+      expect(lower(task.status.state)).toBe("input-required");
+      expect(task.status.message.parts[0].text).toBe("Which one?");
+    });
+
+    it("is continued, and both see the same end", async () => {
+      const id = await begin(maker);
+      const task = other.taskIn(await call(other, "asker", other.send, other.said("red", id)));
+      expect(task.artifacts[0].parts[0].text).toBe("You chose red");
+      expect(await stateFor(maker, "asker", id)).toBe("completed");
+    });
+
+    it("is continued in a stream", async () => {
+      const id = await begin(maker);
+      const stream = await open(other, "asker", other.stream, other.said("red", id));
+      expect(other.stateIn((await stream.all()).at(-1)?.data)).toBe("completed");
+      expect(await stateFor(maker, "asker", id)).toBe("completed");
+    });
+
+    it("is canceled, and whoever watches it sees that", async () => {
+      const id = await begin(maker);
+      const stream = await open(maker, "asker", maker.subscribe, { id });
+      expect(maker.stateIn((await stream.next())?.data)).toBe("input-required");
+      const canceled = await call(other, "asker", other.cancel, { id });
+      expect(lower(canceled.status.state)).toBe("canceled");
+      expect(maker.stateIn((await stream.all()).at(-1)?.data)).toBe("canceled");
+    });
+
+    it("is watched while it is worked on", async () => {
+      const made = await open(maker, "puppet", maker.stream, maker.said("work", undefined));
+      await made.next();
+      const { tasks } = await ask(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
+      const { id } = tasks[0];
+      await untilState(`${server.url}/agents/puppet`, id, "working");
+      const stream = await open(other, "puppet", other.subscribe, { id });
+      expect(other.stateIn((await stream.next())?.data)).toBe("working");
+      puppet.say(id, ctx => ctx.text("done"));
+      puppet.end(id);
+      const [last, own] = [(await stream.all()).at(-1), (await made.all()).at(-1)];
+      expect([other.stateIn(last?.data), maker.stateIn(own?.data)]).toEqual(["completed", "completed"]);
+      expect(await stateFor(maker, "puppet", id)).toBe("completed");
+    });
+  },
+);

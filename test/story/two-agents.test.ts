@@ -1,0 +1,134 @@
+import { execFile, execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { toUuid } from "../../src/catalog.ts";
+import { askLanggraph, saidTo } from "../support/langgraph.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { partsText } from "../support/wire.ts";
+
+/** Seed 001: two agents on two servers talk to each other, as its two programs let them. */
+
+interface Heard {
+  readonly agent: string;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly thread: string;
+}
+
+let heard: Heard[];
+let servers: readonly [TestServer, TestServer];
+const IDS = [toUuid("alpha"), toUuid("beta")] as const;
+
+/** Tells which of its turns in the context this is, and what it heard. */
+const talker = (name: string): AgentDefinition => ({
+  name,
+  async run({ id: taskId, contextId, thread, text }, ctx) {
+    heard.push({ agent: name, taskId, contextId, thread });
+    const turn = 1 + (await ctx.history).filter(one => one.role === "user").length;
+    return `${name} ${turn} after ${text.split(" ").slice(0, 2).join(" ")}`;
+  },
+});
+
+beforeEach(async () => {
+  heard = [];
+  servers = [await serve([talker("alpha")]), await serve([talker("beta")])];
+});
+afterEach(() => Promise.all(servers.map(server => server.stop())));
+
+const said = (opening: string): readonly string[] => [
+  `alpha 1 after ${opening}`,
+  "beta 1 after alpha 1",
+  "alpha 2 after beta 1",
+  "beta 2 after alpha 2",
+  "alpha 3 after beta 2",
+  "beta 3 after alpha 3",
+];
+
+/** Six turns in one context, each a task of its own, although every call named the task before. */
+function expectOneConversation(): void {
+  expect(heard.map(({ agent }) => agent)).toEqual(["alpha", "beta", "alpha", "beta", "alpha", "beta"]);
+  expect(new Set(heard.map(({ contextId }) => contextId)).size).toBe(1);
+  expect(new Set(heard.map(({ taskId }) => taskId)).size).toBe(6);
+}
+
+function expectSharedThread(): void {
+  const [first, ...later] = heard as [Heard, ...Heard[]];
+  expect(first.thread).toMatch(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+  expect(first.thread).not.toBe(first.contextId);
+  expect(new Set(later.map(({ thread }) => thread))).toEqual(new Set([first.contextId]));
+}
+
+// ---- in TypeScript -------------------------------------------------------------------------------------------
+
+const urlOf = (at: 0 | 1): string => `${servers[at].url}/a2a/${IDS[at]}`;
+
+async function converse(opening: string, beside: (contextId: string | undefined) => Record<string, unknown>) {
+  const lines: string[] = [];
+  let message = opening;
+  let ids: { contextId?: string; taskId?: string } = {};
+  for (const at of [0, 1, 0, 1, 0, 1] as const) {
+    const task = await askLanggraph(urlOf(at), "message/send", saidTo(message, ids), beside(ids.contextId));
+    ids = { contextId: task.contextId, taskId: task.id };
+    message = partsText(task.artifacts[0].parts);
+    lines.push(message);
+  }
+  return lines;
+}
+
+it("two agents talk for three rounds, each with the contextId and taskId that the other one gave back", async () => {
+  expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(said("Hello! Let's"));
+  expectOneConversation();
+});
+
+it("two agents share a thread_id, which is the contextId as soon as there is one", async () => {
+  const thread = randomUUID();
+  const beside = (contextId: string | undefined) => ({ metadata: { thread_id: contextId ?? thread } });
+  expect(await converse("Hello! Let's collaborate.", beside)).toEqual(said("Hello! Let's"));
+  expectOneConversation();
+  expectSharedThread();
+});
+
+// ---- the programs themselves ---------------------------------------------------------------------------------
+
+const NO_PYTHON =
+  "no python3 here knows aiohttp (apt-get install python3-aiohttp): the seed's programs were not run";
+
+const python = ["python3", "/usr/bin/python3"].find(command => {
+  try {
+    execFileSync(command, ["-c", "import aiohttp"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+/** Runs a program of the seed, word for word but for ports and ids, and gives what it printed. */
+async function run(name: string): Promise<string> {
+  const program = readFileSync(new URL(`../support/python/${name}.py`, import.meta.url), "utf8")
+    .replaceAll("2024", new URL(servers[0].url).port)
+    .replaceAll("2025", new URL(servers[1].url).port)
+    .replace("<agent_a_assistant_id>", IDS[0])
+    .replace("<agent_b_assistant_id>", IDS[1]);
+  const env = { ...process.env, AGENT_A_ID: IDS[0], AGENT_B_ID: IDS[1], PYTHONIOENCODING: "utf-8" };
+  const { stdout } = await promisify(execFile)(python as string, ["-c", program], { env, timeout: 30_000 });
+  return stdout;
+}
+
+it("the program that lets two agents talk runs as it is printed", async ({ skip }) => {
+  if (!python) skip(NO_PYTHON);
+  const lines = (await run("two_agents"))
+    .split("\n")
+    .filter(line => line.startsWith("🔵") || line.startsWith("🔴"));
+  expect(lines.map(line => line.slice("🔵 Agent A: ".length))).toEqual(said("Hello! Let's"));
+  expectOneConversation();
+});
+
+it("the program that shares a thread_id runs as it is printed", async ({ skip }) => {
+  if (!python) skip(NO_PYTHON);
+  expect(await run("shared_thread")).toBe("");
+  expectOneConversation();
+  expectSharedThread();
+});
