@@ -3,6 +3,7 @@ import type {
   AgentCard,
   AgentExtension,
   AgentName,
+  AgentPolicy,
   AgentSkill,
   BytesPart,
   ContextId,
@@ -10,12 +11,13 @@ import type {
   Json,
   JsonObject,
   Message,
+  Retention,
   TaskId,
   TextPart,
   UrlPart,
 } from "./model/index.ts";
 import { defined } from "./model/index.ts";
-import type { AgentEvent, AgentPolicy, Log, Retention } from "./ports.ts";
+import type { AgentEvent, Log } from "./ports.ts";
 
 export interface AgentDefinition {
   /** The name in URLs: lower-case letters, digits, `-` and `_`. */
@@ -51,7 +53,7 @@ export interface AgentDefinition {
   readonly acceptsWhileWorking?: boolean | undefined;
   /** "messageId": a message with an id that was sent before is the same call. */
   readonly dedupe?: "messageId" | undefined;
-  /** How long settled tasks are kept, by age and by number per caller; default: for ever. */
+  /** How long settled tasks and their events are kept, by age and by number per caller; default: for ever. */
   readonly retention?: Retention | undefined;
   /** Orloj shows the history of a task only if this is true; v0.3 and older cards tell it. */
   readonly stateTransitionHistory?: boolean | undefined;
@@ -86,10 +88,16 @@ export type Saying =
 export interface AgentTask {
   readonly id: TaskId;
   readonly contextId: ContextId;
+  /** Under which traces of the conversation are grouped: what the caller said, else the context. */
+  readonly thread: string;
   /** All text of the message that this turn answers. */
   readonly text: string;
   /** What the message's first data part holds. */
   readonly data: Json | undefined;
+  /** The objects in all its data parts as one; where several have the same member, the last one counts. */
+  readonly input: JsonObject;
+  /** What was answered to the questions of `ctx.askAll`, by their ids; empty in any other turn. */
+  readonly answers: JsonObject;
   readonly files: readonly AgentFile[];
   readonly message: Message;
   /** This task's messages so far, oldest first, the one of this turn included. */
@@ -125,6 +133,9 @@ export type PartContent =
   | (Omit<BytesPart, "bytes"> & { readonly bytes: Uint8Array | string });
 export type Content = PartContent | readonly PartContent[];
 
+/** By ids of the author's choice. */
+export type Questions = Readonly<Record<string, Content>>;
+
 export interface TextOptions {
   /** Text of one name goes to one artifact; default: "response". */
   readonly name?: string | undefined;
@@ -155,6 +166,11 @@ export interface ArtifactContent {
   readonly last?: boolean | undefined;
 }
 
+export interface StepScope {
+  /** Aborted when the task is canceled or the server stops. */
+  readonly signal: AbortSignal;
+}
+
 /** Every verb but `usage` makes an event that takes effect when it is yielded (or returned). */
 export interface Ctx {
   /** Streams into one artifact, append by append. */
@@ -168,12 +184,27 @@ export interface Ctx {
   reply(content: Content): AgentEvent;
   /** The task waits for the caller; ends the run. The answer begins the next turn. */
   ask(question: Content): AgentEvent;
+  /** Several questions at once, each with an id; ends the run. The next turn begins when all are answered: `task.answers`. */
+  askAll(questions: Questions): AgentEvent;
   /** Declines the task; ends the run. */
   reject(reason: Content): AgentEvent;
   /** Fails with words that the caller reads; ends the run. What is thrown is only logged. */
   fail(reason: Content): AgentEvent;
   /** Counts at once and need not be yielded. Counters of one task add up. */
   usage(counters: Readonly<Record<string, number | undefined>>): AgentEvent;
+  /**
+   * Does something once: what it returns is on record before `step` resolves, and a run that begins anew gets it without
+   * doing it again. It must be JSON; what it throws is kept, too. Steps of one name are told apart by their order.
+   */
+  step<T>(name: string, work: (scope: StepScope) => T | Promise<T>): Promise<T>;
+  /** Waits, also over restarts of the server. */
+  sleep(ms: number): Promise<void>;
+  /** The time in milliseconds; a run that begins anew gets the same. */
+  now(): Promise<number>;
+  /** At least 0, below 1; a run that begins anew gets the same. */
+  random(): Promise<number>;
+  /** Messages that come while the task is worked on, if the agent `acceptsWhileWorking`; ends with the run. */
+  readonly incoming: AsyncIterable<Message>;
   /** This context's earlier turns, oldest first. */
   readonly history: Promise<readonly Message[]>;
   /** Aborted when the task is canceled or the server stops. */

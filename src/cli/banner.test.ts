@@ -7,6 +7,7 @@ const FACTS: BannerFacts = {
   readyMs: 83.7,
   url: "http://127.0.0.1:2024",
   publicUrl: undefined,
+  grpc: undefined,
   agents: ["echo", "countdown"],
   fallback: "echo",
   data: "/home/me/.dragoman",
@@ -35,14 +36,16 @@ test("the banner tells where agents and cards are, where tasks are kept, and wha
 `);
 });
 
-test("it warns of memory, names the public address, and counts what goes on", () => {
+test("it warns of memory, names the public address and a port of gRPC, and counts what goes on", () => {
   const unfinished = new Map([
     ["echo", 1],
     ["countdown", 2],
   ]);
-  const facts = { ...FACTS, data: undefined, publicUrl: "https://a.example", unfinished, watching: true };
+  const addresses = { publicUrl: "https://a.example", grpc: "127.0.0.1:2025" };
+  const facts = { ...FACTS, ...addresses, data: undefined, unfinished, watching: true };
   expect(bannerText(facts, PLAIN)).toContain(`
   public     https://a.example
+  gRPC       127.0.0.1:2025
   data       in memory: tasks are lost at exit
   resuming   3 tasks that had not ended: echo 1, countdown 2
 `);

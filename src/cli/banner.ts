@@ -9,6 +9,8 @@ export interface BannerFacts {
   /** Scheme, host and port, without a slash at the end. */
   readonly url: string;
   readonly publicUrl: string | undefined;
+  /** Host and port of gRPC; undefined: those of the URL. */
+  readonly grpc: string | undefined;
   readonly agents: readonly string[];
   readonly fallback: string;
   /** The folder of the data; undefined: memory. */
@@ -37,6 +39,7 @@ export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
     ...facts.agents.flatMap(name => row(name, ...addressesOf(facts, name, paint))),
     "",
     ...(facts.publicUrl === undefined ? [] : row("public", facts.publicUrl)),
+    ...(facts.grpc === undefined ? [] : row("gRPC", facts.grpc)),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
     ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
     "",
@@ -73,13 +76,14 @@ export function bannerJson(facts: BannerFacts): string {
     url: `${facts.url}/agents/${name}`,
     card: `${facts.url}/agents/${name}${CARD}`,
   }));
-  const { version, url, publicUrl, data } = facts;
+  const { version, url, publicUrl, grpc, data } = facts;
   return JSON.stringify({
     ready: true,
     version,
     readyMs: Math.round(facts.readyMs),
     url,
     publicUrl,
+    grpc,
     data: data ?? ":memory:",
     unfinished: Object.fromEntries(facts.unfinished),
     agents,

@@ -67,6 +67,7 @@ function factsOf(
     // An address that means "all of them" is nothing to call.
     url: server.url.replace(/\/\/(0\.0\.0\.0|\[::\])/, "//127.0.0.1"),
     publicUrl: settings.publicUrl,
+    grpc: server.grpc,
     agents: loadout.agents.map(agent => agent.name),
     fallback: loadout.fallback,
     data: settings.data === ":memory:" ? undefined : settings.data,

@@ -14,4 +14,6 @@ await start([
   await import("./tasks.ts"),
   await import("./cancel.ts"),
   await import("./card.ts"),
+  await import("./doctor.ts"),
+  await import("./backup.ts"),
 ]);

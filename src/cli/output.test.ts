@@ -28,6 +28,16 @@ test("long waiting turns a spinner on a terminal, which leaves no trace", async 
   expect(terminal.said.err).toBe(said);
 });
 
+test("what is waited for may change while it is waited for", async () => {
+  const terminal = terminalOf(true);
+  const output = createOutput(terminal, 10);
+  let done = 0;
+  output.waiting(() => `copied ${++done} of 9`);
+  await sleep(250);
+  output.rest();
+  expect(terminal.said.err).toMatch(/copied 1 of 9 0 s.*copied 2 of 9 0 s/s);
+});
+
 test("no spinner turns behind a half-written line", async () => {
   const terminal = terminalOf(true);
   const output = createOutput(terminal, 10);

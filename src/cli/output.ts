@@ -11,8 +11,8 @@ export interface Output {
   /** About the answer: dim, a line of its own. */
   note(text: string): void;
   alert(text: string): void;
-  /** Says what is being waited for if it takes long; anything that is said ends it. */
-  waiting(text: string): void;
+  /** Says what is being waited for if it takes long; anything that is said ends it. A function is asked each time. */
+  waiting(text: string | (() => string)): void;
   rest(): void;
   /** Ends the last line. */
   end(): void;
@@ -56,6 +56,9 @@ export function createOutput(terminal: Pick<Terminal, "out" | "err">, patienceMs
   };
 }
 
+type Waiting = Parameters<Output["waiting"]>[0];
+const said = (text: Waiting): string => (typeof text === "string" ? text : text());
+
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
@@ -64,31 +67,31 @@ const CLEAR_LINE = "\r\u001b[K";
 function createSpinner(err: Screen, patienceMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let shown = false;
-  let said = false;
+  let told = false;
   const stop = () => {
     clearTimeout(timer);
     timer = undefined;
     if (shown) err.write(CLEAR_LINE);
     shown = false;
   };
-  const spin = (text: string, frame: number) => {
+  const spin = (text: Waiting, frame: number) => {
     const seconds = Math.floor((patienceMs + frame * FRAME_MS) / 1000);
     err.write(
-      `${CLEAR_LINE}${paint(err, "cyan", FRAMES[frame % FRAMES.length] as string)} ${text} ${seconds} s`,
+      `${CLEAR_LINE}${paint(err, "cyan", FRAMES[frame % FRAMES.length] as string)} ${said(text)} ${seconds} s`,
     );
     shown = true;
     timer = setTimeout(spin, FRAME_MS, text, frame + 1);
   };
-  const tell = (text: string) => {
-    err.write(`${text}\n`);
-    said = true;
+  const tell = (text: Waiting) => {
+    err.write(`${said(text)}\n`);
+    told = true;
   };
   return {
     stop,
-    start(text: string, midLine: boolean): void {
+    start(text: Waiting, midLine: boolean): void {
       stop();
       if (err.tty && !midLine) timer = setTimeout(spin, patienceMs, text, 0);
-      else if (!err.tty && !said) timer = setTimeout(tell, patienceMs, text);
+      else if (!err.tty && !told) timer = setTimeout(tell, patienceMs, text);
     },
   };
 }

@@ -42,6 +42,8 @@ function createProgram(commands: readonly CommandFile[], session: Session): Comm
       getOutHasColors: () => terminal.out.colour,
       getErrHasColors: () => terminal.err.colour,
     })
+    // Flags belong to the command before them: `tasks purge --agent` is not `tasks --agent`.
+    .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .showHelpAfterError("See what there is: add --help")
     .addHelpText("after", ABOUT)

@@ -9,6 +9,9 @@ const PROFILES = ["on", "strict", "off"];
 const FLAGS: readonly FlagRow[] = [
   ["--port <number>", "where to listen; 0: any free port (default: 2024)"],
   ["--host <address>", "the address to listen at; 0.0.0.0: all of them (default: 127.0.0.1)"],
+  ["--grpc-port <number>", "a port for gRPC alone; else it shares the port, and with TLS has the next one"],
+  ["--tls-cert <file>", "the certificate, in PEM form: HTTPS is spoken"],
+  ["--tls-key <file>", "the private key of the certificate, in PEM form"],
   ["--data <folder>", "the folder where tasks are kept, or :memory: (default: .dragoman)"],
   ["--default <name>", "the agent that answers at /; else the first one"],
   ["--public-url <url>", "the URL under which callers reach this server, for its cards"],
@@ -44,6 +47,7 @@ const LIMIT_FLAGS: readonly FlagRow[] = [
   ["--attempts-max <count>", "runs of one turn that may break off before the task fails"],
   ["--first-word-ms <ms>", "how long a stream waits for the agent's first word before it shows the task"],
   ["--send-wait-ms <ms>", "how long a blocking send waits for its task; 0: to the end"],
+  ["--sweep-ms <ms>", "between two looks for tasks that an agent's retention no longer keeps"],
 ];
 
 export const SERVE_HELP = `

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readVersion } from "../package.ts";
 import { createTerminal } from "./process-terminal.ts";
 import { run } from "./program.ts";
 import type { CommandFile } from "./session.ts";
@@ -21,11 +21,6 @@ export async function start(commands: readonly CommandFile[]): Promise<void> {
   const exitCode = await run(process.argv.slice(2), commands, terminal);
   // What was written last must be out before the process ends.
   process.stdout.write("", () => process.stderr.write("", () => process.exit(exitCode)));
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 /** Node 22 warns of two things that we use on purpose. */

@@ -5,6 +5,7 @@ import type { RemoteAgent, SeenTask } from "./client.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import type { Output } from "./output.ts";
 import { summarise } from "./print.ts";
+import { definePurge } from "./purge.ts";
 import { type RemoteFlags, remoteOptions, toCount, toRemote } from "./remote-options.ts";
 import { EXIT, type Session } from "./session.ts";
 import { withTalk } from "./talk.ts";
@@ -41,6 +42,7 @@ export function define(program: Command, session: Session): void {
         return EXIT.ok;
       });
     });
+  definePurge(command, session);
 }
 
 interface FoundTasks {

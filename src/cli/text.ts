@@ -28,5 +28,15 @@ export function ago(timestamp: string | undefined, now: number): string {
   return unit ? `${Math.floor((now - then) / unit.ms)} ${unit.name} ago` : "now";
 }
 
-/** `1 run`, `2 runs`. */
-export const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
+/** `1 run`, `2 runs`, `1,234 runs`. */
+export const count = (number: number, word: string): string =>
+  `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+
+const SIZES = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+/** `12.3 MB` */
+export function size(bytes: number): string {
+  const power = Math.min(SIZES.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  const value = bytes / 1000 ** power;
+  return `${power > 0 && value < 100 ? value.toFixed(1) : Math.round(value)} ${SIZES[power]}`;
+}

@@ -1,4 +1,4 @@
-import { type AgentCard, Fault, type Message, mediaTypeOf } from "../model/index.ts";
+import { type AgentCard, Fault, mediaTypeOf } from "../model/index.ts";
 import type { Agent, Send } from "../ports.ts";
 
 /** Whether an agent can take a message at all; said before anything is recorded. */
@@ -29,7 +29,7 @@ function checkExtensions(agent: Agent, send: Send): void {
       );
 }
 
-function checkContent(agent: Agent, message: Message): void {
+function checkContent(agent: Agent, message: Send["message"]): void {
   message.parts.forEach((part, i) => {
     const type = mediaTypeOf(part);
     if (takes(agent.card, type)) return;

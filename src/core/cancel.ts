@@ -22,8 +22,8 @@ export async function cancel(
   scope: Scope,
 ): Promise<Answer> {
   for (let tries = 1; ; tries++) {
-    const { task, seq } = await findAsked(parts, operation, scope);
-    if (isTerminal(task.status.state)) return alreadyOver(task, operation);
+    const { task, seq, agent } = await findAsked(parts, operation, scope);
+    if (isTerminal(task.status.state)) return { kind: "task", task: alreadyOver(task, operation), agent };
     try {
       if (!task.cancel || task.status.state !== "working")
         await parts.store.log.append(scope, task.id, wish(task, operation.reason), {
@@ -34,12 +34,12 @@ export async function cancel(
       continue;
     }
     parts.bus.ring(runTopic(task.id));
-    return { kind: "task", task: await seeEnd(parts, scope, task.id, seq) };
+    return { kind: "task", task: await seeEnd(parts, scope, task.id, seq), agent };
   }
 }
 
-function alreadyOver(task: Task, operation: OperationOf<"cancel">): Answer {
-  if (task.status.state === "canceled" && operation.again === "task") return { kind: "task", task };
+function alreadyOver(task: Task, operation: OperationOf<"cancel">): Task {
+  if (task.status.state === "canceled" && operation.again === "task") return task;
   throw new Fault("task-not-cancelable", `The task has already ended (${task.status.state})`, {
     taskId: task.id,
   });

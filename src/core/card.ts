@@ -4,7 +4,8 @@ import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 
 export function card(parts: CoreParts, operation: OperationOf<"card">): Answer {
   const agent = findAgent(parts, operation);
-  return { kind: "card", agent, base: operation.base };
+  const isDefault = agent.name === parts.catalog.fallback;
+  return { kind: "card", agent, isDefault, base: operation.base };
 }
 
 export function agents(parts: CoreParts, operation: OperationOf<"agents">): Answer {

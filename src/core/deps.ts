@@ -1,5 +1,5 @@
-import { Fault, type Scope, type Seq, type Task, type TaskId, taskNotFound } from "../model/index.ts";
-import type { Agent, Bus, Catalog, Operation, Store } from "../ports.ts";
+import { Fault, type Scope, type TaskId, taskNotFound } from "../model/index.ts";
+import type { Agent, Bus, Catalog, Found, Operation, Store } from "../ports.ts";
 
 /** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
 export interface CoreParts {
@@ -23,22 +23,22 @@ export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { reado
 
 export function findAgent(parts: CoreParts, operation: Operation): Agent {
   const agent = parts.catalog.find(operation.agent);
-  const served = parts.catalog.all().map(one => one.name);
+  const served = parts.catalog.all();
   if (operation.choice === "only" && operation.agent === undefined && served.length > 1)
-    throw new Fault("invalid-params", `Say which agent is meant; there are: ${served.join(", ")}`, {
-      field: "metadata.agent",
-    });
+    throw whichAgent(served);
   if (agent) return agent;
   throw new Fault(
     "agent-not-found",
-    `There is no agent "${operation.agent}" here; there are: ${served.join(", ")}`,
+    `There is no agent "${operation.agent}" here; there are: ${namesOf(served)}`,
   );
 }
 
-export interface Found {
-  readonly task: Task;
-  readonly seq: Seq;
-}
+const namesOf = (agents: readonly Agent[]): string => agents.map(agent => agent.name).join(", ");
+
+const whichAgent = (agents: readonly Agent[]): Fault =>
+  new Fault("invalid-params", `Say which agent is meant; there are: ${namesOf(agents)}`, {
+    field: "metadata.agent",
+  });
 
 /**
  * A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same.
@@ -66,12 +66,12 @@ export async function findAsked(
   parts: CoreParts,
   operation: OperationOf<"get" | "cancel" | "subscribe">,
   scope: Scope,
-): Promise<Found> {
+): Promise<Found & { readonly agent: Agent }> {
   const { taskId, contextId } = operation;
   const agent = await agentAsked(parts, operation, scope);
   const found = await findTask(parts, agent, scope, taskId);
   if (contextId !== undefined && contextId !== found.task.contextId) throw taskNotFound(taskId);
-  return found;
+  return { ...found, agent };
 }
 
 export async function agentAsked(
@@ -80,10 +80,23 @@ export async function agentAsked(
   scope: Scope,
 ): Promise<Agent> {
   if (operation.choice !== "any") return findAgent(parts, operation);
-  const found = await parts.store.tasks.get(scope, operation.taskId);
-  const agent = found && parts.catalog.find(found.task.agent);
-  if (!agent) throw taskNotFound(operation.taskId);
+  const { taskId } = operation;
+  const found = await parts.store.tasks.get(scope, taskId);
+  const agents = found
+    ? parts.catalog.all().filter(one => one.name === found.task.agent)
+    : await agentsThatKnow(parts, scope, taskId);
+  const [agent, other] = agents;
+  if (!agent) throw taskNotFound(taskId);
+  if (other) throw whichAgent(agents);
   return agent;
+}
+
+/** A caller's own id of a task is unique for one agent only: he may have given it to several. */
+async function agentsThatKnow(parts: CoreParts, scope: Scope, alias: string): Promise<readonly Agent[]> {
+  const agents: Agent[] = [];
+  for (const agent of parts.catalog.all())
+    if (await parts.store.tasks.named(scope, agent.name, { kind: "alias", name: alias })) agents.push(agent);
+  return agents;
 }
 
 /** Before anything is begun: whoever is refused can try again without doing the work twice. */

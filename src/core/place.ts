@@ -4,7 +4,6 @@ import {
   Fault,
   isSettled,
   isTerminal,
-  type Key,
   LIMITS,
   type Message,
   type Scope,
@@ -13,9 +12,13 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import type { Agent, Send } from "../ports.ts";
+import { type Agent, type Found, runTopic, type Send } from "../ports.ts";
 import { checkSend } from "./admit.ts";
-import { type CoreParts, type Found, findTask } from "./deps.ts";
+import { withVerdict } from "./again.ts";
+import { type Said, withAnswers } from "./answers.ts";
+import { type CoreParts, findTask } from "./deps.ts";
+import { type CallNames, findRepeated, namesOf } from "./repeated.ts";
+import { show } from "./show.ts";
 
 /** Where a message was recorded. */
 export interface Placed {
@@ -32,7 +35,7 @@ interface Letter {
   readonly agent: Agent;
   readonly send: Send;
   readonly scope: Scope;
-  readonly key: Key | undefined;
+  readonly names: CallNames | undefined;
   /** Its caller sees a task, whatever the agent says. */
   readonly shown: boolean;
 }
@@ -48,10 +51,11 @@ export async function place(
   if (!parts.isOpen())
     throw new Fault("unavailable", "The server is stopping and takes no new messages; try again soon");
   checkSend(agent, send);
-  const letter: Letter = { agent, send, scope, key: keyOf(parts, send), shown };
+  const names = namesOf(parts, agent, send);
+  const letter: Letter = { agent, send, scope, names, shown };
   for (let tries = 1; ; tries++) {
     try {
-      return (await findRepeated(parts, letter)) ?? (await placeOnce(parts, letter));
+      return (names && (await placeAgain(parts, letter, names))) ?? (await placeOnce(parts, letter));
     } catch (error) {
       // Somebody else was quicker: look again, the answer may now be different.
       const again = error instanceof Fault && error.code === "conflict" && tries < LIMITS.conflictTriesMax;
@@ -60,23 +64,13 @@ export async function place(
   }
 }
 
-function keyOf(parts: CoreParts, send: Send): Key | undefined {
-  if (send.key === undefined) return undefined;
-  const { key: name, message, taskId, alias, contextId, metadata } = send;
-  return { name, digest: parts.digest(JSON.stringify([message, taskId, alias, contextId, metadata])) };
-}
-
-async function findRepeated(parts: CoreParts, letter: Letter): Promise<Placed | null> {
-  const { scope, agent, key } = letter;
-  if (!key) return null;
-  const named = await parts.store.tasks.named(scope, agent.name, { kind: "key", name: key.name });
+/** The same call came before: it stays where it is. */
+async function placeAgain(parts: CoreParts, letter: Letter, names: CallNames): Promise<Placed | null> {
+  const named = await findRepeated(parts, letter, names);
   if (!named) return null;
-  if (named.digest !== key.digest)
-    throw new Fault("key-reused", "This Idempotency-Key belongs to another call; use a new one", {
-      taskId: named.taskId,
-      field: "Idempotency-Key",
-    });
-  return { taskId: named.taskId, seq: named.seq, known: false, repeated: true };
+  const { taskId, seq } = named;
+  if (letter.shown) await show(parts, letter.scope, taskId);
+  return { taskId, seq, known: false, repeated: true };
 }
 
 async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
@@ -96,7 +90,7 @@ async function findOpen(parts: CoreParts, letter: Letter, taskId: TaskId): Promi
   const { agent, scope, send } = letter;
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
   const found = await findNamed(parts, letter, taskId);
-  if (!found || !takesAnswer(found.task)) return null;
+  if (!found || !(takesAnswer(found.task) || takesIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
 }
 
@@ -112,11 +106,14 @@ async function findNamed(parts: CoreParts, letter: Letter, name: string): Promis
 const takesAnswer = ({ status, cancel }: Task): boolean =>
   isSettled(status.state) && !isTerminal(status.state) && !cancel;
 
+const takesIncoming = ({ policy }: Agent, { status, cancel }: Task): boolean =>
+  policy.acceptsWhileWorking && !isSettled(status.state) && !cancel;
+
 async function placeNew(parts: CoreParts, letter: Letter): Promise<Placed> {
   const { agent, send, scope } = letter;
   const id = parts.newId() as TaskId;
   const contextId = send.contextId ?? (parts.newId() as ContextId);
-  const created: TaskEvent = {
+  const created: TaskEvent & { type: "created" } = {
     type: "created",
     id,
     contextId,
@@ -125,31 +122,52 @@ async function placeNew(parts: CoreParts, letter: Letter): Promise<Placed> {
     ...(send.alias !== undefined && { alias: send.alias }),
     ...(send.metadata && { metadata: send.metadata }),
     shown: letter.shown,
+    ...(agent.policy.turns === "parallel" && { alone: true }),
     ...(agent.replies === "message" && { quiet: true }),
   };
-  const said = toSaid(letter, { ...send.message, taskId: id, contextId });
-  await parts.store.log.append(scope, id, [created, said], { after: BEGINNING });
+  const said = toSaid(parts, letter, created);
+  const free = agent.policy.turns === "reject";
+  await parts.store.log.append(scope, id, [created, said], { after: BEGINNING, free });
   return { taskId: id, seq: 2 as Seq, known: false };
 }
 
 async function placeInTask(parts: CoreParts, letter: Letter, found: Found): Promise<Placed> {
-  const { send, scope } = letter;
+  const { agent, send, scope } = letter;
   const { task, seq } = found;
   if (send.contextId !== undefined && send.contextId !== task.contextId)
     throw new Fault("invalid-params", "message.contextId is not the context of the task; leave it out", {
       field: "message.contextId",
     });
   if (isTerminal(task.status.state)) throw cannotTake(task, `has ended (${task.status.state})`);
-  if (!takesAnswer(task)) throw cannotTake(task, "is still being worked on");
-  const said = toSaid(letter, { ...send.message, taskId: task.id, contextId: task.contextId });
-  await parts.store.log.append(scope, task.id, [said], { after: seq });
+  const said = toSaid(parts, letter, task);
+  if (takesIncoming(agent, task)) await handOver(parts, letter, task, said);
+  else if (!takesAnswer(task)) throw cannotTake(task, "is still being worked on");
+  else {
+    const events = task.status.again ? withVerdict(said) : [withAnswers(task, said)];
+    const free = agent.policy.turns === "reject" && events.at(-1)?.type === "message";
+    await parts.store.log.append(scope, task.id, events, { after: seq, free });
+  }
   return { taskId: task.id, seq: (seq + 1) as Seq, known: true };
 }
 
-function toSaid({ key, send }: Letter, message: Message): TaskEvent {
-  if (!key && send.thread === undefined) return { type: "message", message };
+/** Gives a message to the run that is under way, or to the one that will be. */
+async function handOver(parts: CoreParts, letter: Letter, task: Task, said: Said): Promise<void> {
+  if (task.incoming && task.incoming.length >= LIMITS.incomingMax)
+    throw new Fault("unavailable", `The task takes no more than ${LIMITS.incomingMax} messages in one turn`, {
+      taskId: task.id,
+    });
+  const incoming: TaskEvent = { ...said, type: "incoming" };
+  await parts.store.log.append(letter.scope, task.id, [incoming], { state: task.status.state });
+  parts.bus.ring(runTopic(task.id));
+}
+
+function toSaid(parts: CoreParts, letter: Letter, task: Pick<Task, "id" | "contextId">): Said {
+  const { names, send } = letter;
+  const messageId = send.message.messageId ?? parts.newId();
+  const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
+  if (!names && send.thread === undefined) return { type: "message", message };
   const thread = send.thread !== undefined && { thread: send.thread };
-  return { type: "message", message, ...(key && { key }), ...thread };
+  return { type: "message", message, ...names, ...thread };
 }
 
 const cannotTake = (task: Task, why: string): Fault =>

@@ -1,5 +1,5 @@
 import { type Scope, type Seq, type Step, type Task, type View, viewed } from "../model/index.ts";
-import type { Agent, Answer, Lazy, Operation } from "../ports.ts";
+import type { Agent, Answer, Lazy } from "../ports.ts";
 import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 import { type Placed, place } from "./place.ts";
 import { lastOf } from "./tail.ts";
@@ -13,10 +13,11 @@ export async function send(
 ): Promise<Answer> {
   const agent = findAgent(parts, operation);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
-  if (operation.until !== "accepted" || waitsForWord(agent, placed))
-    return settle(parts, operation, scope, placed, limited(parts, signal));
-  const { task } = await findAny(parts, scope, placed);
-  return toAnswer(task, operation.view);
+  const waits = operation.until !== "accepted" || waitsForWord(agent, placed);
+  const task = waits
+    ? await settle(parts, operation, scope, placed, limited(parts, signal))
+    : await findAny(parts, scope, placed);
+  return toAnswer(agent, task, operation.view);
 }
 
 async function settle(
@@ -25,23 +26,25 @@ async function settle(
   scope: Scope,
   placed: Placed,
   signal: Lazy<AbortSignal>,
-): Promise<Answer> {
+): Promise<Task> {
   const atOnce = operation.until === "accepted";
   const until = operation.until === "accepted" ? "settled" : operation.until;
   const after = (placed.seq - 1) as Seq;
   const isShown = (step: Step): boolean => atOnce && step.task.shown;
   const { step } = await lastOf(parts, { scope, taskId: placed.taskId, after, until, signal }, isShown);
-  return toAnswer(step?.task ?? (await findAny(parts, scope, placed)).task, operation.view);
+  return step?.task ?? findAny(parts, scope, placed);
 }
 
-async function findAny(parts: CoreParts, scope: Scope, placed: Placed): Promise<{ readonly task: Task }> {
+async function findAny(parts: CoreParts, scope: Scope, placed: Placed): Promise<Task> {
   const found = await parts.store.tasks.get(scope, placed.taskId);
   if (!found) throw new Error("a task that was just recorded is gone");
-  return found;
+  return found.task;
 }
 
-function toAnswer(task: Task, view: View): Answer {
-  return task.reply ? { kind: "message", message: task.reply } : { kind: "task", task: viewed(task, view) };
+function toAnswer(agent: Agent, task: Task, view: View): Answer {
+  return task.reply
+    ? { kind: "message", message: task.reply }
+    : { kind: "task", task: viewed(task, view), agent };
 }
 
 /** D9: when the longest wait has passed, the answer is the task as it stands. */
@@ -51,8 +54,8 @@ function limited(parts: CoreParts, signal: Lazy<AbortSignal>): Lazy<AbortSignal>
 }
 
 /** Whether the caller sees a task whatever the agent says, so that it can no longer answer with a bare message. */
-export function isShownAtOnce(agent: Agent, operation: Operation): boolean {
-  if (agent.replies === "task") return true;
+export function isShownAtOnce(agent: Agent, operation: OperationOf<"send" | "stream">): boolean {
+  if (agent.replies === "task" || operation.send.shown) return true;
   return operation.op === "send" && operation.until === "accepted" && agent.replies !== "message";
 }
 

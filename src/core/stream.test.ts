@@ -49,7 +49,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     onDue: () => {},
     onDamaged: () => {},
   });
-  const agent = { name: NAME, card: CARD, replies: undefined } as unknown as Agent;
+  const agent = { name: NAME, card: CARD, replies: undefined, policy: {} } as unknown as Agent;
   const core = createCore({
     ...LIMITS,
     store,

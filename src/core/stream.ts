@@ -1,6 +1,4 @@
 import {
-  Fault,
-  LIMITS,
   type Scope,
   type Seq,
   type Step,
@@ -11,9 +9,10 @@ import {
 } from "../model/index.ts";
 import type { Lazy, Steps } from "../ports.ts";
 import { type CoreParts, findAgent, type OperationOf, requireStreaming } from "./deps.ts";
-import { place } from "./place.ts";
+import { type Placed, place } from "./place.ts";
 import { isShownAtOnce } from "./send.ts";
-import { tail } from "./tail.ts";
+import { show } from "./show.ts";
+import { asCompacted, isEnough, tail } from "./tail.ts";
 
 /**
  * Records the message and reads on. v1 §3.1.2: either exactly one message, or the task first and then what happens
@@ -28,12 +27,33 @@ export async function stream(
   const agent = findAgent(parts, operation);
   requireStreaming(parts, agent);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
+  const missed = placed.repeated && (await readMissed(parts, operation, scope, placed, signal));
+  if (missed) return missed;
   const { taskId } = placed;
   const after = (placed.seq - 1) as Seq;
   const steps = tail(parts, { scope, taskId, after, until: operation.until, signal });
   const waitMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstWordMs;
   return withTaskFirst(parts, scope, taskId, steps, { waitMs, view: operation.view });
 }
+
+/** What a reader of an earlier stream of the same call has not seen; null: all of it, so it gets the stream as usual. */
+async function readMissed(
+  parts: CoreParts,
+  operation: OperationOf<"stream">,
+  scope: Scope,
+  { taskId, seq }: Placed,
+  signal: Lazy<AbortSignal>,
+): Promise<Steps | null> {
+  const { from, until } = operation;
+  const found = from !== undefined && from >= seq && (await parts.store.tasks.get(scope, taskId));
+  if (!found || from > found.seq) return null;
+  const [last] = await parts.store.log.read(scope, taskId, (from - 1) as Seq, 1);
+  if (last?.seq === from && isEnough(last, until)) return nothing();
+  const steps = tail(parts, { scope, taskId, after: from, until, signal });
+  return from < found.since ? asCompacted(steps) : steps;
+}
+
+async function* nothing(): Steps {}
 
 type Bunch = Steps extends AsyncIterable<infer One> ? One : never;
 
@@ -88,19 +108,4 @@ async function within<T>(pending: Promise<T>, waitMs: number): Promise<T | "late
   const first = await Promise.race([pending, late]);
   clearTimeout(timer);
   return first;
-}
-
-/** Puts on record that the caller gets a task. If the agent spoke meanwhile, there is nothing left to say. */
-async function show(parts: CoreParts, scope: Scope, taskId: TaskId): Promise<void> {
-  for (let tries = 0; tries < LIMITS.conflictTriesMax; tries++) {
-    const found = await parts.store.tasks.get(scope, taskId);
-    if (!found || found.task.shown || found.task.reply) return;
-    try {
-      return await parts.store.log.append(scope, taskId, [{ type: "shown" }], {
-        state: found.task.status.state,
-      });
-    } catch (error) {
-      if (!(error instanceof Fault) || error.code !== "conflict") throw error;
-    }
-  }
 }

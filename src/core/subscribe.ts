@@ -1,7 +1,7 @@
 import { BEGINNING, Fault, isTerminal, type Scope, type Seq, type Step, snapshotOf } from "../model/index.ts";
 import type { Lazy, Steps } from "../ports.ts";
 import { agentAsked, type CoreParts, findAsked, type OperationOf, requireStreaming } from "./deps.ts";
-import { tail } from "./tail.ts";
+import { asCompacted, tail } from "./tail.ts";
 
 /** Reads on from a place, or from the task as it stands. Snapshot and tail meet at a seq: no gap, no duplicate. */
 export async function subscribe(
@@ -11,7 +11,7 @@ export async function subscribe(
   signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
   requireStreaming(parts, await agentAsked(parts, operation, scope));
-  const { task, seq } = await findAsked(parts, operation, scope);
+  const { task, seq, since } = await findAsked(parts, operation, scope);
   const ended = isTerminal(task.status.state);
   const from = startOf(operation, seq, ended);
   if (ended && (from === "snapshot" || from === seq)) {
@@ -22,7 +22,10 @@ export async function subscribe(
     return snapshotOnly(snapshotOf(task, seq));
   }
   const reading = { scope, taskId: task.id, until: operation.until, signal };
-  if (from !== "snapshot") return tail(parts, { ...reading, after: from });
+  if (from !== "snapshot") {
+    const steps = tail(parts, { ...reading, after: from });
+    return from < since ? asCompacted(steps) : steps;
+  }
   return snapshotFirst(snapshotOf(task, seq), tail(parts, { ...reading, after: seq }));
 }
 

@@ -116,7 +116,21 @@ interface Ear {
   deafen(): void;
 }
 
-function isEnough(step: Step, until: Until): boolean {
-  const type = step.event?.type;
-  return (type === "status" || type === "reply") && reached(until, step.task.status.state);
+/**
+ * Whether a reader has enough after this step. An answer to some of several questions leaves the task at rest: there is
+ * nothing to wait for either. A snapshot in a log stands for all that was compacted.
+ */
+export function isEnough(step: Step, until: Until): boolean {
+  switch (step.event?.type) {
+    case undefined:
+    case "status":
+    case "reply":
+    case "answered":
+      return reached(until, step.task.status.state);
+    default:
+      return false;
+  }
 }
+
+/** Tells that a reader named a place whose events are gone. */
+export const asCompacted = (steps: Steps): Steps => Object.assign(steps, { compacted: true as const });

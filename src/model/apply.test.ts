@@ -119,6 +119,33 @@ describe("status and history", () => {
     expect(fold({ type: "released" }, { type: "started", attempt: 2 }).crashes).toBe(0);
   });
 
+  it("messages that come while a turn is worked on are kept with it, and begin none", () => {
+    const task = fold(
+      { type: "incoming", message: words("and") },
+      { type: "incoming", message: words("more") },
+    );
+    expect(task).toMatchObject({ turn: 1, message: { messageId: "hi" } });
+    expect(task.incoming?.map(one => one.messageId)).toEqual(["and", "more"]);
+    expect(task.history.map(one => one.messageId)).toEqual(["hi", "and", "more"]);
+  });
+
+  it("a new turn begins without what belonged to the one before; one that is run again keeps it", () => {
+    const note = { kind: "step", name: "s", nth: 1, value: 1 } as const;
+    const before: readonly TaskEvent[] = [
+      { type: "noted", note },
+      { type: "incoming", message: words("more") },
+      { type: "started", attempt: 2 },
+      { type: "status", state: "input-required", message: words("Again?", "agent") },
+    ];
+    const next = fold(...before, { type: "message", message: words("next") });
+    expect(next).toMatchObject({ turn: 2, attemptsBefore: 2, crashes: 0, message: { messageId: "next" } });
+    expect([next.noted, next.incoming]).toEqual([undefined, undefined]);
+    const again = fold(...before, { type: "message", message: words("yes"), again: true });
+    expect(again).toMatchObject({ turn: 1, attemptsBefore: 0, crashes: 1, message: { messageId: "hi" } });
+    expect([again.noted, again.incoming?.length, again.status.state]).toEqual([true, 1, "submitted"]);
+    expect(again.history.map(one => one.messageId)).toEqual(["hi", "more", "Again?", "yes"]);
+  });
+
   it("usage adds up", () => {
     const task = fold({ type: "usage", usage: { in: 1 } }, { type: "usage", usage: { in: 2, out: 5 } });
     expect(task.usage).toEqual({ in: 3, out: 5 });

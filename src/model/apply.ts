@@ -31,12 +31,12 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
       return begun(moved(current, state, at), event);
     case "answered": {
       const answers = { ...current.answers, ...event.answers };
-      return { ...current, history: remember(current.history, event.message), answers };
+      return { ...heard(current, event.message), answers };
     }
     case "incoming":
-      return { ...current, history: remember(current.history, event.message) };
+      return { ...heard(current, event.message), incoming: [...(current.incoming ?? []), event.message] };
     case "noted":
-      return current;
+      return current.noted ? current : { ...current, noted: true };
     case "started":
       return {
         ...moved(current, state, at),
@@ -122,24 +122,39 @@ function moved(task: Task, state: TaskState, at: number, message?: Message, repo
   };
 }
 
-/** A new turn; what was answered to the questions of the one before is for this one alone. */
+const heard = (task: Task, message: Message): Task => ({
+  ...task,
+  history: remember(task.history, message),
+});
+
+/** A new turn, unless the message lets the old one be run again. */
 function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
-  const history = remember(task.history, event.message);
-  const next = { ...task, history, turn: task.turn + 1, attemptsBefore: task.attempt, crashes: 0 };
-  if (!event.answers && !task.answers && event.thread === undefined) return next;
-  const { answers, ...rest } = next;
-  return {
-    ...rest,
-    ...(event.answers && { answers: { ...answers, ...event.answers } }),
-    ...(event.thread !== undefined && { thread: event.thread }),
+  const { message, thread } = event;
+  if (event.again) return heard(task, message);
+  const next = {
+    ...(task.turn === 0 ? task : withoutTurn(task)),
+    history: remember(task.history, message),
+    turn: task.turn + 1,
+    message,
+    attemptsBefore: task.attempt,
+    crashes: 0,
   };
+  if (!event.answers && thread === undefined) return next;
+  const answers = event.answers && { ...task.answers, ...event.answers };
+  return { ...next, ...(answers && { answers }), ...(thread !== undefined && { thread }) };
+}
+
+/** What belonged to the turn before alone is gone. */
+function withoutTurn({ answers, incoming, noted, ...rest }: Task): Task {
+  return rest;
 }
 
 /** What a status says besides its state. */
 function reported(task: Task, event: TaskEvent & { type: "status" }): Task {
-  if (!event.asks && !event.broken) return task;
-  const { asks, broken } = event;
-  return { ...task, status: { ...task.status, ...(asks && { asks }), ...(broken && { broken }) } };
+  const { asks, broken, again } = event;
+  if (!asks && !broken && !again) return task;
+  const more = { ...(asks && { asks }), ...(broken && { broken }), ...(again && { again }) };
+  return { ...task, status: { ...task.status, ...more } };
 }
 
 function remember(history: readonly Message[], message: Message): readonly Message[] {

@@ -22,8 +22,8 @@ export type TaskEvent =
       /** Its agent answers with bare messages: it is not listed unless it turns out to be a task. */
       readonly quiet?: boolean;
     }
-  /** A caller's message: begins a turn. */
-  | ({ readonly type: "message"; readonly answers?: JsonObject } & Said)
+  /** A caller's message: begins a turn. `again`: it lets the turn that was cut off be run once more instead. */
+  | ({ readonly type: "message"; readonly answers?: JsonObject; readonly again?: true } & Said)
   /** Answers to some of several questions: the task waits for the rest. */
   | ({ readonly type: "answered"; readonly answers: JsonObject } & Said)
   /** A message to a task that is being worked on: it reaches the run. */
@@ -42,6 +42,8 @@ export type TaskEvent =
       readonly asks?: readonly string[];
       /** The agent did not say so itself: it broke off. */
       readonly broken?: true;
+      /** It asks whether work that was cut off shall be run again. */
+      readonly again?: true;
       readonly metadata?: JsonObject;
     }
   | {
@@ -66,6 +68,8 @@ interface Said {
   readonly message: Message;
   /** A repeated call with the same key is the same call. */
   readonly key?: Key;
+  /** What the call said, if a call with the same messageId is to be the same call. */
+  readonly once?: string;
   /** Under which traces of a conversation are grouped, if the caller said so. */
   readonly thread?: string;
 }
@@ -74,10 +78,17 @@ export interface Key {
   readonly name: string;
   readonly digest: string;
 }
-export interface Note {
+export interface Note extends NotePlace {
+  readonly value: Json;
+  /** The step threw: then the value tells what. */
+  readonly threw?: true;
+}
+/** Where in a run something is noted. */
+export interface NotePlace {
   readonly kind: "step" | "sleep" | "now" | "random";
   readonly name: string;
-  readonly value: Json;
+  /** Which one of this kind and name, in the order in which the run began them: 1, 2, 3, … */
+  readonly nth: number;
 }
 
 export interface Recorded {
@@ -125,7 +136,7 @@ export function textIn(event: TaskEvent): string {
 }
 
 /** The event that adds these words. */
-export function toWords(artifactId: string, text: string): TaskEvent {
+export function toWords(artifactId: string, text: string): TaskEvent & { readonly type: "artifact" } {
   const artifact: Artifact = { artifactId, parts: [{ kind: "text", text }] };
   return { type: "artifact", artifact, append: true, last: false, join: true };
 }

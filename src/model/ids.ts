@@ -63,3 +63,6 @@ export function timeKey(id: string): number | null {
   const key = ms * COUNTER_SIZE + Number.parseInt(found[3] as string, 16);
   return ms >= 0 && Number.isSafeInteger(key) ? key : null;
 }
+
+/** When the id with this integer inside was minted, in milliseconds. */
+export const timeOfKey = (key: number): number => Math.floor(key / COUNTER_SIZE) + EPOCH_MS;

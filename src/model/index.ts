@@ -7,5 +7,8 @@ export * from "./ids.ts";
 export * from "./json.ts";
 export * from "./lifecycle.ts";
 export * from "./limits.ts";
+export * from "./listing.ts";
 export * from "./message.ts";
+export * from "./name.ts";
+export * from "./policy.ts";
 export * from "./task.ts";

@@ -22,7 +22,7 @@ const EVENTS: Record<EventName, TaskEvent> = {
   message: { type: "message", message },
   answered: { type: "answered", message, answers: { q1: true } },
   incoming: { type: "incoming", message },
-  noted: { type: "noted", note: { kind: "step", name: "s", value: 1 } },
+  noted: { type: "noted", note: { kind: "step", name: "s", nth: 1, value: 1 } },
   started: { type: "started", attempt: 1 },
   released: { type: "released" },
   artifact: { type: "artifact", artifact, append: true, last: false, join: true },

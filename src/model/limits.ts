@@ -18,7 +18,7 @@ export const LIMITS = {
   idCharsMax: 256,
   /** Parts of one message, and parts added by one artifact event. */
   partsMax: 1_000,
-  /** Entries of a list of strings (extensions, modes, referenced tasks). */
+  /** Entries of a list of strings (extensions, modes, referenced tasks, questions). */
   listEntriesMax: 100,
   /** Messages kept in a folded task; older ones are still in its log. */
   historyMessagesMax: 1_000,
@@ -61,6 +61,24 @@ export const LIMITS = {
   firstWordMs: 500,
   /** Between two comments on a stream: proxies close silent connections, most after 30 s or 60 s. */
   heartbeatMs: 15_000,
+  /** How long a call that has a key can be repeated at least, whatever an agent's retention says. */
+  keyMs: 24 * 60 * 60 * 1000,
+  /** Between two looks for tasks that a retention no longer keeps. */
+  sweepMs: 60_000,
+  /** Tasks that are looked for at once, when a retention no longer keeps them. */
+  sweepTasksMax: 1_000,
+  /** Tasks that are taken away in one commit: requests wait no longer for it than for each other. */
+  sweepBiteTasksMax: 20,
+  /** Between two such commits, so that requests have most of the time. */
+  sweepPauseMs: 10,
+  /** Rows of logs, about one for each commit of a run, that are taken away from one task in one commit. */
+  sweepRowsMax: 500,
+  /** Bytes of all notes of one turn: a run that resumes has them in memory. */
+  notesBytesMax: 16 * 1024 * 1024,
+  /** How long a step that is new waits for steps on record to be begun again: work beside it may be on its way to them. */
+  stepWaitMs: 2_000,
+  /** Messages that one turn takes while it is worked on. */
+  incomingMax: 1_000,
   /** How often a conflicting append is tried again with fresh state. */
   conflictTriesMax: 10,
 } as const;

@@ -39,6 +39,8 @@ export interface TaskStatus {
   readonly asks?: readonly string[];
   /** The agent did not come to this end by itself: it broke off. */
   readonly broken?: true;
+  /** It asks whether work that was cut off shall be run again. */
+  readonly again?: true;
 }
 
 export interface Usage {
@@ -61,6 +63,12 @@ export interface Task {
   readonly createdAt: number;
   /** How many messages of callers it has got; each begins a turn. */
   readonly turn: number;
+  /** The message that the current turn answers; undefined: nothing was said yet. */
+  readonly message?: Message;
+  /** Messages that came while the current turn was worked on. */
+  readonly incoming?: readonly Message[];
+  /** Runs of the current turn have put notes on record. */
+  readonly noted?: true;
   /** How often a run was started: the fence, so an earlier run can no longer write. */
   readonly attempt: number;
   /** How many of these were of earlier turns. */

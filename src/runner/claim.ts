@@ -1,4 +1,4 @@
-import { Bell, isTerminal, type TaskId } from "../model/index.ts";
+import { Bell, type TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
 import { type Driven, type DriveParts, drive } from "./drive.ts";
 
@@ -46,7 +46,7 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function begin(run: Run): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    const driven = drive(parts, run, agent.runtime);
+    const driven = drive(parts, run, agent);
     running.set(run.task.id, driven);
     driven.over.then(end);
   }
@@ -57,13 +57,11 @@ export function createRunner(parts: RunnerParts): Runner {
     if (full) bell.wake();
   }
 
-  /** Also the safety net for a cancel whose bell was lost. */
   async function renew(): Promise<void> {
     for (const driven of running.values()) {
-      const { run } = driven;
-      if (!(await store.runs.renew(run))) driven.stop("lost");
-      const found = await store.tasks.get(run.scope, run.task.id);
-      if (found?.task.cancel && !isTerminal(found.task.status.state)) driven.stop("canceled");
+      if (!(await store.runs.renew(driven.run))) driven.stop("lost");
+      // The safety net for a bell that was lost.
+      driven.look();
     }
     bell.wake();
   }

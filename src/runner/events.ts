@@ -1,7 +1,9 @@
 import {
   type Artifact,
+  type Json,
   LIMITS,
   type Message,
+  type Note,
   type Part,
   TASK_STATES,
   type TaskEvent,
@@ -34,6 +36,16 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
     default:
       throw new BadAgentEvent(`${describe(copy)} is not something an agent can say`);
   }
+}
+
+/** A note as it will be read back, and what it weighs. */
+export function toNoted(note: Note): { readonly event: TaskEvent; readonly bytes: number } {
+  const { kind, name, nth, value, threw } = note;
+  if (typeof name !== "string" || name.length > LIMITS.idCharsMax)
+    throw new BadAgentEvent(`the name of a ${kind} has at most ${LIMITS.idCharsMax} characters`);
+  const text = toText(value);
+  const copy: Note = { kind, name, nth, value: JSON.parse(text) as Json };
+  return { event: { type: "noted", note: threw ? { ...copy, threw } : copy }, bytes: text.length };
 }
 
 /** Roughly what an event weighs. */
@@ -80,6 +92,15 @@ const hasOwnJson = (value: object): boolean => (value as { toJSON?: unknown }).t
 
 /** A copy as it will be read back: what JSON cannot say is refused here and not in the middle of a commit. */
 function toJson(value: unknown): unknown {
+  const text = toText(value);
+  if (text.length > LIMITS.eventBytesMax)
+    throw new BadAgentEvent(
+      `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
+    );
+  return JSON.parse(text);
+}
+
+function toText(value: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -87,11 +108,7 @@ function toJson(value: unknown): unknown {
     throw new BadAgentEvent(`what it said cannot be sent: ${(error as Error).message}`);
   }
   if (text === undefined) throw new BadAgentEvent(`${describe(value)} is not something an agent can say`);
-  if (text.length > LIMITS.eventBytesMax)
-    throw new BadAgentEvent(
-      `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
-    );
-  return JSON.parse(text);
+  return text;
 }
 
 function readArtifactEvent(event: Loose): TaskEvent {
@@ -123,9 +140,21 @@ function readStatus(event: Loose): TaskEvent {
   if (!state || CANNOT_SAY.has(state))
     throw new BadAgentEvent(`${describe(event.state)} is not a state it can report`);
   checkOptional(event, "a status", { metadata: isRecord });
+  checkAsks(event.asks, state);
   const message = event.message === undefined ? undefined : readMessage(event.message);
   return { ...event, ...(message && { message }) } as TaskEvent;
 }
+
+function checkAsks(asks: unknown, state: TaskState): void {
+  if (asks === undefined) return;
+  if (state !== "input-required") throw new BadAgentEvent(`a task that is ${state} asks nothing`);
+  if (!Array.isArray(asks) || asks.length === 0 || asks.length > LIMITS.listEntriesMax)
+    throw new BadAgentEvent(`asks must be a list of 1 to ${LIMITS.listEntriesMax} ids of questions`);
+  if (new Set(asks).size < asks.length || !asks.every(isAskId))
+    throw new BadAgentEvent(`ids of questions differ, and have 1 to ${LIMITS.idCharsMax} characters`);
+}
+
+const isAskId: Check = id => typeof id === "string" && id !== "" && id.length <= LIMITS.idCharsMax;
 
 function readMessage(message: unknown): Message {
   if (!isRecord(message)) throw new BadAgentEvent("a message is missing");

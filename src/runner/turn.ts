@@ -1,4 +1,4 @@
-import type { Message, Task } from "../model/index.ts";
+import type { Message, Note, NotePlace, Task } from "../model/index.ts";
 import type { Log, Run, Store, Turn } from "../ports.ts";
 
 /** Earlier tasks of a context that an agent can look back on. */
@@ -8,6 +8,16 @@ export interface TurnParts {
   readonly store: Store;
   readonly log: Log;
   readonly newId: () => string;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** What a turn gets from the run that it is worked on in. */
+export interface TurnHost {
+  readonly signal: AbortSignal;
+  readonly incoming: AsyncIterable<Message>;
+  recall(place: NotePlace): Promise<Note | null>;
+  note(note: Note): Promise<void>;
 }
 
 /** What a runtime gets to work with. */
@@ -18,25 +28,45 @@ export class RunTurn implements Turn {
   readonly log: Log;
   readonly #run: Run;
   readonly #parts: TurnParts;
-  readonly #signal: () => AbortSignal;
+  readonly #host: TurnHost;
 
-  constructor(parts: TurnParts, run: Run, signal: () => AbortSignal) {
+  constructor(parts: TurnParts, run: Run, host: TurnHost) {
     this.task = run.task;
-    this.message = lastSaid(run.task);
+    this.message = messageOf(run.task);
     this.attempt = run.attempt - run.task.attemptsBefore;
     this.log = parts.log;
     this.#run = run;
     this.#parts = parts;
-    this.#signal = signal;
+    this.#host = host;
   }
 
   /** Made when first asked for: most short runs never look at it. */
   get signal(): AbortSignal {
-    return this.#signal();
+    return this.#host.signal;
+  }
+
+  get incoming(): AsyncIterable<Message> {
+    return this.#host.incoming;
+  }
+
+  recall(place: NotePlace): Promise<Note | null> {
+    return this.#host.recall(place);
+  }
+
+  note(note: Note): Promise<void> {
+    return this.#host.note(note);
   }
 
   newId(): string {
     return this.#parts.newId();
+  }
+
+  now(): number {
+    return this.#parts.now();
+  }
+
+  random(): number {
+    return this.#parts.random();
   }
 
   async history(): Promise<readonly Message[]> {
@@ -50,8 +80,9 @@ export class RunTurn implements Turn {
   }
 }
 
-function lastSaid(task: Task): Message {
-  const said = task.history.findLast(message => message.role === "user");
+function messageOf(task: Task): Message {
+  // A snapshot that an older server made does not tell which message it is.
+  const said = task.message ?? task.history.findLast(message => message.role === "user");
   if (!said) throw new Error("a run without a message");
   return said;
 }

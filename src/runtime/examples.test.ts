@@ -3,9 +3,10 @@ import booking from "../../examples/booking.ts";
 import countdown from "../../examples/countdown.ts";
 import echo from "../../examples/echo.ts";
 import reporter from "../../examples/reporter.ts";
+import research from "../../examples/research.ts";
 import slow from "../../examples/slow.ts";
 import { Conversation } from "../../test/support/turn.ts";
-import { textOf } from "../model/index.ts";
+import { type Note, textOf } from "../model/index.ts";
 import { toAgent } from "./function.ts";
 
 const text = (words: string) => ({ kind: "text", text: words });
@@ -51,6 +52,21 @@ test("reporter rejects a message without words", async () => {
   const conversation = new Conversation().said("42");
   await conversation.run(reporter);
   expect(conversation.task.status.state).toBe("rejected");
+});
+
+test("research asks no source twice: what is on record is taken from there", async () => {
+  const conversation = new Conversation().said("octopuses");
+  const step = { kind: "step", nth: 1, value: 7 } as const;
+  const asked: Note[] = ["the archive", "the library", "the web"].map(name => ({
+    ...step,
+    name: `ask ${name}`,
+  }));
+  const slept = [1, 2].map((nth): Note => ({ kind: "sleep", name: "500", nth, value: 0 }));
+  conversation.notes.push({ ...step, kind: "now", name: "", value: 0 }, ...asked, ...slept);
+  await conversation.run(research);
+  const [words, summary] = conversation.task.artifacts;
+  expect(words?.parts).toMatchObject([text(expect.stringContaining("- the web has 7 pages"))]);
+  expect(summary?.parts).toMatchObject([{ data: { pages: 21, begun: "1970-01-01T00:00:00.000Z" } }]);
 });
 
 describe("booking", () => {
@@ -108,17 +124,20 @@ test("slow stops at once when it is canceled", async () => {
   expect(question(conversation)).toBe("0 of 30 seconds done");
 });
 
-test.each([echo, countdown, reporter, booking, slow])("the card of $name is complete", definition => {
-  const { card } = toAgent(definition);
-  for (const value of [
-    card.name,
-    card.description,
-    card.version,
-    card.skills,
-    card.inputModes,
-    card.outputModes,
-  ])
-    expect(value).not.toHaveLength(0);
-  for (const skill of card.skills)
-    for (const value of Object.values(skill)) expect(value).not.toHaveLength(0);
-});
+test.each([echo, countdown, reporter, research, booking, slow])(
+  "the card of $name is complete",
+  definition => {
+    const { card } = toAgent(definition);
+    for (const value of [
+      card.name,
+      card.description,
+      card.version,
+      card.skills,
+      card.inputModes,
+      card.outputModes,
+    ])
+      expect(value).not.toHaveLength(0);
+    for (const skill of card.skills)
+      for (const value of Object.values(skill)) expect(value).not.toHaveLength(0);
+  },
+);

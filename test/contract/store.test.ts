@@ -1,16 +1,42 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
+import { namesContract } from "./names.contract.ts";
+import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
+import { turnsContract } from "./turns.contract.ts";
+import { upkeepContract } from "./upkeep.contract.ts";
 
-storeContract("memory", () => ({ open: createMemoryStore, lasting: false, remove() {} }));
+const memory = (): StoreUnderTest => ({ open: createMemoryStore, lasting: false, remove() {} });
+
+function sqlite(durability: "power" | "process"): StoreUnderTest {
+  const folder = tempFolder();
+  return {
+    open: parts => createSqliteStore({ ...parts, folder: folder.path, durability }),
+    lasting: true,
+    setFull(full) {
+      const db = new DatabaseSync(join(folder.path, "dragoman.db"));
+      for (const verb of ["INSERT", "DELETE"])
+        db.exec(
+          full
+            ? `CREATE TRIGGER full_${verb} BEFORE ${verb} ON task BEGIN SELECT RAISE(ABORT, 'full'); END`
+            : `DROP TRIGGER full_${verb}`,
+        );
+      db.close();
+    },
+    remove: folder.remove,
+  };
+}
+
+storeContract("memory", memory);
+turnsContract("memory", memory);
+namesContract("memory", memory);
+upkeepContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
-  storeContract(`SQLite (${durability})`, () => {
-    const folder = tempFolder();
-    return {
-      open: parts => createSqliteStore({ ...parts, folder: folder.path, durability }),
-      lasting: true,
-      remove: folder.remove,
-    };
-  });
+  storeContract(`SQLite (${durability})`, () => sqlite(durability));
+turnsContract("SQLite", () => sqlite("process"));
+namesContract("SQLite", () => sqlite("process"));
+upkeepContract("SQLite", () => sqlite("process"));

@@ -171,7 +171,7 @@ describe("heads", () => {
     ["a line that is no request", "hello\r\n\r\n"],
     ["no path", "POST\r\n\r\n"],
     ["an unknown version of HTTP", "POST / HTTP/9.9\r\nHost: x\r\n\r\n"],
-    ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["what HTTP/2 nearly begins with", "PRI* HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a negative length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"],
     ["a length that is no number", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n"],
     ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"],

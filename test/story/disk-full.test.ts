@@ -40,7 +40,7 @@ describe("a store whose database may grow no further", () => {
     const folder = tempFolder();
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
     const store = createHotStore({
-      journal: createSqliteJournal(db, unlock),
+      journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
       now: Date.now,
       leaseMs: 30_000,
       hotEventsMax: 1_024,

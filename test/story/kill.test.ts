@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, type Stream, said, said03, until } from "../support/client.ts";
+import { collect } from "../support/scene.ts";
 import { tempFolder } from "../support/server.ts";
 import { foldText, idsOf, isAscending, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -39,20 +40,6 @@ const start = (durability: "power" | "process", port = 0): Promise<Child> =>
     port,
     flags: ["--durability", durability, "--log-level", "warn"],
   });
-
-/** Reads on its own until the stream ends or breaks. */
-function collect(stream: Stream): { events: SseEvent[]; broken: Promise<boolean> } {
-  const events: SseEvent[] = [];
-  const read = async (): Promise<boolean> => {
-    try {
-      for await (const event of stream) events.push(event);
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  return { events, broken: read() };
-}
 
 const resume = (url: string, method: string, id: string, after: string): Promise<Stream> =>
   openStream(url, method, { id }, { "last-event-id": after });

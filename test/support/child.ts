@@ -113,12 +113,13 @@ export async function endChildren(): Promise<void> {
 }
 
 /** Writes an agent file: what stands between the braces of `run(task, ctx)`. */
-export function writeAgent(folder: string, name: string, body: string): string {
+export function writeAgent(folder: string, name: string, body: string, options: object = {}): string {
   const file = join(folder, `${name}.ts`);
   const text = `import { setTimeout as sleep } from "node:timers/promises";
 import { agent } from "dragoman";
 export default agent({
   name: ${JSON.stringify(name)},
+  ...${JSON.stringify(options)},
   async *run(task, ctx) {
 ${body}
   },

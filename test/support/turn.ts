@@ -3,7 +3,10 @@ import {
   type AgentName,
   apply,
   type ContextId,
+  isSame,
   type Message,
+  type Note,
+  type NotePlace,
   type Part,
   type Seq,
   type Task,
@@ -21,6 +24,10 @@ export class Conversation {
   readonly logged: { readonly facts: object; readonly text: string }[] = [];
   readonly abort = new AbortController();
   earlier: readonly Message[] = [];
+  /** What runs have put on record; later attempts of the turn find it again. */
+  notes: Note[] = [];
+  /** The clock; chance follows from it. */
+  now = 1_000;
   #task: Task | null = null;
   #seq = 0;
   #ids = 0;
@@ -31,6 +38,7 @@ export class Conversation {
     const created = { id: TASK, contextId: CONTEXT, agent: "tested" as AgentName, origin: "v1", shown: true };
     if (this.#task === null) this.#record({ type: "created", ...created, ...(metadata && { metadata }) });
     this.#record({ type: "message", message: { messageId: `user-${this.#seq}`, role: "user", parts } });
+    this.notes = [];
     return this;
   }
 
@@ -38,18 +46,33 @@ export class Conversation {
     return this.#task as Task;
   }
 
+  /** A message that comes while a turn is worked on. */
+  incoming(text: string): this {
+    this.#record({ type: "incoming", message: toMessage(`user-${this.#seq}`, text) });
+    return this;
+  }
+
   turn(): Turn {
     this.#record({ type: "started", attempt: this.task.attempt + 1 });
+    const known = [...this.notes];
     const write = (facts: object, text: string) => void this.logged.push({ facts, text });
     const log: Log = { debug: write, info: write, warn: write, error: write };
     return {
       task: this.task,
-      message: this.task.history.findLast(message => message.role === "user") as Message,
-      attempt: this.task.attempt,
+      message: this.task.message as Message,
+      attempt: this.task.attempt - this.task.attemptsBefore,
       signal: this.abort.signal,
       log,
       history: async () => this.earlier,
+      incoming: asyncOf(this.task.incoming ?? []),
+      recall: async place => known.find(note => isSame(toPlace(note), place)) ?? null,
+      note: async note => {
+        this.notes.push(note);
+        this.#record({ type: "noted", note });
+      },
       newId: () => `id-${++this.#ids}`,
+      now: () => this.now,
+      random: () => (this.now % 1_000) / 1_000,
     };
   }
 
@@ -67,6 +90,18 @@ export class Conversation {
     this.#seq += 1;
     this.#task = apply(this.#task, { seq: this.#seq as Seq, at: this.#seq, event });
   }
+}
+
+const toMessage = (messageId: string, text: string): Message => ({
+  messageId,
+  role: "user",
+  parts: [{ kind: "text", text }],
+});
+
+const toPlace = ({ kind, name, nth }: Note): NotePlace => ({ kind, name, nth });
+
+async function* asyncOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
 }
 
 /** What an agent with this function says to a text. */

@@ -1,7 +1,7 @@
 /** From what authors write to parts. A wrong value fails here, with the author's stack, not later in a store or on the wire. */
-import type { Content, FileContent, PartContent } from "../../agent.ts";
+import type { Content, FileContent, PartContent, Questions } from "../../agent.ts";
 import type { Json, JsonObject, Part } from "../../model/index.ts";
-import { defined, LIMITS } from "../../model/index.ts";
+import { defined, LIMITS, textOf } from "../../model/index.ts";
 
 export function toParts(content: Content): readonly Part[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];
@@ -33,6 +33,24 @@ function toPart(value: unknown): Part {
         `A part is a string or an object with kind "text", "data", "url" or "bytes", got ${describe(value)}`,
       );
   }
+}
+
+/** Several questions in one message: all their words for people, and each with its id for programs. */
+export function toQuestions(questions: Questions): readonly Part[] {
+  const all = Object.entries(questions).map(([id, question]) => ({ id, parts: toParts(question) }));
+  if (all.length === 0 || all.length > LIMITS.listEntriesMax)
+    throw new TypeError(`ctx.askAll takes 1 to ${LIMITS.listEntriesMax} questions, got ${all.length}`);
+  for (const { id } of all)
+    if (id === "" || id.length > LIMITS.idCharsMax)
+      throw new TypeError(
+        `The id of a question has 1 to ${LIMITS.idCharsMax} characters, got ${describe(id)}`,
+      );
+  const words = all.map(({ parts }) => textOf(parts)).filter(text => text !== "");
+  const asked = all.flatMap(({ id, parts }): readonly Part[] => [
+    { kind: "data", data: { id, question: textOf(parts) } },
+    ...parts.filter(part => part.kind !== "text"),
+  ]);
+  return words.length > 0 ? [{ kind: "text", text: words.join("\n") }, ...asked] : asked;
 }
 
 /** Its content is checked by `toParts`, like that of any other part. */

@@ -133,6 +133,26 @@ describe("the verbs of ctx", () => {
     });
   });
 
+  test("askAll tells all questions in words and each by its id, and what belongs to it", async () => {
+    const options = { kind: "data" as const, data: ["fish"] };
+    const asked = await made(ctx => ctx.askAll({ seat: "Which seat?", meal: ["Which ", "meal?", options] }));
+    expect(asked).toMatchObject({ type: "status", state: "input-required", asks: ["seat", "meal"] });
+    expect(asked).toHaveProperty("message.parts", [
+      text("Which seat?\nWhich meal?"),
+      { kind: "data", data: { id: "seat", question: "Which seat?" } },
+      { kind: "data", data: { id: "meal", question: "Which meal?" } },
+      options,
+    ]);
+  });
+
+  test.each([
+    ["no question", {}, /1 to 100 questions, got 0/],
+    ["too many", Object.fromEntries(Array.from({ length: 101 }, (_, i) => [i, "?"])), /got 101/],
+    ["an empty id", { "": "?" }, /1 to 256 characters/],
+  ])("askAll does not take %s", async (_, questions, reason) => {
+    await expect(made(ctx => ctx.askAll(questions))).rejects.toThrow(reason);
+  });
+
   test("reply is a message of the context, not of the task, and may have parts", async () => {
     expect(await made(ctx => ctx.reply(["words", { kind: "data", data: 1 }]))).toEqual({
       type: "reply",

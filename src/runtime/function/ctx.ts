@@ -1,9 +1,18 @@
 /** The `ctx` that a function speaks with: each verb makes one event. */
-import type { ArtifactContent, Content, Ctx, DataOptions, FileContent, TextOptions } from "../../agent.ts";
+import type {
+  ArtifactContent,
+  Content,
+  Ctx,
+  DataOptions,
+  FileContent,
+  Questions,
+  TextOptions,
+} from "../../agent.ts";
 import type { Message, Usage } from "../../model/index.ts";
 import type { AgentEvent, Log, Turn } from "../../ports.ts";
 import { Texts, Wholes } from "./artifacts.ts";
-import { checkText, describe, toParts } from "./content.ts";
+import { checkText, describe, toParts, toQuestions } from "./content.ts";
+import { Steps } from "./steps.ts";
 
 type State = (AgentEvent & { type: "status" })["state"];
 type Counters = Readonly<Record<string, number | undefined>>;
@@ -64,6 +73,12 @@ export class Speech {
     return { type: "status", state, message: this.#message(content, true) };
   }
 
+  askAll(questions: Questions): AgentEvent {
+    const parts = toQuestions(questions);
+    const asks = Object.keys(questions);
+    return { type: "status", state: "input-required", message: this.#message(parts, true), asks };
+  }
+
   spend(counters: Counters): AgentEvent {
     for (const [name, amount] of Object.entries(counters)) {
       if (amount === undefined) continue;
@@ -122,6 +137,8 @@ export class FunctionCtx implements Ctx {
   readonly #turn: Turn;
   readonly log: Log;
   readonly attempt: number;
+  /** Made when first asked for: most agents take no steps. */
+  #steps: Steps | undefined;
 
   constructor(speech: Speech, turn: Turn) {
     this.#speech = speech;
@@ -142,9 +159,35 @@ export class FunctionCtx implements Ctx {
   readonly reply = (content: Content) => this.#speech.made("reply", this.#speech.reply(content));
   readonly ask = (question: Content) =>
     this.#speech.made("ask", this.#speech.status("input-required", question));
+  readonly askAll = (questions: Questions) => this.#speech.made("askAll", this.#speech.askAll(questions));
   readonly reject = (reason: Content) => this.#speech.made("reject", this.#speech.status("rejected", reason));
   readonly fail = (reason: Content) => this.#speech.made("fail", this.#speech.status("failed", reason));
   readonly usage = (counters: Counters) => this.#speech.spend(counters);
+
+  get step(): Steps["step"] {
+    return this.#durable().step;
+  }
+
+  get sleep(): Steps["sleep"] {
+    return this.#durable().sleep;
+  }
+
+  get now(): Steps["now"] {
+    return this.#durable().now;
+  }
+
+  get random(): Steps["random"] {
+    return this.#durable().random;
+  }
+
+  #durable(): Steps {
+    this.#steps ??= new Steps(this.#turn);
+    return this.#steps;
+  }
+
+  get incoming(): AsyncIterable<Message> {
+    return this.#turn.incoming;
+  }
 
   get history(): Promise<readonly Message[]> {
     return this.#turn.history();

@@ -1,7 +1,7 @@
 /** The task as its author sees it. */
 import type { AgentFile, AgentTask } from "../../agent.ts";
 import type { JsonObject, Part } from "../../model/index.ts";
-import { mediaTypeOf, textOf } from "../../model/index.ts";
+import { isObject, mediaTypeOf, textOf } from "../../model/index.ts";
 import type { Turn } from "../../ports.ts";
 
 const NONE: JsonObject = Object.freeze({});
@@ -10,14 +10,24 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
   return {
     id: task.id,
     contextId: task.contextId,
+    thread: task.thread ?? task.contextId,
     text: textOf(message.parts),
     data: message.parts.find(part => part.kind === "data")?.data,
+    input: toInput(message.parts),
+    answers: task.answers ?? NONE,
     files: toFiles(message.parts),
     message,
     history: task.history,
     turn: task.turn,
     metadata: task.metadata ?? NONE,
   };
+}
+
+function toInput(parts: readonly Part[]): JsonObject {
+  const members = parts.flatMap(part =>
+    part.kind === "data" && isObject(part.data) ? Object.entries(part.data) : [],
+  );
+  return members.length > 0 ? Object.fromEntries(members) : NONE;
 }
 
 function toFiles(parts: readonly Part[]): readonly AgentFile[] {

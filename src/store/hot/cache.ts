@@ -44,6 +44,7 @@ export function createCache(parts: CacheParts): Cache {
     entry.task = entry.visible = loaded.task;
     entry.seq = entry.committed = loaded.seq;
     entry.snapshotSeq = loaded.snapshotSeq;
+    entry.since = loaded.since;
     entries.set(taskId, entry);
     weigh(entry, loaded.bytes);
     makeRoom(entry);
@@ -93,7 +94,7 @@ export function createCache(parts: CacheParts): Cache {
     },
     cool() {
       for (const entry of cooling) {
-        if (!resting.has(entry.taskId)) continue;
+        if (resting.get(entry.taskId) !== entry) continue;
         entry.steps = [];
         entry.last = null;
         weigh(entry, RESTING_BYTES);

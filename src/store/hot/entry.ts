@@ -22,8 +22,12 @@ export interface Entry {
   item: Unfinished | null;
   /** How far the journal's snapshot reaches. */
   snapshotSeq: number;
+  /** Events up to this one are no longer kept. */
+  since: number;
   /** The revision of its latest change of status, if that is not committed yet. */
   rev: number | null;
+  /** The revision at which its latest turn arrived, if that is not committed yet. */
+  arrived: number | null;
   /** Names that callers gave, not committed yet. */
   names: readonly NewName[];
   /** Whether the entry is part of the batch under way. */
@@ -46,7 +50,9 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     steps: [],
     item: null,
     snapshotSeq: 0,
+    since: 0,
     rev: null,
+    arrived: null,
     names: NO_NAMES,
     dirty: false,
     bytes: 0,

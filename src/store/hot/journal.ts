@@ -14,8 +14,12 @@ export interface Journal {
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Named | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
-  /** Tasks that are neither settled nor forgotten, oldest first. */
+  /** Tasks that are neither settled nor forgotten, in order of the arrival of their turns. */
   unfinished(): readonly Unfinished[];
+  /** What lies beyond these bounds, the oldest first. To look for it may take long, so it is done aside. */
+  outdated(agent: AgentName, bounds: Bounds): Promise<Outdated>;
+  /** Takes it away in one commit, a long log in several. What has moved since it was found stays. What was touched. */
+  prune(outdated: Outdated): readonly TaskId[];
   close(): void;
 }
 
@@ -24,6 +28,8 @@ export interface Loaded {
   readonly task: Task;
   readonly seq: Seq;
   readonly snapshotSeq: number;
+  /** Events up to this one are no longer kept. */
+  readonly since: Seq;
   readonly bytes: number;
 }
 
@@ -45,6 +51,8 @@ export interface Change {
   readonly isNew: boolean;
   /** Store-wide, ascending: set when the status moved in this change, so that lists have one order. */
   readonly rev: number | null;
+  /** The revision at which a turn arrived, if one did in this change. */
+  readonly arrived: number | null;
   /** Names that callers gave in it; the writer has seen that they are free. */
   readonly names: readonly NewName[];
   /** Whether to keep the folded task beside the events. */
@@ -61,8 +69,35 @@ export interface Cursor {
   readonly below: number;
 }
 
+/** A task as it stood when it was last looked at. */
+export interface Place {
+  readonly taskId: TaskId;
+  readonly rev: number;
+}
+
 export interface Listing {
   /** One more than asked for, if there is one. */
-  readonly places: readonly { readonly taskId: TaskId; readonly rev: number }[];
+  readonly places: readonly Place[];
   readonly total: number;
+}
+
+/** A retention at a moment; undefined: there is no such bound. */
+export interface Bounds {
+  /** Tasks that settled at this time or before. */
+  readonly settledBy: number | undefined;
+  /** Ended tasks but for the newest so many of each caller. */
+  readonly newest: number | undefined;
+  /** Events of tasks that ended at this time or before. */
+  readonly eventsBy: number | undefined;
+  /** Tasks whose calls have names stay until they settled at this time or before. */
+  readonly namedBy: number;
+  /** So many tasks at once. */
+  readonly max: number;
+}
+
+export interface Outdated {
+  /** To be removed whole. */
+  readonly tasks: readonly Place[];
+  /** To be kept without their events. */
+  readonly logs: readonly Place[];
 }

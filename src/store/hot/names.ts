@@ -17,9 +17,17 @@ export function namesIn(events: readonly TaskEvent[], first: number): readonly N
   for (let i = 0; i < events.length; i++) {
     const event = events[i] as TaskEvent;
     const seq = (first + i) as Seq;
-    if (event.type === "created" && event.alias !== undefined)
-      (names ??= []).push({ kind: "alias", name: event.alias, seq });
-    else if ("key" in event && event.key) (names ??= []).push({ kind: "key", ...event.key, seq });
+    switch (event.type) {
+      case "created":
+        if (event.alias !== undefined) (names ??= []).push({ kind: "alias", name: event.alias, seq });
+        break;
+      case "message":
+      case "answered":
+      case "incoming":
+        if (event.key) (names ??= []).push({ kind: "key", ...event.key, seq });
+        if (event.once !== undefined)
+          (names ??= []).push({ kind: "message", name: event.message.messageId, digest: event.once, seq });
+    }
   }
   return names ?? NO_NAMES;
 }

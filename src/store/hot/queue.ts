@@ -14,6 +14,8 @@ export interface Queue {
   take(agents: ReadonlySet<AgentName>, max: number): readonly Unfinished[];
   /** A taken task wants another run, before the others of its context. */
   again(item: Unfinished): void;
+  /** Another task that is in its line: running, due or waiting. */
+  before(item: Unfinished): TaskId | undefined;
   /** All in line, due or waiting or running, by agent. */
   count(): ReadonlyMap<AgentName, number>;
 }
@@ -64,6 +66,7 @@ export function createQueue(onDue: () => void): Queue {
       return taken;
     },
     again: makeDue,
+    before: item => lines.get(item.line)?.find(one => one.taskId !== item.taskId)?.taskId,
     count() {
       const counts = new Map<AgentName, number>();
       for (const line of lines.values())
@@ -77,9 +80,12 @@ export function createQueue(onDue: () => void): Queue {
 export const lineOf = (scope: Scope, agent: string, contextId: string): string =>
   `${scope.tenant}\n${scope.principal}\n${agent}\n${contextId}`;
 
-export function toItem(scope: Scope, task: Task): Unfinished {
-  const { id: taskId, agent, contextId } = task;
-  return { taskId, scope, agent, line: lineOf(scope, agent, contextId) };
+export function toItem(
+  scope: Scope,
+  task: Pick<Task, "id" | "agent" | "contextId"> & { readonly alone?: boolean },
+): Unfinished {
+  const { id: taskId, agent, contextId, alone = false } = task;
+  return { taskId, scope, agent, line: alone ? taskId : lineOf(scope, agent, contextId) };
 }
 
 export const wantsRun = (task: Task): boolean => !isSettled(task.status.state);

@@ -19,6 +19,7 @@ import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
 import { createQueue, toItem, wantsRun } from "./queue.ts";
+import { createUpkeep } from "./upkeep.ts";
 import { createWriter } from "./writer.ts";
 
 export interface HotParts extends CacheParts {
@@ -33,8 +34,10 @@ export interface HotParts extends CacheParts {
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
 }
 
+type Created = TaskEvent & { type: "created" };
+
 const agentOf = (task: Task | null, events: readonly TaskEvent[]): AgentName =>
-  task?.agent ?? (events[0] as TaskEvent & { type: "created" }).agent;
+  task?.agent ?? (events[0] as Created).agent;
 
 /** How long runs are not begun after the journal could not write. */
 const PAUSE_MS = 1_000;
@@ -48,7 +51,7 @@ export function createHotStore(parts: HotParts): Store {
   const cache = createCache(parts);
   const queue = createQueue(parts.onDue);
   const leases = createLeases({ now, leaseMs: parts.leaseMs });
-  const readCold = createPages(journal, parts.hotTasksMax);
+  const pages = createPages(journal, parts.hotTasksMax);
   const names = createNames(journal);
   const writer = createWriter({
     journal,
@@ -58,6 +61,7 @@ export function createHotStore(parts: HotParts): Store {
     onRefused: takeBack,
     isRunning: taskId => leases.holder(taskId) !== undefined,
   });
+  const upkeep = createUpkeep({ journal, now, isClosed: () => closed, isIdle, forget });
   let closed = false;
   let paused = false;
   for (const item of journal.unfinished()) queue.enter(item);
@@ -72,6 +76,7 @@ export function createHotStore(parts: HotParts): Store {
     const entry = open(scope, taskId, events[0]);
     const before = entry.task;
     check(entry, expected);
+    if ("free" in expected && expected.free) checkFree(scope, before ?? (events[0] as Created));
     const given = namesIn(events, entry.seq + 1);
     if (given.length > 0) names.check(scope, agentOf(before, events), taskId, given);
     const done = writer.record(entry, events);
@@ -103,6 +108,18 @@ export function createHotStore(parts: HotParts): Store {
           ? expected.after === entry.seq
           : expected.state === entry.task?.status.state;
     if (!holds) throw new Fault("conflict", "The task has moved on", { taskId: entry.taskId });
+  }
+
+  function checkFree(scope: Scope, task: Task | Created): void {
+    const taskId = queue.before(toItem(scope, task));
+    if (taskId)
+      throw new Fault(
+        "busy",
+        "The agent is still at an earlier message of this context; wait until it is done",
+        {
+          taskId,
+        },
+      );
   }
 
   /** Keeps the queue and the leases in step with what was just recorded. */
@@ -144,9 +161,10 @@ export function createHotStore(parts: HotParts): Store {
     const entry = cache.find(scope, taskId);
     if (!entry?.task || !wantsRun(entry.task)) return null;
     const attempt = entry.task.attempt + 1;
+    const afterCrash = entry.task.status.state === "working";
     leases.grant(taskId, worker, attempt);
     writer.record(entry, [{ type: "started", attempt }]);
-    return { scope: entry.scope, worker, attempt, task: entry.task };
+    return { scope: entry.scope, worker, attempt, afterCrash, task: entry.task };
   }
 
   /** One task that cannot be read must not stop the others. */
@@ -187,11 +205,34 @@ export function createHotStore(parts: HotParts): Store {
   function read(scope: Scope, taskId: TaskId, after: Seq, max: number): readonly Step[] {
     const entry = cache.find(scope, taskId);
     if (!entry || entry.committed === 0) throw taskNotFound(taskId);
-    return readHot(entry, after, max) ?? readCold(taskId, after, max);
+    return readHot(entry, after, max) ?? pages.read(taskId, after, max);
+  }
+
+  /** One task that cannot be read must not spoil a list either. */
+  function tryShow(scope: Scope, taskId: TaskId): readonly Task[] | Task {
+    try {
+      return cache.find(scope, taskId)?.visible ?? [];
+    } catch (error) {
+      parts.onDamaged(taskId, error);
+      return [];
+    }
+  }
+
+  function isIdle(taskId: TaskId): boolean {
+    return !cache.peek(taskId)?.dirty && leases.holder(taskId) === undefined;
+  }
+
+  /** Whoever still reads the task must look again. */
+  function forget(taskId: TaskId): void {
+    const entry = cache.peek(taskId);
+    if (entry) cache.forget(entry);
+    pages.forget(taskId);
+    parts.onCommitted(taskId);
   }
 
   return {
     lastAt: journal.lastAt,
+    upkeep,
     log: {
       append(scope, taskId, events, expected) {
         try {
@@ -214,7 +255,8 @@ export function createHotStore(parts: HotParts): Store {
       },
       async get(scope, taskId) {
         const entry = cache.find(scope, taskId);
-        return entry?.visible ? { task: entry.visible, seq: entry.committed as Seq } : null;
+        if (!entry?.visible) return null;
+        return { task: entry.visible, seq: entry.committed as Seq, since: entry.since as Seq };
       },
       async list(scope, agent, filter) {
         const cursor = readCursor(filter.pageToken, writer.committedRev);
@@ -222,7 +264,7 @@ export function createHotStore(parts: HotParts): Store {
         const shown = places.slice(0, filter.pageSize);
         const more = places.length > filter.pageSize;
         return {
-          tasks: shown.flatMap(place => cache.find(scope, place.taskId)?.visible ?? []),
+          tasks: shown.flatMap(place => tryShow(scope, place.taskId)),
           nextPageToken: more ? writeCursor({ bound: cursor.bound, below: shown.at(-1)?.rev ?? 0 }) : "",
           pageSize: filter.pageSize,
           totalSize: total,

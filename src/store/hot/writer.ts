@@ -51,7 +51,10 @@ export function createWriter(parts: WriterParts): Writer {
     const before = entry.task;
     const { at, entries, done } = (batch ??= begin());
     extend(entry, events, at);
-    if (before?.status !== entry.task?.status) entry.rev = ++newestRev;
+    if (before?.status !== entry.task?.status) {
+      entry.rev = ++newestRev;
+      if (hasArrived(before, entry.task)) entry.arrived = newestRev;
+    }
     if (!entry.dirty) {
       entry.dirty = true;
       cache.hold(entry);
@@ -97,6 +100,7 @@ export function createWriter(parts: WriterParts): Writer {
       steps: entry.steps.slice(entry.committed - entry.seq),
       isNew: entry.committed === 0,
       rev: entry.rev,
+      arrived: entry.arrived,
       names: entry.names,
       snapshot: entry.rev !== null && wantsSnapshot(entry, task),
       bytes: 0,
@@ -106,6 +110,7 @@ export function createWriter(parts: WriterParts): Writer {
   function written(entry: Entry, change: Change): void {
     entry.dirty = false;
     entry.rev = null;
+    entry.arrived = null;
     entry.names = NO_NAMES;
     entry.committed = entry.seq;
     entry.visible = change.task;
@@ -130,7 +135,13 @@ export function createWriter(parts: WriterParts): Writer {
 const isMore = (event: TaskEvent): boolean =>
   event.type === "artifact" ||
   event.type === "usage" ||
+  event.type === "noted" ||
+  event.type === "incoming" ||
   (event.type === "status" && event.state === "working");
+
+/** A run that was given back keeps its place. */
+const hasArrived = (before: Task | null, task: Task | null): boolean =>
+  before?.turn !== task?.turn || (task?.status.state === "submitted" && before?.status.state !== "working");
 
 /** Puts the events at the hot end of a log; if the lifecycle refuses one, none of them. */
 function extend(entry: Entry, events: readonly TaskEvent[], at: number): void {

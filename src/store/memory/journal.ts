@@ -3,24 +3,32 @@ import {
   apply,
   isHidden,
   isSettled,
+  isTerminal,
   type Recorded,
   type Scope,
   type Seq,
   type Step,
+  snapshotOf,
   type Task,
   type TaskId,
 } from "../../model/index.ts";
 import type { ListFilter, Name, Named } from "../../ports.ts";
 import { belongsTo } from "../hot/entry.ts";
-import type { Change, Journal, Listing, Loaded } from "../hot/journal.ts";
+import type { Bounds, Change, Journal, Listing, Loaded, Outdated, Place } from "../hot/journal.ts";
 import { toItem } from "../hot/queue.ts";
 
 interface Kept {
   readonly scope: Scope;
   task: Task;
-  readonly events: Recorded[];
+  /** Those after `since`. */
+  events: Recorded[];
+  /** Events up to this one are gone; then `base` is the task after it. */
+  since: number;
+  base: Task | null;
   /** The revision of each change of status, ascending. */
   readonly revs: number[];
+  /** The names that callers gave to it and to their calls. */
+  readonly names: Name[];
 }
 
 /** Keeps everything in memory: for tests, for trying things, and as the plainest example of a journal. */
@@ -31,20 +39,33 @@ export function createMemoryJournal(): Journal {
     JSON.stringify([tenant, principal, agent, kind, name]);
 
   function keep(change: Change): void {
-    let one = kept.get(change.task.id);
-    if (!one)
-      kept.set(change.task.id, (one = { scope: change.scope, task: change.task, events: [], revs: [] }));
+    const one = kept.get(change.task.id) ?? begin(change);
     one.task = change.task;
     for (const { seq, at, event } of change.steps)
       one.events.push({ seq, at, event: event as Recorded["event"] });
-    for (const { kind, name, ...named } of change.names)
-      names.set(keyOf(change.scope, change.task.agent, { kind, name }), {
-        ...named,
-        taskId: change.task.id,
-      });
+    for (const { kind, name, ...named } of change.names) {
+      one.names.push({ kind, name });
+      names.set(keyOf(one.scope, one.task.agent, { kind, name }), { ...named, taskId: one.task.id });
+    }
     if (change.rev !== null) one.revs.push(change.rev);
     change.bytes = 100 * change.steps.length;
   }
+
+  function begin({ scope, task }: Change): Kept {
+    const one: Kept = { scope, task, events: [], since: 0, base: null, revs: [], names: [] };
+    kept.set(task.id, one);
+    return one;
+  }
+
+  function remove(one: Kept): void {
+    kept.delete(one.task.id);
+    for (const name of one.names) names.delete(keyOf(one.scope, one.task.agent, name));
+  }
+
+  const unmoved = ({ taskId, rev }: Place): readonly Kept[] => {
+    const one = kept.get(taskId);
+    return one && revOf(one) === rev ? [one] : [];
+  };
 
   return {
     lastRev: 0,
@@ -52,13 +73,17 @@ export function createMemoryJournal(): Journal {
     load(taskId): Loaded | null {
       const one = kept.get(taskId);
       if (!one) return null;
-      return { scope: one.scope, task: one.task, seq: one.events.length as Seq, snapshotSeq: 0, bytes: 100 };
+      const { scope, task, since } = one;
+      return { scope, task, seq: seqOf(one), snapshotSeq: 0, since: since as Seq, bytes: 100 };
     },
     read(taskId, after, max, base) {
-      const events = kept.get(taskId)?.events ?? [];
-      let task = base;
-      if (!base) for (const recorded of events.slice(0, after)) task = apply(task, recorded);
-      return events.slice(after, after + max).map((recorded): Step => {
+      const one = kept.get(taskId);
+      if (!one) return [];
+      const { events, since } = one;
+      if (after < since) return [snapshotOf(one.base as Task, since as Seq)];
+      let task = base ?? one.base;
+      if (!base) for (const recorded of events.slice(0, after - since)) task = apply(task, recorded);
+      return events.slice(after - since, after - since + max).map((recorded): Step => {
         task = apply(task, recorded);
         return { ...recorded, taskId, contextId: (task as Task).contextId, task: task as Task };
       });
@@ -80,11 +105,29 @@ export function createMemoryJournal(): Journal {
       [...kept.values()]
         .filter(one => !isSettled(one.task.status.state))
         .map(one => toItem(one.scope, one.task)),
+    async outdated(agent, bounds) {
+      return findOutdated(
+        [...kept.values()].filter(one => one.task.agent === agent),
+        bounds,
+      );
+    },
+    prune({ tasks, logs }) {
+      const gone = tasks.flatMap(unmoved);
+      for (const one of gone) remove(one);
+      const compacted = logs.flatMap(unmoved);
+      for (const one of compacted) Object.assign(one, { since: seqOf(one), base: one.task, events: [] });
+      return [...gone, ...compacted].map(one => one.task.id);
+    },
     close() {
       kept.clear();
+      names.clear();
     },
   };
 }
+
+const seqOf = (one: Kept): Seq => (one.since + one.events.length) as Seq;
+const revOf = (one: Kept): number => one.revs.at(-1) as number;
+const toPlace = (one: Kept): Place => ({ taskId: one.task.id, rev: revOf(one) });
 
 function matches(one: Kept, scope: Scope, agent: AgentName, filter: ListFilter): boolean {
   const { task } = one;
@@ -92,4 +135,24 @@ function matches(one: Kept, scope: Scope, agent: AgentName, filter: ListFilter):
   if (filter.contextId !== undefined && task.contextId !== filter.contextId) return false;
   if (filter.state !== undefined && task.status.state !== filter.state) return false;
   return filter.statusSince === undefined || task.status.at >= filter.statusSince;
+}
+
+function findOutdated(all: readonly Kept[], bounds: Bounds): Outdated {
+  const settled = all.filter(({ task }) => isSettled(task.status.state)).sort((a, b) => revOf(a) - revOf(b));
+  const ended = settled.filter(({ task }) => isTerminal(task.status.state));
+  const surplus = new Set(bounds.newest === undefined ? [] : beyond(ended, bounds.newest));
+  const isOld = (one: Kept, by: number | undefined): boolean => by !== undefined && one.task.status.at <= by;
+  const isFree = (one: Kept): boolean =>
+    isOld(one, bounds.namedBy) || one.names.every(({ kind }) => kind === "alias");
+  const tasks = settled.filter(one => (isOld(one, bounds.settledBy) || surplus.has(one)) && isFree(one));
+  const logs = ended.filter(one => isOld(one, bounds.eventsBy) && one.events.length > 0 && !one.task.reply);
+  return { tasks: tasks.slice(0, bounds.max).map(toPlace), logs: logs.slice(0, bounds.max).map(toPlace) };
+}
+
+/** All but the newest so many of each caller; bare replies are counted by themselves, since callers do not see them. */
+function beyond(ended: readonly Kept[], newest: number): readonly Kept[] {
+  const groups = Map.groupBy(ended, ({ scope, task }) =>
+    JSON.stringify([scope.tenant, scope.principal, isHidden(task)]),
+  );
+  return [...groups.values()].flatMap(group => group.slice(0, Math.max(0, group.length - newest)));
 }

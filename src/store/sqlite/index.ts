@@ -1,21 +1,25 @@
 import type { Store } from "../../ports.ts";
 import { createHotStore, type HotParts } from "../hot/store.ts";
-import { startCheckpoints } from "./checkpoint.ts";
 import { createSqliteJournal } from "./journal.ts";
+import { startKeeper } from "./keeper.ts";
 import { type OpenParts, openDatabase } from "./open.ts";
 
+export { copyStore } from "./copy.ts";
+export { examineStore, type Report } from "./examine.ts";
 export { StoreRefusal } from "./open.ts";
+export { type Purged, purgeStore } from "./purge.ts";
 
 /** The embedded store: one folder, one process, survives a kill at any moment. */
 export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">): Store {
   const { db, file, unlock } = openDatabase(parts);
   db.exec("PRAGMA wal_autocheckpoint = 0");
-  const checkpoints = startCheckpoints(file);
-  const store = createHotStore({ ...parts, journal: createSqliteJournal(db, unlock) });
+  const keeper = startKeeper(file);
+  const journal = createSqliteJournal({ db, find: keeper.find, onClose: unlock });
+  const store = createHotStore({ ...parts, journal });
   return {
     ...store,
     async close() {
-      await checkpoints.stop();
+      await keeper.stop();
       await store.close();
     },
   };

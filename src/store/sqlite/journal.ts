@@ -8,6 +8,7 @@ import {
   type Scope,
   type Seq,
   type Step,
+  snapshotOf,
   type Task,
   type TaskId,
   timeKey,
@@ -17,9 +18,11 @@ import { lineOf } from "../hot/queue.ts";
 import { contextKey } from "./keys.ts";
 import { createLister } from "./list.ts";
 import { createNameTable } from "./names.ts";
+import { newestIn } from "./newest.ts";
 import { createOwners } from "./owners.ts";
 import { pack, unpack } from "./pack.ts";
-import { STATES } from "./states.ts";
+import { createPruner } from "./prune.ts";
+import { FIRST_SETTLED, STATES } from "./states.ts";
 
 interface TaskRow {
   readonly id: string;
@@ -28,6 +31,10 @@ interface TaskRow {
   readonly snapshot_seq: number;
   readonly snapshot: string | null;
   readonly whole: string | null;
+  /** Above 0: events were compacted, and the snapshot is where the task begins. */
+  readonly since: number;
+  /** null: it waits for no other task. */
+  readonly arrived: number | null;
 }
 interface SegmentRow {
   /** null: the events are all there are. */
@@ -35,8 +42,15 @@ interface SegmentRow {
   readonly events: string;
 }
 
+export interface JournalParts {
+  readonly db: DatabaseSync;
+  /** See `Journal.outdated`. */
+  readonly find: Journal["outdated"];
+  readonly onClose: () => void;
+}
+
 /** The journal in a SQLite file: one row for a task, one for what each commit added to its log. */
-export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Journal {
+export function createSqliteJournal({ db, find, onClose }: JournalParts): Journal {
   const owners = createOwners(db);
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
@@ -44,13 +58,10 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
   const names = createNameTable(db, owners);
   const writers = createWriters(db, owners.idOf, names.write);
   const one = db.prepare(
-    "SELECT id, owner, context_id, snapshot_seq, snapshot, whole FROM task WHERE key = ?",
+    "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
   );
   const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
-  const newest = db.prepare("SELECT max(rev) AS rev, max(status_at) AS at FROM task").get() as {
-    rev: number | null;
-    at: number | null;
-  };
+  const newest = newestIn(db);
 
   function row(taskId: TaskId): TaskRow | null {
     const key = timeKey(taskId);
@@ -63,25 +74,29 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
     return segments.iterate(timeKey(found.id), from) as unknown as Iterable<SegmentRow>;
   }
 
+  function load(taskId: TaskId): Loaded | null {
+    const found = row(taskId);
+    if (!found) return null;
+    const from = found.snapshot_seq as Seq;
+    const { task, seq } = foldRest(segmentsOf(found, from), from, toTask(found));
+    return {
+      scope: owners.scopeOf(found.owner),
+      task: task as Task,
+      seq,
+      snapshotSeq: from,
+      since: sinceOf(found),
+      bytes: 500 + (found.snapshot?.length ?? 0),
+    };
+  }
+
   return {
-    lastRev: newest.rev ?? 0,
-    lastAt: newest.at ?? 0,
-    load(taskId): Loaded | null {
-      const found = row(taskId);
-      if (!found) return null;
-      const from = found.snapshot_seq as Seq;
-      const { task, seq } = foldRest(segmentsOf(found, from), from, toTask(found));
-      return {
-        scope: owners.scopeOf(found.owner),
-        task: task as Task,
-        seq,
-        snapshotSeq: from,
-        bytes: 500 + (found.snapshot?.length ?? 0),
-      };
-    },
+    lastRev: newest.rev,
+    lastAt: newest.at,
+    load,
     read(taskId, after, max, base) {
       const found = row(taskId);
       if (!found) return [];
+      if (after < sinceOf(found)) return [snapshotOf(toTask(found) as Task, sinceOf(found))];
       // A snapshot later than the place asked for is no help: the steps before it are wanted too.
       const useful = !base && found.snapshot_seq <= after;
       const from = (base ? after : useful ? found.snapshot_seq : 0) as Seq;
@@ -104,9 +119,15 @@ export function createSqliteJournal(db: DatabaseSync, onClose: () => void): Jour
     named: names.find,
     list: createLister(db, owners),
     unfinished() {
-      const rows = db.prepare("SELECT id, owner, context_id FROM task WHERE state < 2 ORDER BY key").all();
+      const rows = db
+        .prepare(
+          `SELECT id, owner, context_id, arrived FROM task WHERE state < ${FIRST_SETTLED} ORDER BY arrived, key`,
+        )
+        .all();
       return (rows as unknown as TaskRow[]).map(found => toUnfinished(found, owners));
     },
+    outdated: find,
+    prune: createPruner(db, load),
     close() {
       db.close();
       onClose();
@@ -120,13 +141,12 @@ function createWriters(
   writeNames: ReturnType<typeof createNameTable>["write"],
 ) {
   const insert = db.prepare(
-    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, snapshot_seq, snapshot, whole) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, arrived, snapshot_seq, snapshot, whole) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  const move = db.prepare("UPDATE task SET state = ?, rev = ?, status_at = ?, hidden = ? WHERE key = ?");
-  const settle = db.prepare(
-    "UPDATE task SET state = ?, rev = ?, status_at = ?, hidden = ?, snapshot_seq = ?, snapshot = ? WHERE key = ?",
-  );
+  const moved = "state = ?, rev = ?, status_at = ?, hidden = ?, arrived = coalesce(?, arrived)";
+  const move = db.prepare(`UPDATE task SET ${moved} WHERE key = ?`);
+  const settle = db.prepare(`UPDATE task SET ${moved}, snapshot_seq = ?, snapshot = ? WHERE key = ?`);
   const segment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
 
   function write(change: Change): void {
@@ -142,6 +162,7 @@ function createWriters(
     const hidden = isHidden(task) ? 1 : 0;
     const { at } = task.status;
     const { contextId } = task;
+    const arrived = task.alone ? null : change.arrived;
     if (change.isNew) {
       const owner = ownerOf(change.scope, task.agent);
       const context = contextKey(contextId);
@@ -156,12 +177,13 @@ function createWriters(
         rev,
         at,
         hidden,
+        arrived,
         snapshotSeq,
         snapshot,
         whole,
       );
-    } else if (snapshot) settle.run(state, rev, at, hidden, last, snapshot, key);
-    else if (rev !== null) move.run(state, rev, at, hidden, key);
+    } else if (snapshot) settle.run(state, rev, at, hidden, arrived, last, snapshot, key);
+    else if (rev !== null) move.run(state, rev, at, hidden, arrived, key);
     if (change.names.length > 0) writeNames(ownerOf(change.scope, task.agent), key, change.names);
   }
   return { write };
@@ -211,10 +233,13 @@ function foldRest(
   return { task, seq };
 }
 
+const sinceOf = (row: TaskRow): Seq => (row.since > 0 ? row.snapshot_seq : 0) as Seq;
+
 const toTask = (row: TaskRow): Task | null => (row.snapshot ? (JSON.parse(row.snapshot) as Task) : null);
 
 function toUnfinished(row: TaskRow, owners: ReturnType<typeof createOwners>): Unfinished {
   const scope = owners.scopeOf(row.owner);
   const agent = owners.agentOf(row.owner);
-  return { taskId: row.id as TaskId, scope, agent, line: lineOf(scope, agent, row.context_id) };
+  const line = row.arrived === null ? row.id : lineOf(scope, agent, row.context_id);
+  return { taskId: row.id as TaskId, scope, agent, line };
 }

@@ -3,7 +3,8 @@ import type { Scope, Seq, TaskId } from "../../model/index.ts";
 import type { Journal, NewName } from "../hot/journal.ts";
 import type { Owners } from "./owners.ts";
 
-const KINDS: Readonly<Record<NewName["kind"], number>> = { alias: 0, key: 1 };
+/** A kind's number on disk; all but an alias are names of calls. */
+export const KINDS: Readonly<Record<NewName["kind"], number>> = { alias: 0, key: 1, message: 2 };
 
 interface NameRow {
   readonly id: string;

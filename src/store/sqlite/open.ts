@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { MIGRATIONS } from "./sql/index.ts";
 
 /** Something the person who starts the server can put right; the message says how. */
@@ -49,12 +50,19 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
     throw new StoreRefusal(
-      `The data folder ${folder} cannot be made (${reason}). Choose another with --data, or --data :memory: to keep nothing.`,
+      `The data folder ${folder} cannot be made (${codeOf(error)}). Choose another with --data, or --data :memory: to keep nothing.`,
     );
   }
 }
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown reason";
+
+const cannotWrite = (folder: string, error: unknown): StoreRefusal =>
+  new StoreRefusal(
+    `The data folder ${folder} cannot be written (${codeOf(error)}). ` +
+      "Give this user the right to write there, or choose another with --data DIR.",
+  );
 
 /**
  * One writing process per file: two would wait for each other and read past each other's memory. The lock is an
@@ -78,7 +86,12 @@ function lock(folder: string): () => void {
         "Stop that one, or give this one a folder of its own with --data DIR.",
     );
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`);
+  } catch (error) {
+    db.close();
+    throw cannotWrite(folder, error);
+  }
   return () => {
     rmSync(pidFile, { force: true });
     db.close();
@@ -104,6 +117,17 @@ function asRefusal(error: unknown, file: string): unknown {
 
 /** Numbered migrations, each in a transaction with the number it leads to. */
 function migrate(db: DatabaseSync, file: string): void {
+  const version = versionOf(db, file);
+  db.exec("PRAGMA journal_mode = WAL");
+  MIGRATIONS.slice(version).forEach((sql, i) => {
+    db.exec(
+      `BEGIN IMMEDIATE; ${sql}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + i + 1}; COMMIT`,
+    );
+  });
+}
+
+/** The schema that the file has; 0: it is empty. */
+function versionOf(db: DatabaseSync, file: string): number {
   const version = pragma(db, "user_version");
   const owner = pragma(db, "application_id");
   if (owner !== APPLICATION_ID && (owner !== 0 || version !== 0))
@@ -115,12 +139,58 @@ function migrate(db: DatabaseSync, file: string): void {
       `${file} was written by a newer Dragoman (schema ${version}; this one knows up to ${MIGRATIONS.length}). ` +
         "Start a Dragoman at least as new, or choose another folder with --data DIR.",
     );
-  db.exec("PRAGMA journal_mode = WAL");
-  MIGRATIONS.slice(version).forEach((sql, i) => {
-    db.exec(
-      `BEGIN IMMEDIATE; ${sql}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + i + 1}; COMMIT`,
+  return version;
+}
+
+export interface OpenedToRead {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  readonly schema: number;
+}
+
+/** Opens the store in a folder for reading only, also while a server writes to it. */
+export function openToRead(folder: string): OpenedToRead {
+  const file = join(folder, "dragoman.db");
+  if (!existsSync(file))
+    throw new StoreRefusal(`There is no store in ${folder}. Name the folder of the server with --data DIR.`);
+  try {
+    const { db, schema } = tryToRead(file);
+    if (schema > 0) return { db, file, schema };
+    db.close();
+  } catch (error) {
+    throw asRefusal(error, file);
+  }
+  throw new StoreRefusal(`${file} is empty. Name the folder of the server with --data DIR.`);
+}
+
+/** Whoever reads tables needs them as they are today; only a server brings them up to date. */
+export function requireSchema({ file, schema }: OpenedToRead): void {
+  if (schema < MIGRATIONS.length)
+    throw new StoreRefusal(
+      `${file} was written by an older Dragoman (schema ${schema}; today's is ${MIGRATIONS.length}). ` +
+        "Start a server on it once: that brings it up to date.",
     );
-  });
+}
+
+function tryToRead(file: string): { readonly db: DatabaseSync; readonly schema: number } {
+  try {
+    return readable(new DatabaseSync(file, { readOnly: true }), file);
+  } catch (error) {
+    // SQLite wants to write beside the file even to read it. Where nobody may write, nobody does.
+    if (error instanceof StoreRefusal || existsSync(`${file}-wal`)) throw error;
+    const still = new URL(`${pathToFileURL(file)}?immutable=1`);
+    return readable(new DatabaseSync(still, { readOnly: true }), file);
+  }
+}
+
+function readable(db: DatabaseSync, file: string): { readonly db: DatabaseSync; readonly schema: number } {
+  try {
+    db.exec("PRAGMA busy_timeout = 5000");
+    return { db, schema: versionOf(db, file) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function pragma(db: DatabaseSync, name: string): number {

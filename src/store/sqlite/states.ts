@@ -11,3 +11,6 @@ export const STATES: readonly TaskState[] = [
   "canceled",
   "rejected",
 ];
+
+export const FIRST_SETTLED = 2;
+export const FIRST_TERMINAL = 4;

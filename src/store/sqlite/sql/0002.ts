@@ -1,6 +1,6 @@
 /** Names that callers gave: to tasks (their own ids of them), and to calls (so that a repeated one is known). */
 export const sql = `
--- kind: 0 a task's alias, 1 a call's key. seq: the event that has the name. digest: what the call said.
+-- kind: 0 a task's alias, 1 a call's key, 2 a message's id. seq: the event that has the name. digest: what the call said.
 CREATE TABLE name (
   owner INTEGER NOT NULL,
   kind INTEGER NOT NULL,

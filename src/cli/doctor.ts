@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import type { Report } from "../store/sqlite/index.ts";
+import { dataFolder, dataOption } from "./data-folder.ts";
+import { CLI_LIMITS } from "./limits.ts";
+import { createOutput, type Output } from "./output.ts";
+import { EXIT, type Session } from "./session.ts";
+import { count, size, table } from "./text.ts";
+
+interface DoctorFlags {
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  dragoman doctor                     the store in .dragoman, also while its server runs
+  dragoman doctor --data /srv/tasks --json
+
+The exit code is 0 if nothing is wrong, and 1 if something is.`;
+
+export function define(program: Command, session: Session): void {
+  const command = program
+    .command("doctor")
+    .description("Look for anything that is wrong with a store; nothing is changed");
+  dataOption(command)
+    .option("--json", "print JSON for programs")
+    .addHelpText("after", EXAMPLES)
+    .action(async (flags: DoctorFlags) => {
+      const output = createOutput(session.terminal, CLI_LIMITS.patienceMs);
+      const report = await examine(output, await dataFolder(session.terminal, flags.data));
+      if (flags.json) output.json({ ...report });
+      else print(output, report);
+      session.exitCode = report.findingsCount === 0 ? EXIT.ok : EXIT.trouble;
+    });
+}
+
+async function examine(output: Output, folder: string): Promise<Report> {
+  const { examineStore } = await import("../store/sqlite/index.ts");
+  let progress = "looking at the file";
+  output.waiting(() => progress);
+  const onProgress = (done: number, total: number): void => {
+    if (done > 0) progress = `looked at ${done.toLocaleString("en")} of ${count(total, "task")}`;
+  };
+  // Ctrl-C simply ends the process: there is nothing to put in order.
+  return examineStore(folder, { onProgress, signal: AbortSignal.any([]) }).finally(output.rest);
+}
+
+function print(output: Output, report: Report): void {
+  const { file, bytes, schema, tasks, events, names, findings, findingsCount } = report;
+  const rows = [
+    ["store", `${file} (${size(bytes)}, schema ${schema})`],
+    ["tasks", `${tasks.toLocaleString("en")}${unfinished(report)}`],
+    ["events", events.toLocaleString("en")],
+    ["names", names.toLocaleString("en")],
+  ];
+  for (const line of table(rows)) output.line(line);
+  if (findingsCount === 0) return output.line("nothing is wrong");
+  output.line(`${count(findingsCount, "problem")}:`);
+  for (const finding of findings) output.line(`  ${finding}`);
+  if (findingsCount > findings.length)
+    output.line(`  … and ${count(findingsCount - findings.length, "other")}`);
+}
+
+function unfinished({ unfinished: counts }: Report): string {
+  const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
+  const each = Object.entries(counts).map(([agent, one]) => `${agent} ${one}`);
+  return all === 0 ? "" : `, ${all.toLocaleString("en")} of them unfinished (${each.join(", ")})`;
+}

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { Conversation } from "../../../test/support/turn.ts";
+import { agent, type Ctx } from "../../agent.ts";
+import { LIMITS } from "../../model/index.ts";
+
+/** Runs a function that is not a generator: what it returns is for the test. */
+async function attempt<T>(conversation: Conversation, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  let result: T | undefined;
+  const run = async (_task: unknown, ctx: Ctx): Promise<void> => {
+    result = await work(ctx);
+  };
+  await conversation.run(agent({ name: "tested", run }));
+  return result as T;
+}
+
+describe("a step", () => {
+  test("is done once: a later attempt gets what the first one got", async () => {
+    const conversation = new Conversation().said("go");
+    let done = 0;
+    const work = (ctx: Ctx): Promise<unknown> =>
+      ctx.step("count", async () => ({ done: ++done, at: [1, "x"] }));
+    expect(await attempt(conversation, work)).toEqual({ done: 1, at: [1, "x"] });
+    expect(await attempt(conversation, work)).toEqual({ done: 1, at: [1, "x"] });
+    expect(conversation.notes).toEqual([
+      { kind: "step", name: "count", nth: 1, value: { done: 1, at: [1, "x"] } },
+    ]);
+  });
+
+  test("is done again in the next turn", async () => {
+    const conversation = new Conversation().said("go");
+    let done = 0;
+    const work = (ctx: Ctx): Promise<number> => ctx.step("count", () => ++done);
+    await attempt(conversation, work);
+    conversation.said("once more");
+    expect(await attempt(conversation, work)).toBe(2);
+  });
+
+  test("of the same name is told apart by the order in which it was begun, not by which is done first", async () => {
+    const conversation = new Conversation().said("go");
+    const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const work = (ctx: Ctx, open: boolean): Promise<number[]> =>
+      Promise.all(
+        gates.map(async ({ promise, resolve }, i) => {
+          if (open) resolve();
+          return ctx.step("item", async () => {
+            await promise;
+            return i;
+          });
+        }),
+      );
+    const first = attempt(conversation, ctx => work(ctx, false));
+    for (const gate of gates.toReversed()) {
+      gate.resolve();
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    expect(await first).toEqual([0, 1, 2]);
+    expect(conversation.notes.map(note => note.nth)).toEqual([3, 2, 1]);
+    expect(await attempt(conversation, ctx => work(ctx, true))).toEqual([0, 1, 2]);
+  });
+
+  test("that throws throws again in a later attempt, without being done: the code takes the same way", async () => {
+    const conversation = new Conversation().said("go");
+    let tries = 0;
+    const work = (ctx: Ctx): Promise<unknown> =>
+      ctx
+        .step("load", () => {
+          tries += 1;
+          throw Object.assign(new RangeError("too far"), { code: "FAR" });
+        })
+        .catch((error: Error & { code: string }) => [error.name, error.message, error.code]);
+    expect(await attempt(conversation, work)).toEqual(["RangeError", "too far", "FAR"]);
+    expect(await attempt(conversation, work)).toEqual(["RangeError", "too far", "FAR"]);
+    expect(tries).toBe(1);
+  });
+
+  test("gives its author the error itself", async () => {
+    const error = new Error("mine");
+    const conversation = new Conversation().said("go");
+    const work = (ctx: Ctx): Promise<unknown> =>
+      ctx.step("load", () => Promise.reject(error)).catch(caught => caught === error);
+    expect(await attempt(conversation, work)).toBe(true);
+  });
+
+  test("that was stopped leaves nothing on record, and none is begun after a stop", async () => {
+    const conversation = new Conversation().said("go");
+    let begun = 0;
+    const work = async (ctx: Ctx): Promise<void> => {
+      const step = (): Promise<never> =>
+        ctx.step("wait", ({ signal }) => {
+          begun += 1;
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason));
+          });
+        });
+      const waiting = step();
+      while (begun === 0) await Promise.resolve();
+      conversation.abort.abort(new Error("the run was stopped"));
+      await expect(waiting).rejects.toThrow("the run was stopped");
+      await expect(step()).rejects.toThrow("the run was stopped");
+    };
+    await attempt(conversation, work);
+    expect([begun, conversation.notes]).toEqual([1, []]);
+  });
+
+  test("resolves with a copy of what is on record: nothing is null, members that are undefined are left out", async () => {
+    const conversation = new Conversation().said("go");
+    const shared = { a: 1, b: undefined };
+    const [nothing, copy] = await attempt(conversation, async ctx => [
+      await ctx.step("nothing", () => {}),
+      await ctx.step("object", () => shared),
+    ]);
+    shared.a = 2;
+    expect(nothing).toBeNull();
+    expect(copy).toStrictEqual({ a: 1 });
+  });
+
+  const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+    ["a date", { when: [new Date(0)] }, /result\.when\[0\] is an object of the class Date/],
+    ["a map", new Map(), /result is an object of the class Map/],
+    ["a function", { f: () => 1 }, /result\.f is a function/],
+    ["a bigint", 1n, /result is the bigint 1/],
+    ["no number", [Number.NaN], /result\[0\] is NaN/],
+    ["nothing in a list", [undefined], /result\[0\] is undefined/],
+    ["an object of a class", new (class Invoice {})(), /result is an object of the class Invoice/],
+    ["something that writes itself", { toJSON: () => 1 }, /result\.toJSON is a function/],
+  ];
+  test.each(wrong)("must have a result that JSON can say: not %s", async (_what, value, words) => {
+    const conversation = new Conversation().said("go");
+    const error = await attempt(conversation, ctx => ctx.step("make", () => value).catch(one => one));
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toMatch(words);
+    expect((error as Error).message).toContain('The result of the step "make" is kept as JSON');
+  });
+
+  test("is told when it is nested too deeply, also in a circle", async () => {
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const conversation = new Conversation().said("go");
+    await expect(attempt(conversation, ctx => ctx.step("make", () => circle))).rejects.toThrow(/levels deep/);
+  });
+
+  test("does not nest; time inside it is part of it", async () => {
+    const conversation = new Conversation().said("go");
+    const nested = attempt(conversation, ctx => ctx.step("outer", () => ctx.step("inner", () => 1)));
+    await expect(nested).rejects.toThrow('The step "inner" was begun inside the step "outer"');
+    conversation.said("again");
+    const inside = await attempt(conversation, ctx =>
+      ctx.step("time", async () => [await ctx.now(), await ctx.random(), await ctx.sleep(1)].length),
+    );
+    expect(inside).toBe(3);
+    expect(conversation.notes.map(note => note.kind)).toEqual(["step"]);
+  });
+
+  test("needs a name and a function", async () => {
+    const conversation = new Conversation().said("go");
+    for (const name of ["", 7, "x".repeat(LIMITS.idCharsMax + 1)])
+      await expect(attempt(conversation, ctx => ctx.step(name as string, () => 1))).rejects.toThrow(
+        /needs a name/,
+      );
+    await expect(attempt(conversation, ctx => ctx.step("x", 1 as never))).rejects.toThrow(/needs a function/);
+  });
+});
+
+describe("time and chance", () => {
+  test("are the same in a later attempt, each call by its order", async () => {
+    const conversation = new Conversation().said("go");
+    const work = async (ctx: Ctx): Promise<number[]> => {
+      const first = [await ctx.now(), await ctx.random()];
+      conversation.now += 7;
+      return [...first, await ctx.now(), await ctx.random()];
+    };
+    const first = await attempt(conversation, work);
+    expect(first).toEqual([1_000, 0, 1_007, 0.007]);
+    expect(await attempt(conversation, work)).toEqual(first);
+  });
+
+  test("a sleep that was begun ends when it would have ended", async () => {
+    const conversation = new Conversation().said("go");
+    const sleep = async (ms: number): Promise<number> => {
+      const begun = performance.now();
+      await attempt(conversation, ctx => ctx.sleep(ms));
+      return performance.now() - begun;
+    };
+    expect(await sleep(60)).toBeGreaterThan(50);
+    conversation.now += 1_000;
+    expect(await sleep(60)).toBeLessThan(50);
+    expect(conversation.notes).toEqual([{ kind: "sleep", name: "60", nth: 1, value: 1_060 }]);
+  });
+
+  test("a sleep ends when the run is stopped, and takes sensible times only", async () => {
+    const conversation = new Conversation().said("go");
+    for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1" as never])
+      await expect(attempt(conversation, ctx => ctx.sleep(ms))).rejects.toThrow(/takes milliseconds/);
+    const asleep = attempt(conversation, ctx => ctx.sleep(2 ** 40));
+    setTimeout(() => conversation.abort.abort(new Error("the run was stopped")), 5);
+    await expect(asleep).rejects.toThrow("the run was stopped");
+  });
+});
+
+test("the durable verbs may be taken out of ctx, and messages that came are there", async () => {
+  const conversation = new Conversation().said("go").incoming("and this").incoming("and that");
+  const heard: string[] = [];
+  await attempt(conversation, async ({ step, incoming }) => {
+    await step("a", () => 1);
+    for await (const message of incoming) heard.push((message.parts[0] as { text: string }).text);
+  });
+  expect(heard).toEqual(["and this", "and that"]);
+});

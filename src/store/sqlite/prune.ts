@@ -1,0 +1,94 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { LIMITS, type Task, type TaskId, timeKey } from "../../model/index.ts";
+import type { Journal, Place } from "../hot/journal.ts";
+
+interface Row {
+  readonly key: number;
+  readonly snapshot_seq: number;
+  readonly since: number;
+  /** The last row of its log; null: the log is in the row of the task. */
+  readonly last: number | null;
+}
+
+interface Folded {
+  readonly task: Task;
+  readonly seq: number;
+}
+
+/** Takes tasks and events away. A long log goes in several commits, and can be read between them. */
+export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded | null): Journal["prune"] {
+  const find = db.prepare(
+    "SELECT key, snapshot_seq, since, (SELECT max(last) FROM segment WHERE segment.task = key) AS last " +
+      "FROM task WHERE key = ? AND id = ? AND rev = ?",
+  );
+  const isLong = db.prepare(`SELECT 1 FROM segment WHERE task = ? LIMIT 1 OFFSET ${LIMITS.sweepRowsMax}`);
+  const removals = ["segment WHERE task", "name WHERE task", "task WHERE key"].map(what =>
+    db.prepare(`DELETE FROM ${what} = ?`),
+  );
+  const snapshot = db.prepare("UPDATE task SET snapshot_seq = ?, snapshot = ?, whole = NULL WHERE key = ?");
+  const bite = db.prepare(
+    "SELECT max(last) AS last FROM " +
+      `(SELECT last FROM segment WHERE task = ? AND last > ? ORDER BY last LIMIT ${LIMITS.sweepRowsMax})`,
+  );
+  const drop = db.prepare("DELETE FROM segment WHERE task = ? AND last > ? AND last <= ?");
+  // Rows where the status moved are where lists find out how tasks stood: they stay, without events.
+  const dropPlain = db.prepare(
+    "DELETE FROM segment WHERE task = ? AND last > ? AND last <= ? AND rev IS NULL",
+  );
+  const blank = db.prepare("UPDATE segment SET events = '[]' WHERE task = ? AND last > ? AND last <= ?");
+  const advance = db.prepare("UPDATE task SET since = max(since, ?) WHERE key = ?");
+
+  const rowOf = ({ taskId, rev }: Place): Row | undefined =>
+    find.get(timeKey(taskId), taskId, rev) as Row | undefined;
+
+  function remove(place: Place): boolean {
+    const row = rowOf(place);
+    if (!row) return false;
+    if (isLong.get(row.key) && shorten(place.taskId, row, 0, [drop])) return true;
+    for (const removal of removals) removal.run(row.key);
+    return true;
+  }
+
+  function compact(place: Place): boolean {
+    const row = rowOf(place);
+    return row !== undefined && shorten(place.taskId, row, row.since, [dropPlain, blank]);
+  }
+
+  /** Takes the oldest rows after a place away. From here on the snapshot is where the task begins. */
+  function shorten(taskId: TaskId, row: Row, from: number, steps: readonly StatementSync[]): boolean {
+    const end = row.snapshot_seq === row.last ? row.snapshot_seq : keepWhole(taskId, row.key);
+    if (end === null) return false;
+    const to = (bite.get(row.key, from)?.last as number | null) ?? end;
+    for (const step of steps) step.run(row.key, from, to);
+    advance.run(to, row.key);
+    return true;
+  }
+
+  /** null: what is recorded cannot be read; then there is nothing that could be kept instead. */
+  function keepWhole(taskId: TaskId, key: number): number | null {
+    const folded = tryLoad(taskId);
+    if (folded) snapshot.run(folded.seq, JSON.stringify(folded.task), key);
+    return folded?.seq ?? null;
+  }
+
+  /** One task that cannot be read must not keep the others. */
+  function tryLoad(taskId: TaskId): Folded | null {
+    try {
+      return load(taskId);
+    } catch {
+      return null;
+    }
+  }
+
+  return ({ tasks, logs }) => {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const touched = [...tasks.filter(remove), ...logs.filter(compact)];
+      db.exec("COMMIT");
+      return touched.map(({ taskId }) => taskId);
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  };
+}

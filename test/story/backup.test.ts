@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { copyStore, examineStore } from "../../src/store/sqlite/index.ts";
+import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
+import { runCli } from "../support/cli.ts";
+import { openStream, until } from "../support/client.ts";
+import { tempFolder } from "../support/server.ts";
+import { ask, begin, getTask, untilState, V1 } from "../support/tongue.ts";
+
+let folder: ReturnType<typeof tempFolder>;
+let data: string;
+beforeEach(() => {
+  folder = tempFolder();
+  data = join(folder.path, "data");
+});
+afterEach(async () => {
+  await endChildren();
+  folder.remove();
+});
+
+const COUNTER = `
+    if (task.text === "ask" && task.turn === 1) return yield ctx.ask("Go on?");
+    const end = task.text === "count" ? (ctx.attempt === 1 ? Infinity : 40) : 1;
+    for (let i = 1; i <= end; i++) {
+      yield ctx.text(i + " ");
+      await sleep(2, undefined, { signal: ctx.signal });
+    }`;
+const launch = (where = data): Promise<Child> =>
+  startChild({
+    agents: [writeAgent(folder.path, "counter", COUNTER)],
+    data: where,
+    flags: ["--log-level", "error", "--durability", "process"],
+  });
+const backup = (file: string) => runCli("backup", join(folder.path, file), "--data", data);
+const WATCH = { onProgress: () => {}, signal: new AbortController().signal };
+
+/** What restoring is: the file in a folder, under the name that a server looks for. */
+function restore(file: string, name: string): string {
+  const restored = join(folder.path, name);
+  mkdirSync(restored);
+  copyFileSync(join(folder.path, file), join(restored, "dragoman.db"));
+  return restored;
+}
+
+test("a copy of a server that never stops writing is whole, and a server on it goes on where it was", async () => {
+  const { url } = await launch();
+  const running = (await begin(url, V1, "count")).id;
+  const asked = V1.taskIn(await ask(url, "SendMessage", V1.said("ask"))).id;
+  const params = V1.said("keyed");
+  const key = { "idempotency-key": "k" };
+  const first = await ask(url, "SendMessage", params, key);
+  const acknowledged: string[] = [];
+  let stopped = false;
+  const lanes = Array.from({ length: 4 }, async () => {
+    while (!stopped) acknowledged.push(V1.taskIn(await ask(url, "SendMessage", V1.said("short"))).id);
+  });
+  await until(() => acknowledged.length > 50);
+  const before = [...acknowledged];
+  const result = await backup("copy.db");
+  expect(result).toMatchObject({ code: 0, err: "" });
+  expect(result.out).toMatch(/^[\d,]+ tasks \(.* [kM]B\) copied into .*copy\.db\n$/);
+  // The server has not noticed: it answers, and its stream goes on.
+  const after = acknowledged.length;
+  await until(() => acknowledged.length > after + 10);
+  stopped = true;
+  await Promise.all(lanes);
+  expect(readdirSync(folder.path).filter(name => name.includes("partial"))).toEqual([]);
+
+  const restored = restore("copy.db", "restored");
+  const report = await examineStore(restored, WATCH);
+  expect(report.findings).toEqual([]);
+  expect(report.unfinished.counter).toBeGreaterThan(0);
+  expect(report.tasks).toBeGreaterThanOrEqual(before.length + 3);
+  const second = await launch(restored);
+  expect(second.banner.unfinished).toEqual(report.unfinished);
+  for (const id of before) expect(V1.stateOf(await getTask(second.url, id))).toBe("completed");
+  expect(await ask(second.url, "SendMessage", params, key)).toEqual(first);
+  await untilState(second.url, running, "completed");
+  await ask(second.url, "SendMessage", V1.said("yes", { taskId: asked }));
+  await untilState(second.url, asked, "completed");
+  const stream = await openStream(second.url, "SubscribeToTask", { id: asked }, { "last-event-id": "1" });
+  expect((await stream.all()).length).toBeGreaterThan(3);
+  expect(V1.stateOf(await getTask(url, running))).toBe("working");
+});
+
+test("nothing is written over what is there, and nothing is left of what went wrong", async () => {
+  await (await launch()).stop();
+  writeFileSync(join(folder.path, "mine.txt"), "precious");
+  const taken = await backup("mine.txt");
+  expect([taken.code, taken.out]).toEqual([1, ""]);
+  expect(taken.err).toMatch(/mine\.txt is there already, and nothing is written over it/);
+  expect(readFileSync(join(folder.path, "mine.txt"), "utf8")).toBe("precious");
+  const nowhere = await backup("no/such/folder/copy.db");
+  expect([nowhere.code, nowhere.out]).toEqual([1, ""]);
+  expect(nowhere.err).toMatch(/could not be written.*folder is there and can be written/);
+  const nothing = await runCli("backup", join(folder.path, "x.db"), "--data", folder.path);
+  expect(nothing.err).toContain("There is no store in");
+  expect(readdirSync(folder.path).toSorted()).toEqual(["counter.ts", "data", "mine.txt"]);
+});
+
+test("a copy that is broken off leaves nothing, and says how far it came", async () => {
+  const { url } = await launch();
+  await ask(url, "SendMessage", V1.said("short"));
+  const db = new DatabaseSync(join(data, "dragoman.db"));
+  // Heavy enough that the copy takes a while.
+  db.exec("PRAGMA busy_timeout = 5000; CREATE TABLE ballast (bytes BLOB)");
+  for (let i = 0; i < 50; i++) db.exec("INSERT INTO ballast VALUES (randomblob(4000000))");
+  const target = join(folder.path, "copy.db");
+  const stop = new AbortController();
+  let seen: readonly [done: number, total: number] = [0, 0];
+  const onProgress = (done: number, total: number): void => {
+    seen = [done, total];
+    if (done > 0) stop.abort();
+  };
+  await expect(copyStore({ folder: data, target, onProgress, signal: stop.signal })).rejects.toThrow(/abort/);
+  expect(seen[1]).toBeGreaterThan(0);
+  expect(existsSync(target)).toBe(false);
+  db.exec("DROP TABLE ballast");
+  db.close();
+  expect((await backup("copy.db")).code).toBe(0);
+  expect(readdirSync(folder.path).filter(name => name.includes("partial"))).toEqual([]);
+});
+
+test("a store that may only be read can be looked at and copied, and a server refuses it clearly", async ({
+  skip,
+}) => {
+  // Nothing is forbidden to root, so the server and the commands are asked as nobody.
+  if (process.getuid?.() !== 0) return skip("NOT TESTED: only root can become nobody");
+  const first = await launch();
+  await ask(first.url, "SendMessage", V1.said("short"));
+  await first.stop();
+  chmodSync(folder.path, 0o755);
+  chmodSync(join(data, "dragoman.db"), 0o444);
+  chmodSync(data, 0o555);
+  const refusal = await refusedChild({ data, uid: 65_534 });
+  if (/EACCES.*(\.ts|node_modules)|Cannot find module/.test(refusal.err))
+    return skip("NOT TESTED: the repository cannot be read by the user nobody");
+  expect([refusal.code, refusal.out]).toEqual([1, ""]);
+  expect(refusal.err).toContain(data);
+  expect(refusal.err).toMatch(/cannot be written.*--data DIR/);
+  process.seteuid?.(65_534);
+  try {
+    expect((await examineStore(data, WATCH)).findings).toEqual([]);
+  } finally {
+    process.seteuid?.(0);
+  }
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endChildren } from "../support/child.ts";
+import { rpc, until } from "../support/client.ts";
+import { Scene } from "../support/scene.ts";
+import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+let on: Scene;
+beforeEach(() => {
+  on = new Scene();
+});
+afterEach(async () => {
+  await endChildren();
+  on.remove();
+});
+
+/** Works until the test opens a gate; tells on the trail what it was asked, and how often. */
+const WORK = `
+    yield ctx.text("working on " + task.text);
+    await here(task.text + " " + ctx.attempt);
+    await gate("end");
+    yield ctx.text(", done");`;
+
+const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
+const QUESTION = "The work may already have happened; run it again?";
+
+/** A task whose run was cut off, in a server that was started again. */
+async function cutOff(options: object, how: "kill" | "stop" = "kill"): Promise<string> {
+  await on.start(WORK, options);
+  const id = await on.begin("the job");
+  await on.reached("the job 1");
+  await on.server[how]();
+  await on.start();
+  return id;
+}
+
+for (const how of ["kill", "stop"] as const) {
+  test(`onCrash "fail": after a ${how} the task has failed, says so, and nothing is begun again`, async () => {
+    const id = await cutOff({ onCrash: "fail" }, how);
+    const body = await on.settled(id, "failed");
+    expect(wordsOf(body)).toBe("The work was cut off, and this agent does not begin it again");
+    expect(textOf(body)).toBe("working on the job");
+    expect(on.trail()).toEqual(["the job 1"]);
+  });
+
+  test(`onCrash "ask": after a ${how} the caller is asked, and a yes runs the same work again`, async () => {
+    const id = await cutOff({ onCrash: "ask" }, how);
+    expect(wordsOf(await on.settled(id, "input-required"))).toBe(QUESTION);
+    expect(on.trail()).toEqual(["the job 1"]);
+    on.open("end");
+    const body = await on.send("Yes, please", { taskId: id });
+    expect([stateOf(body), textOf(body)]).toEqual(["completed", "working on the job, done"]);
+    expect(on.trail()).toHaveLength(2);
+    expect(on.trail()[1]).toMatch(/^the job [23]$/);
+    const said = taskOf(body).history.map((one: { parts: [] }) => partsText(one.parts));
+    expect(said).toEqual(["the job", QUESTION, "Yes, please"]);
+  });
+}
+
+describe('onCrash "ask"', () => {
+  test("a no ends the task as canceled, without running anything", async () => {
+    const id = await cutOff({ onCrash: "ask" });
+    await on.settled(id, "input-required");
+    expect(stateOf(await on.send("No.", { taskId: id }))).toBe("canceled");
+    expect(on.trail()).toEqual(["the job 1"]);
+  });
+
+  test("an answer that is neither leaves the question open, in every dialect; a cancel ends it, too", async () => {
+    const id = await cutOff({ onCrash: "ask" });
+    await on.settled(id, "input-required");
+    const unclear = await on.send("What happened?", { taskId: id });
+    expect([stateOf(unclear), wordsOf(unclear)]).toEqual(["input-required", QUESTION]);
+    const message = { kind: "message", messageId: "m", role: "user", taskId: id };
+    const parts = [{ kind: "data", data: { answer: "perhaps" } }];
+    const older = await rpc(on.url, "message/send", { message: { ...message, parts } });
+    expect(stateOf(older.body)).toBe("input-required");
+    expect(on.trail()).toEqual(["the job 1"]);
+    const { body } = await rpc(on.url, "CancelTask", { id });
+    expect(stateOf(body)).toBe("canceled");
+  });
+
+  test("the question survives a restart; each crash asks anew, until there were enough attempts", async () => {
+    const id = await cutOff({ onCrash: "ask", attempts: 2 });
+    await on.settled(id, "input-required");
+    await on.server.kill();
+    await on.start();
+    expect(wordsOf(await on.get(id))).toBe(QUESTION);
+    await on.begin("true", { taskId: id });
+    await until(() => on.trail().length === 2);
+    await on.server.kill();
+    await on.start();
+    expect(wordsOf(await on.settled(id, "failed"))).toMatch(/begun 2 times/);
+  });
+
+  test("finished steps are not repeated when the work is run again", async () => {
+    await on.start(
+      `
+    await ctx.step("pay", () => mark("paid"));
+    await here("here");
+    await gate("end");
+    return "paid";`,
+      { onCrash: "ask" },
+    );
+    const id = await on.begin("pay");
+    await on.killAt("here");
+    await on.start();
+    await on.settled(id, "input-required");
+    on.open("end");
+    expect(textOf(await on.send("ok", { taskId: id }))).toBe("paid");
+    expect(on.trail()).toEqual(["paid", "here", "here"]);
+  });
+});
+
+test("attempts: an agent says how often its work is begun, and the failed task says how often it was", async () => {
+  await on.start(WORK, { attempts: 2 });
+  const id = await on.begin("poison");
+  for (const attempt of [1, 2]) {
+    await on.reached(`poison ${attempt}`);
+    await on.server.kill();
+    await on.start();
+  }
+  expect(wordsOf(await on.settled(id, "failed"))).toBe(
+    "The work was begun 2 times and ended each time without a word",
+  );
+  expect(on.trail()).toEqual(["poison 1", "poison 2"]);
+});
+
+test("after a restart nothing is at work that nobody works on; the tasks of an agent that is gone wait for it", async () => {
+  await on.start(WORK);
+  const ids = [await on.begin("one"), await on.begin("two")];
+  await until(() => on.trail().length === 2);
+  await on.server.kill();
+  const agent = on.rename("other");
+  await on.start();
+  await new Promise(resolve => setTimeout(resolve, 200));
+  expect(on.trail()).toHaveLength(2);
+  expect(on.server.stderr()).toContain("unfinished tasks wait for an agent that is not served");
+  await on.server.kill();
+  on.rename(agent);
+  on.open("end");
+  await on.start();
+  for (const id of ids) expect(textOf(await on.settled(id, "completed"))).toMatch(/, done$/);
+  expect(on.trail().slice(2).toSorted()).toEqual(["one 2", "two 2"]);
+});

@@ -1,0 +1,251 @@
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { examineStore, type Report } from "../../src/store/sqlite/index.ts";
+import { endChildren, startChild } from "../support/child.ts";
+import { runCli } from "../support/cli.ts";
+import { until } from "../support/client.ts";
+import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { serve, tempFolder } from "../support/server.ts";
+import { ask, begin, getTask, type Loose, V1 } from "../support/tongue.ts";
+
+/** A store with a little of everything; each test damages a copy of it. */
+let sound: ReturnType<typeof tempFolder>;
+const ids: Record<string, string> = {};
+let copies: ReturnType<typeof tempFolder>[] = [];
+
+const long = {
+  name: "long",
+  async *run(_task: unknown, ctx: Loose) {
+    for (let i = 0; i < 1_500; i++) {
+      yield ctx.text(`${i},`);
+      if (i % 100 === 0) await new Promise(resolve => setImmediate(resolve));
+    }
+  },
+};
+
+beforeAll(async () => {
+  sound = tempFolder();
+  const puppet = createPuppet();
+  const brief = { ...long, name: "brief", retention: { eventsAgeMs: 1 } };
+  const agents = [echo, asker, replier, long, brief, puppet.definition];
+  const server = await serve(agents, { data: sound.path, sweepMs: 10, drainMs: 10 });
+  const send = async (agent: string, text: string, headers = {}): Promise<string> =>
+    V1.taskIn(await ask(`${server.url}/agents/${agent}`, "SendMessage", V1.said(text), headers))?.id;
+  ids.echo = await send("echo", "hello");
+  ids.keyed = await send("echo", "hello", { "idempotency-key": "k" });
+  ids.asked = await send("asker", "book");
+  ids.long = await send("long", "go");
+  ids.compacted = await send("brief", "go", { "idempotency-key": "k" });
+  await send("replier", "hello");
+  ids.unfinished = (await begin(`${server.url}/agents/puppet`, V1, "go")).id;
+  puppet.say(ids.unfinished as string, ctx => ctx.text("so far"));
+  await until(async () => {
+    const task = await getTask(`${server.url}/agents/puppet`, ids.unfinished as string);
+    return task.artifacts !== undefined && isCompacted();
+  });
+  await server.stop();
+});
+const isCompacted = (): boolean => {
+  const db = new DatabaseSync(join(sound.path, "dragoman.db"), { readOnly: true });
+  const row = db.prepare("SELECT since FROM task WHERE id = ?").get(ids.compacted as string);
+  db.close();
+  return (row?.since as number) > 0;
+};
+afterEach(async () => {
+  await endChildren();
+  for (const copy of copies) copy.remove();
+  copies = [];
+});
+afterAll(() => sound.remove());
+
+const WATCH = { onProgress: () => {}, signal: new AbortController().signal };
+const examine = (folder: string): Promise<Report> => examineStore(folder, WATCH);
+
+/** A copy of the sound store, after something was done to it. */
+function damaged(sql: string): string {
+  const copy = tempFolder();
+  copies.push(copy);
+  copyFileSync(join(sound.path, "dragoman.db"), join(copy.path, "dragoman.db"));
+  const db = new DatabaseSync(join(copy.path, "dragoman.db"));
+  db.exec(sql.replace(/\$(\w+)/g, (_, name) => `(SELECT key FROM task WHERE id = '${ids[name]}')`));
+  db.close();
+  return copy.path;
+}
+
+test("a sound store is called so, with what is in it", async () => {
+  const report = await examine(sound.path);
+  expect(report.findings).toEqual([]);
+  expect(report).toMatchObject({ tasks: 7, names: 2, unfinished: { puppet: 1 }, findingsCount: 0 });
+  expect(report.events).toBeGreaterThan(1_500);
+  expect(report.events).toBeLessThan(1_700);
+});
+
+test("the command says it in words and in JSON, with an exit code, and changes nothing", async () => {
+  const file = join(sound.path, "dragoman.db");
+  const before = readFileSync(file);
+  const { code, out, err } = await runCli("doctor", "--data", sound.path);
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toContain(file);
+  expect(out).toMatch(/tasks +7, 1 of them unfinished \(puppet 1\)/);
+  expect(out.endsWith("nothing is wrong\n")).toBe(true);
+  const json = await runCli("doctor", "--data", sound.path, "--json");
+  expect(JSON.parse(json.out)).toEqual(await examine(sound.path));
+  expect(readFileSync(file).equals(before)).toBe(true);
+
+  const folder = damaged("DELETE FROM segment WHERE task = $long AND last < 300");
+  const broken = await runCli("doctor", "--data", folder);
+  expect(broken.code).toBe(1);
+  expect(broken.out).toMatch(/\d+ problems?:\n {2}task /);
+  expect(broken.out).toContain(ids.long);
+});
+
+/** What is done to a sound store, and what is said of it then. */
+const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[] = [
+  [
+    "events that are missing",
+    "DELETE FROM segment WHERE task = $long AND last > 300 AND last < 600",
+    /task .* event \d+ follows event \d+/,
+  ],
+  [
+    "a beginning that is missing",
+    "DELETE FROM segment WHERE task = $unfinished AND last < 4",
+    /cannot follow: the task is not there|follows event 0/,
+  ],
+  [
+    "an end that is missing",
+    "DELETE FROM segment WHERE task = $long AND last = (SELECT max(last) FROM segment WHERE task = $long)",
+    /its state is completed, but its events say working/,
+  ],
+  [
+    "a log that is no JSON",
+    'UPDATE segment SET events = \'[[1,{"type":"cre\' WHERE task = $unfinished',
+    /cannot be read/,
+  ],
+  [
+    "events that cannot follow each other",
+    "UPDATE task SET whole = replace(whole, '\"completed\"', '\"input-required\"') WHERE key = $echo",
+    /its state is completed, but its events say input-required/,
+  ],
+  [
+    "a snapshot of something else",
+    "UPDATE task SET snapshot = replace(snapshot, '1,2,', '2,1,') WHERE key = $long",
+    /its snapshot at event \d+ is not what its events say/,
+  ],
+  [
+    "a compacted task without its snapshot",
+    "UPDATE task SET snapshot = NULL WHERE key = $compacted",
+    /there is no snapshot/,
+  ],
+  [
+    "a state that is not the log's",
+    "UPDATE task SET state = 5 WHERE key = $echo",
+    /its state is failed, but its events say completed/,
+  ],
+  [
+    "a time that is not the log's",
+    "UPDATE task SET status_at = 7 WHERE key = $echo",
+    /the time of its status is 7/,
+  ],
+  [
+    "a task in another context",
+    "UPDATE task SET context_id = 'elsewhere' WHERE key = $echo",
+    /its context is elsewhere/,
+  ],
+  [
+    "a task that was given away",
+    "INSERT INTO owner (tenant, principal, agent) VALUES ('', '', 'thief'); UPDATE task SET owner = (SELECT id FROM owner WHERE agent = 'thief') WHERE key = $echo",
+    /its agent is thief/,
+  ],
+  [
+    "a task that lists leave out",
+    "UPDATE task SET hidden = 1 WHERE key = $echo",
+    /hidden is true, but its events say false/,
+  ],
+  [
+    "an id that is not its own",
+    "UPDATE task SET id = 'nobody' WHERE key = $echo",
+    /id and its key do not belong together/,
+  ],
+  ["rows of logs without a task", "DELETE FROM task WHERE key = $long", /rows of logs without a task: \d+/],
+  ["names without a task", "DELETE FROM task WHERE key = $keyed", /names without a task: 1/],
+  ["tasks without an owner", "DELETE FROM owner WHERE agent = 'asker'", /tasks without an owner: 1/],
+  [
+    "a name that points to the wrong event",
+    "UPDATE name SET seq = 1 WHERE task = $keyed",
+    /the name "k" is not in event 1/,
+  ],
+  ["a name that is lost", "DELETE FROM name WHERE task = $keyed", /the name "k" of event 2 is not kept/],
+  [
+    "a name that belongs to somebody else",
+    "UPDATE name SET owner = owner + 1, name = 'x' WHERE task = $keyed",
+    /belongs to somebody else/,
+  ],
+];
+
+describe("what is wrong is found and named", () => {
+  test.each(DAMAGES)("%s", async (_what, sql, finding) => {
+    const { findings, findingsCount } = await examine(damaged(sql));
+    expect(findingsCount).toBeGreaterThan(0);
+    expect(findings.join("\n")).toMatch(finding);
+  });
+
+  test("a file that is torn", async () => {
+    const folder = damaged("SELECT 1");
+    const file = join(folder, "dragoman.db");
+    const bytes = readFileSync(file);
+    for (let at = 3 * 4096; at < bytes.length; at += 3 * 4096) bytes.fill(0x5a, at, at + 2048);
+    writeFileSync(file, bytes);
+    const { findings } = await examine(folder);
+    expect(findings.join("\n")).toMatch(/the file/);
+  });
+
+  test("many findings are counted and not all told", async () => {
+    const folder = damaged("DELETE FROM segment WHERE task = $long AND last % 2 = 0");
+    const { findings, findingsCount } = await examine(folder);
+    expect(findings.length).toBe(Math.min(findingsCount, 100));
+  });
+});
+
+test("what is no store of ours is refused with its name and a way out", async () => {
+  const empty = tempFolder();
+  copies.push(empty);
+  await expect(examine(empty.path)).rejects.toThrow(/There is no store in .*--data DIR/);
+  const file = join(empty.path, "dragoman.db");
+  writeFileSync(file, "");
+  await expect(examine(empty.path)).rejects.toThrow(/is empty/);
+  writeFileSync(file, "Dear diary, ".repeat(1_000));
+  await expect(examine(empty.path)).rejects.toThrow(/cannot be opened: file is not a database/);
+  await expect(examine(damaged("PRAGMA user_version = 99"))).rejects.toThrow(/newer Dragoman/);
+  await expect(examine(damaged("PRAGMA user_version = 1"))).rejects.toThrow(/older Dragoman.*Start a server/);
+  await expect(examine(damaged("PRAGMA application_id = 7"))).rejects.toThrow(/another program/);
+  const memory = await runCli("doctor", "--data", ":memory:");
+  expect([memory.code, memory.out]).toEqual([1, ""]);
+  expect(memory.err).toContain("keeps nothing");
+});
+
+test("it looks at the store of a server that is writing, and sees nothing half done", async () => {
+  const folder = tempFolder();
+  copies.push(folder);
+  const { url } = await startChild({
+    data: folder.path,
+    flags: ["--default", "echo", "--log-level", "error"],
+  });
+  let stopped = false;
+  const lanes = Array.from({ length: 4 }, async () => {
+    while (!stopped)
+      await ask(url, "SendMessage", V1.said("hello"), { "idempotency-key": crypto.randomUUID() });
+  });
+  let seen = 0;
+  for (let i = 0; i < 5; i++) {
+    const { findings, tasks, names } = await examine(folder.path);
+    expect([findings, names]).toEqual([[], tasks]);
+    expect(tasks).toBeGreaterThanOrEqual(seen);
+    seen = tasks;
+  }
+  stopped = true;
+  await Promise.all(lanes);
+  expect(seen).toBeGreaterThan(0);
+  expect(readdirSync(folder.path)).toContain("dragoman.pid");
+});

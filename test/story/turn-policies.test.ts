@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AgentDefinition, agent } from "../../src/agent.ts";
+import { endChildren } from "../support/child.ts";
+import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { createGate, type Gate } from "../support/gate.ts";
+import { Scene } from "../support/scene.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { stateOf, taskOf, textOf } from "../support/wire.ts";
+
+const servers: TestServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+const AT_ONCE = { configuration: { returnImmediately: true } };
+const contextId = "talk";
+
+/** An agent that waits at a gate when it is told "wait", and asks when it is told "ask". */
+async function start(turns: AgentDefinition["turns"]): Promise<{ url: string; gate: Gate; begun: string[] }> {
+  const gate = createGate();
+  const begun: string[] = [];
+  const worker = agent({
+    name: "worker",
+    replies: "task",
+    turns,
+    async *run(task, ctx) {
+      begun.push(task.text);
+      if (task.text.startsWith("wait")) await gate.opened;
+      if (task.text === "ask") yield ctx.ask("What?");
+      yield ctx.text(`heard ${task.text}`);
+    },
+  });
+  const server = await serve([worker]);
+  servers.push(server);
+  return { url: server.url, gate, begun };
+}
+const send = async (url: string, text: string, message: object = { contextId }) =>
+  (await rpc(url, "SendMessage", said(text, message))).body;
+const begin = async (url: string, text: string, message: object = { contextId }) =>
+  (await rpc(url, "SendMessage", { ...said(text, message), ...AT_ONCE })).body;
+
+describe('turns: "reject"', () => {
+  test("a message is refused while the agent is at another of its context, in every way to send it", async () => {
+    const { url, gate } = await start("reject");
+    const first = taskOf(await begin(url, "wait"));
+    const refused = await send(url, "two");
+    expect(refused.error.message).toBe(
+      "The agent is still at an earlier message of this context; wait until it is done",
+    );
+    expect(JSON.stringify(refused.error.data)).toContain(first.id);
+    expect((await begin(url, "two")).error.code).toBe(refused.error.code);
+    const older = await rpc(url, "message/send", said03("two", { contextId }));
+    expect(older.body.error.message).toBe(refused.error.message);
+    const stream = await openStream(url, "SendStreamingMessage", said("two", { contextId }));
+    expect((await stream.next())?.data.error?.message ?? stream.status).toBeTruthy();
+    expect((await rpc(url, "ListTasks", {})).body.result.totalSize).toBe(1);
+
+    expect(textOf(await send(url, "elsewhere", { contextId: "another" }))).toBe("heard elsewhere");
+    expect(textOf(await send(url, "no context", {}))).toBe("heard no context");
+    gate.open();
+    await until(async () => stateOf((await rpc(url, "GetTask", { id: first.id })).body) === "completed");
+    expect(textOf(await send(url, "two"))).toBe("heard two");
+  });
+
+  test("of many at once one is taken", async () => {
+    const { url, gate, begun } = await start("reject");
+    const bodies = await Promise.all(Array.from({ length: 10 }, () => begin(url, "wait")));
+    expect(bodies.filter(body => body.result)).toHaveLength(1);
+    gate.open();
+    await until(() => begun.length === 1);
+  });
+
+  test("a task that waits for its caller leaves the context free; its answer is refused while another is at work", async () => {
+    const { url, gate } = await start("reject");
+    const asked = taskOf(await send(url, "ask"));
+    const other = taskOf(await begin(url, "wait"));
+    expect((await send(url, "this", { taskId: asked.id })).error.message).toContain(
+      "earlier message of this context",
+    );
+    gate.open();
+    await until(async () => stateOf((await rpc(url, "GetTask", { id: other.id })).body) === "completed");
+    expect(textOf(await send(url, "this", { taskId: asked.id }))).toBe("heard this");
+  });
+});
+
+test('turns: "parallel": messages of one context are worked on side by side', async () => {
+  const { url, gate, begun } = await start("parallel");
+  const waiting = [taskOf(await begin(url, "wait 1")), taskOf(await begin(url, "wait 2"))];
+  expect(textOf(await send(url, "three"))).toBe("heard three");
+  expect(begun).toEqual(["wait 1", "wait 2", "three"]);
+  expect(new Set(waiting.map(task => task.contextId))).toEqual(new Set([contextId]));
+  gate.open();
+  for (const { id } of waiting)
+    await until(async () => stateOf((await rpc(url, "GetTask", { id })).body) === "completed");
+});
+
+describe("over a kill", () => {
+  let on: Scene;
+  beforeEach(() => {
+    on = new Scene();
+  });
+  afterEach(async () => {
+    await endChildren();
+    on.remove();
+  });
+  const WORK = `
+    if (task.text === "ask") return yield ctx.ask("What?");
+    await here(task.text + " " + ctx.attempt);
+    await gate(task.text);`;
+
+  test("parallel tasks go on side by side", async () => {
+    await on.start(WORK, { turns: "parallel" });
+    const ids = [await on.begin("one", { contextId }), await on.begin("two", { contextId })];
+    await until(() => on.trail().length === 2);
+    await on.server.kill();
+    await on.start();
+    await until(() => on.trail().length === 4);
+    on.open("one", "two");
+    for (const id of ids) await on.settled(id, "completed");
+  });
+
+  test("the line of a context keeps the order of arrival, also of an answer to an older task", async () => {
+    await on.start(WORK);
+    const asked = await on.begin("ask", { contextId });
+    await on.settled(asked, "input-required");
+    await on.begin("one", { contextId });
+    await on.reached("one 1");
+    await on.begin("two", { contextId });
+    await on.begin("three", { taskId: asked });
+    await on.begin("four", { contextId });
+    await on.server.kill();
+    on.open("one", "two", "three", "four");
+    await on.start();
+    await on.reached("four 1");
+    expect(on.trail()).toEqual(["one 1", "one 2", "two 1", "three 1", "four 1"]);
+  });
+
+  test("a context is still busy after it", async () => {
+    await on.start(WORK, { turns: "reject" });
+    const id = await on.begin("one", { contextId });
+    await on.reached("one 1");
+    await on.server.kill();
+    await on.start();
+    expect((await on.send("two", { contextId })).error).toBeDefined();
+    on.open("one");
+    await on.settled(id, "completed");
+    on.open("two");
+    expect(stateOf(await on.send("two", { contextId }))).toBe("completed");
+  });
+});
