@@ -37,9 +37,9 @@ export async function measureLoad(
   return toRound(outcome, readCpuMs(server.group) - before, entry.units);
 }
 
-function toOrder({ contender, work, connections }: LoadEntry, port: number, ms: number): Order {
+function toOrder({ contender, work, over, connections }: LoadEntry, port: number, ms: number): Order {
   const { wire } = CONTENDERS[contender];
-  return { port, wire, work, connections, ms, drainMs: DRAIN_MS, operationsMax: OPERATIONS_MAX };
+  return { port, wire, over, work, connections, ms, drainMs: DRAIN_MS, operationsMax: OPERATIONS_MAX };
 }
 
 function toRound(outcome: Outcome, cpuMs: number, units: number): Round {

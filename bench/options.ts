@@ -45,7 +45,7 @@ export function readOptions(args: string[]): Options | undefined {
     rounds: rounds ?? (values.quick ? 3 : 5),
     idleRounds: rounds ?? (values.quick ? 1 : 3),
     roundMs: values.quick ? 800 : 2_000,
-    warmMs: values.quick ? 500 : 1_500,
+    warmMs: values.quick ? 500 : 4_000,
     json: values.json,
     folder: values.folder,
   };

@@ -1,5 +1,5 @@
 import type { ContenderId } from "./contenders.ts";
-import type { Work } from "./load/order.ts";
+import type { Over, Work } from "./load/order.ts";
 
 /** What is measured and what should come out. Adding a scenario is adding an entry here. */
 export type Scenario = LoadScenario | IdleScenario;
@@ -32,6 +32,7 @@ export interface Entry {
 
 export interface LoadEntry extends Entry {
   work: Work;
+  over: Over;
   connections: number;
   /** How many units one operation is. */
   units: number;
@@ -100,6 +101,22 @@ export const SCENARIOS: Scenario[] = [
     comparisons: [{ ours: "4,000 chunks", theirs: "100 chunks", target: { atMost: 1.5 } }],
   },
   {
+    name: "rest",
+    about: "SendMessage over HTTP+JSON against JSON-RPC; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [toSend("HTTP+JSON", "rest"), toSend("JSON-RPC", "jsonrpc")],
+    comparisons: [{ ours: "HTTP+JSON", theirs: "JSON-RPC", target: { atMost: 1.1 } }],
+  },
+  {
+    name: "grpc",
+    about: "SendMessage over gRPC against JSON-RPC; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [toSend("gRPC", "grpc"), toSend("JSON-RPC", "jsonrpc")],
+    comparisons: [{ ours: "gRPC", theirs: "JSON-RPC", target: { atMost: 2 } }],
+  },
+  {
     name: "idle",
     about: `memory per open stream of a silent agent; ${IDLE_STREAMS} streams`,
     kind: "idle",
@@ -112,11 +129,18 @@ export const SCENARIOS: Scenario[] = [
 ];
 
 function each(contenders: ContenderId[], work: Work, connections: number): LoadEntry[] {
-  return contenders.map(contender => ({ id: contender, contender, work, connections, units: 1 }));
+  return contenders.map(contender => {
+    return { id: contender, contender, work, over: "jsonrpc", connections, units: 1 };
+  });
 }
 
 function toLinear(id: string, chunks: number): LoadEntry {
-  return { id, contender: "power", work: { kind: "stream", chunks }, connections: 4, units: chunks };
+  const work: Work = { kind: "stream", chunks };
+  return { id, contender: "power", work, over: "jsonrpc", connections: 4, units: chunks };
+}
+
+function toSend(id: string, over: Over): LoadEntry {
+  return { id, contender: "power", work: SEND, over, connections: 32, units: 1 };
 }
 
 function against13(target: Target): Comparison[] {

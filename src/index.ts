@@ -1,4 +1,4 @@
-/** What authors of agents import. */
+/** What authors of agents import, and programs that serve agents themselves. */
 export type {
   AgentDefinition,
   AgentFile,
@@ -11,12 +11,15 @@ export type {
   FileContent,
   Outcome,
   PartContent,
+  Questions,
   Said,
   SkillDefinition,
+  StepScope,
   TextOptions,
 } from "./agent.ts";
 export { agent } from "./agent.ts";
 export { type Config, defineConfig } from "./config/config.ts";
+export { createHandler, type HostParts, type Mounted } from "./handler.ts";
 export type {
   AgentCard,
   AgentExtension,
@@ -28,4 +31,5 @@ export type {
   Part,
   Usage,
 } from "./model/index.ts";
+export { textOf } from "./model/index.ts";
 export type { AgentEvent, Log } from "./ports.ts";

@@ -52,11 +52,16 @@ export function createPipeline(parts: {
     };
   }
 
-  async function* toFrames(dialect: Dialect, call: WireCall, steps: Steps): AsyncGenerator<readonly Frame[]> {
+  async function* toFrames(
+    dialect: Dialect,
+    call: WireCall,
+    form: string | undefined,
+    steps: Steps,
+  ): AsyncGenerator<readonly Frame[]> {
     let write: ReturnType<typeof createFrameWriter> | undefined;
     try {
       for await (const bunch of steps) {
-        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task));
+        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task), form);
         const frames = write(bunch.steps, bunch.closing);
         if (frames.length > 0) yield frames;
       }
@@ -75,11 +80,15 @@ export function createPipeline(parts: {
         const operation = withKey(dialect.decode(call), call);
         const scope = guard.admit(principal, operation);
         const answer = await core(operation, scope, call.signal);
-        const headers = dialect.replyHeaders(call, activeExtensions(catalog, operation));
+        const active = activeExtensions(catalog, operation);
         const { envelope } = dialect;
-        if (isSteps(answer))
-          return { kind: "many", envelope, headers, frames: toFrames(dialect, call, answer) };
+        if (isSteps(answer)) {
+          const own = dialect.replyHeaders(call, active);
+          const headers = answer.compacted ? { ...own, ...COMPACTED } : own;
+          return { kind: "many", envelope, headers, frames: toFrames(dialect, call, operation.form, answer) };
+        }
         const voice = answer.kind === "task" ? voiceOf(dialect, call, answer.task) : dialect;
+        const headers = voice.replyHeaders(call, active);
         return { kind: "one", envelope, headers, json: JSON.stringify(voice.encode(operation, answer)) };
       } catch (error) {
         return refusal(dialect, call, error);
@@ -107,5 +116,8 @@ function activeExtensions(catalog: Catalog, operation: Operation): readonly stri
   const known = catalog.find(operation.agent)?.card.extensions ?? [];
   return wanted.filter(uri => known.some(one => one.uri === uri));
 }
+
+/** What a reader wanted to go on from is no longer kept: it begins with the task as it stands. */
+const COMPACTED = { "Dragoman-Resumed": "snapshot" };
 
 const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;

@@ -2,14 +2,22 @@
 import type {
   AgentCard,
   AgentName,
+  AgentPolicy,
   ContextId,
   Fault,
   FaultCode,
   FaultDetails,
   Json,
   JsonObject,
+  ListFilter,
   Message,
+  Name,
+  Named,
+  Note,
+  NotePlace,
+  Page,
   ReportedState,
+  Retention,
   Scope,
   Seq,
   Step,
@@ -21,17 +29,18 @@ import type {
   View,
 } from "./model/index.ts";
 
+export type { ListFilter, Name, Named, Page } from "./model/index.ts";
+
 // ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
 
-/** "document": a card and the like, which callers may keep for a while. */
-export type TransportName = "jsonrpc" | "rest" | "document";
+export type TransportName = Route["transport"] | "grpc";
 /** Header names in lower case; a header that came twice is joined with a comma, as HTTP allows. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
 export interface WireCall {
   readonly transport: TransportName;
-  /** The pattern of the path that was called, as a dialect's routes spell it. */
+  /** The pattern of the path that was called, as a dialect's routes spell it; for gRPC `grpc:PACKAGE`. */
   readonly endpoint: string;
   /** What stands in the path where the endpoint has a name in braces. */
   readonly vars: PathVars;
@@ -105,8 +114,10 @@ export interface Dialect {
   encode(operation: Operation, answer: Answer): Json;
   /** Which dialect speaks the answer about a task that was made in `origin`: generations share `tasks/get` and its kin. */
   voice(call: WireCall, origin: string): string;
-  /** `closing`: the stream ends after this step. null: this dialect has no word for it. */
-  encodeStep(step: Step, closing: boolean): SaidStep | null;
+  /**
+   * `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no word for it.
+   */
+  encodeStep(step: Step, closing: boolean, form: string | undefined): SaidStep | null;
   encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
   replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
@@ -135,7 +146,8 @@ export interface FaultNumbers {
 export type FaultTable = Readonly<Record<FaultCode, FaultNumbers>>;
 /** `method` is what a transport puts in the call; for JSON-RPC the body names it. */
 export interface Route {
-  readonly transport: TransportName;
+  /** "document": a card and the like, which callers may keep for a while. */
+  readonly transport: "jsonrpc" | "rest" | "document";
   readonly verb: "GET" | "POST" | "DELETE";
   /** `/agents/{agent}`: a part in braces is one segment. */
   readonly path: string;
@@ -147,9 +159,18 @@ export type Operation = {
   readonly agent: AgentName | undefined;
   readonly choice?: "only" | "any";
   readonly tenant?: string;
+  /** In which of its forms the dialect says the answer, where it has several. */
+  readonly form?: string;
 } & (
   | { readonly op: "send"; readonly send: Send; readonly until: Until | "accepted"; readonly view: View }
-  | { readonly op: "stream"; readonly send: Send; readonly until: Until; readonly view: View }
+  | {
+      readonly op: "stream";
+      readonly send: Send;
+      readonly until: Until;
+      readonly view: View;
+      /** Of a call that was made before: only what came after this place. */
+      readonly from?: Seq;
+    }
   | {
       readonly op: "subscribe";
       readonly taskId: TaskId;
@@ -178,9 +199,12 @@ export type Operation = {
 );
 export interface Send {
   readonly origin: string;
-  readonly message: Message;
+  /** Without an id where the caller gave none: then it gets one. */
+  readonly message: Omit<Message, "messageId"> & { readonly messageId?: string };
+  /** This dialect has no bare messages: its caller sees a task, whatever the agent says. */
+  readonly shown?: true;
   readonly taskId?: TaskId;
-  /** What if that task is not there or takes no message; a dialect may go on with a new one (D6 of the LangGraph page). */
+  /** What if that task is not there or takes no message; a dialect may go on with a new one. */
   readonly stray?: "new";
   /** The caller's own id of the task: goes on with the one that he called so before, or calls a new one so. */
   readonly alias?: string;
@@ -197,34 +221,25 @@ export interface Send {
   /** The parameter with which the caller asked for push, if it did. */
   readonly push?: string;
 }
-export interface ListFilter {
-  readonly contextId?: ContextId;
-  readonly state?: TaskState;
-  /** Inclusive, in milliseconds. */
-  readonly statusSince?: number;
-  readonly pageSize: number;
-  readonly pageToken?: string;
-}
 
 export type Answer =
-  | { readonly kind: "task"; readonly task: Task }
+  | { readonly kind: "task"; readonly task: Task; readonly agent: Agent }
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "page"; readonly page: Page }
-  | { readonly kind: "card"; readonly agent: Agent; readonly base: string }
+  | { readonly kind: "card"; readonly agent: Agent; readonly isDefault: boolean; readonly base: string }
   | {
       readonly kind: "agents";
       readonly agents: readonly Agent[];
       readonly fallback: AgentName;
       readonly base: string;
     };
-export interface Page {
-  readonly tasks: readonly Task[];
-  readonly nextPageToken: string;
-  readonly pageSize: number;
-  readonly totalSize: number;
-}
-/** Steps come in bunches: all that is there is handed on at once. `closing` is true in the bunch that ends the stream. */
-export type Steps = AsyncIterable<{ readonly steps: readonly Step[]; readonly closing: boolean }>;
+/**
+ * Steps come in bunches: all that is there is handed on at once. `closing` is true in the bunch that ends the stream.
+ * `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands.
+ */
+export type Steps = AsyncIterable<{ readonly steps: readonly Step[]; readonly closing: boolean }> & {
+  readonly compacted?: true;
+};
 export type Core = (operation: Operation, scope: Scope, signal: Lazy<AbortSignal>) => Promise<Answer | Steps>;
 /** A value that is made only if somebody asks: an abort signal costs more than the rest of a get. */
 export type Lazy<T> = () => T;
@@ -247,6 +262,7 @@ export interface Store {
   readonly log: EventLog;
   readonly tasks: TaskIndex;
   readonly runs: RunQueue;
+  readonly upkeep: Upkeep;
   /** The time of the newest event, so that a clock that was set back goes on from there. */
   readonly lastAt: number;
   close(): Promise<void>;
@@ -257,31 +273,33 @@ export interface EventLog {
    * when what came first can be read; Fault("task-not-found") if the task is not there for this scope.
    */
   append(scope: Scope, taskId: TaskId, events: readonly TaskEvent[], expected: Expected): Promise<void>;
-  /** Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. */
+  /**
+   * Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. Where events were
+   * compacted, the task as it ended is the one step.
+   */
   read(scope: Scope, taskId: TaskId, after: Seq, max: number): Promise<readonly Step[]>;
 }
 /**
  * What must still be true when an append is recorded: the log ends where the writer saw it, the task is in the state
- * in which the writer saw it, or the writer still holds the run.
+ * in which the writer saw it, or the writer still holds the run. `free`: no other task of its context wants a run, or
+ * else it is a Fault("busy").
  */
-export type Expected = { readonly after: Seq } | { readonly state: TaskState } | { readonly run: Run };
+export type Expected =
+  | { readonly after: Seq; readonly free?: boolean }
+  | { readonly state: TaskState }
+  | { readonly run: Run };
 export interface TaskIndex {
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;
-  get(scope: Scope, taskId: TaskId): Promise<{ readonly task: Task; readonly seq: Seq } | null>;
+  get(scope: Scope, taskId: TaskId): Promise<Found | null>;
   list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
 }
-/** A name that a caller gave: to a task (its own id of it), or to a call (so that a repeated one is known). */
-export interface Name {
-  readonly kind: "alias" | "key";
-  readonly name: string;
-}
-export interface Named {
-  readonly taskId: TaskId;
-  /** The place of the event that has the name. */
+export interface Found {
+  readonly task: Task;
+  /** The newest event. */
   readonly seq: Seq;
-  /** What the call said, if it is a call's name. */
-  readonly digest?: string;
+  /** Events up to this one are no longer kept; 0: all are. */
+  readonly since: Seq;
 }
 export interface RunQueue {
   /** Takes due tasks that nobody holds, in order of arrival; records that their runs have begun. */
@@ -297,8 +315,18 @@ export interface Run {
   readonly scope: Scope;
   readonly worker: string;
   readonly attempt: number;
+  /** The run before it was cut off. */
+  readonly afterCrash: boolean;
   /** The task as the run begins. */
   readonly task: Task;
+}
+
+export interface Upkeep {
+  /**
+   * Takes away what an agent's retention no longer keeps, the oldest first, a little at a time: whole tasks with their
+   * events and names, and the events of tasks that ended. How many tasks it touched; 0: nothing is left to do.
+   */
+  sweep(agent: AgentName, retention: Retention): Promise<number>;
 }
 
 /** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
@@ -307,7 +335,7 @@ export interface Bus {
   /** Calls `heard` at every ring until the returned function is called. */
   listen(topic: string, heard: () => void): () => void;
 }
-/** Readers of a task listen on its id; its run listens here, for a cancel. */
+/** Readers of a task listen on its id; its run listens here, for a cancel and for messages. */
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
 /** Rung when a task has become due. */
 export const DUE = "due";
@@ -323,27 +351,6 @@ export interface Agent {
   /** JSON Schema of its input, if it said so. */
   readonly inputSchema: JsonObject | undefined;
   readonly policy: AgentPolicy;
-}
-/** How an agent wants its tasks to be treated. */
-export interface AgentPolicy {
-  /** What becomes of a run that was cut off. */
-  readonly onCrash: "resume" | "fail" | "ask";
-  /** How often a turn may be begun; undefined: the server's limit. */
-  readonly attempts: number | undefined;
-  /** What becomes of a message while the agent is at an earlier turn of its context. */
-  readonly turns: "queue" | "reject" | "parallel";
-  /** A message to a task that is being worked on reaches the run. */
-  readonly acceptsWhileWorking: boolean;
-  /** "messageId": a message that was sent before is the same call. */
-  readonly dedupe: "messageId" | undefined;
-  /** How long settled tasks are kept; undefined: for ever. */
-  readonly retention: Retention | undefined;
-}
-export interface Retention {
-  /** Since they settled. */
-  readonly ageMs?: number | undefined;
-  /** Per caller, the newest. */
-  readonly count?: number | undefined;
 }
 export interface Catalog {
   /** By its name, or by the UUID that follows from its name; undefined: the default agent. */
@@ -366,12 +373,21 @@ export interface Turn {
   readonly log: Log;
   /** This context's earlier turns, oldest first: what callers said, and what the agent made of it. */
   history(): Promise<readonly Message[]>;
+  /** Messages that come while the turn is worked on, if its agent takes them; ends with the run. */
+  readonly incoming: AsyncIterable<Message>;
+  /** What an earlier attempt of this turn noted there; null: nothing. A new step waits until those on record were found. */
+  recall(place: NotePlace): Promise<Note | null>;
+  /** Puts a note on record; resolves when it is committed. */
+  note(note: Note): Promise<void>;
   newId(): string;
+  now(): number;
+  /** At least 0, below 1. */
+  random(): number;
 }
 /** What an agent can say: the part of the log that is its own. Cancelling is the runner's affair. */
 export type AgentEvent =
   | (Extract<TaskEvent, { type: "status" }> & { readonly state: Exclude<ReportedState, "canceled"> })
-  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" | "noted" }>;
+  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" }>;
 
 /** Where what callers must not see is written down. */
 export interface Log {

@@ -1,23 +1,29 @@
 import { CHUNK_MARK } from "../agents/script.ts";
 import type { Answer } from "./answer.ts";
-import type { Wire, Work } from "./order.ts";
+import { readReply } from "./grpc.ts";
+import type { Over, Wire, Work } from "./order.ts";
 import { type Json, member, SPELLINGS } from "./wire.ts";
 
 /** What an answer must be. */
 export interface Expected {
   wire: Wire;
+  over: Over;
   work: Work;
   key: string;
   /** What the agent echoes; the chunks of a stream are known. */
   text: string;
 }
 
+/** How protobuf begins a status with the state that has the number 3. */
+const COMPLETED = "\x08\x03";
+
 /** Every answer is checked like this: cheap, so that the generator never becomes the limit. */
-export function checkQuickly(answer: Answer, { wire, work, key }: Expected): void {
+export function checkQuickly(answer: Answer, { wire, over, work, key }: Expected): void {
   const { status, body } = answer;
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 200)}`);
   if (!body.includes(key)) throw new Error(`an answer to another call: ${body.slice(0, 200)}`);
-  if (!body.includes(SPELLINGS[wire].completed)) throw new Error(`not completed: ${body.slice(-300)}`);
+  if (!body.includes(over === "grpc" ? COMPLETED : SPELLINGS[wire].completed))
+    throw new Error(`not completed: ${body.slice(-300)}`);
   if (work.kind === "stream") checkChunks(body, work.chunks);
 }
 
@@ -28,8 +34,9 @@ export function checkFully(answer: Answer, expected: Expected): void {
   else checkTask(readTask(answer, expected), expected.text);
 }
 
-export function readTask(answer: Answer, { wire, work }: Expected): Json {
-  const result = member(JSON.parse(answer.body) as Json, "result");
+export function readTask(answer: Answer, { wire, over, work }: Expected): Json {
+  const body = (over === "grpc" ? readReply(answer.body) : JSON.parse(answer.body)) as Json;
+  const result = over === "jsonrpc" ? member(body, "result") : body;
   return work.kind === "send" ? SPELLINGS[wire].toTask(result) : result;
 }
 

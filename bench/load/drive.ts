@@ -1,7 +1,14 @@
 import { checkFully, checkQuickly, type Expected, readTask } from "./check.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { openGrpcConnection } from "./grpc.ts";
 import type { Order, Outcome, Work } from "./order.ts";
-import { type CallWriter, createGetWriter, createKeys, createMessageWriter } from "./wire.ts";
+import {
+  type CallWriter,
+  createBareWriter,
+  createGetWriter,
+  createKeys,
+  createMessageWriter,
+} from "./wire.ts";
 
 /** After so many failures the rest of a round teaches nothing. */
 const FAILURES_MAX = 10;
@@ -30,8 +37,15 @@ export async function prepare(order: Order): Promise<() => Promise<Outcome>> {
 }
 
 async function openLane(order: Order, key: string): Promise<Lane> {
+  if (order.over !== "jsonrpc") return await openBareLane(order);
   const connection = await openConnection(order.port);
   return { connection, write: await createWriter(order, connection, key) };
+}
+
+/** Without the envelope of JSON-RPC. */
+async function openBareLane({ over, port }: Order): Promise<Lane> {
+  const connection = await (over === "grpc" ? openGrpcConnection(port) : openConnection(port));
+  return { connection, write: createBareWriter(over, ECHO, port) };
 }
 
 async function createWriter(
@@ -42,7 +56,7 @@ async function createWriter(
   if (work.kind === "stream") return createMessageWriter(wire, "stream", toText(work), port);
   const send = createMessageWriter(wire, "send", toText(work), port);
   if (work.kind === "send") return send;
-  const expected: Expected = { wire, work: { kind: "send" }, key, text: ECHO };
+  const expected: Expected = { wire, over: "jsonrpc", work: { kind: "send" }, key, text: ECHO };
   const answer = await connection.call(send(key));
   checkFully(answer, expected);
   return createGetWriter(wire, String(readTask(answer, expected).id), port);
@@ -68,9 +82,9 @@ async function drive(order: Order, lanes: Lane[], nextKey: () => string): Promis
 }
 
 async function driveLane(order: Order, lane: Lane, tally: Tally, endMs: number, nextKey: () => string) {
-  const { wire, work } = order;
+  const { wire, over, work } = order;
   while (performance.now() < endMs && tally.started < order.operationsMax) {
-    const expected: Expected = { wire, work, key: nextKey(), text: ECHO };
+    const expected: Expected = { wire, over, work, key: nextKey(), text: ECHO };
     const check = tally.started++ === 0 ? checkFully : checkQuickly;
     try {
       check(await lane.connection.call(lane.write(expected.key)), expected);

@@ -3,11 +3,15 @@
 /** How a call is spelled. */
 export type Wire = "v1" | "v03";
 
+/** What a call is spelled over. Only sends of v1 go over anything but JSON-RPC. */
+export type Over = "jsonrpc" | "rest" | "grpc";
+
 export type Work = { kind: "send" } | { kind: "get" } | { kind: "stream"; chunks: number };
 
 export interface Order {
   port: number;
   wire: Wire;
+  over: Over;
   work: Work;
   connections: number;
   /** No operation starts after this; those under way are finished and counted. */

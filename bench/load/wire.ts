@@ -1,4 +1,5 @@
-import type { Wire } from "./order.ts";
+import { toRequest } from "./grpc.ts";
+import type { Over, Wire } from "./order.ts";
 
 /** How each wire spells the three calls of the bench, and the words in its answers. */
 export interface Spelling {
@@ -80,10 +81,25 @@ export function createGetWriter(wire: Wire, taskId: string, port: number): CallW
 
 function createCallWriter(wire: Wire, method: string, params: object, port: number): CallWriter {
   const body = JSON.stringify({ jsonrpc: "2.0", id: KEY, method, params });
-  const head =
-    `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
-    `Accept: application/json, text/event-stream\r\n${SPELLINGS[wire].headers}Content-Length: ${body.length}\r\n\r\n`;
-  const pieces = (head + body).split(KEY);
+  return toWriter(toPost("/", wire, port, body));
+}
+
+/** A send of v1 without an envelope. */
+export function createBareWriter(over: Over, text: string, port: number): CallWriter {
+  const params = { message: SPELLINGS.v1.toMessage(KEY, text) };
+  if (over === "grpc") return toWriter(toRequest(params));
+  return toWriter(toPost("/agents/bench/message:send", "v1", port, JSON.stringify(params)));
+}
+
+function toPost(path: string, wire: Wire, port: number, body: string): string {
+  return (
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+    `Accept: application/json, text/event-stream\r\n${SPELLINGS[wire].headers}Content-Length: ${body.length}\r\n\r\n${body}`
+  );
+}
+
+function toWriter(call: string): CallWriter {
+  const pieces = call.split(KEY);
   return key => pieces.join(key);
 }
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../model/index.ts";
 import { ConfigFailure, type Flags, readSettings, type Settings } from "./config.ts";
@@ -61,6 +61,7 @@ describe("settings", () => {
       attemptsMax: LIMITS.attemptsMax,
       firstWordMs: LIMITS.firstWordMs,
       sendWaitMs: 0,
+      sweepMs: 60_000,
       agents: [],
       agentsFolder: empty,
       configFiles: [],
@@ -77,6 +78,8 @@ describe("settings", () => {
   test("are found under every option's variable and flag", async () => {
     const texts: Record<string, string> = {
       host: "::1",
+      tlsCert: "/tls/server.crt",
+      tlsKey: "/tls/server.key",
       data: ":memory:",
       default: "echo",
       publicUrl: "https://example.org/a//",
@@ -119,7 +122,8 @@ describe("settings", () => {
   });
 
   test("place a relative data folder where it was written down", async () => {
-    const config = configFile("export default { data: 'tasks' }");
+    const config = configFile("export default { data: 'tasks', tlsCert: 'server.crt' }");
+    expect((await read({ config })).tlsCert).toBe(join(dirname(config), "server.crt"));
     expect((await read({ config })).data).toBe(join(config, "..", "tasks"));
     expect((await read({ config, data: "tasks" })).data).toBe(join(empty, "tasks"));
     expect((await read({ data: "/var/tasks" })).data).toBe("/var/tasks");
@@ -185,6 +189,24 @@ describe("a config file", () => {
     expect(await problemsOf(read({ config }))).toEqual([
       `port: expected a whole number from 0 to 65535, got "1" (from ${config})`,
     ]);
+  });
+});
+
+describe("LangGraph's own switch in a config file", () => {
+  const http = (value: string) => configFile(`export default { langgraph: "strict", http: ${value} };`);
+
+  test("turns its dialect off, unless somebody who counts more says otherwise", async () => {
+    const off = http("{ disable_a2a: true }");
+    expect((await read({ config: off })).langgraph).toBe("off");
+    expect((await read({ config: off, langgraph: "on" })).langgraph).toBe("on");
+    expect((await read({ config: http("{ disable_a2a: false }") })).langgraph).toBe("strict");
+  });
+
+  test("is exactly this one", async () => {
+    for (const value of ["true", "{}", "{ disable_a2a: 1 }", "{ disable_a2a: true, disable_mcp: true }"])
+      expect(await problemsOf(read({ config: http(value) }))).toEqual([
+        expect.stringMatching(/^http: expected { disable_a2a: true } or .*, got .* \(from .*\.mjs\)$/),
+      ]);
   });
 });
 

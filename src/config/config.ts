@@ -3,7 +3,16 @@ import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { importFile } from "./import.ts";
 import { hint, nearest } from "./nearest.ts";
-import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName, type Options } from "./options.ts";
+import {
+  envName,
+  flagName,
+  HTTP,
+  type HttpConfig,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+  type Options,
+} from "./options.ts";
 
 export interface Settings extends Options {
   /** Where relative names in `agents` start. */
@@ -13,7 +22,9 @@ export interface Settings extends Options {
 }
 
 /** What a `dragoman.config.ts` may say. */
-export type Config = { readonly [K in OptionName]?: Options[K] | undefined };
+export type Config = { readonly [K in OptionName]?: Options[K] | undefined } & {
+  readonly http?: HttpConfig | undefined;
+};
 
 /** Types a config file: `export default defineConfig({ … })`. */
 export const defineConfig = (config: Config): Config => config;
@@ -65,6 +76,12 @@ export async function readSettings(parts: SettingsParts): Promise<Settings> {
   return { ...merge(cwd, sources), configFiles: read?.files ?? [] };
 }
 
+/** For a program that has the config in hand: neither a file nor the environment is looked at. */
+export const toSettings = (config: Config, cwd: string): Settings => ({
+  ...merge(cwd, [configSource(config, "createHandler", cwd)]),
+  configFiles: [],
+});
+
 const CONFIG_FILE = /^dragoman\.config\.m?[jt]s$/;
 const CONFIG_NAMES = ["ts", "mts", "js", "mjs"].map(extension => `dragoman.config.${extension}`);
 
@@ -85,14 +102,22 @@ function findConfigFile(cwd: string, named: readonly unknown[]): string | undefi
 }
 
 function fileSource(file: string, exported: unknown): Source {
-  const source = { folder: dirname(file), origin: () => file, texts: false };
-  if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
-    const problem = `${file} must \`export default defineConfig({ … })\`, but its default export is ${show(exported)}`;
-    return { ...source, values: {}, problems: [problem] };
-  }
-  const unknown = Object.keys(exported).filter(key => !isOption(key));
-  const problems = unknown.map(key => `${file}: there is no option "${key}"${hint(key, OPTION_NAMES)}`);
-  return { ...source, values: exported as Record<string, unknown>, problems };
+  if (typeof exported === "object" && exported !== null && !Array.isArray(exported))
+    return configSource(exported, file, dirname(file));
+  const problem = `${file} must \`export default defineConfig({ … })\`, but its default export is ${show(exported)}`;
+  return { folder: dirname(file), origin: () => file, texts: false, values: {}, problems: [problem] };
+}
+
+/** `whence`: where it was written down. */
+function configSource(config: object, whence: string, folder: string): Source {
+  const source = { folder, origin: () => whence, texts: false };
+  const { http, ...values } = config as Record<string, unknown>;
+  const unknown = Object.keys(values).filter(key => !isOption(key));
+  const problems = unknown.map(key => `${whence}: there is no option "${key}"${hint(key, OPTION_NAMES)}`);
+  if (http === undefined) return { ...source, values, problems };
+  const read = HTTP.schema.safeParse(http);
+  if (!read.success) problems.push(`http: expected ${HTTP.expected}, got ${show(http)} (from ${whence})`);
+  return { ...source, values: read.data?.disable_a2a ? { ...values, langgraph: "off" } : values, problems };
 }
 
 function envSource(cwd: string, env: Env): Source {
@@ -133,9 +158,11 @@ function merge(cwd: string, sources: readonly Source[]): Options & { readonly ag
   return merged as unknown as Options & { readonly agentsFolder: string };
 }
 
-/** A relative folder starts where it was written down. */
+const PATHS: ReadonlySet<OptionName> = new Set<OptionName>(["data", "tlsCert", "tlsKey"]);
+
+/** A relative path starts where it was written down. */
 const placed = (name: OptionName, value: unknown, folder: string): unknown =>
-  name === "data" && typeof value === "string" && value !== ":memory:" ? resolve(folder, value) : value;
+  PATHS.has(name) && typeof value === "string" && value !== ":memory:" ? resolve(folder, value) : value;
 
 function check(name: OptionName, source: Source, problems: string[]): unknown {
   const { schema, expected, fromText } = OPTIONS[name];

@@ -53,7 +53,11 @@ const DEFINITION = z.strictObject({
   acceptsWhileWorking: z.boolean().optional(),
   dedupe: z.literal("messageId").optional(),
   retention: z
-    .strictObject({ ageMs: z.int().min(1).optional(), count: z.int().min(0).optional() })
+    .strictObject({
+      ageMs: z.int().min(1).optional(),
+      count: z.int().min(0).optional(),
+      eventsAgeMs: z.int().min(1).optional(),
+    })
     .optional(),
   stateTransitionHistory: z.boolean().optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),

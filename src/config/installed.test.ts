@@ -30,5 +30,5 @@ test("the built and installed server finds its examples, although Node strips no
   const command = ["--input-type=module", "--eval", SCRIPT];
   const child = spawnSync(process.execPath, command, { cwd: root, encoding: "utf8" });
   expect(child.stderr).toBe("");
-  expect(child.stdout).toBe("echo booking countdown reporter slow");
+  expect(child.stdout).toBe("echo booking countdown reporter research slow");
 });

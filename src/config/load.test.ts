@@ -138,7 +138,7 @@ describe("agents are found", () => {
   });
 
   test("among the bundled examples when none is named, and echo is the first", () => {
-    expect(namesOf("examples")).toEqual(["echo", "booking", "countdown", "reporter", "slow"]);
+    expect(namesOf("examples")).toEqual(["echo", "booking", "countdown", "reporter", "research", "slow"]);
     const folder = fileURLToPath(new URL("../../examples/", import.meta.url));
     expect(outcome("examples").files).toContain(join(folder, "slow.ts"));
   });

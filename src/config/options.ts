@@ -11,6 +11,10 @@ export type Profile = "on" | "strict" | "off";
 export interface Options {
   readonly port: number;
   readonly host: string;
+  /** Where gRPC has a port of its own; undefined: it shares the port, or with TLS has the next one. */
+  readonly grpcPort: number | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
   /** An absolute folder, or ":memory:". */
   readonly data: string;
   readonly default: string | undefined;
@@ -35,6 +39,7 @@ export interface Options {
   readonly attemptsMax: number;
   readonly firstWordMs: number;
   readonly sendWaitMs: number;
+  readonly sweepMs: number;
   readonly agents: readonly (string | AgentDefinition)[];
 }
 export type OptionName = keyof Options;
@@ -73,9 +78,10 @@ const TRUTHS: Readonly<Record<string, boolean>> = {
 };
 const asTruth = (text: string): unknown => TRUTHS[text.toLowerCase()] ?? text;
 
-function whole(min: number, max: number, facts: Facts<number>): Option<number> {
+function whole<T extends number | undefined>(min: number, max: number, facts: Facts<T>): Option<T> {
   const expected = `a whole number from ${min} to ${max}`;
-  return { ...facts, expected, schema: z.int().min(min).max(max), fromText: asNumber };
+  const schema = z.int().min(min).max(max) as unknown as z.ZodType<T>;
+  return { ...facts, expected, schema, fromText: asNumber };
 }
 
 /** What a timer takes. */
@@ -103,6 +109,14 @@ const publicUrl = z
 /** A path may not look like a URL: a database elsewhere would quietly become a folder here. */
 const folder = z.string().refine(text => text !== "" && !text.includes("://") && !text.includes("\0"));
 
+const file = (about: string): Option<string | undefined> => ({
+  about,
+  expected: "a file name",
+  schema: folder,
+  fallback: undefined,
+  fromText: asText,
+});
+
 const agents = z.array(
   z.custom<string | AgentDefinition>(
     one => (typeof one === "string" && one !== "") || (typeof one === "object" && one !== null),
@@ -118,6 +132,12 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     fallback: "127.0.0.1",
     fromText: asText,
   },
+  grpcPort: whole<number | undefined>(0, 65_535, {
+    about: "A port for gRPC alone; else it shares the port, and with TLS has the next one",
+    fallback: undefined,
+  }),
+  tlsCert: file("The certificate, in PEM form: HTTPS is spoken"),
+  tlsKey: file("The private key of the certificate, in PEM form"),
   data: {
     about: "The folder where tasks are kept, or :memory:",
     expected: 'a folder or ":memory:"',
@@ -192,6 +212,10 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     fallback: LIMITS.firstWordMs,
   }),
   sendWaitMs: ms(0, { about: "How long a blocking send waits for its task; 0: to the end", fallback: 0 }),
+  sweepMs: ms(10, {
+    about: "Between two looks for tasks that an agent's retention no longer keeps",
+    fallback: LIMITS.sweepMs,
+  }),
   agents: {
     about: "Agent files, globs and folders",
     expected: "a list of file names, globs, folders and agents",
@@ -200,6 +224,13 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     fromText: asList,
   },
 };
+
+/** `langgraph: "off"` in LangGraph's own words, as its config file has them: in a config file only. */
+export const HTTP = {
+  expected: "{ disable_a2a: true } or { disable_a2a: false }",
+  schema: z.strictObject({ disable_a2a: z.boolean() }),
+};
+export type HttpConfig = z.infer<typeof HTTP.schema>;
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
-import { Fault } from "../model/index.ts";
+import { Fault, type Json } from "../model/index.ts";
+import type { Incoming } from "./exchange.ts";
 
 export interface BodyLimits {
   readonly bodyBytesMax: number;
@@ -13,7 +13,7 @@ export interface Bodies {
    * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
    * connection survives and the caller gets to read the refusal.
    */
-  read(request: IncomingMessage): Promise<string>;
+  read(request: Incoming): Promise<string>;
   close(): void;
 }
 
@@ -30,7 +30,7 @@ interface Arriving {
 }
 
 const ARRIVING = Symbol("arriving");
-type Request = IncomingMessage & { [ARRIVING]?: Arriving | undefined };
+type Request = Incoming & { [ARRIVING]?: Arriving | undefined };
 
 /** Looks at a body within its time: one watch for all costs less than a timer for each. */
 const LOOKS = 10;
@@ -48,6 +48,7 @@ export function createBodies(limits: BodyLimits): Bodies {
   return {
     read: (request: Request) =>
       new Promise((resolve, reject) => {
+        if (request.readableEnded) return resolve(readEarlier(request, limits));
         request[ARRIVING] = { chunks: [], size: 0, looks: 0, limits, arriving, resolve, reject };
         arriving.add(request);
         request.on("data", take);
@@ -85,7 +86,7 @@ function end(request: Request, fault: Fault | null): void {
   body.arriving.delete(request);
   const text = fault ? null : toText(body.chunks);
   if (text !== null) body.resolve(text);
-  else body.reject(fault ?? new Fault("parse", "The body is not UTF-8"));
+  else body.reject(fault ?? notText());
 }
 
 function toText(chunks: readonly Buffer[]): string | null {
@@ -93,8 +94,41 @@ function toText(chunks: readonly Buffer[]): string | null {
   return isUtf8(bytes) ? bytes.toString("utf8") : null;
 }
 
+/** Whoever was there before us has read the body; what he made of it lies with the request, if he is of Express's kind. */
+function readEarlier(request: Incoming, limits: BodyLimits): string {
+  const { body } = request as { readonly body?: unknown };
+  if (body === undefined)
+    throw new Fault("internal", "Something before this server has read the body, and left nothing of it");
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  if (bytes.length > limits.bodyBytesMax) throw tooLarge(limits);
+  const text = toText([bytes]);
+  if (text === null) throw notText();
+  return text;
+}
+
+const notText = (): Fault => new Fault("parse", "The body is not UTF-8");
+
 const tooLarge = (limits: BodyLimits): Fault =>
   new Fault("too-large", `The body is larger than ${limits.bodyBytesMax} bytes, the most this server takes`);
 
 const tooSlow = (limits: BodyLimits): Fault =>
   new Fault("too-slow", `The body did not arrive within ${limits.bodyReadMs} ms`);
+
+/** The JSON of a body. */
+export function parseJson(text: string, type: string | undefined): Json {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
+  } catch {
+    throw isJson(type) ? new Fault("parse", "The body is not JSON") : wrongType(type);
+  }
+}
+
+export const isJson = (type: string | undefined): boolean =>
+  type === undefined || type === "application/json" || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type);
+
+export const wrongType = (type: string | undefined): Fault =>
+  new Fault("content-type-not-supported", `Send the header Content-Type: application/json, not ${type}`, {
+    field: "Content-Type",
+  });

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Pipeline, Route, WireReply } from "../ports.ts";
 import { toCall } from "./call.ts";
-import { type Exchange, sendJson } from "./exchange.ts";
+import { type Exchange, sendText } from "./exchange.ts";
 import { sendFault } from "./rest.ts";
+import type { OwnDocument } from "./routes.ts";
 
 export interface DocumentParts {
   readonly pipeline: Pipeline;
@@ -18,28 +19,39 @@ export function createDocuments(parts: DocumentParts) {
   async function serve(exchange: Exchange, route: Route): Promise<void> {
     const asked = { method: route.method, params: undefined, metadata: undefined };
     const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
-    if (reply.kind === "one") return sendDocument(exchange, reply);
-    if (reply.kind === "fault") return sendFault(exchange, reply);
+    if (reply.kind === "one") return send(exchange, reply.json, reply.headers);
+    if (reply.kind === "fault") return sendFault(exchange, uncached(reply));
     throw new Error("a document cannot be a stream");
   }
 
-  function sendDocument(exchange: Exchange, reply: WireReply & { kind: "one" }): void {
-    const etag = `"${createHash("sha256").update(reply.json).digest("base64url").slice(0, 22)}"`;
+  function sendOwn(exchange: Exchange, document: OwnDocument): void {
+    const { text, headers } = document.write(exchange.base());
+    exchange.request.resume();
+    send(exchange, text, headers);
+  }
+
+  function send(exchange: Exchange, text: string, own: Readonly<Record<string, string>>): void {
+    const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
     const modifiedAt = parts.modifiedAt();
     const headers = {
-      ...reply.headers,
+      ...own,
       ETag: etag,
       "Last-Modified": new Date(modifiedAt).toUTCString(),
-      "Cache-Control": reply.headers["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
+      "Cache-Control": own["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
       Vary: "A2A-Version",
     };
-    if (!isUnchanged(exchange, etag, modifiedAt))
-      return sendJson(exchange.response, 200, reply.json, headers);
+    if (!isUnchanged(exchange, etag, modifiedAt)) return sendText(exchange.response, 200, text, headers);
     exchange.response.writeHead(304, headers);
     exchange.response.end();
   }
 
-  return { serve };
+  return { serve, sendOwn };
+}
+
+/** What is refused now may be there in a moment. */
+function uncached(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fault" } {
+  const { "Cache-Control": _, ...headers } = reply.headers;
+  return { ...reply, headers };
 }
 
 /** RFC 9110 §13.2.2: the tag decides if it is there, else the date. */

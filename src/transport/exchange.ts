@@ -1,11 +1,35 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Headers } from "../ports.ts";
 import type { Place } from "./routes.ts";
 
+/** What is used of a request; one that did not come over Node's HTTP needs no more than this. */
+export interface Incoming {
+  readonly method?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Nothing of it is still on its way. */
+  readonly complete: boolean;
+  readonly readableEnded: boolean;
+  on(event: string, heard: (this: Incoming, chunk: Buffer) => void): unknown;
+  resume(): unknown;
+}
+/** What is used of a response. */
+export interface Outgoing {
+  readonly headersSent: boolean;
+  readonly destroyed: boolean;
+  readonly writableNeedDrain: boolean;
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
+  write(text: string, encoding?: BufferEncoding): boolean;
+  end(text?: string, encoding?: BufferEncoding): unknown;
+  destroy(): unknown;
+  on(event: string, heard: () => void): unknown;
+  once(event: string, heard: () => void): unknown;
+  off(event: string, heard: () => void): unknown;
+}
+
 /** One HTTP request and its response, as far as a transport needs to know. */
 export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: Incoming;
+  readonly response: Outgoing;
   readonly place: Place;
   readonly headers: Headers;
   readonly query: URLSearchParams;
@@ -15,28 +39,34 @@ export interface Exchange {
   signal(): AbortSignal;
 }
 
-export function sendJson(
-  response: ServerResponse,
+/** Sends JSON, unless the headers tell another type. */
+export function sendText(
+  response: Outgoing,
   status: number,
-  json: string,
+  text: string,
   headers: Readonly<Record<string, string>>,
 ): void {
+  const bytes = Buffer.byteLength(text);
   response.writeHead(status, {
     ...headers,
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(json),
+    "Content-Type": headers["Content-Type"] ?? "application/json",
+    "Content-Length": bytes,
   });
-  response.end(json);
+  response.end(text, encodingOf(text, bytes));
 }
+
+/** Plain ASCII, as most JSON is, need not be encoded: it is copied as it is, and that is quicker. */
+export const encodingOf = (text: string, bytes = Buffer.byteLength(text)): "latin1" | "utf8" =>
+  bytes === text.length ? "latin1" : "utf8";
 
 /** A refusal outside of any dialect: there is nobody at this path to say it. */
 export function sendProblem(
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   code: string,
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const json = JSON.stringify({ error: { code: status, status: code, message } });
-  sendJson(response, status, json, { "Cache-Control": "no-store", ...headers });
+  sendText(response, status, json, { "Cache-Control": "no-store", ...headers });
 }

@@ -1,8 +1,8 @@
 import { Fault, type Json, LIMITS } from "../model/index.ts";
 import type { Frame, Pipeline, WireFault, WireReply } from "../ports.ts";
-import type { Bodies } from "./body.ts";
+import { type Bodies, isJson, parseJson, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
-import { type Exchange, sendJson } from "./exchange.ts";
+import { type Exchange, sendText } from "./exchange.ts";
 import { sourceOfId } from "./source.ts";
 import { openStream, type Streams } from "./sse.ts";
 
@@ -54,9 +54,9 @@ export function createJsonRpc(parts: JsonRpcParts) {
   function answer(exchange: Exchange, reply: WireReply, id: string): Promise<void> | void {
     const { response } = exchange;
     if (reply.kind === "one")
-      return sendJson(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`, reply.headers);
+      return sendText(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`, reply.headers);
     if (reply.kind === "fault" && !reply.fault.asStream)
-      return sendJson(response, reply.fault.status, toError(reply.fault, id), {
+      return sendText(response, reply.fault.status, toError(reply.fault, id), {
         ...reply.headers,
         // A body that is still on its way cannot be told from the next request.
         ...(!exchange.request.complete && { Connection: "close" }),
@@ -103,7 +103,7 @@ function silenceFor(id: string | undefined, reply: WireReply): number | null {
 }
 
 function readEnvelope(text: string, type: string | undefined): Opened {
-  const body = parse(text, type);
+  const body = parseJson(text, type);
   if (Array.isArray(body)) throw invalid("Batches are not taken; send one call in each request");
   if (body === null || typeof body !== "object") throw invalid("The body must be a JSON-RPC request object");
   const { jsonrpc, method, params, metadata } = body as { [name: string]: Json };
@@ -113,22 +113,6 @@ function readEnvelope(text: string, type: string | undefined): Opened {
   if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method", id);
   return { id, method, params, metadata };
 }
-
-function parse(text: string, type: string | undefined): Json {
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
-  } catch {
-    throw new EnvelopeFault(isJson(type) ? new Fault("parse", "The body is not JSON") : wrongType(type));
-  }
-}
-
-const isJson = (type: string | undefined): boolean =>
-  type === undefined || type === "application/json" || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type);
-
-const wrongType = (type: string | undefined): Fault =>
-  new Fault("content-type-not-supported", `Send the header Content-Type: application/json, not ${type}`, {
-    field: "Content-Type",
-  });
 
 /** The id as JSON text, exactly as it came. */
 function readId(id: Json | undefined, text: string): string | undefined {

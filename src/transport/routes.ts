@@ -4,64 +4,124 @@ import type { Dialect, PathVars, Route } from "../ports.ts";
 export interface Place {
   readonly endpoint: string;
   readonly vars: PathVars;
-  readonly byVerb: ReadonlyMap<string, Route>;
+  readonly byVerb: ReadonlyMap<string, Route | OwnRoute>;
+}
+
+/** A document of the server itself: no dialect has a part in it. */
+export interface OwnDocument {
+  readonly path: string;
+  /** `base`: see `WireCall`. */
+  write(base: string): { readonly text: string; readonly headers: Readonly<Record<string, string>> };
+}
+
+interface OwnRoute {
+  readonly transport: "own";
+  readonly verb: "GET";
+  readonly path: string;
+  readonly document: OwnDocument;
+}
+
+/** All paths that begin alike; one segment leads to the next of them. */
+interface Branch {
+  readonly fixed: Map<string, Branch>;
+  /** A name with a verb behind it, as in `{id}:cancel`: by the verb, with its colon. */
+  readonly verbs: Map<string, Branch>;
+  named: Branch | undefined;
+  here: Pattern | undefined;
 }
 
 interface Pattern {
-  readonly segments: readonly string[];
   readonly endpoint: string;
-  readonly byVerb: Map<string, Route>;
+  readonly names: readonly string[];
+  readonly byVerb: Map<string, Route | OwnRoute>;
+}
+
+/** The route table, made from what the dialects say about themselves, and what the server has beside them. */
+export function createRoutes(
+  dialects: readonly Dialect[],
+  own: readonly OwnDocument[],
+): (path: string) => Place | null {
+  const root = createBranch();
+  for (const route of dialects.flatMap(dialect => dialect.routes)) add(root, route);
+  for (const document of own) add(root, { transport: "own", verb: "GET", path: document.path, document });
+  return path => {
+    const segments = path.split("/");
+    // Official clients post with and without a trailing slash; a redirect would lose the body.
+    if (segments.length > 2 && segments.at(-1) === "") segments.pop();
+    return find(root, segments);
+  };
+}
+
+const createBranch = (): Branch => ({
+  fixed: new Map(),
+  verbs: new Map(),
+  named: undefined,
+  here: undefined,
+});
+
+const NAME = /^\{(\w+)\}(:\w+)?$/;
+
+function add(root: Branch, route: Route | OwnRoute): void {
+  const names: string[] = [];
+  let branch = root;
+  for (const segment of route.path.split("/").slice(1)) {
+    const [, name, verb] = NAME.exec(segment) ?? [];
+    if (name === undefined) branch = grow(branch.fixed, segment);
+    else {
+      names.push(name);
+      branch = verb === undefined ? (branch.named ??= createBranch()) : grow(branch.verbs, verb);
+    }
+  }
+  const here = (branch.here ??= { endpoint: route.path, names, byVerb: new Map() });
+  if (here.endpoint !== route.path) throw new Error(`${route.path} is the same path as ${here.endpoint}`);
+  // The first dialect in the list names the method of a shared route; which one speaks is decided by its claim.
+  if (!here.byVerb.has(route.verb)) here.byVerb.set(route.verb, route);
+}
+
+function grow(from: Map<string, Branch>, key: string): Branch {
+  const branch = from.get(key) ?? createBranch();
+  from.set(key, branch);
+  return branch;
+}
+
+function find(root: Branch, segments: readonly string[]): Place | null {
+  const values: string[] = [];
+  let branch: Branch | undefined = root;
+  for (let i = 1; branch && i < segments.length; i++) branch = enter(branch, segments[i] as string, values);
+  const here = branch?.here;
+  const vars = here && toVars(here.names, values);
+  return vars ? { endpoint: here.endpoint, vars, byVerb: here.byVerb } : null;
+}
+
+/**
+ * A fixed segment wins over a name with a verb, and that over a name, whatever the order in the list. There is no way
+ * back: what is fixed in one path is nobody's name in another.
+ */
+function enter(branch: Branch, segment: string, values: string[]): Branch | undefined {
+  const fixed = branch.fixed.get(segment);
+  if (fixed || segment === "") return fixed;
+  const colon = branch.verbs.size > 0 ? segment.lastIndexOf(":") : -1;
+  const verb = colon > 0 ? branch.verbs.get(segment.slice(colon)) : undefined;
+  values.push(verb ? segment.slice(0, colon) : segment);
+  return verb ?? branch.named;
 }
 
 const NO_VARS: PathVars = Object.freeze({});
 
-/** The route table, made from what the dialects say about themselves. */
-export function createRoutes(dialects: readonly Dialect[]): (path: string) => Place | null {
-  const fixed = new Map<string, Place & Pattern>();
-  const open: Pattern[] = [];
-  for (const route of dialects.flatMap(dialect => dialect.routes)) add(route);
-
-  function add(route: Route): void {
-    const known = fixed.get(route.path) ?? open.find(pattern => pattern.endpoint === route.path);
-    const pattern = known ?? { segments: route.path.split("/"), endpoint: route.path, byVerb: new Map() };
-    // The first dialect in the list names the method of a shared route; which one speaks is decided by its claim.
-    if (!pattern.byVerb.has(route.verb)) pattern.byVerb.set(route.verb, route);
-    if (known) return;
-    if (route.path.includes("{")) open.push(pattern);
-    else fixed.set(route.path, { ...pattern, vars: NO_VARS });
-  }
-
-  return path => {
-    // Official clients post with and without a trailing slash; a redirect would lose the body.
-    const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-    const exact = fixed.get(bare);
-    if (exact) return exact;
-    const segments = bare.split("/");
-    for (const pattern of open) {
-      const vars = matched(pattern.segments, segments);
-      if (vars) return { endpoint: pattern.endpoint, vars, byVerb: pattern.byVerb };
-    }
-    return null;
-  };
-}
-
-/** The segments that stand for names in braces, or null if the path is another one. */
-function matched(pattern: readonly string[], segments: readonly string[]): PathVars | null {
-  if (pattern.length !== segments.length) return null;
+/** null: one of them is not well encoded. */
+function toVars(names: readonly string[], values: readonly string[]): PathVars | null {
+  if (names.length === 0) return NO_VARS;
   const vars: Record<string, string> = {};
-  for (let i = 0; i < pattern.length; i++) {
-    const wanted = pattern[i] as string;
-    const given = segments[i] as string;
-    if (wanted === given) continue;
-    if (!wanted.startsWith("{") || given === "") return null;
-    const decoded = decode(given);
-    if (decoded === null) return null;
-    vars[wanted.slice(1, -1)] = decoded;
+  for (let i = 0; i < names.length; i++) {
+    const value = decode(values[i] as string);
+    if (value === null) return null;
+    vars[names[i] as string] = value;
   }
   return vars;
 }
 
 function decode(segment: string): string | null {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,21 +1,22 @@
-import type { ServerResponse } from "node:http";
 import type { Frame } from "../ports.ts";
+import { encodingOf, type Outgoing } from "./exchange.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
 export type Envelope = (frame: Frame) => string;
 
 interface Open {
-  readonly response: ServerResponse;
+  readonly response: Outgoing;
   /** Looks since the reader stopped reading. */
   stalled: number;
 }
 
 /** How many heartbeats a reader may be stuck before it is cut off; it can resume where it stopped. */
-const STALLED_MAX = 8;
+export const STALLED_MAX = 8;
 
 /** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
 export function createStreams(parts: { heartbeatMs: number; streamsMax: number }) {
   const open = new Set<Open>();
+  let others = 0;
   const timer = setInterval(beat, parts.heartbeatMs);
   timer.unref();
 
@@ -29,12 +30,21 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
 
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
-    hasRoom: (): boolean => open.size < parts.streamsMax,
-    /** Writes all frames that are there at once in one go; waits when the reader is slow. */
+    hasRoom: (): boolean => open.size + others < parts.streamsMax,
+    /** A stream that another transport writes counts as well. */
+    async count(writing: Promise<void>): Promise<void> {
+      others += 1;
+      await writing.finally(() => (others -= 1));
+    },
+    /**
+     * Writes all frames that are there at once in one go; waits when the reader is slow. `faultEvent` is the name of the
+     * event with which a stream breaks off, if it has one.
+     */
     async write(
-      response: ServerResponse,
+      response: Outgoing,
       frames: AsyncIterable<readonly Frame[]>,
       envelope: Envelope,
+      faultEvent?: string,
     ): Promise<void> {
       const stream: Open = { response, stalled: 0 };
       open.add(stream);
@@ -43,9 +53,9 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
           if (response.destroyed) return;
           let text = "";
           for (let i = 0; i < bunch.length; i++) {
-            text += toText(bunch[i] as Frame, envelope);
+            text += toText(bunch[i] as Frame, envelope, faultEvent);
             if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
-            if (!response.write(text)) await drained(response);
+            if (!response.write(text, encodingOf(text))) await drained(response);
             if (response.destroyed) return;
             stream.stalled = 0;
             text = "";
@@ -62,7 +72,7 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
   };
 }
 
-export function openStream(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+export function openStream(response: Outgoing, headers: Readonly<Record<string, string>>): void {
   response.writeHead(200, {
     ...headers,
     "Content-Type": "text/event-stream",
@@ -76,13 +86,14 @@ export type Streams = ReturnType<typeof createStreams>;
 /** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
 const PIECE_CHARS = 64 * 1024;
 
-function toText(frame: Frame, envelope: Envelope): string {
+function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined): string {
   const data = `data: ${envelope(frame)}\n\n`;
-  const event = frame.event === undefined ? data : `event: ${frame.event}\n${data}`;
+  const name = frame.event ?? (frame.fault && faultEvent);
+  const event = name === undefined ? data : `event: ${name}\n${data}`;
   return frame.id === undefined ? event : `id: ${frame.id}\n${event}`;
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: Outgoing): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
       response.off("drain", done);

@@ -34,6 +34,22 @@ async function card(path: string, headers: Record<string, string> = {}, base = s
   return response.json();
 }
 
+/** Sends over an interface as a card names it. */
+async function useInterface(url: string, binding: string, version: string): Promise<void> {
+  const tongue = version === "1.0" ? V1 : V03;
+  expect(version).toBe(tongue.version);
+  const headers = { "a2a-version": version };
+  if (binding === "JSONRPC") return void (await ask(url, tongue.send, tongue.said("hi"), headers));
+  // Only its own clients can say whether gRPC is served: see test/conformance.
+  if (binding === "GRPC") return;
+  expect(binding).toBe("HTTP+JSON");
+  const path = version === "1.0" ? "/message:send" : "/v1/message:send";
+  const body = JSON.stringify(tongue.said("hi"));
+  const sent = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
+  const response = await fetch(`${url}${path}`, sent);
+  expect([response.status, response.headers.get("a2a-version")]).toEqual([200, version]);
+}
+
 /** The members that the closed schemas of the two versions allow. */
 const V1_MEMBERS = [
   ...[
@@ -105,15 +121,11 @@ describe("B-D1: the card at the well-known path", () => {
   it("B-D1: every interface that a card names is really served, in that version", async () => {
     const { supportedInterfaces } = await card(CARD, { "a2a-version": "1.0" });
     expect(supportedInterfaces[0]).toMatchObject({ protocolBinding: "JSONRPC", protocolVersion: "1.0" });
-    for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
-      expect(protocolBinding).toBe("JSONRPC");
-      const tongue = protocolVersion === "1.0" ? V1 : V03;
-      expect(protocolVersion).toBe(tongue.version);
-      await ask(url, tongue.send, tongue.said("hi"), { "a2a-version": protocolVersion });
-    }
+    for (const { url, protocolBinding, protocolVersion } of supportedInterfaces)
+      await useInterface(url, protocolBinding, protocolVersion);
     const old = await card(CARD, { "a2a-version": "0.3" });
-    for (const url of [old.url, ...old.additionalInterfaces.map((one: Loose) => one.url)])
-      await ask(url, V03.send, V03.said("hi"));
+    await useInterface(old.url, old.preferredTransport, "0.3");
+    for (const { url, transport } of old.additionalInterfaces) await useInterface(url, transport, "0.3");
   });
 });
 

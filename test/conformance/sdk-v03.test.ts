@@ -1,298 +1,35 @@
-import type {
-  Message,
-  MessageSendConfiguration,
-  MessageSendParams,
-  Part,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatusUpdateEvent,
-} from "a2a-v03";
-import {
-  A2AClient,
-  type Client,
-  ClientFactory,
-  ClientFactoryOptions,
-  ContentTypeNotSupportedError,
-  JsonRpcTransportFactory,
-  PushNotificationNotSupportedError,
-  ServiceParameters,
-  TaskNotCancelableError,
-  TaskNotFoundError,
-  UnsupportedOperationError,
-  withA2AExtensions,
-} from "a2a-v03/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Child, endChildren } from "../support/child.ts";
-import { EXTENSION, startExamples } from "../support/examples.ts";
-import { tempFolder } from "../support/server.ts";
+import { A2AClient, JsonRpcTransportFactory } from "a2a-v03/client";
+import { describe, expect, test } from "vitest";
+import { asTask, resultOf, words } from "../support/sdk-v03.ts";
+import { clientV03Contract } from "./sdk-v03.contract.ts";
 
-type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
+const { url, connect } = clientV03Contract("JSONRPC", options => new JsonRpcTransportFactory(options));
 
-const folder = tempFolder();
-let server: Child;
-
-beforeAll(async () => {
-  server = await startExamples(folder.path);
-});
-afterAll(async () => {
-  await endChildren();
-  folder.remove();
-});
-
-const connect = (agent?: string): Promise<Client> =>
-  new ClientFactory().createFromUrl(agent ? `${server.url}/agents/${agent}/` : server.url);
-
-let said = 0;
-function words(
-  text: string,
-  message: Partial<Message> = {},
-  configuration?: MessageSendConfiguration,
-): MessageSendParams {
-  return {
-    message: {
-      kind: "message",
-      messageId: `v03-${++said}`,
-      role: "user",
-      parts: [{ kind: "text", text }],
-      ...message,
-    },
-    ...(configuration && { configuration }),
-  };
-}
-
-function asTask(answer: Task | Message): Task {
-  if (answer.kind !== "task") throw new Error("a message, where a task was expected");
-  return answer;
-}
-
-const textOf = (parts: readonly Part[] = []): string =>
-  parts.map(part => (part.kind === "text" ? part.text : "")).join("");
-const resultOf = (task: Task): string =>
-  (task.artifacts ?? []).map(artifact => textOf(artifact.parts)).join("|");
-const streamed = (events: readonly StreamEvent[]): string =>
-  events.map(event => (event.kind === "artifact-update" ? textOf(event.artifact.parts) : "")).join("");
-/** The state and the mark of the event that ended a stream. */
-function endOf(events: readonly StreamEvent[]): [state: string, final: boolean] | undefined {
-  const last = events.at(-1);
-  return last?.kind === "status-update" ? [last.status.state, last.final] : undefined;
-}
-
-async function firstTask(stream: AsyncGenerator<StreamEvent>): Promise<Task> {
-  const { value } = await stream.next();
-  if (value?.kind !== "task") throw new Error("the first event is not the task");
-  return value;
-}
-
-describe("the official client 0.3.14", () => {
-  test("discovers the default agent from the base URL", async () => {
-    const client = await connect();
-    const card = await client.getAgentCard();
-    expect(card).toMatchObject({
-      name: "echo",
-      url: `${server.url}/agents/echo`,
-      preferredTransport: "JSONRPC",
-      protocolVersion: "0.3.0",
-      capabilities: { streaming: true },
-    });
-  });
-
+describe("the official client 0.3.14 over calls", () => {
   test("of the older make finds its way from the card's URL, too", async () => {
-    const client = await A2AClient.fromCardUrl(`${server.url}/.well-known/agent-card.json`);
+    const client = await A2AClient.fromCardUrl(`${url()}/.well-known/agent-card.json`);
     const answer = await client.sendMessage(words("old friend"));
     if (!("result" in answer)) throw new Error(answer.error.message);
     expect(resultOf(asTask(answer.result))).toBe("You said: old friend");
   });
 
-  test("talks to two agents on one host, each with its own card and its own tasks", async () => {
-    const echo = await connect("echo");
-    const reporter = await connect("reporter");
-    const mine = asTask(await echo.sendMessage(words("one")));
-    const other = asTask(await reporter.sendMessage(words("one two")));
-    expect(resultOf(mine)).toBe("You said: one");
-    expect(resultOf(other)).toContain("2 words");
-    await expect(reporter.getTask({ id: mine.id })).rejects.toBeInstanceOf(TaskNotFoundError);
-  });
-
-  test("sends and gets the finished task with its artifact and its history", async () => {
-    const client = await connect();
-    const task = asTask(await client.sendMessage(words("hello")));
-    expect(task.status.state).toBe("completed");
-    expect(resultOf(task)).toBe("You said: hello");
-    expect(task.history).toMatchObject([
-      { kind: "message", role: "user", taskId: task.id, contextId: task.contextId },
-    ]);
-  });
-
-  test("sends without blocking, gets the task as it stands and polls it to its end", async () => {
-    const client = await connect("countdown");
-    const task = asTask(await client.sendMessage(words("3", {}, { blocking: false })));
-    expect(["submitted", "working"]).toContain(task.status.state);
-    let seen = task;
-    while (seen.status.state !== "completed") {
-      expect(seen.status.state).not.toBe("failed");
-      seen = await client.getTask({ id: task.id });
-    }
-    expect(resultOf(seen)).toBe("3 … 2 … 1 … Lift-off!");
-  });
-
-  test("streams the task, its progress and its text in order, and the last event is final", async () => {
+  test("hears which chunks go on with an artifact", async () => {
     const client = await connect("countdown");
     const events = await Array.fromAsync(client.sendMessageStream(words("3")));
-    const kinds = events.map(event => event.kind);
-    expect(kinds[0]).toBe("task");
-    expect(kinds.slice(1)).not.toContain("task");
-    expect(streamed(events)).toBe("3 … 2 … 1 … Lift-off!");
     const appends = events.flatMap(event => (event.kind === "artifact-update" ? [event.append] : []));
     expect(appends).toEqual([false, true, true, true]);
-    const finals = events.flatMap(event => (event.kind === "status-update" ? [event.final] : []));
-    expect(finals.filter(Boolean)).toHaveLength(1);
-    expect(endOf(events)).toEqual(["completed", true]);
   });
 
-  test("gets as much of the history as it asks for", async () => {
-    const client = await connect("booking");
-    const { id, contextId } = asTask(await client.sendMessage(words("Book me a trip")));
-    await client.sendMessage(words("Oslo", { taskId: id, contextId }));
-    const all = (await client.getTask({ id })).history?.map(message => textOf(message.parts));
-    expect(all).toEqual(["Book me a trip", "Where would you like to go?", "Oslo"]);
-    const one = await client.getTask({ id, historyLength: 1 });
-    expect(one.history?.map(message => textOf(message.parts))).toEqual(["Oslo"]);
-    expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
-  });
-
-  test("cancels a running task: the answer, the stream and the stored task agree", async () => {
-    const client = await connect("slow");
-    const stream = client.sendMessageStream(words("Work for 60 seconds"));
-    const { id } = await firstTask(stream);
-    expect((await client.cancelTask({ id })).status.state).toBe("canceled");
-    expect(endOf(await Array.fromAsync(stream))).toEqual(["canceled", true]);
-    expect((await client.getTask({ id })).status.state).toBe("canceled");
-  });
-
-  test("resubscribes in the middle: the task as it stands, then the rest, nothing twice", async () => {
-    const client = await connect("countdown");
-    const stream = client.sendMessageStream(words("5"));
-    const { id } = await firstTask(stream);
-    for await (const event of stream) if (event.kind === "artifact-update") break;
-    const again = client.resubscribeTask({ id });
-    const snapshot = await firstTask(again);
-    const rest = await Array.fromAsync(again);
-    expect(rest.map(event => event.kind)).not.toContain("task");
-    expect(resultOf(snapshot) + streamed(rest)).toBe("5 … 4 … 3 … 2 … 1 … Lift-off!");
-    expect(endOf(rest)).toEqual(["completed", true]);
-  });
-
-  test("resubscribes to a task that has ended and gets it once", async () => {
-    const client = await connect();
-    const { id } = asTask(await client.sendMessage(words("over")));
-    const events = await Array.fromAsync(client.resubscribeTask({ id }));
-    expect(events).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
-  });
-
-  test("is asked for more in two turns of one task, and is then served", async () => {
-    const client = await connect("booking");
-    const first = asTask(await client.sendMessage(words("Book me a trip")));
-    expect(first.status.state).toBe("input-required");
-    expect(textOf(first.status.message?.parts)).toBe("Where would you like to go?");
-    const { id, contextId } = first;
-    const second = asTask(await client.sendMessage(words("Lisbon", { taskId: id, contextId })));
-    expect([second.id, second.status.state]).toEqual([id, "input-required"]);
-    const events = await Array.fromAsync(client.sendMessageStream(words("Friday", { taskId: id })));
-    expect(events[0]?.kind).toBe("task");
-    expect(endOf(events)).toEqual(["completed", true]);
-    const done = await client.getTask({ id });
-    expect(done.artifacts?.map(one => one.parts[0])).toEqual([
-      { kind: "text", text: "Booked: Lisbon, friday." },
-      { kind: "data", data: { destination: "Lisbon", day: "friday", reference: "LISBON-FRIDAY" } },
-    ]);
-  });
-
-  test("sees a stream end at a question, marked final", async () => {
-    const client = await connect("booking");
-    const events = await Array.fromAsync(client.sendMessageStream(words("Book me a trip")));
-    expect(endOf(events)).toEqual(["input-required", true]);
-  });
-
-  test("gets a bare message from an agent that replies with messages, whole and streamed", async () => {
-    const client = await connect("greeter");
-    const answer = await client.sendMessage(words("Ada", { contextId: "talk-1" }));
-    expect(answer).toMatchObject({ kind: "message", role: "agent", contextId: "talk-1" });
-    expect(textOf((answer as Message).parts)).toBe("Hello, Ada");
-    const events = await Array.fromAsync(client.sendMessageStream(words("Bob")));
-    expect(events.map(event => event.kind)).toEqual(["message"]);
-  });
-
-  test("gets text, data and a file as artifacts of their kinds, whole and streamed", async () => {
+  test("gets no history if it asks for none, and the names of files", async () => {
     const client = await connect("reporter");
-    const events = await Array.fromAsync(client.sendMessageStream(words("to be or not to be")));
-    const parts = events.flatMap(event => (event.kind === "artifact-update" ? event.artifact.parts : []));
-    const { id } = events[0] as Task;
-    const stored = (await client.getTask({ id })).artifacts?.flatMap(one => one.parts);
-    expect(stored).toEqual(parts);
-    expect(parts).toMatchObject([
-      { kind: "text", text: "6 words, 4 different." },
-      { kind: "data", data: { total: 6, words: { to: 2, be: 2, or: 1, not: 1 } } },
-      { kind: "file", file: { name: "words.csv", mimeType: "text/csv" } },
-    ]);
-    const { bytes } = (parts[2] as { file: { bytes: string } }).file;
-    expect(Buffer.from(bytes, "base64").toString()).toBe("word,count\nto,2\nbe,2\nor,1\nnot,1\n");
+    const { id, artifacts } = asTask(await client.sendMessage(words("to be")));
+    expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
+    const files = artifacts?.flatMap(one => one.parts).filter(part => part.kind === "file");
+    expect(files).toMatchObject([{ file: { name: "words.csv" } }]);
   });
 
-  test("names extensions with its own header and hears which are active", async () => {
-    const active: (string | null)[] = [];
-    const listening: typeof fetch = async (url, init) => {
-      const response = await fetch(url, init);
-      active.push(response.headers.get("x-a2a-extensions"));
-      return response;
-    };
-    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [new JsonRpcTransportFactory({ fetchImpl: listening })],
-    });
-    for (const agent of ["polite", "strict"]) {
-      const client = await new ClientFactory(options).createFromUrl(`${server.url}/agents/${agent}/`);
-      const serviceParameters = ServiceParameters.create(withA2AExtensions(EXTENSION));
-      asTask(await client.sendMessage(words("hi"), { serviceParameters }));
-    }
-    expect(active).toEqual([EXTENSION, EXTENSION]);
-  });
-});
-
-describe("the official client 0.3.14 meets an error of its own type", () => {
-  const nobody = "01890000-0000-7000-8000-000000000000";
-
-  test("for a task that is not there: get, cancel, resubscribe, send", async () => {
+  test("finds number and words of a refused resubscription in a plain error: its reader knows no types", async () => {
     const client = await connect();
-    await expect(client.getTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-    await expect(client.cancelTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-    const lost = client.sendMessage(words("anyone?", { taskId: nobody }));
-    await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
-    // Its stream reader knows no types: it puts number and words in a plain error.
-    await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/-32001/);
-  });
-
-  test("for a task that has ended: cancel, cancel again, send", async () => {
-    const client = await connect();
-    const { id } = asTask(await client.sendMessage(words("over")));
-    await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
-    const late = client.sendMessage(words("one more thing", { taskId: id }));
-    await expect(late).rejects.toBeInstanceOf(UnsupportedOperationError);
-    const slow = await connect("slow");
-    const busy = asTask(await slow.sendMessage(words("60", {}, { blocking: false })));
-    await slow.cancelTask({ id: busy.id });
-    await expect(slow.cancelTask({ id: busy.id })).rejects.toBeInstanceOf(TaskNotCancelableError);
-  });
-
-  test("for what the agent does not do: streaming, push, a file it did not ask for", async () => {
-    const mute = await connect("mute");
-    const { id } = asTask(await mute.sendMessage(words("hello")));
-    await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/-32004/);
-    const client = await connect("echo");
-    // The client itself would refuse by the card; its transport asks the server.
-    const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
-    const setting = client.transport.setTaskPushNotificationConfig(config);
-    await expect(setting).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
-    const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
-    const sending = client.sendMessage(words("", { parts: [file] }));
-    await expect(sending).rejects.toBeInstanceOf(ContentTypeNotSupportedError);
+    await expect(client.resubscribeTask({ id: "nope" }).next()).rejects.toThrow(/-32001/);
   });
 });

@@ -71,6 +71,11 @@ export async function openStream(
     { accept: "text/event-stream", ...headers },
     controller.signal,
   );
+  return toStream(response, controller);
+}
+
+/** The events of a response, whatever was asked for them. */
+export function toStream(response: Response, controller: AbortController): Stream {
   const events = readSse(response);
   return {
     status: response.status,

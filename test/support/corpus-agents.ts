@@ -129,6 +129,49 @@ const SIMPLE: readonly AgentDefinition[] = [
     },
   },
   {
+    name: "doubter",
+    description: "Asks two things at once",
+    run(task, ctx) {
+      if (task.turn === 1) return ctx.askAll({ "interrupt-1": "Which seat?", "interrupt-2": "Which meal?" });
+      return ctx.data(task.answers, { name: "answers" });
+    },
+  },
+  {
+    name: "form",
+    description: "Takes data, and no messages",
+    inputSchema: { type: "object", properties: { locale: { type: "string" } } },
+    run: (task, ctx) => ctx.data(task.input, { name: "input" }),
+  },
+  {
+    name: "summarizer",
+    description: "Sums up, and says so",
+    async *run(_task, ctx) {
+      yield ctx.text("...", { name: "summary", last: true });
+      const parts = [{ kind: "text" as const, text: "Here is the summary..." }];
+      yield { type: "status", state: "completed", message: { messageId: "here", role: "agent", parts } };
+    },
+  },
+  {
+    name: "doer",
+    description: "Says that it is done",
+    run: (_task, ctx) => ctx.reply("Done."),
+  },
+  {
+    name: "chronicler",
+    description: "Tells how it came to its answer",
+    stateTransitionHistory: true,
+    run: (task, ctx) => (task.turn === 1 ? ctx.ask("Since when?") : `Since ${task.text}`),
+  },
+  {
+    name: "meter",
+    description: "Tells what it has spent",
+    async *run(task, ctx) {
+      yield ctx.text("Summary of ");
+      ctx.usage({ inputTokens: 142, outputTokens: 218 });
+      yield ctx.text(task.text);
+    },
+  },
+  {
     name: "refuser",
     description: "To get a task whose id is the code of a fault is that fault",
     run: task => task.text,

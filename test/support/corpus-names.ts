@@ -5,6 +5,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   id: "T",
   taskId: "T",
   contextId: "C",
+  sessionId: "C",
   messageId: "M",
 };
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";

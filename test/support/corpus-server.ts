@@ -84,11 +84,23 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     pipeline,
     log,
     streams,
-    locate: createRoutes(dialects),
+    locate: createRoutes(dialects, []),
     limits: { ...LIMITS, ...settings },
     modifiedAt: () => catalog.modifiedAt,
+    tls: undefined,
+    grpc: undefined,
   });
-  const runner = createRunner({ ...settings, store, bus, catalog, log, newId, worker: "corpus" });
+  const runner = createRunner({
+    ...settings,
+    store,
+    bus,
+    catalog,
+    log,
+    newId,
+    now: () => now,
+    random: () => 0.5,
+    worker: "corpus",
+  });
   http.server.listen(0, "127.0.0.1");
   await once(http.server, "listening");
   return {

@@ -39,7 +39,9 @@ import { writeFileSync } from "node:fs";
 const [loader, runtime, cases] = process.argv.slice(2);
 const { loadAgents } = await import(loader);
 const { functionRuntime } = await import(runtime);
-const turn = { task: { turn: 1, history: [] }, message: { parts: [{ kind: "text", text: "hi" }] }, log: {}, newId: () => "id" };
+const message = { parts: [{ kind: "text", text: "hi" }] };
+const notes = { recall: async () => null, note: async () => {}, now: () => 0 };
+const turn = { task: { turn: 1, history: [] }, message, log: {}, newId: () => "id", ...notes };
 const firstWord = async definition => {
   for await (const event of functionRuntime(definition).run(turn)) return event.artifact?.parts[0].text;
 };

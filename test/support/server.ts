@@ -10,6 +10,9 @@ import { toAgent } from "../../src/runtime/function.ts";
 export const SETTINGS: ServerSettings = {
   port: 0,
   host: "127.0.0.1",
+  grpcPort: undefined,
+  tlsCert: undefined,
+  tlsKey: undefined,
   data: ":memory:",
   publicUrl: undefined,
   trustProxy: false,
@@ -31,6 +34,7 @@ export const SETTINGS: ServerSettings = {
   attemptsMax: LIMITS.attemptsMax,
   firstWordMs: LIMITS.firstWordMs,
   sendWaitMs: 0,
+  sweepMs: LIMITS.sweepMs,
 };
 
 export interface Logged {

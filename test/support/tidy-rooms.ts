@@ -22,7 +22,27 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   runner: INNER,
   auth: INNER,
   bus: INNER,
-  transport: { ...INNER, libraries: ["node:buffer", "node:crypto", "node:http", "node:stream"] },
+  transport: {
+    ...INNER,
+    libraries: [
+      "node:buffer",
+      "node:crypto",
+      "node:fs",
+      "node:http",
+      "node:https",
+      "node:net",
+      "node:stream",
+      "node:tls",
+    ],
+    lazily: ["transport/grpc"],
+  },
+  // Loaded with the first connection that speaks it.
+  "transport/grpc": {
+    rooms: ["model", "ports", "transport"],
+    libraries: ["@bufbuild/protobuf", "@bufbuild/protobuf/wkt", "@grpc/grpc-js", "node:stream"],
+  },
+  // What is told about the dialects: it knows their routes as data, and none of them.
+  openapi: { ...INNER, libraries: ["node:crypto"] },
   // What all dialects share, and the list of them. A dialect never imports a sibling.
   dialect: { rooms: ["model", "ports", "dialect/*"] },
   "dialect/*": { rooms: ["model", "ports", "dialect"] },
@@ -31,19 +51,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "store/memory": { rooms: ["model", "ports", "store/hot"] },
   "store/sqlite": {
     rooms: ["model", "ports", "store/hot"],
-    libraries: ["node:fs", "node:path", "node:sqlite", "node:worker_threads"],
+    libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:util", "node:worker_threads"],
   },
   telemetry: { ...INNER, libraries: ["node:util", "pino"] },
   // What authors of agents see: those who load agents and those who run them know it, too.
   agent: INNER,
-  runtime: { rooms: ["model", "ports", "agent"] },
+  runtime: { rooms: ["model", "ports", "agent"], libraries: ["node:async_hooks"] },
   config: { rooms: ["model", "agent"], libraries: ["node:*", "zod"] },
-  index: { rooms: ["model", "ports", "agent", "config"] },
+  index: { rooms: ["model", "ports", "agent", "config", "handler"] },
+  // What lies beside the code.
+  package: { rooms: [], libraries: ["node:fs"] },
+  loadout: { rooms: ["model", "ports", "config", "runtime"] },
+  // Authors of agents import it with everything else, and do not need the server.
+  handler: { rooms: ["ports"], lazily: ["main", "config", "loadout", "telemetry"] },
   main: { rooms: ["*", "*/*"], libraries: ["node:crypto", "node:net"] },
   cli: {
-    rooms: ["model", "ports"],
+    rooms: ["model", "ports", "package"],
     libraries: ["node:*", "commander"],
-    lazily: ["main", "config", "telemetry", "runtime"],
+    lazily: ["main", "config", "loadout", "telemetry", "store/sqlite"],
   },
 };
 

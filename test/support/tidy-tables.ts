@@ -76,18 +76,29 @@ export const cliLimitRows = (): Rows =>
     (typeof value === "number" ? [value] : value).map(one => one.toLocaleString("en")).join("; "),
   ]);
 
-const TRANSPORTS = { jsonrpc: "JSON-RPC", rest: "path", document: "document" } as const;
+const TRANSPORTS = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", document: "document", grpc: "gRPC" } as const;
+
+/**
+ * The same path below each mount of the official dialects is one row: `…` stands for the mount. v1's come with a tenant
+ * as well, of which `v1` is one.
+ */
+function inShort(path: string, dialect: string): string {
+  if (dialect === "v03") return path.replace(/^(?:\/agents\/\{agent\})?/, "…");
+  if (dialect === "v1") return path.replace(/^(?:\/agents\/\{agent\})?(?:\/\{tenant\}|\/v1)?/, "…");
+  return path;
+}
 
 /** docs/reference/http.md: verb, path, transport, and the dialects that have the route. */
 export function routeRows(): Rows {
-  const routes = new Map<string, { readonly cells: readonly string[]; readonly names: string[] }>();
+  const routes = new Map<string, { readonly cells: readonly string[]; readonly names: Set<string> }>();
   for (const { name, routes: own } of DIALECTS)
     for (const { verb, path, transport } of own) {
-      const cells = [tick(verb), tick(path), TRANSPORTS[transport]];
+      const shown = transport === "rest" ? inShort(path, name) : path;
+      const cells = [tick(verb), tick(shown), TRANSPORTS[transport]];
       const key = cells.join(" ");
-      routes.set(key, { cells, names: [...(routes.get(key)?.names ?? []), name] });
+      routes.set(key, { cells, names: new Set([...(routes.get(key)?.names ?? []), name]) });
     }
-  return [...routes.values()].map(({ cells, names }) => [...cells, names.join(", ")]);
+  return [...routes.values()].map(({ cells, names }) => [...cells, [...names].join(", ")]);
 }
 
 /** Every method of a dialect, and the operation that it asks for. */
@@ -99,9 +110,9 @@ export async function methodsOf(dialect: Dialect): Promise<ReadonlyMap<string, s
 function operationOf(dialect: Dialect, method: string): string {
   let refusal: unknown;
   for (const role of ["ROLE_USER", "user"]) {
-    const message = { messageId: "m1", role, parts: [{ kind: "text", text: "hello" }] };
+    const message = { messageId: "m1", role, parts: [{ kind: "text", type: "text", text: "hello" }] };
     try {
-      return dialect.decode(toCall(method, { message, id: "t1" })).op;
+      return dialect.decode(toCall(method, { message, id: "t1", contextId: "c1" })).op;
     } catch (error) {
       refusal = error;
     }
@@ -113,7 +124,7 @@ const toCall = (method: string, params: Json): WireCall => ({
   transport: "jsonrpc",
   endpoint: "/",
   vars: {},
-  headers: {},
+  headers: { accept: "*/*" },
   query: new URLSearchParams(),
   base: () => "http://localhost",
   method,
@@ -133,7 +144,7 @@ export function operations(): readonly string[] {
 export function ctxMembers(): readonly string[] {
   const { text } = readTree("src/agent.ts");
   const body = /^export interface Ctx \{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
-  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(found => found[1] as string);
+  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:<]/gm)].map(found => found[1] as string);
 }
 
 /** All commands, in the order of the help, as the program itself is made of them. */

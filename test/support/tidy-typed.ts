@@ -31,7 +31,9 @@ const isCommand = ([name = "", ...words]: readonly string[], commands: readonly 
   hasFlags(name, words, commands);
 
 function hasFlags(name: string, words: readonly string[], commands: readonly Command[]): boolean {
+  const [first = "", ...rest] = words;
   const command = commands.find(one => one.name() === name);
+  if (command?.commands.some(one => one.name() === first)) return hasFlags(first, rest, command.commands);
   const known = new Set(["--", "--help", ...(command?.options ?? []).map(option => option.long)]);
   const flags = words.filter(word => word.startsWith("--")).map(word => word.split("=")[0] as string);
   return command !== undefined && flags.every(flag => known.has(flag));

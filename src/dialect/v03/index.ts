@@ -1,14 +1,24 @@
-import { Fault, type FaultCode, type Json } from "../../model/index.ts";
-import type { Answer, Dialect, Operation, Route } from "../../ports.ts";
-import { addressOf, writeCardV03 } from "../card.ts";
-import { JSON_RPC, statusOf } from "../envelope.ts";
+import { Fault, type Json, type JsonObject } from "../../model/index.ts";
+import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
+import { checkCardCall, type GrpcAt, writeCardOfficial03 } from "../card.ts";
+import { JSON_RPC } from "../envelope.ts";
+import { writeFault } from "../kind-fault.ts";
+import { SHARED } from "../kind-methods.ts";
 import { writeMessage, writePage, writeStep, writeTask } from "../kind-write.ts";
+import { decodeMethod } from "../methods.ts";
+import { endpointsOf } from "../rest.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULTS } from "./faults.ts";
-import { decodeMethod } from "./methods.ts";
+import { decodeGrpc } from "./grpc.ts";
+import { METHODS } from "./methods.ts";
+import { toAnswer, toEnclosed } from "./proto-write.ts";
+import { PROTOBUF } from "./protobuf.ts";
+import { decodeRest, PROTO, REST_ROUTES } from "./rest.ts";
 
 export interface V03Options {
   readonly versionPolicy: "lenient" | "strict";
+  /** undefined: gRPC is not spoken. */
+  readonly grpcAt?: GrpcAt;
 }
 
 const ROUTES: readonly Route[] = [
@@ -16,8 +26,10 @@ const ROUTES: readonly Route[] = [
   { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
   { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
   { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  ...REST_ROUTES,
 ];
-const PATHS: ReadonlySet<string> = new Set(ROUTES.map(route => route.path));
+const ENDPOINTS = endpointsOf(ROUTES);
+const GRPC = `grpc:${PROTOBUF.package}`;
 
 /** The official protocol, version 0.3. A call that names no version and no method of a later one is its own. */
 export function createV03(options: V03Options): Dialect {
@@ -26,47 +38,54 @@ export function createV03(options: V03Options): Dialect {
     routes: ROUTES,
     faults: FAULTS,
     envelope: JSON_RPC,
-    claims: call => PATHS.has(call.endpoint),
+    claims: call => ENDPOINTS.has(call.endpoint) || call.endpoint === GRPC,
     decode(call) {
-      const agent = call.vars.agent as Operation["agent"];
-      if (call.transport === "document") return { op: "card", agent, base: call.base(), form: "v03" };
+      if (call.transport === "document") return decodeCard(call);
       if (options.versionPolicy === "strict" && versionOf(call) === "1.0")
         throw new Fault(
           "version-not-supported",
           `"${call.method}" is not a method of v1.0; spoken here: ${SPOKEN.join(", ")}`,
         );
-      return decodeMethod(call);
+      if (call.transport === "grpc") return decodeGrpc(call);
+      return call.transport === "rest" ? decodeRest(call) : decodeMethod(call, METHODS, "v0.3");
     },
-    encode,
-    voice: () => "v03",
-    encodeStep(step, closing) {
+    encode: (operation, answer) => encode(operation, answer, options.grpcAt),
+    voice: (call, origin) => (isShared(call) && OLDER.has(origin) ? origin : "v03"),
+    encodeStep(step, closing, form) {
       const data = writeStep(step, closing);
-      return data && { data };
+      return data && { data: form === PROTO ? toEnclosed(data) : data };
     },
-    encodeFault: ({ code, message }, call) => ({
-      code,
-      ...FAULTS[code],
-      status: statusOf(code, FAULTS),
-      message,
-      // The official 0.3 clients read the answer to a resubscription only as a stream.
-      asStream: call.method === "tasks/resubscribe" && !BEFORE_THE_CALL.has(code),
-    }),
+    encodeFault(fault, call) {
+      const written = writeFault(fault, call, FAULTS);
+      const { rpc: code, message } = written;
+      return call.transport === "rest" ? { ...written, body: { code, message } } : written;
+    },
     replyHeaders: (_call, active) =>
       active.length > 0 ? { "A2A-Version": "0.3", "X-A2A-Extensions": active.join(", ") } : VERSION_ONLY,
   };
 }
 
-/** Said by the HTTP status, whatever was called. */
-const BEFORE_THE_CALL: ReadonlySet<FaultCode> = new Set<FaultCode>([
-  "unauthenticated",
-  "forbidden",
-  "agent-not-found",
-  "unavailable",
-]);
+/**
+ * R7: what generations have in common. Their callers know the shapes of their own tasks, and name no version, or 1.0,
+ * which has no such method (simple_a2a's document allows it).
+ */
+const isShared = (call: WireCall): boolean =>
+  Object.hasOwn(SHARED, call.method) && [undefined, "1.0"].includes(versionOf(call));
+const OLDER: ReadonlySet<string> = new Set(["v01", "v02", "simple"]);
+
+function decodeCard(call: WireCall): Operation {
+  checkCardCall(call);
+  return { op: "card", agent: call.vars.agent as Operation["agent"], base: call.base(), form: "v03" };
+}
 
 const VERSION_ONLY = { "A2A-Version": "0.3" };
 
-function encode(_operation: Operation, answer: Answer): Json {
+function encode(operation: Operation, answer: Answer, grpcAt: GrpcAt | undefined): Json {
+  const said = write(answer, grpcAt);
+  return operation.form === PROTO ? toAnswer(operation, said) : said;
+}
+
+function write(answer: Answer, grpcAt: GrpcAt | undefined): JsonObject {
   switch (answer.kind) {
     case "task":
       return writeTask(answer.task);
@@ -75,7 +94,7 @@ function encode(_operation: Operation, answer: Answer): Json {
     case "page":
       return writePage(answer.page);
     case "card":
-      return writeCardV03(answer.agent.card, addressOf(answer));
+      return writeCardOfficial03(answer, grpcAt);
     case "agents":
       throw new Error("v0.3 has no word for a list of agents");
   }

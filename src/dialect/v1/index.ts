@@ -1,16 +1,21 @@
 import { Fault, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
-import { addressOf, writeCardHybrid, writeCardV1 } from "../card.ts";
+import { checkCardCall, type GrpcAt, writeCardHybrid, writeCardV1 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
+import { endpointsOf } from "../rest.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULT_TABLES, writeFault } from "./faults.ts";
 import { decodeMethod, METHODS } from "./methods.ts";
+import { PROTOBUF } from "./protobuf.ts";
+import { isOlderPath, knowsOwnType, OWN_TYPE, REST_ROUTES, toMethodCall } from "./rest.ts";
 import { writeMessage, writePage, writeStep, writeTask } from "./write.ts";
 
 export interface V1Options {
   readonly errorTable: keyof typeof FAULT_TABLES;
   readonly versionPolicy: "lenient" | "strict";
   readonly cardPolicy: "hybrid" | "v1";
+  /** undefined: gRPC is not spoken. */
+  readonly grpcAt?: GrpcAt;
 }
 
 const ROUTES: readonly Route[] = [
@@ -20,7 +25,10 @@ const ROUTES: readonly Route[] = [
   { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
   { transport: "document", verb: "GET", path: "/agents", method: "agents" },
   { transport: "document", verb: "GET", path: "/", method: "agents" },
+  ...REST_ROUTES,
 ];
+const ENDPOINTS = endpointsOf(ROUTES);
+const GRPC = `grpc:${PROTOBUF.package}`;
 
 /** The official protocol, version 1.0. */
 export function createV1(options: V1Options): Dialect {
@@ -29,6 +37,7 @@ export function createV1(options: V1Options): Dialect {
   function decodeDocument(call: WireCall): Operation {
     const agent = call.vars.agent as Operation["agent"];
     if (call.method === "agents") return { op: "agents", agent, base: call.base() };
+    checkCardCall(call);
     const form = versionOf(call) === "1.0" ? "v1" : options.cardPolicy;
     return { op: "card", agent, base: call.base(), form };
   }
@@ -39,9 +48,13 @@ export function createV1(options: V1Options): Dialect {
     faults,
     envelope: JSON_RPC,
     claims(call) {
+      if (call.endpoint === GRPC) return true;
+      if (!ENDPOINTS.has(call.endpoint)) return false;
       const version = versionOf(call);
-      if (call.transport === "document")
-        return version === undefined || version === "1.0" || version === "unknown";
+      const named = version === "1.0" || version === "unknown";
+      if (call.transport === "rest") return named || !isOlderPath(call.endpoint);
+      // Only this dialect has a list of agents, whatever its reader speaks.
+      if (call.transport === "document") return named || version === undefined || call.method === "agents";
       if (version === "unknown") return true;
       // Strictly, a caller that names an older version does not know these methods.
       const older = options.versionPolicy === "strict" && version !== undefined && version !== "1.0";
@@ -50,21 +63,25 @@ export function createV1(options: V1Options): Dialect {
     },
     decode(call) {
       checkVersion(call, options.versionPolicy);
-      return call.transport === "document" ? decodeDocument(call) : decodeMethod(call);
+      if (call.transport === "document") return decodeDocument(call);
+      return decodeMethod(call.transport === "rest" ? toMethodCall(call) : call);
     },
-    encode,
+    encode: (operation, answer) => encode(operation, answer, options.grpcAt),
     voice: () => "v1",
     encodeStep(step) {
       const data = writeStep(step);
       return data && { data };
     },
     encodeFault: fault => writeFault(fault, faults),
-    replyHeaders: (_call, active) =>
-      active.length > 0 ? { "A2A-Version": "1.0", "A2A-Extensions": active.join(", ") } : VERSION_ONLY,
+    replyHeaders(call, active) {
+      const headers = call.transport === "rest" && knowsOwnType(call.headers) ? WITH_TYPE : VERSION_ONLY;
+      return active.length > 0 ? { ...headers, "A2A-Extensions": active.join(", ") } : headers;
+    },
   };
 }
 
 const VERSION_ONLY = { "A2A-Version": "1.0" };
+const WITH_TYPE = { ...VERSION_ONLY, ...OWN_TYPE };
 
 /** The grammar of the versions before: lower-case words with slashes. */
 const isOlder = (method: string): boolean => /^[a-z]+\/[a-zA-Z/]+$/.test(method);
@@ -82,7 +99,7 @@ function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void 
   });
 }
 
-function encode(operation: Operation, answer: Answer): Json {
+function encode(operation: Operation, answer: Answer, grpcAt: GrpcAt | undefined): Json {
   switch (answer.kind) {
     case "task":
       return operation.op === "send" ? { task: writeTask(answer.task) } : writeTask(answer.task);
@@ -91,9 +108,8 @@ function encode(operation: Operation, answer: Answer): Json {
     case "page":
       return writePage(answer.page, operation.op === "list" && operation.view.artifacts);
     case "card": {
-      const { card } = answer.agent;
       const hybrid = operation.op === "card" && operation.form === "hybrid";
-      return hybrid ? writeCardHybrid(card, addressOf(answer)) : writeCardV1(card, addressOf(answer));
+      return hybrid ? writeCardHybrid(answer, grpcAt) : writeCardV1(answer, grpcAt);
     }
     case "agents":
       return {

@@ -3,24 +3,13 @@ import {
   defined,
   type JsonObject,
   LIMITS,
-  type Part,
   type TaskId,
   type TaskState,
   type View,
 } from "../../model/index.ts";
 import type { ListFilter, Send, WireCall } from "../../ports.ts";
-import {
-  bad,
-  checkJson,
-  member,
-  needId,
-  readBase64,
-  readCount,
-  readFlag,
-  readId,
-  readMetadata,
-  readText,
-} from "../read.ts";
+import { readPart } from "../member-parts.ts";
+import { bad, member, needId, readCount, readFlag, readId, readText } from "../read.ts";
 import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 import { STATES, STATES_BY_NUMBER } from "./names.ts";
 
@@ -35,44 +24,6 @@ const SPELLING: Spelling = {
   readPart,
   push: "taskPushNotificationConfig",
 };
-
-const CONTENTS = ["text", "raw", "url", "data"] as const;
-
-/** v1 §4.1.6: exactly one of four; which one it is, is which one is there. `data: null` is a value. */
-function readPart(from: JsonObject, path: string): Part {
-  const there = CONTENTS.filter(name =>
-    name === "data" ? from.data !== undefined : member(from, name) !== undefined,
-  );
-  if (there.length !== 1) throw bad(path, "must have exactly one of text, raw, url, data");
-  const extras = defined<Pick<Part, "filename" | "mediaType" | "metadata">>({
-    filename: readText(from, "filename", path) || undefined,
-    mediaType: readText(from, "mediaType", path) || undefined,
-    metadata: readMetadata(from, path),
-  });
-  switch (there[0] as (typeof CONTENTS)[number]) {
-    case "text":
-      return { kind: "text", text: readText(from, "text", path) as string, ...extras };
-    case "raw":
-      return {
-        kind: "bytes",
-        bytes: readBase64(readText(from, "raw", path) as string, `${path}.raw`),
-        ...extras,
-      };
-    case "url":
-      return { kind: "url", url: needUrl(from, path), ...extras };
-    case "data": {
-      const data = from.data ?? null;
-      checkJson(data, `${path}.data`);
-      return { kind: "data", data, ...extras };
-    }
-  }
-}
-
-function needUrl(from: JsonObject, path: string): string {
-  const url = readText(from, "url", path) as string;
-  if (!URL.canParse(url)) throw bad(`${path}.url`, "must be an absolute URL");
-  return url;
-}
 
 export const readTask = (params: JsonObject): TaskId => needId(params, "id", "") as TaskId;
 

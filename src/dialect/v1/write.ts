@@ -3,13 +3,13 @@ import type {
   Json,
   JsonObject,
   Message,
-  Part,
   Step,
   Task,
   TaskEvent,
   TaskStatus,
 } from "../../model/index.ts";
 import type { Page } from "../../ports.ts";
+import { writePart } from "../member-parts.ts";
 import { ROLES, STATES } from "./names.ts";
 
 /** v1 §5.6: UTC, milliseconds, Z. */
@@ -46,27 +46,6 @@ export function writeMessage(message: Message): JsonObject {
   if (message.extensions?.length) out.extensions = message.extensions;
   if (message.referenceTaskIds?.length) out.referenceTaskIds = message.referenceTaskIds;
   return out;
-}
-
-function writePart(part: Part): JsonObject {
-  const out: Record<string, Json> = writeContent(part);
-  if (part.filename !== undefined) out.filename = part.filename;
-  if (part.mediaType !== undefined) out.mediaType = part.mediaType;
-  if (part.metadata) out.metadata = part.metadata;
-  return out;
-}
-
-function writeContent(part: Part): Record<string, Json> {
-  switch (part.kind) {
-    case "text":
-      return { text: part.text };
-    case "bytes":
-      return { raw: part.bytes };
-    case "url":
-      return { url: part.url };
-    case "data":
-      return { data: part.data };
-  }
 }
 
 function writeArtifact(artifact: Artifact): JsonObject {

@@ -1,0 +1,29 @@
+/** From what settings name to agents that can be served. */
+import { ConfigFailure, type Settings } from "./config/config.ts";
+import { loadAgents } from "./config/load.ts";
+import type { AgentName } from "./model/index.ts";
+import type { Agent } from "./ports.ts";
+import { toAgent } from "./runtime/function.ts";
+
+export interface Served {
+  readonly agents: readonly Agent[];
+  /** The agent that answers at `/`. */
+  readonly fallback: AgentName;
+  /** The files that they were loaded from. */
+  readonly files: readonly string[];
+}
+
+/** `generation`: see `LoadParts`. */
+export async function loadServed(settings: Settings, generation: number): Promise<Served> {
+  const loaded = await loadAgents(settings.agents, { cwd: settings.agentsFolder, generation });
+  const agents = loaded.agents.map(one => toAgent(one.definition));
+  return { agents, fallback: chooseFallback(agents, settings.default), files: loaded.files };
+}
+
+function chooseFallback(agents: readonly Agent[], wanted: string | undefined): AgentName {
+  const names = agents.map(agent => agent.name);
+  const found = wanted === undefined ? names[0] : names.find(name => name === wanted);
+  if (found !== undefined) return found;
+  const there = names.join(", ");
+  throw new ConfigFailure([`There is no agent "${wanted}" to be the default; there are: ${there}`]);
+}

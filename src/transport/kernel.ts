@@ -1,0 +1,116 @@
+import type { Headers, Log, Pipeline, Route } from "../ports.ts";
+import { type AddressParts, createBase, type Site } from "./base.ts";
+import { type BodyLimits, createBodies } from "./body.ts";
+import { createDocuments } from "./document.ts";
+import { type Exchange, type Incoming, type Outgoing, sendProblem } from "./exchange.ts";
+import { createJsonRpc } from "./jsonrpc.ts";
+import { createReaders } from "./readers.ts";
+import { createRest } from "./rest.ts";
+import type { Place } from "./routes.ts";
+import type { Streams } from "./sse.ts";
+
+export interface KernelParts extends AddressParts {
+  readonly pipeline: Pipeline;
+  readonly locate: (path: string) => Place | null;
+  readonly log: Log;
+  readonly limits: BodyLimits;
+  readonly streams: Streams;
+  /** When what is served last changed. */
+  readonly modifiedAt: () => number;
+}
+
+export interface Kernel {
+  /** `url`: what is asked for, below the site's prefix. */
+  serve(request: Incoming, response: Outgoing, url: string, site: Site): void;
+  /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
+  close(): void;
+}
+
+interface Transport {
+  serve(exchange: Exchange, route: Route): Promise<void>;
+}
+
+/** The way from a request to its transport, and what is said where no dialect is spoken; whose socket it is, is not asked. */
+export function createKernel(parts: KernelParts): Kernel {
+  const { streams } = parts;
+  const bodies = createBodies(parts.limits);
+  const documents = createDocuments({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
+  const transports = {
+    jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies }),
+    rest: createRest({ pipeline: parts.pipeline, streams, bodies }),
+    document: documents,
+  } satisfies Record<Route["transport"], Transport>;
+  const baseOf = createBase(parts);
+  const readers = createReaders();
+
+  function serve(request: Incoming, response: Outgoing, url: string, site: Site): Promise<void> | undefined {
+    if (readers.closed) return void refuse(request, response, 503, "UNAVAILABLE", "The server has stopped");
+    const mark = url.indexOf("?");
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const place = parts.locate(path);
+    if (!place) return void refuse(request, response, 404, "NOT_FOUND", NOTHING_HERE);
+    const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
+    if (!route) return void wrongVerb(request, response, place);
+    const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
+    const exchange = {
+      request,
+      response,
+      place,
+      headers: request.headers as Headers,
+      query,
+      base: () => baseOf(request.headers, site),
+      signal: readers.signalOf(response, "close"),
+    };
+    if (route.transport === "own") return void documents.sendOwn(exchange, route.document);
+    return transports[route.transport].serve(exchange, route);
+  }
+
+  return {
+    serve(request, response, url, site) {
+      serve(request, response, toTarget(url), site)?.catch(error => {
+        parts.log.error({ err: error, url }, "a request failed");
+        if (!response.headersSent) sendProblem(response, 500, "INTERNAL", "The server failed");
+        else response.destroy();
+      });
+    },
+    close() {
+      readers.close();
+      streams.close();
+      bodies.close();
+    },
+  };
+}
+
+const NOTHING_HERE = "There is nothing here; GET /agents lists the agents";
+
+/** RFC 9112 §3.2.2: a server takes the absolute form as well. */
+function toTarget(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+}
+
+const NO_QUERY = new URLSearchParams();
+
+function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
+  const verbs = [...place.byVerb.keys()];
+  const allow = [...verbs, ...(verbs.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  if (request.method === "OPTIONS") {
+    response.writeHead(204, { Allow: allow });
+    response.end();
+  } else {
+    const message = `${request.method} is not for this path; it takes ${allow}`;
+    refuse(request, response, 405, "UNIMPLEMENTED", message, { Allow: allow });
+  }
+}
+
+function refuse(
+  request: Incoming,
+  response: Outgoing,
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  // What came with it is not read; the connection is only kept if nothing is left on it.
+  request.resume();
+  sendProblem(response, status, code, message, headers);
+}

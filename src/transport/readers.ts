@@ -1,0 +1,43 @@
+import type { Lazy } from "../ports.ts";
+
+/** How long a connection may stay open after its last answer. */
+export const HOLD_MS = 1_000;
+
+/** Whoever waits for an answer: a response, or a call of gRPC. */
+interface Caller {
+  once(event: string, heard: () => void): unknown;
+  readonly destroyed?: boolean;
+  readonly cancelled?: boolean;
+}
+
+/** All who read an answer, so that a server that stops can end their reading. */
+export function createReaders() {
+  const open = new Set<AbortController>();
+  let closed = false;
+  return {
+    /** Aborts when the caller is `gone` or the server stops. Made on demand: a call that is answered at once needs none. */
+    signalOf(caller: Caller, gone: "close" | "cancelled"): Lazy<AbortSignal> {
+      let controller: AbortController | undefined;
+      return () => {
+        if (controller) return controller.signal;
+        const made = new AbortController();
+        controller = made;
+        if (closed || caller.destroyed || caller.cancelled) made.abort();
+        open.add(made);
+        caller.once(gone, () => {
+          open.delete(made);
+          made.abort();
+        });
+        return made.signal;
+      };
+    },
+    get closed(): boolean {
+      return closed;
+    },
+    close(): void {
+      closed = true;
+      for (const reader of open) reader.abort();
+    },
+  };
+}
+export type Readers = ReturnType<typeof createReaders>;

@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operationsIn } from "../support/openapi.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import type { Loose } from "../support/tongue.ts";
+
+const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+if (BROWSER === undefined)
+  process.stderr.write(
+    "\n*** There is no Chromium on this machine: the page at /docs is NOT tested in a browser ***\n\n",
+  );
+
+const echo = { name: "echo", run: (task: { text: string }) => `You said: ${task.text}` };
+
+describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const requested: string[] = [];
+
+  beforeAll(async () => {
+    server = await serve([echo]);
+    browser = await chromium.launch({ executablePath: BROWSER as string, args: ["--no-sandbox"] });
+    page = await browser.newPage();
+    page.on("console", message => message.type() === "error" && complaints.push(message.text()));
+    page.on("pageerror", error => complaints.push(error.message));
+    page.on("request", request => requested.push(request.url()));
+    await page.goto(`${server.url}/docs`);
+    await page.locator("#list section").first().waitFor();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it("lists every operation below the dialects that have it", async () => {
+    const api: Loose = await (await fetch(`${server.url}/openapi.json`)).json();
+    for (const { name, description } of api.tags) {
+      const section = page.locator(`section[aria-labelledby="${name}"]`);
+      expect(await section.locator("h3").first().textContent()).toBe(description);
+      const told = operationsIn(api).filter(({ operation }) => operation.tags.includes(name));
+      expect(await section.locator("details").count()).toBe(told.length);
+    }
+  });
+
+  it("shows parameters, schemas and a line of curl that can be typed", async () => {
+    const section = page.locator('section[aria-labelledby="v1"]');
+    const operation = section.locator("details", { hasText: "GET/tasks " }).first();
+    await operation.locator("summary").click();
+    expect(await operation.locator("table").textContent()).toContain("pageToken");
+    expect(await operation.locator("pre").first().textContent()).toContain("V1ListTasksResponse");
+    const curl = await operation.locator("pre.curl").textContent();
+    expect(curl).toBe(`curl '${server.url}/tasks' \\\n  -H 'A2A-Version: 1.0'`);
+    const send = section.locator("details", { hasText: "POST/message:send " }).first();
+    await send.locator("summary").click();
+    expect(await send.locator("pre.curl").textContent()).toContain(`-X POST '${server.url}/message:send'`);
+    expect(await send.locator("pre.curl").textContent()).toContain('"role":"ROLE_USER"');
+  });
+
+  it("a link to a schema opens it", async () => {
+    await page.locator('a[href="#schema-V1SendMessageResponse"]').first().click();
+    const schema = page.locator("#schema-V1SendMessageResponse pre");
+    await schema.waitFor();
+    expect(await schema.textContent()).toContain("task?: V1Task");
+  });
+
+  it("shows only what is looked for", async () => {
+    await page.locator("#filter").fill("/v1/requests");
+    const shown = page.locator("#list details:visible");
+    expect(await shown.count()).toBe(2);
+    await page.locator("#filter").fill("");
+    expect(await shown.count()).toBeGreaterThan(100);
+  });
+
+  it("sends to the default agent, with nothing but keys", async () => {
+    await page.locator("#words").fill("hello <b>you</b>");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const answer = page.locator("#answer pre").first();
+    await answer.waitFor();
+    expect(await answer.textContent()).toBe("You said: hello <b>you</b>");
+    expect(await page.locator("#answer").textContent()).toContain("TASK_STATE_COMPLETED");
+  });
+
+  it("works with a slash at its end, too, and in the dark", async () => {
+    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const light = await background();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.goto(`${server.url}/docs/`);
+    await page.locator("#list section").first().waitFor();
+    expect(await background()).not.toBe(light);
+  });
+
+  it("asks nobody but this server, and its browser has nothing to complain about", () => {
+    expect(requested.filter(url => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("tells what went wrong if a send is refused", async () => {
+    await server.stop();
+    await page.locator("#words").press("Tab");
+    await page.keyboard.press("Enter");
+    await page.locator("#answer .bad").waitFor();
+  });
+});

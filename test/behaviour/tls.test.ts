@@ -1,0 +1,186 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import { credentials } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeCertificate } from "../support/certificate.ts";
+import { said, until } from "../support/client.ts";
+import { createGrpcClient, refusedBy } from "../support/grpc.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
+import type { Loose } from "../support/tongue.ts";
+
+const folder = tempFolder();
+const { cert, ...files } = writeCertificate(folder.path);
+const other = writeCertificate(folder.path, "other");
+const puppet = createPuppet();
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await serve([echo, puppet.definition], files);
+});
+afterAll(async () => {
+  await server.stop();
+  folder.remove();
+});
+
+async function read(url: string, more: object = {}): Promise<{ status: number; body: Loose }> {
+  const call = get(url, { ca: cert, agent: false, headers: { "a2a-version": "1.0" }, ...more });
+  const [response] = await once(call, "response");
+  const text = (await Array.fromAsync(response.setEncoding("utf8"))).join("");
+  return { status: response.statusCode, body: JSON.parse(text) };
+}
+
+const cardOf = async (one: TestServer): Promise<Loose> =>
+  (await read(`${one.url}/.well-known/agent-card.json`)).body;
+const grpcIn = (card: Loose): string =>
+  card.supportedInterfaces.find((entry: Loose) => entry.protocolBinding === "GRPC").url;
+/** The client of gRPC wants a name, not a number. */
+const connectGrpc = (address: string) =>
+  createGrpcClient(address.replace("127.0.0.1", "localhost"), credentials.createSsl(Buffer.from(cert)));
+
+describe("with a certificate", () => {
+  it("all of HTTP is HTTPS, and the addresses in cards say so", async () => {
+    expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const card = await cardOf(server);
+    expect(card.supportedInterfaces[0].url).toBe(`${server.url}/agents/echo`);
+    expect((await read(`${server.url}/agents`)).body.agents).toHaveLength(2);
+  });
+
+  it("gRPC is at a port of its own, which the card names, with the same certificate", async () => {
+    const address = grpcIn(await cardOf(server));
+    expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(`https://${address}`).not.toBe(server.url);
+    const client = connectGrpc(address);
+    const stream = client.open("SendStreamingMessage", said("hello"));
+    const last = (await stream.all()).at(-1);
+    expect(last.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+    client.close();
+    const stranger = createGrpcClient(address);
+    const error = await refusedBy(stranger.ask("SendMessage", said("hello"), {}, { deadline: soon() }));
+    expect(error.details).not.toBe("");
+    stranger.close();
+  });
+
+  it("whoever speaks in clear text, or never gets through the handshake, disturbs nobody", async () => {
+    for (const words of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", ""]) {
+      const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+      socket.on("error", () => {});
+      socket.end(words);
+      await once(socket.resume(), "close");
+    }
+    expect((await read(`${server.url}/agents`)).status).toBe(200);
+    expect(server.log.lines.filter(line => line.level === "error")).toEqual([]);
+  });
+
+  it("a stop waits for nobody who has not shaken hands", async () => {
+    const stopping = await serve([echo], files);
+    const ports = [new URL(stopping.url).port, grpcIn(await cardOf(stopping)).split(":")[1]];
+    const sockets = ports.map(port => connect(Number(port), "127.0.0.1"));
+    await Promise.all(sockets.map(socket => once(socket, "connect")));
+    const client = connectGrpc(grpcIn(await cardOf(stopping)));
+    await client.ask("SendMessage", said("hello"));
+    await stopping.stop();
+    client.close();
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("streams over HTTPS go event by event and end when their reader leaves", async () => {
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "SendStreamingMessage",
+      params: said("go"),
+    });
+    const { port } = new URL(server.url);
+    const socket = connectTls({ port: Number(port), host: "127.0.0.1", ca: cert });
+    socket.write(
+      `POST /agents/puppet HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let text = "";
+    socket.on("data", bytes => (text += bytes));
+    await until(() => text.includes('"task"'));
+    const id = /"task":\{"id":"([^"]+)"/.exec(text)?.[1] as string;
+    puppet.say(id, ctx => ctx.text("a word"));
+    await until(() => text.includes("a word"));
+    socket.destroy();
+    puppet.end(id);
+  });
+});
+
+const soon = (): Date => new Date(Date.now() + 5_000);
+
+describe("a port of its own for gRPC, without a certificate", () => {
+  it("is the only one that speaks it", async () => {
+    const apart = await serve([echo], { grpcPort: 0 });
+    const response = await fetch(`${apart.url}/.well-known/agent-card.json`, {
+      headers: { "a2a-version": "1.0" },
+    });
+    const address = grpcIn(await response.json());
+    expect(address).not.toBe(new URL(apart.url).host);
+    const client = createGrpcClient(address);
+    expect((await client.ask("SendMessage", said("hello"))).json.task.status.state).toBe(
+      "TASK_STATE_COMPLETED",
+    );
+    client.close();
+    const wrong = createGrpcClient(new URL(apart.url).host);
+    await refusedBy(wrong.ask("SendMessage", said("hello"), {}, { deadline: soon() }));
+    wrong.close();
+    await apart.stop();
+  });
+
+  it("is named in the card behind a proxy, too; a shared one is not, for nobody knows what the proxy passes", async () => {
+    const publicUrl = "https://agents.example/a2a";
+    for (const [settings, expected] of [
+      [{ publicUrl, grpcPort: 0 }, /^agents\.example:\d+$/],
+      [{ publicUrl }, undefined],
+      [{ trustProxy: true }, undefined],
+    ] as const) {
+      const proxied = await serve([echo], settings);
+      const response = await fetch(`${proxied.url}/.well-known/agent-card.json`);
+      const card = (await response.json()) as Loose;
+      const grpc = card.supportedInterfaces.filter((one: Loose) => one.protocolBinding === "GRPC");
+      if (expected) expect(grpc[0].url).toMatch(expected);
+      else expect(grpc).toEqual([]);
+      expect(card.additionalInterfaces.some((one: Loose) => one.transport === "GRPC")).toBe(
+        expected !== undefined,
+      );
+      await proxied.stop();
+    }
+  });
+});
+
+describe("a certificate that cannot be used", () => {
+  const junk = join(folder.path, "junk");
+  writeFileSync(junk, "nothing");
+  const wrong: readonly (readonly [what: string, settings: object, message: RegExp])[] = [
+    [
+      "a key is missing",
+      { tlsCert: files.tlsCert },
+      /^A certificate needs its key: give --tls-key as well\.$/,
+    ],
+    ["a certificate is missing", { tlsKey: files.tlsKey }, /give --tls-cert as well\.$/],
+    [
+      "a file is not there",
+      { ...files, tlsCert: join(folder.path, "none") },
+      /none, of --tls-cert, cannot be read: ENOENT/,
+    ],
+    ["a file is no certificate", { ...files, tlsCert: junk }, /junk, of --tls-cert, has no "CERTIFICATE"/],
+    [
+      "a file is no key",
+      { ...files, tlsKey: files.tlsCert },
+      /test\.crt, of --tls-key, has no "PRIVATE KEY"/,
+    ],
+    [
+      "the two do not belong together",
+      { ...files, tlsKey: other.tlsKey },
+      /test\.crt and .*other\.key are no certificate and its key \(key values mismatch\)\.$/,
+    ],
+  ];
+  it.each(wrong)("stops the start: %s", async (_what, settings, message) => {
+    await expect(serve([echo], { ...SETTINGS, ...settings })).rejects.toThrow(message);
+  });
+});

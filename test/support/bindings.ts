@@ -1,0 +1,257 @@
+/** The six ways to speak the official protocol, with one face: an operation in, its neutral meaning out. */
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { createDialects } from "../../src/dialect/index.ts";
+import { PROTOBUF as V1_PROTOBUF } from "../../src/dialect/v1/protobuf.ts";
+import { PROTOBUF as V03_PROTOBUF } from "../../src/dialect/v03/protobuf.ts";
+import { FAULTS, type FaultCode } from "../../src/model/index.ts";
+import type { FaultTable } from "../../src/ports.ts";
+import { createCodecs } from "../../src/transport/grpc/codec.ts";
+import type { Schema } from "../../src/transport/grpc/schema.ts";
+import { SETTINGS } from "./server.ts";
+import type { Loose } from "./tongue.ts";
+
+/** What is asked, by the names of v1; parameters in the shape of v1, too. */
+export type Asked =
+  | "SendMessage"
+  | "SendStreamingMessage"
+  | "GetTask"
+  | "ListTasks"
+  | "CancelTask"
+  | "SubscribeToTask"
+  | "CreateTaskPushNotificationConfig"
+  | "GetTaskPushNotificationConfig"
+  | "ListTaskPushNotificationConfigs"
+  | "DeleteTaskPushNotificationConfig"
+  | "GetExtendedAgentCard";
+
+export interface Binding {
+  readonly name: string;
+  readonly version: "1.0" | "0.3";
+  /** One answer, or all of a stream; a refusal is one of our codes, found by the binding's own numbers. */
+  ask(method: Asked, params: Loose, headers?: Record<string, string>): Promise<Meaning>;
+  close(): void;
+}
+
+/** What an answer means, whatever it looks like. */
+export type Meaning = { readonly said: readonly string[] } | { readonly refused: readonly FaultCode[] };
+
+const dialects = createDialects(SETTINGS);
+const faultsOf = (name: string): FaultTable => dialects.find(one => one.name === name)?.faults as FaultTable;
+const CODES = Object.keys(FAULTS) as FaultCode[];
+const refused = (is: (code: FaultCode) => boolean): Meaning => ({ refused: CODES.filter(is) });
+
+/** One line for each thing that was said: what it is, its state, its words. */
+export function meaningOf(said: Loose): string {
+  const inner = said.task ?? said.message ?? said.msg ?? said.statusUpdate ?? said.artifactUpdate ?? said;
+  if (inner.tasks)
+    return `page of ${inner.tasks.length} of ${inner.totalSize}: ${inner.tasks.map(meaningOf).join("; ")}`;
+  if (inner.artifact) return `artifact ${inner.append === true ? "+" : ""}"${textOf(inner.artifact)}"`;
+  if (inner.role !== undefined) return `message "${textOf(inner)}"`;
+  const status = `${stateOf(inner.status.state)}${inner.status.message ? ` "${textOf(inner.status.message)}"` : ""}`;
+  if (inner.id === undefined) return `status ${status}`;
+  const artifacts = (inner.artifacts ?? []).map((one: Loose) => `"${textOf(one)}"`).join(", ");
+  const history = (inner.history ?? []).map((one: Loose) => textOf(one)).join(", ");
+  return `task ${status} [${artifacts}] (${history})`;
+}
+
+const textOf = (holder: Loose): string =>
+  (holder.parts ?? holder.content ?? []).map((part: Loose) => part.text ?? JSON.stringify(part)).join("");
+const stateOf = (state: string): string =>
+  state.replace("TASK_STATE_", "").toLowerCase().replace("cancelled", "canceled").replaceAll("_", "-");
+
+/** What came, in one piece or in many. */
+async function readAll(reply: Response): Promise<readonly Loose[]> {
+  const text = await reply.text();
+  if (!reply.headers.get("content-type")?.startsWith("text/event-stream")) return [JSON.parse(text)];
+  const data = text.split("\n").filter(line => line.startsWith("data: "));
+  return data.map(line => JSON.parse(line.slice(6)));
+}
+
+// ---- JSON-RPC ------------------------------------------------------------------------------------------------
+
+const V03_METHODS: Readonly<Record<Asked, string>> = {
+  SendMessage: "message/send",
+  SendStreamingMessage: "message/stream",
+  GetTask: "tasks/get",
+  ListTasks: "tasks/list",
+  CancelTask: "tasks/cancel",
+  SubscribeToTask: "tasks/resubscribe",
+  CreateTaskPushNotificationConfig: "tasks/pushNotificationConfig/set",
+  GetTaskPushNotificationConfig: "tasks/pushNotificationConfig/get",
+  ListTaskPushNotificationConfigs: "tasks/pushNotificationConfig/list",
+  DeleteTaskPushNotificationConfig: "tasks/pushNotificationConfig/delete",
+  GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
+};
+
+function toV03({ message, configuration, ...rest }: Loose): Loose {
+  if (!message) return rest;
+  const { returnImmediately, ...others } = configuration ?? {};
+  return {
+    ...rest,
+    message: {
+      ...message,
+      role: message.role === "ROLE_USER" ? "user" : message.role,
+      parts: message.parts.map((part: Loose) =>
+        part.url === undefined
+          ? { kind: "text", ...part }
+          : { kind: "file", file: { uri: part.url, mimeType: part.mediaType } },
+      ),
+    },
+    configuration: { ...others, blocking: returnImmediately !== true },
+  };
+}
+
+function overRpc(url: string, version: Binding["version"]): Binding {
+  const isV1 = version === "1.0";
+  const faults = faultsOf(isV1 ? "v1" : "v03");
+  return {
+    name: `${version} JSON-RPC`,
+    version,
+    async ask(method, params, headers = {}) {
+      const called = isV1 ? { method, params } : { method: V03_METHODS[method], params: toV03(params) };
+      const all = { "a2a-version": version, "content-type": "application/json", ...headers };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...called });
+      return toMeaning(await readAll(await fetch(url, { method: "POST", headers: all, body })));
+    },
+    close: () => {},
+  };
+  function toMeaning(replies: readonly Loose[]): Meaning {
+    const error = replies.find(reply => reply.error)?.error;
+    if (error) return refused(code => faults[code].rpc === error.code);
+    return { said: replies.map(reply => meaningOf(reply.result)) };
+  }
+}
+
+// ---- HTTP+JSON -----------------------------------------------------------------------------------------------
+
+type Place = readonly [verb: string, path: string];
+const PLACES: Readonly<Record<Asked, (params: Loose) => Place>> = {
+  SendMessage: () => ["POST", "/message:send"],
+  SendStreamingMessage: () => ["POST", "/message:stream"],
+  GetTask: ({ id, ...query }) => ["GET", `/tasks/${id}?${new URLSearchParams(query)}`],
+  ListTasks: query => ["GET", `/tasks?${new URLSearchParams(query)}`],
+  CancelTask: ({ id }) => ["POST", `/tasks/${id}:cancel`],
+  SubscribeToTask: ({ id }) => ["GET", `/tasks/${id}:subscribe`],
+  CreateTaskPushNotificationConfig: ({ taskId }) => ["POST", `/tasks/${taskId}/pushNotificationConfigs`],
+  GetTaskPushNotificationConfig: ({ taskId, id }) => [
+    "GET",
+    `/tasks/${taskId}/pushNotificationConfigs/${id}`,
+  ],
+  ListTaskPushNotificationConfigs: ({ taskId }) => ["GET", `/tasks/${taskId}/pushNotificationConfigs`],
+  DeleteTaskPushNotificationConfig: ({ taskId, id }) => [
+    "DELETE",
+    `/tasks/${taskId}/pushNotificationConfigs/${id}`,
+  ],
+  GetExtendedAgentCard: () => ["GET", "/extendedAgentCard"],
+};
+
+/** v0.3's definition: what it calls content and blocking. */
+function toProto({ message, configuration, ...rest }: Loose): Loose {
+  if (!message) return rest;
+  const { parts, ...others } = message;
+  const { returnImmediately, ...more } = configuration ?? {};
+  const content = parts.map((part: Loose) =>
+    part.url === undefined ? part : { file: { fileWithUri: part.url, mimeType: part.mediaType } },
+  );
+  return {
+    ...rest,
+    message: { ...others, content },
+    configuration: { ...more, blocking: returnImmediately !== true },
+  };
+}
+
+function overRest(url: string, version: Binding["version"]): Binding {
+  const isV1 = version === "1.0";
+  const faults = faultsOf(isV1 ? "v1" : "v03");
+  return {
+    name: `${version} HTTP+JSON`,
+    version,
+    async ask(method, params, headers = {}) {
+      const [verb, path] = PLACES[method](params);
+      const place = isV1 ? path : `/v1${method === "GetExtendedAgentCard" ? "/card" : path}`;
+      const body = verb === "POST" ? JSON.stringify(isV1 ? params : toProto(params)) : null;
+      const all = { "a2a-version": version, "content-type": "application/json", ...headers };
+      const reply = await fetch(url + place, { method: verb, headers: all, body });
+      const said = await readAll(reply);
+      return reply.ok ? { said: said.map(meaningOf) } : toRefusal(reply.status, said[0]);
+    },
+    close: () => {},
+  };
+  /** v1 tells the reason, v0.3 the number; both the status. */
+  function toRefusal(status: number, body: Loose): Meaning {
+    if (!isV1) return refused(code => faults[code].rpc === body.code && faults[code].http === status);
+    const { code: same, status: grpc } = body.error;
+    return refused(code => faults[code].http === status && same === status && faults[code].grpc === grpc);
+  }
+}
+
+// ---- gRPC ----------------------------------------------------------------------------------------------------
+
+const V03_RPCS: Partial<Record<Asked, string>> = {
+  SubscribeToTask: "TaskSubscription",
+  ListTaskPushNotificationConfigs: "ListTaskPushNotificationConfig",
+  GetExtendedAgentCard: "GetAgentCard",
+};
+
+/** v0.3's definition has names of resources where others have ids. */
+function toNames(method: Asked, { id, taskId, ...rest }: Loose): Loose {
+  if (taskId !== undefined) {
+    const parent = `tasks/${taskId}`;
+    if (method.startsWith("List") || method.startsWith("Create")) return { parent, configId: id };
+    return { name: `${parent}/pushNotificationConfigs/${id}` };
+  }
+  return id === undefined ? toProto(rest) : { ...rest, name: `tasks/${id}` };
+}
+
+const STATUSES = [
+  ..."OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED".split(
+    " ",
+  ),
+  ..."RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE".split(
+    " ",
+  ),
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+];
+
+function overGrpc(url: string, version: Binding["version"], agent: string): Binding {
+  const isV1 = version === "1.0";
+  const faults = faultsOf(isV1 ? "v1" : "v03");
+  const schema = (isV1 ? V1_PROTOBUF : V03_PROTOBUF) as Schema;
+  const codecs = createCodecs(schema);
+  const client = new Client(new URL(url).host, credentials.createInsecure());
+
+  return {
+    name: `${version} gRPC`,
+    version,
+    async ask(method, params, headers = {}) {
+      const rpcName = (isV1 ? undefined : V03_RPCS[method]) ?? method;
+      const spec = schema.rpcs[rpcName];
+      if (spec === undefined) return refused(code => code === "method-not-found");
+      const [takes = "", gives = ""] = spec.replace("stream ", "").split(": ");
+      const request = codecs(takes).encode(JSON.stringify(isV1 ? params : toNames(method, params)));
+      const metadata = new Metadata();
+      for (const [name, value] of Object.entries({ "a2a-agent": agent, "a2a-version": version, ...headers }))
+        metadata.set(name, value);
+      const path = `/${schema.package}.${schema.service}/${rpcName}`;
+      const asIs = (bytes: Buffer): Buffer => bytes;
+      const call = client.makeServerStreamRequest(path, asIs, asIs, request, metadata);
+      try {
+        const replies = await Array.fromAsync(call as AsyncIterable<Buffer>);
+        return { said: replies.map(bytes => meaningOf(codecs(gives).decode(bytes))) };
+      } catch (error) {
+        const { code: status } = error as ServiceError;
+        return refused(code => faults[code].grpc === STATUSES[status]);
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+/** All of them, to one agent of a server. */
+export const bindingsOf = (url: string, agent: string): readonly Binding[] =>
+  (["1.0", "0.3"] as const).flatMap(version => [
+    overRpc(`${url}/agents/${agent}`, version),
+    overRest(`${url}/agents/${agent}`, version),
+    overGrpc(url, version, agent),
+  ]);
