@@ -37,8 +37,8 @@ export async function measureLoad(
   return toRound(outcome, readCpuMs(server.group) - before, entry.units);
 }
 
-function toOrder({ contender, work, over, connections }: LoadEntry, port: number, ms: number): Order {
-  const { wire } = CONTENDERS[contender];
+function toOrder(entry: LoadEntry, port: number, ms: number): Order {
+  const { wire = CONTENDERS[entry.contender].wire, work, over, connections } = entry;
   return { port, wire, over, work, connections, ms, drainMs: DRAIN_MS, operationsMax: OPERATIONS_MAX };
 }
 

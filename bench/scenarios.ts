@@ -1,5 +1,5 @@
 import type { ContenderId } from "./contenders.ts";
-import type { Over, Work } from "./load/order.ts";
+import type { Over, Wire, Work } from "./load/order.ts";
 
 /** What is measured and what should come out. Adding a scenario is adding an entry here. */
 export type Scenario = LoadScenario | IdleScenario;
@@ -32,6 +32,8 @@ export interface Entry {
 
 export interface LoadEntry extends Entry {
   work: Work;
+  /** Where it is not the contender's own. */
+  wire?: Wire;
   over: Over;
   connections: number;
   /** How many units one operation is. */
@@ -55,6 +57,8 @@ const SEND: Work = { kind: "send" };
 const GET: Work = { kind: "get" };
 const STREAM_50: Work = { kind: "stream", chunks: 50 };
 const STREAM_200: Work = { kind: "stream", chunks: 200 };
+
+const OTHER_WIRES = ["v03", "v02", "v01", "langgraph", "orloj", "arbiter", "simple"] as const;
 
 /** The official servers against each other: no target, but a figure one can compare between machines. */
 const ANCHORS: Comparison = { ours: "official03", theirs: "official13", target: undefined };
@@ -115,6 +119,14 @@ export const SCENARIOS: Scenario[] = [
     unit: "operation",
     entries: [toSend("gRPC", "grpc"), toSend("JSON-RPC", "jsonrpc")],
     comparisons: [{ ours: "gRPC", theirs: "JSON-RPC", target: { atMost: 2 } }],
+  },
+  {
+    name: "dialects",
+    about: "a send in each dialect against v1; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: ["v1" as const, ...OTHER_WIRES].map(wire => ({ ...toSend(wire, "jsonrpc"), wire })),
+    comparisons: OTHER_WIRES.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.3 } })),
   },
   {
     name: "idle",

@@ -1,7 +1,7 @@
 /** What the bench and its load generator say to each other, over the channel between parent and child process. */
 
 /** How a call is spelled. */
-export type Wire = "v1" | "v03";
+export type Wire = "v1" | "v03" | "v02" | "v01" | "langgraph" | "orloj" | "arbiter" | "simple";
 
 /** What a call is spelled over. Only sends of v1 go over anything but JSON-RPC. */
 export type Over = "jsonrpc" | "rest" | "grpc";

@@ -3,13 +3,14 @@ import type { Over, Wire } from "./order.ts";
 
 /** How each wire spells the three calls of the bench, and the words in its answers. */
 export interface Spelling {
+  path: string;
   send: string;
   stream: string;
   get: string;
   headers: string;
   completed: string;
   working: string;
-  toMessage(key: string, text: string): object;
+  toParams(key: string, text: string): object;
   /** The task in the result of `send`: the wires wrap it differently. */
   toTask(result: Json): Json;
   /** What a stream's event is, and its content. */
@@ -23,31 +24,54 @@ const KEY = "@".repeat(20);
 
 const COUNTER_CHARS = 12;
 
+const v1: Spelling = {
+  path: "/",
+  send: "SendMessage",
+  stream: "SendStreamingMessage",
+  get: "GetTask",
+  headers: "A2A-Version: 1.0\r\n",
+  completed: '"state":"TASK_STATE_COMPLETED"',
+  working: '"state":"TASK_STATE_WORKING"',
+  toParams: (messageId, text) => ({ message: { messageId, role: "ROLE_USER", parts: [{ text }] } }),
+  toTask: result => member(result, "task"),
+  toEvent: toEventV1,
+};
+
+const v03: Spelling = {
+  path: "/",
+  send: "message/send",
+  stream: "message/stream",
+  get: "tasks/get",
+  headers: "",
+  completed: '"state":"completed"',
+  working: '"state":"working"',
+  toParams: (messageId, text) => {
+    return { message: { kind: "message", messageId, role: "user", parts: [{ kind: "text", text }] } };
+  },
+  toTask: result => result,
+  toEvent: toEventV03,
+};
+
+const v01: Spelling = {
+  ...v03,
+  send: "tasks/send",
+  stream: "tasks/sendSubscribe",
+  toParams: (id, text) => ({ id, message: { role: "user", parts: [{ type: "text", text }] } }),
+};
+
+/** Its words are in the message of the status. */
+const toArbiterTask = (task: Json): Json =>
+  ({ artifacts: [member(member(task, "status"), "message")] }) as unknown as Json;
+
 export const SPELLINGS: Record<Wire, Spelling> = {
-  v1: {
-    send: "SendMessage",
-    stream: "SendStreamingMessage",
-    get: "GetTask",
-    headers: "A2A-Version: 1.0\r\n",
-    completed: '"state":"TASK_STATE_COMPLETED"',
-    working: '"state":"TASK_STATE_WORKING"',
-    toMessage: (messageId, text) => ({ messageId, role: "ROLE_USER", parts: [{ text }] }),
-    toTask: result => member(result, "task"),
-    toEvent: toEventV1,
-  },
-  v03: {
-    send: "message/send",
-    stream: "message/stream",
-    get: "tasks/get",
-    headers: "",
-    completed: '"state":"completed"',
-    working: '"state":"working"',
-    toMessage: (messageId, text) => {
-      return { kind: "message", messageId, role: "user", parts: [{ kind: "text", text }] };
-    },
-    toTask: result => result,
-    toEvent: toEventV03,
-  },
+  v1,
+  v03,
+  v02: { ...v03, headers: "A2A-Version: 0.2\r\n" },
+  v01,
+  langgraph: { ...v03, path: "/a2a/bench" },
+  orloj: { ...v01, path: "/v1/agent-systems/bench/a2a" },
+  arbiter: { ...v03, path: "/v1/a2a/agents/bench", toTask: toArbiterTask },
+  simple: { ...v03, send: "tasks/send", stream: "tasks/sendSubscribe" },
 };
 
 function toEventV1(result: Json): ReturnType<Spelling["toEvent"]> {
@@ -71,8 +95,7 @@ export function createMessageWriter(
   text: string,
   port: number,
 ): CallWriter {
-  const message = SPELLINGS[wire].toMessage(KEY, text);
-  return createCallWriter(wire, SPELLINGS[wire][kind], { message }, port);
+  return createCallWriter(wire, SPELLINGS[wire][kind], SPELLINGS[wire].toParams(KEY, text), port);
 }
 
 export function createGetWriter(wire: Wire, taskId: string, port: number): CallWriter {
@@ -81,12 +104,12 @@ export function createGetWriter(wire: Wire, taskId: string, port: number): CallW
 
 function createCallWriter(wire: Wire, method: string, params: object, port: number): CallWriter {
   const body = JSON.stringify({ jsonrpc: "2.0", id: KEY, method, params });
-  return toWriter(toPost("/", wire, port, body));
+  return toWriter(toPost(SPELLINGS[wire].path, wire, port, body));
 }
 
 /** A send of v1 without an envelope. */
 export function createBareWriter(over: Over, text: string, port: number): CallWriter {
-  const params = { message: SPELLINGS.v1.toMessage(KEY, text) };
+  const params = SPELLINGS.v1.toParams(KEY, text);
   if (over === "grpc") return toWriter(toRequest(params));
   return toWriter(toPost("/agents/bench/message:send", "v1", port, JSON.stringify(params)));
 }

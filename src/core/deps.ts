@@ -45,10 +45,21 @@ const whichAgent = (agents: readonly Agent[]): Fault =>
  * A caller may also use the id that he himself gave to it.
  */
 export async function findTask(parts: CoreParts, agent: Agent, scope: Scope, taskId: TaskId): Promise<Found> {
-  const found =
-    (await parts.store.tasks.get(scope, taskId)) ?? (await findAlias(parts, agent, scope, taskId));
-  if (!found || found.task.agent !== agent.name || found.task.reply) throw taskNotFound(taskId);
+  const found = await seekTask(parts, agent, scope, taskId);
+  if (!found) throw taskNotFound(taskId);
   return found;
+}
+
+/** The same where it need not be there. */
+export async function seekTask(
+  parts: CoreParts,
+  agent: Agent,
+  scope: Scope,
+  name: string,
+): Promise<Found | null> {
+  const found =
+    (await parts.store.tasks.get(scope, name as TaskId)) ?? (await findAlias(parts, agent, scope, name));
+  return found && found.task.agent === agent.name && !found.task.reply ? found : null;
 }
 
 export async function findAlias(

@@ -16,7 +16,7 @@ import { type Agent, type Found, runTopic, type Send } from "../ports.ts";
 import { checkSend } from "./admit.ts";
 import { withVerdict } from "./again.ts";
 import { type Said, withAnswers } from "./answers.ts";
-import { type CoreParts, findTask } from "./deps.ts";
+import { type CoreParts, findTask, seekTask } from "./deps.ts";
 import { type CallNames, findRepeated, namesOf } from "./repeated.ts";
 import { show } from "./show.ts";
 
@@ -79,7 +79,7 @@ async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
     const found = await findOpen(parts, letter, send.taskId);
     if (found) return placeInTask(parts, letter, found);
   } else if (send.alias !== undefined) {
-    const found = await findNamed(parts, letter, send.alias);
+    const found = await seekTask(parts, letter.agent, letter.scope, send.alias);
     if (found) return placeInTask(parts, letter, found);
   }
   return placeNew(parts, letter);
@@ -89,18 +89,9 @@ async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
 async function findOpen(parts: CoreParts, letter: Letter, taskId: TaskId): Promise<Found | null> {
   const { agent, scope, send } = letter;
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
-  const found = await findNamed(parts, letter, taskId);
+  const found = await seekTask(parts, agent, scope, taskId);
   if (!found || !(takesAnswer(found.task) || takesIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
-}
-
-async function findNamed(parts: CoreParts, letter: Letter, name: string): Promise<Found | null> {
-  try {
-    return await findTask(parts, letter.agent, letter.scope, name as TaskId);
-  } catch (error) {
-    if (error instanceof Fault && error.code === "task-not-found") return null;
-    throw error;
-  }
 }
 
 const takesAnswer = ({ status, cancel }: Task): boolean =>

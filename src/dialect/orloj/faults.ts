@@ -1,5 +1,6 @@
 import type { FaultCode, FaultDetails, Json } from "../../model/index.ts";
-import type { FaultNumbers, FaultTable, WireCall, WireFault } from "../../ports.ts";
+import type { FaultNumbers, WireCall, WireFault } from "../../ports.ts";
+import { toFaultTable } from "../fault-table.ts";
 import { isObject } from "../read.ts";
 import { wordsFor } from "../type-fault.ts";
 
@@ -7,31 +8,31 @@ import { wordsFor } from "../type-fault.ts";
  * The eight numbers of the document. What it has no number for is a wrong parameter (R13) or a failure of the server;
  * what a caller may not see is not there.
  */
-export const FAULTS: FaultTable = {
-  parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
-  "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
-  "method-not-found": { rpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
-  "invalid-params": { rpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
-  internal: { rpc: -32603, http: 500, grpc: "INTERNAL" },
-  "task-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
-  "task-not-cancelable": { rpc: -32002, http: 409, grpc: "FAILED_PRECONDITION" },
-  "push-not-supported": { rpc: -32602, http: 400, grpc: "FAILED_PRECONDITION" },
-  "unsupported-operation": { rpc: -32602, http: 400, grpc: "FAILED_PRECONDITION" },
-  "content-type-not-supported": { rpc: -32602, http: 415, grpc: "INVALID_ARGUMENT" },
-  "invalid-agent-response": { rpc: -32603, http: 502, grpc: "INTERNAL" },
-  "extended-card-not-configured": { rpc: -32602, http: 404, grpc: "FAILED_PRECONDITION" },
-  "extension-required": { rpc: -32602, http: 400, grpc: "FAILED_PRECONDITION" },
-  "version-not-supported": { rpc: -32602, http: 400, grpc: "FAILED_PRECONDITION" },
-  "agent-not-found": { rpc: -32003, http: 404, grpc: "NOT_FOUND" },
-  unauthenticated: { rpc: -32003, http: 401, grpc: "UNAUTHENTICATED" },
-  forbidden: { rpc: -32003, http: 403, grpc: "PERMISSION_DENIED" },
-  "key-reused": { rpc: -32602, http: 409, grpc: "ALREADY_EXISTS" },
-  busy: { rpc: -32602, http: 409, grpc: "ABORTED" },
-  conflict: { rpc: -32603, http: 409, grpc: "ABORTED" },
-  unavailable: { rpc: -32603, http: 503, grpc: "UNAVAILABLE" },
-  "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
-  "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
-};
+export const FAULTS = toFaultTable({
+  parse: -32700,
+  "invalid-request": -32600,
+  "method-not-found": -32601,
+  "invalid-params": -32602,
+  internal: -32603,
+  "task-not-found": -32001,
+  "task-not-cancelable": -32002,
+  "push-not-supported": -32602,
+  "unsupported-operation": -32602,
+  "content-type-not-supported": -32602,
+  "invalid-agent-response": -32603,
+  "extended-card-not-configured": -32602,
+  "extension-required": -32602,
+  "version-not-supported": -32602,
+  "agent-not-found": -32003,
+  unauthenticated: -32003,
+  forbidden: -32003,
+  "key-reused": -32602,
+  busy: -32602,
+  conflict: -32603,
+  unavailable: -32603,
+  "too-large": -32600,
+  "too-slow": -32600,
+});
 
 /** Found out before there was an envelope: the HTTP status says it. Everything else is said with 200. */
 const BEFORE_THE_ENVELOPE: readonly FaultCode[] = ["unauthenticated", "too-large", "too-slow"];

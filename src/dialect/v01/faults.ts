@@ -1,37 +1,38 @@
 import type { FaultCode, FaultDetails } from "../../model/index.ts";
-import type { FaultNumbers, FaultTable, WireFault } from "../../ports.ts";
+import type { FaultNumbers, WireFault } from "../../ports.ts";
 import { statusOf } from "../envelope.ts";
+import { toFaultTable } from "../fault-table.ts";
 import { wordsFor } from "../type-fault.ts";
 
 /**
  * v0.1 §8. The schema of that time knows -32001 to -32004, its text the numbers up to -32011. It has no words for
  * versions and extensions; those are operations that are not supported.
  */
-export const FAULTS: FaultTable = {
-  parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
-  "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
-  "method-not-found": { rpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
-  "invalid-params": { rpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
-  internal: { rpc: -32603, http: 500, grpc: "INTERNAL" },
-  "task-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
-  "task-not-cancelable": { rpc: -32002, http: 409, grpc: "FAILED_PRECONDITION" },
-  "push-not-supported": { rpc: -32003, http: 400, grpc: "FAILED_PRECONDITION" },
-  "unsupported-operation": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
-  "content-type-not-supported": { rpc: -32005, http: 415, grpc: "INVALID_ARGUMENT" },
-  "invalid-agent-response": { rpc: -32603, http: 502, grpc: "INTERNAL" },
-  "extended-card-not-configured": { rpc: -32004, http: 404, grpc: "FAILED_PRECONDITION" },
-  "extension-required": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
-  "version-not-supported": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
-  "agent-not-found": { rpc: -32602, http: 404, grpc: "NOT_FOUND" },
-  unauthenticated: { rpc: -32007, http: 401, grpc: "UNAUTHENTICATED" },
-  forbidden: { rpc: -32008, http: 403, grpc: "PERMISSION_DENIED" },
-  "key-reused": { rpc: -32054, http: 409, grpc: "ALREADY_EXISTS" },
-  busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
-  conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
-  unavailable: { rpc: -32011, http: 503, grpc: "UNAVAILABLE" },
-  "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
-  "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
-};
+export const FAULTS = toFaultTable({
+  parse: -32700,
+  "invalid-request": -32600,
+  "method-not-found": -32601,
+  "invalid-params": -32602,
+  internal: -32603,
+  "task-not-found": -32001,
+  "task-not-cancelable": -32002,
+  "push-not-supported": -32003,
+  "unsupported-operation": -32004,
+  "content-type-not-supported": -32005,
+  "invalid-agent-response": -32603,
+  "extended-card-not-configured": -32004,
+  "extension-required": -32004,
+  "version-not-supported": -32004,
+  "agent-not-found": -32602,
+  unauthenticated: -32007,
+  forbidden: -32008,
+  "key-reused": -32054,
+  busy: -32055,
+  conflict: -32052,
+  unavailable: -32011,
+  "too-large": -32600,
+  "too-slow": -32600,
+});
 
 /** What other versions call an unsupported operation has three names here. */
 const STREAMING_NOT_SUPPORTED: FaultNumbers = { rpc: -32006, http: 400, grpc: "FAILED_PRECONDITION" };
