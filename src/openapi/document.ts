@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../model/index.ts";
 import type { Dialect, Route } from "../ports.ts";
 import { ENVELOPES, envelopesOf } from "./envelope.ts";
-import { OTHERS } from "./others.ts";
+import { OTHERS, PLAIN } from "./others.ts";
 import { type Body, HEADERS, type HeaderName, requestsOf, type Saying, sayingOf, varsOf } from "./sayings.ts";
 import { either, type Schema, text } from "./schema.ts";
 import { V1 } from "./v1.ts";
@@ -17,8 +17,7 @@ export interface OpenApiParts {
 
 /** What is told of each dialect, in this order; one that is not here is told by its routes alone, and last. */
 const VOCABULARIES: Readonly<Record<string, Vocabulary>> = { v1: V1, v03: V03, ...OTHERS };
-const vocabularyOf = (name: string): Vocabulary =>
-  VOCABULARIES[name] ?? { title: name, schemas: {}, rest: {}, rpc: {}, documents: {}, refusal: {} };
+const vocabularyOf = (name: string): Vocabulary => VOCABULARIES[name] ?? { ...PLAIN, title: name };
 
 const ORDER = Object.keys(VOCABULARIES);
 const placeOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
@@ -91,12 +90,15 @@ function toOperation({ path, verb, owners }: Shared): JsonObject {
     operationId: toOperationId(verb, path),
     tags: names,
     summary: (sayings[0] as Saying).summary,
-    ...(names.length > 1 && { description: `Dialects that are spoken here: ${names.join(", ")}.` }),
+    ...(names.length > 1 && { description: sharedBy(names) }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: toResponses(sayings),
   };
 }
+
+const sharedBy = (names: readonly string[]): string =>
+  `Spoken here: ${names.join(", ")}. A2A-Version and the words of the call tell which one it is.`;
 
 /** `POST /tasks/{id}:cancel` is `postTasksIdCancel`. */
 const toOperationId = (verb: string, path: string): string =>

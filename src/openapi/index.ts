@@ -7,15 +7,8 @@ export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
   readonly readPage: () => string;
 }
 
-/** A document of the server itself: no dialect has a part in it. */
-interface OwnDocument {
-  readonly path: string;
-  /** `base`: under which address the caller reached us. */
-  write(base: string): { readonly text: string; readonly headers: Readonly<Record<string, string>> };
-}
-
 /** What tells programs and people which calls are answered here. Made when it is first asked for. */
-export function createOwnDocuments(parts: OwnParts): readonly OwnDocument[] {
+export function createOwnDocuments(parts: OwnParts) {
   const openApi = once(() => createOpenApi({ ...parts, version: parts.readVersion() }));
   const page = once(() => {
     const text = parts.readPage();
@@ -27,7 +20,7 @@ export function createOwnDocuments(parts: OwnParts): readonly OwnDocument[] {
   return [
     {
       path: "/openapi.json",
-      write: base => ({
+      write: (base: string) => ({
         text: JSON.stringify({ ...openApi(), servers: [{ url: base }] }),
         headers: NO_GUESSING,
       }),
@@ -45,24 +38,19 @@ const NO_GUESSING = { "X-Content-Type-Options": "nosniff" };
 const HTML = "text/html; charset=utf-8";
 
 /** Nothing but what stands in the page itself, and calls to this server. */
-function policyOf(page: string): string {
-  const hashes = (element: string): string =>
-    [...page.matchAll(new RegExp(`<${element}>([\\s\\S]*?)</${element}>`, "g"))]
-      .map(
-        ([, inner]) =>
-          `'sha256-${createHash("sha256")
-            .update(inner as string)
-            .digest("base64")}'`,
-      )
-      .join(" ");
-  return [
+const policyOf = (page: string): string =>
+  [
     "default-src 'none'",
-    `script-src ${hashes("script")}`,
-    `style-src ${hashes("style")}`,
+    `script-src ${hashOf("script", page)}`,
+    `style-src ${hashOf("style", page)}`,
     "img-src data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+
+function hashOf(element: string, page: string): string {
+  const inner = new RegExp(`<${element}>([\\s\\S]*)</${element}>`).exec(page)?.[1] ?? "";
+  return `'sha256-${createHash("sha256").update(inner).digest("base64")}'`;
 }

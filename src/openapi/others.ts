@@ -3,7 +3,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 /** Dialects of which the envelope is told, and what their own documents explain better is not. */
 
-const PLAIN = { schemas: {}, rest: {}, rpc: {}, documents: {}, refusal: record };
+export const PLAIN = { schemas: {}, rest: {}, rpc: {}, documents: {}, refusal: record };
 
 const REQUEST = { id: told("The request, which is a task", text) };
 
@@ -11,7 +11,7 @@ export const OTHERS: Readonly<Record<string, Vocabulary>> = {
   v02: { ...PLAIN, title: "A2A 0.2", version: "0.2" },
   v01: { ...PLAIN, title: "A2A 0.1", version: "0.1" },
   langgraph: { ...PLAIN, title: "LangGraph Agent Server" },
-  orloj: { ...PLAIN, title: "Orloj" },
+  orloj: { ...PLAIN, title: "Orloj", unnamed: "the agent that the metadata names" },
   simple: { ...PLAIN, title: "simple_a2a" },
   arbiter: {
     ...PLAIN,

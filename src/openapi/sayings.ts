@@ -98,7 +98,7 @@ function sayJsonRpc(route: Route, words: Vocabulary, prefix: string): Saying {
     params: first.example,
   };
   return {
-    summary: `Calls to ${whom(route)}, in JSON-RPC 2.0`,
+    summary: `Calls to ${whom(route, words)}, in JSON-RPC 2.0`,
     query: {},
     headers: ["A2A-Version", "A2A-Extensions", "Idempotency-Key", "Last-Event-ID"],
     body: {
@@ -112,16 +112,17 @@ function sayJsonRpc(route: Route, words: Vocabulary, prefix: string): Saying {
   };
 }
 
-const whom = (route: Route): string => (route.path.includes("{agent}") ? "an agent" : "the default agent");
+const whom = (route: Route, words: Vocabulary): string =>
+  route.path.includes("{agent}") ? "an agent" : (words.unnamed ?? "the default agent");
 
-const DOCUMENTS: Readonly<Record<string, (route: Route) => string>> = {
-  card: route => `The card of ${whom(route)}`,
+const DOCUMENTS: Readonly<Record<string, (whose: string) => string>> = {
+  card: whose => `The card of ${whose}`,
   agents: () => "The agents that are served, with their addresses",
   "extended-card": () => "The extended card: refused, there is none here",
 };
 
 const sayDocument = (route: Route, words: Vocabulary): Saying => ({
-  summary: DOCUMENTS[route.method]?.(route) ?? route.method,
+  summary: DOCUMENTS[route.method]?.(whom(route, words)) ?? route.method,
   query: {},
   headers: ["A2A-Version"],
   body: undefined,

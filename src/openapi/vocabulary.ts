@@ -7,6 +7,8 @@ export interface Vocabulary {
   readonly title: string;
   /** How callers name it in A2A-Version; undefined: they need not. */
   readonly version?: string;
+  /** Whom a call is for where its path names nobody; undefined: the default agent. */
+  readonly unnamed?: string;
   readonly schemas: Members;
   /** By the method of a route whose transport is "rest". */
   readonly rest: Readonly<Record<string, Method>>;

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
+import { createHandler } from "dragoman";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { onExpress, PATH } from "../support/hosts.ts";
 import { operationsIn } from "../support/openapi.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { createTestLog, serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
@@ -91,6 +93,21 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     await page.goto(`${server.url}/docs/`);
     await page.locator("#list section").first().waitFor();
     expect(await background()).not.toBe(light);
+  });
+
+  it("works below a path of another program", async () => {
+    const mounted = await createHandler({ agents: [echo], data: ":memory:" }, { log: createTestLog() });
+    const host = await onExpress(mounted);
+    const inside = await browser.newPage();
+    await inside.goto(`${host.url}${PATH}/docs`);
+    await inside.locator("#list section").first().waitFor();
+    expect(await inside.locator("#about").textContent()).toContain(`at ${host.url}${PATH}.`);
+    await inside.locator("button").click();
+    await inside.locator("#answer pre").first().waitFor();
+    expect(await inside.locator("#answer pre").first().textContent()).toBe("You said: Hello");
+    await inside.close();
+    await mounted.close();
+    await host.close();
   });
 
   it("asks nobody but this server, and its browser has nothing to complain about", () => {

@@ -221,6 +221,8 @@ describe("/docs", () => {
     const inner = (name: string) =>
       html.match(new RegExp(`(?<=<${name}>)[\\s\\S]*(?=</${name}>)`))?.[0] as string;
     const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+    const { files } = JSON.parse(readFileSync("package.json", "utf8")) as { files: string[] };
+    expect(files).toContain("web");
     const policy = reply.headers.get("content-security-policy")?.split("; ");
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain(`script-src ${hash(inner("script"))}`);

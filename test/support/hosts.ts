@@ -1,0 +1,105 @@
+/** Programs of other people that serve our agents among other things, each with the framework that it is made with. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve as serveHono } from "@hono/node-server";
+import express from "express";
+import fastify from "fastify";
+import { Hono } from "hono";
+import type { Mounted } from "../../src/index.ts";
+
+export interface Host {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Where ours is in all of them; something else answers at /other. */
+export const PATH = "/a2a-server";
+
+export type OpenHost = (mounted: Mounted) => Promise<Host>;
+
+async function listen(server: Server): Promise<Host> {
+  await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise(resolve => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export const onNode: OpenHost = ({ handler }) => listen(createServer(handler));
+
+export const onExpress: OpenHost = ({ handler }) => {
+  const app = express();
+  app.use(PATH, handler);
+  app.get("/other", (_request, response) => void response.send("other"));
+  return listen(createServer(app));
+};
+
+/** With a parser that reads all bodies, before us. */
+export const onParsingExpress: OpenHost = ({ handler }) => {
+  const app = express();
+  app.use(express.json());
+  app.use(PATH, handler);
+  return listen(createServer(app));
+};
+
+/** In a router of a router, which leaves a part of the path to us. */
+export const onNestedExpress: OpenHost = ({ handler }) => {
+  const router = express.Router();
+  router.all("/a2a{/*rest}", handler);
+  const app = express();
+  app.use("/api", router);
+  return listen(createServer(app));
+};
+
+/** Its `close` waits for open streams, so that ours must be closed before. */
+export const onFastify: OpenHost = async ({ handler, close }) => {
+  const app = fastify();
+  await app.register(async scope => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _body, done) => done(null));
+    scope.all(`${PATH}/*`, (request, reply) => {
+      reply.hijack();
+      handler(request.raw, reply.raw);
+    });
+  });
+  app.addHook("preClose", close);
+  app.get("/other", () => "other");
+  return { url: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() };
+};
+
+/** As one would write it who does not know that Fastify reads bodies first. */
+export const onParsingFastify: OpenHost = async ({ handler }) => {
+  const app = fastify();
+  app.all(`${PATH}/*`, (request, reply) => {
+    reply.hijack();
+    handler(request.raw, reply.raw);
+  });
+  await app.ready();
+  return listen(app.server);
+};
+
+const toHono = (app: Hono): Promise<Host> =>
+  new Promise(resolve => {
+    const server = serveHono({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        async close() {
+          const closed = new Promise(done => server.close(done));
+          (server as Server).closeAllConnections();
+          await closed;
+        },
+      }),
+    );
+  });
+
+/** Takes the path off the URL. */
+export const onHono: OpenHost = ({ fetch }) =>
+  toHono(new Hono().mount(PATH, fetch).get("/other", c => c.text("other")));
+
+/** Leaves the path where it is. */
+export const onRoutingHono: OpenHost = ({ fetch }) =>
+  toHono(new Hono().all(`${PATH}/*`, c => fetch(c.req.raw)).get("/other", c => c.text("other")));
