@@ -1,11 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
+import type { Server as NetServer } from "node:net";
 import { LIMITS } from "../model/index.ts";
 import type { Site } from "./base.ts";
 import { shareDoor, trackSockets } from "./door.ts";
 import type { Grpc } from "./grpc.ts";
 import { createKernel, type KernelParts } from "./kernel.ts";
 import { HOLD_MS } from "./readers.ts";
-import type { Tls } from "./tls.ts";
+import type { Serve, Tls } from "./tls.ts";
 
 export interface HttpParts extends KernelParts {
   readonly tls: Tls | undefined;
@@ -14,7 +15,7 @@ export interface HttpParts extends KernelParts {
 }
 
 export interface Http {
-  readonly server: Server;
+  readonly server: NetServer;
   /** Takes no more connections; those that are open go on. */
   refuseNew(): void;
   /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
@@ -27,21 +28,21 @@ export function createHttp(parts: HttpParts): Http {
   const site: Site = { scheme: parts.tls ? "https" : "http", prefix: "" };
   let closed: Promise<void> | undefined;
 
-  function handler(request: IncomingMessage, response: ServerResponse): void {
-    kernel.serve(request, response, request.url ?? "/", site);
-  }
-
+  const serve: Serve = (request, response, url) => kernel.serve(request, response, url, site);
   const options = {
     requestTimeout: parts.limits.bodyReadMs + LIMITS.headReadMs,
     headersTimeout: LIMITS.headReadMs,
     maxHeaderSize: LIMITS.headerBytesMax,
     keepAliveTimeout: 65_000,
   };
-  const server = parts.tls ? parts.tls.createHttp(options, handler) : createServer(options, handler);
-  server.maxHeadersCount = LIMITS.headersMax;
+  const secure = parts.tls?.createHttp(options, serve);
+  const plain = secure
+    ? undefined
+    : createServer(options, (asked, reply) => serve(asked, reply, asked.url ?? "/"));
+  const server = Object.assign(secure ?? (plain as Server), { maxHeadersCount: LIMITS.headersMax });
   server.on("clientError", refuseSocket);
-  const door = parts.grpc && !parts.grpc.server ? share(server, parts.grpc) : undefined;
-  const sockets = parts.tls && trackSockets(server);
+  const door = plain && parts.grpc && !parts.grpc.server ? share(plain, parts.grpc) : undefined;
+  const sockets = secure && trackSockets(secure);
 
   return {
     server,
@@ -55,7 +56,7 @@ export function createHttp(parts: HttpParts): Http {
       // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const cut = setTimeout(() => {
-        server.closeAllConnections();
+        plain?.closeAllConnections();
         sockets?.close();
       }, HOLD_MS);
       await closed;

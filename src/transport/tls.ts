@@ -1,15 +1,31 @@
 import { readFileSync } from "node:fs";
-import type { RequestListener, Server, ServerOptions } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext, createServer as createTlsServer } from "node:tls";
 import { LIMITS } from "../model/index.ts";
+import type { Incoming, Outgoing } from "./exchange.ts";
+import { Http2Outgoing, toIncoming } from "./http2.ts";
 
 /** Makes servers with a certificate; a server in clear text need not even load what it takes. */
 export interface Tls {
-  createHttp(options: ServerOptions, handler: RequestListener): Server;
+  /** HTTP/1.1 and HTTP/2, whichever the caller likes better. */
+  createHttp(options: ServerOptions, serve: Serve): SecureServer;
+  /** For gRPC alone. */
   createHttp2(take: (connection: Duplex) => void): NetServer;
+}
+
+export type Serve = (request: Incoming, response: Outgoing, url: string) => void;
+
+export interface SecureServer extends NetServer {
+  /** Also tells callers over HTTP/2 that nothing new is taken; what is under way goes on. */
+  closeIdleConnections(): void;
 }
 
 /** The server cannot start with this certificate; the message says why. */
@@ -32,9 +48,38 @@ export function readTls(files: { tlsCert: string | undefined; tlsKey: string | u
   }
   const secure = { cert, key, handshakeTimeout: LIMITS.headReadMs };
   return {
-    createHttp: (options, handler) => createHttpsServer({ ...options, ...secure }, handler),
+    createHttp: (options, serve) => createBoth({ ...options, ...secure }, serve),
     createHttp2: take => createTlsServer({ ...secure, ALPNProtocols: ["h2"] }, take),
   };
+}
+
+const STREAMS_PER_SESSION_MAX = 1_000;
+
+function createBoth(options: ServerOptions & { cert: Buffer; key: Buffer }, serve: Serve): SecureServer {
+  const settings = { maxConcurrentStreams: STREAMS_PER_SESSION_MAX };
+  const limits = { maxHeaderListPairs: LIMITS.headersMax, maxSendHeaderBlockLength: LIMITS.headerBytesMax };
+  const sessions = new Set<ServerHttp2Session>();
+  const handler = (
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ): void => {
+    const url = request.url ?? "/";
+    if ("stream" in request)
+      serve(toIncoming(request), new Http2Outgoing((response as Http2ServerResponse).stream), url);
+    else serve(request, response as ServerResponse, url);
+  };
+  const server = createSecureServer({ ...options, ...limits, settings, allowHTTP1: true }, handler as never);
+  server.on("session", session => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  });
+  // Node 22 does not have it on such servers.
+  const { closeIdleConnections: closeHttp1 } = server as Partial<Pick<SecureServer, "closeIdleConnections">>;
+  const closeIdleConnections = (): void => {
+    closeHttp1?.call(server);
+    for (const session of sessions) session.close();
+  };
+  return Object.assign(server, { closeIdleConnections }) as unknown as SecureServer;
 }
 
 function read(file: string, flag: string, label: string): Buffer {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
 import { get } from "node:https";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -108,6 +109,104 @@ describe("with a certificate", () => {
     await until(() => text.includes("a word"));
     socket.destroy();
     puppet.end(id);
+  });
+});
+
+describe("over HTTP/2, with a certificate", () => {
+  let session: ClientHttp2Session;
+  beforeAll(() => {
+    session = connectHttp2(server.url, { ca: cert });
+  });
+  afterAll(() => session.close());
+
+  interface Reply {
+    readonly head: Loose;
+    readonly stream: ClientHttp2Stream;
+    text(): Promise<string>;
+  }
+  async function call(headers: Loose, body?: string): Promise<Reply> {
+    const stream = session.request({ "a2a-version": "1.0", "content-type": "application/json", ...headers });
+    stream.setEncoding("utf8").end(body);
+    const [head] = await once(stream, "response");
+    return { head, stream, text: async () => (await Array.fromAsync(stream)).join("") };
+  }
+  const rpc = (method: string, params: object): string =>
+    JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+
+  it("documents, calls and refusals are the same", async () => {
+    const card = await call({ ":path": "/.well-known/agent-card.json" });
+    expect(card.head).toMatchObject({ ":status": 200, "content-type": "application/json" });
+    expect(JSON.parse(await card.text())).toEqual(await cardOf(server));
+    const sent = await call({ ":path": "/", ":method": "POST" }, rpc("SendMessage", said("hi")));
+    expect(JSON.parse(await sent.text()).result.task.status.state).toBe("TASK_STATE_COMPLETED");
+    const got = await call({ ":path": "/tasks/nope" });
+    expect(got.head[":status"]).toBe(404);
+    expect(JSON.parse(await got.text()).error.status).toBe("NOT_FOUND");
+    const lost = await call({ ":path": "/nowhere" });
+    expect(lost.head[":status"]).toBe(404);
+    await lost.text();
+  });
+
+  it("HEAD has no body, a notification no content, an unchanged card neither", async () => {
+    const path = { ":path": "/.well-known/agent-card.json" };
+    const head = await call({ ...path, ":method": "HEAD" });
+    expect([head.head[":status"], await head.text()]).toEqual([200, ""]);
+    const same = await call({ ...path, "if-none-match": head.head.etag });
+    expect([same.head[":status"], await same.text()]).toEqual([304, ""]);
+    const body = JSON.stringify({ jsonrpc: "2.0", method: "SendMessage", params: said("hi") });
+    const quiet = await call({ ":path": "/", ":method": "POST" }, body);
+    expect([quiet.head[":status"], await quiet.text()]).toEqual([204, ""]);
+  });
+
+  it("a body that is too large is refused, and the session goes on", async () => {
+    const large = rpc("SendMessage", said("x".repeat(SETTINGS.bodyBytesMax)));
+    const refused = await call({ ":path": "/", ":method": "POST" }, large);
+    expect(refused.head[":status"]).toBe(413);
+    await refused.text();
+    const after = await call({ ":path": "/agents" });
+    expect(after.head[":status"]).toBe(200);
+    await after.text();
+  });
+
+  it("many streams share a connection, each goes event by event, and leaving one ends no run", async () => {
+    const open = async (): Promise<{ id: string; stream: ClientHttp2Stream; text: () => string }> => {
+      const path = { ":path": "/agents/puppet", ":method": "POST" };
+      const { head, stream } = await call(path, rpc("SendStreamingMessage", said("go")));
+      expect(head["content-type"]).toBe("text/event-stream");
+      let heard = "";
+      stream.on("data", piece => (heard += piece));
+      await until(() => heard.includes('"task"'));
+      return { id: /"task":\{"id":"([^"]+)"/.exec(heard)?.[1] as string, stream, text: () => heard };
+    };
+    const [one, two] = await Promise.all([open(), open()]);
+    one.stream.close();
+    puppet.say(two.id, ctx => ctx.text("a word"));
+    await until(() => two.text().includes("a word"));
+    puppet.end(two.id);
+    await until(() => two.text().includes("TASK_STATE_COMPLETED"));
+    const left = await call({ ":path": `/agents/puppet/tasks/${one.id}` });
+    expect(JSON.parse(await left.text()).status.state).toBe("TASK_STATE_WORKING");
+    puppet.end(one.id);
+  });
+
+  it("a stop ends streams after a whole event, and does not wait for a session that stays", async () => {
+    const stopping = await serve([puppet.definition], files);
+    const stays = connectHttp2(stopping.url, { ca: cert });
+    const headers = {
+      ":path": "/",
+      ":method": "POST",
+      "a2a-version": "1.0",
+      "content-type": "application/json",
+    };
+    const stream = stays.request(headers);
+    stream.setEncoding("utf8").end(rpc("SendStreamingMessage", said("go")));
+    let heard = "";
+    stream.on("data", piece => (heard += piece));
+    await until(() => heard.includes('"task"'));
+    await stopping.stop();
+    await until(() => stream.closed);
+    expect(heard.endsWith("\n\n")).toBe(true);
+    stays.close();
   });
 });
 

@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "node:crypto",
       "node:fs",
       "node:http",
-      "node:https",
+      "node:http2",
       "node:net",
       "node:stream",
       "node:tls",
