@@ -24,10 +24,10 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
 }
 
 function toInput(parts: readonly Part[]): JsonObject {
-  const members = parts.flatMap(part =>
-    part.kind === "data" && isObject(part.data) ? Object.entries(part.data) : [],
-  );
-  return members.length > 0 ? Object.fromEntries(members) : NONE;
+  let input: JsonObject | undefined;
+  for (const part of parts)
+    if (part.kind === "data" && isObject(part.data)) input = { ...input, ...part.data };
+  return input ?? NONE;
 }
 
 function toFiles(parts: readonly Part[]): readonly AgentFile[] {

@@ -41,7 +41,8 @@ export function createTaskCheck(db: DatabaseSync, find: Find): (key: number) => 
   );
   const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? ORDER BY last");
   const names = db.prepare(
-    "SELECT owner, kind, name, seq, digest FROM name WHERE task = ? ORDER BY kind, name",
+    `SELECT owner, ${KINDS.alias} AS kind, alias AS name, 1 AS seq, NULL AS digest FROM task WHERE key = $key AND alias IS NOT NULL ` +
+      "UNION ALL SELECT owner, kind, name, seq, digest FROM name WHERE task = $key",
   );
 
   return key => {
@@ -51,7 +52,7 @@ export function createTaskCheck(db: DatabaseSync, find: Find): (key: number) => 
       const rows = segments.all(key) as unknown as readonly SegmentRow[];
       const log = readLog(row, rows, tell);
       checkRow(row, log.task, tell);
-      checkNames(row, names.all(key) as unknown as readonly NameRow[], log.events, tell);
+      checkNames(row, names.all({ $key: key }) as unknown as readonly NameRow[], log.events, tell);
       return log.events.length;
     } catch (error) {
       tell(`it cannot be read (${(error as Error).message})`);

@@ -66,7 +66,7 @@ function examine({ db, file, schema }: OpenedToRead, onProgress: Watch["onProgre
   attempt(() => checkFile(db, find), undefined);
   attempt(() => findOrphans(db, find), undefined);
   const events = attempt(() => examineTasks(db, find, done => onProgress(done, tasks)), 0);
-  const names = attempt(() => count(db, "name"), 0);
+  const names = attempt(() => count(db, "name") + count(db, "task WHERE alias IS NOT NULL"), 0);
   const unfinished = attempt(() => unfinishedIn(db), {});
   return {
     file,

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentName, TaskId } from "../../model/index.ts";
 import type { Bounds, Outdated, Place } from "../hot/journal.ts";
-import { KINDS } from "./names.ts";
 import { FIRST_SETTLED, FIRST_TERMINAL } from "./states.ts";
 
 interface Row {
@@ -27,7 +26,7 @@ export function createFinder(db: DatabaseSync): Finder {
   const surplus = db.prepare(
     `SELECT rev FROM task WHERE owner = ? AND state >= ${FIRST_TERMINAL} AND hidden = ? ORDER BY rev DESC LIMIT 1 OFFSET ?`,
   );
-  const called = db.prepare(`SELECT 1 FROM name WHERE task = ? AND kind <> ${KINDS.alias} LIMIT 1`);
+  const called = db.prepare("SELECT 1 FROM name WHERE task = ? LIMIT 1");
   const events = db.prepare(
     "SELECT 1 FROM task WHERE key = ? AND " +
       "(whole IS NOT NULL OR EXISTS (SELECT 1 FROM segment WHERE segment.task = key AND last > since))",

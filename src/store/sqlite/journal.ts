@@ -141,8 +141,8 @@ function createWriters(
   writeNames: ReturnType<typeof createNameTable>["write"],
 ) {
   const insert = db.prepare(
-    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, arrived, snapshot_seq, snapshot, whole) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, arrived, snapshot_seq, snapshot, whole, alias) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const moved = "state = ?, rev = ?, status_at = ?, hidden = ?, arrived = coalesce(?, arrived)";
   const move = db.prepare(`UPDATE task SET ${moved} WHERE key = ?`);
@@ -181,6 +181,7 @@ function createWriters(
         snapshotSeq,
         snapshot,
         whole,
+        task.alias ?? null,
       );
     } else if (snapshot) settle.run(state, rev, at, hidden, arrived, last, snapshot, key);
     else if (rev !== null) move.run(state, rev, at, hidden, arrived, key);

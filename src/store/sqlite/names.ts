@@ -3,7 +3,7 @@ import type { Scope, Seq, TaskId } from "../../model/index.ts";
 import type { Journal, NewName } from "../hot/journal.ts";
 import type { Owners } from "./owners.ts";
 
-/** A kind's number on disk; all but an alias are names of calls. */
+/** A kind's number on disk; an alias, which is not the name of a call, stands in the row of its task. */
 export const KINDS: Readonly<Record<NewName["kind"], number>> = { alias: 0, key: 1, message: 2 };
 
 interface NameRow {
@@ -21,10 +21,13 @@ export function createNameTable(db: DatabaseSync, owners: Owners) {
     "SELECT task.id, name.seq, name.digest FROM name JOIN task ON task.key = name.task " +
       "WHERE name.owner = ? AND name.kind = ? AND name.name = ?",
   );
+  const byAlias = db.prepare("SELECT id, 1 AS seq, NULL AS digest FROM task WHERE owner = ? AND alias = ?");
   const find: Journal["named"] = (scope: Scope, agent, { kind, name }) => {
     const owner = owners.find(scope, agent);
     if (owner === undefined) return null;
-    const row = select.get(owner, KINDS[kind], name) as NameRow | undefined;
+    const row = (kind === "alias" ? byAlias.get(owner, name) : select.get(owner, KINDS[kind], name)) as
+      | NameRow
+      | undefined;
     if (!row) return null;
     const found = { taskId: row.id as TaskId, seq: row.seq as Seq };
     return row.digest === null ? found : { ...found, digest: row.digest };
@@ -32,7 +35,8 @@ export function createNameTable(db: DatabaseSync, owners: Owners) {
   return {
     find,
     write(owner: number, key: number, names: readonly NewName[]): void {
-      for (const one of names) insert.run(owner, KINDS[one.kind], one.name, key, one.seq, one.digest ?? null);
+      for (const { kind, name, seq, digest = null } of names)
+        if (kind !== "alias") insert.run(owner, KINDS[kind], name, key, seq, digest);
     },
   };
 }

@@ -1,6 +1,10 @@
 /** Names that callers gave: to tasks (their own ids of them), and to calls (so that a repeated one is known). */
 export const sql = `
--- kind: 0 a task's alias, 1 a call's key, 2 a message's id. seq: the event that has the name. digest: what the call said.
+-- alias: the caller's own id of the task. It has one and keeps it, so it needs no row of its own.
+ALTER TABLE task ADD COLUMN alias TEXT;
+CREATE UNIQUE INDEX task_by_alias ON task (owner, alias) WHERE alias IS NOT NULL;
+
+-- Names of calls. kind: 1 a key, 2 a message's id. seq: the event that has the name. digest: what the call said.
 CREATE TABLE name (
   owner INTEGER NOT NULL,
   kind INTEGER NOT NULL,
