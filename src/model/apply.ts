@@ -31,10 +31,10 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
       return begun(moved(current, state, at), event);
     case "answered": {
       const answers = { ...current.answers, ...event.answers };
-      return { ...heard(current, event.message), answers };
+      return { ...heard(current, event), answers };
     }
     case "incoming":
-      return { ...heard(current, event.message), incoming: [...(current.incoming ?? []), event.message] };
+      return { ...heard(current, event), incoming: [...(current.incoming ?? []), event.message] };
     case "noted":
       return current.noted ? current : { ...current, noted: true };
     case "started":
@@ -122,15 +122,16 @@ function moved(task: Task, state: TaskState, at: number, message?: Message, repo
   };
 }
 
-const heard = (task: Task, message: Message): Task => ({
+const heard = (task: Task, { message, thread }: Pick<Task, "thread"> & { message: Message }): Task => ({
   ...task,
   history: remember(task.history, message),
+  ...(thread !== undefined && { thread }),
 });
 
 /** A new turn, unless the message lets the old one be run again. */
 function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
   const { message, thread } = event;
-  if (event.again) return heard(task, message);
+  if (event.again) return heard(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
     history: remember(task.history, message),

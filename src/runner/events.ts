@@ -1,5 +1,6 @@
 import {
   type Artifact,
+  defined,
   type Json,
   LIMITS,
   type Message,
@@ -142,7 +143,9 @@ function readStatus(event: Loose): TaskEvent {
   checkOptional(event, "a status", { metadata: isRecord });
   checkAsks(event.asks, state);
   const message = event.message === undefined ? undefined : readMessage(event.message);
-  return { ...event, ...(message && { message }) } as TaskEvent;
+  const { asks, metadata } = event;
+  // Nothing else: whether work broke off, and what to do then, is not for an agent to say.
+  return { type: "status", state, ...defined({ message, asks, metadata }) } as TaskEvent;
 }
 
 function checkAsks(asks: unknown, state: TaskState): void {
