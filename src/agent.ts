@@ -14,10 +14,11 @@ import type {
   Retention,
   TaskId,
   TextPart,
+  Trace,
   UrlPart,
 } from "./model/index.ts";
 import { defined } from "./model/index.ts";
-import type { AgentEvent, Log } from "./ports.ts";
+import type { AgentEvent, Log, Outbound, OwnShelf } from "./ports.ts";
 
 export interface AgentDefinition {
   /** The name in URLs: lower-case letters, digits, `-` and `_`. */
@@ -210,6 +211,14 @@ export interface Ctx {
   /** Aborted when the task is canceled or the server stops. */
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** What the agent puts away in this context for this caller; goes with the context's last task. */
+  readonly shelf: OwnShelf;
+  /** Whose task it is. */
+  readonly caller: { readonly tenant: string; readonly principal: string };
+  /** Calls to others; see `Outbound`. */
+  readonly outbound: Outbound;
+  /** Where this run stands in a trace, to be passed on to whoever is called. */
+  readonly trace: Trace | undefined;
   /** Above 1: an earlier run of this turn did not come to its end. */
   readonly attempt: number;
 }

@@ -4,6 +4,7 @@ import { loadAgents } from "./config/load.ts";
 import type { AgentName } from "./model/index.ts";
 import type { Agent } from "./ports.ts";
 import { toAgent } from "./runtime/function.ts";
+import { makeAgent } from "./runtime/makers.ts";
 
 export interface Served {
   readonly agents: readonly Agent[];
@@ -15,7 +16,11 @@ export interface Served {
 
 /** `generation`: see `LoadParts`. */
 export async function loadServed(settings: Settings, generation: number): Promise<Served> {
-  const loaded = await loadAgents(settings.agents, { cwd: settings.agentsFolder, generation });
+  const loaded = await loadAgents(settings.agents, {
+    cwd: settings.agentsFolder,
+    generation,
+    make: makeAgent,
+  });
   const agents = loaded.agents.map(one => toAgent(one.definition));
   return { agents, fallback: chooseFallback(agents, settings.default), files: loaded.files };
 }

@@ -1,5 +1,5 @@
 import { createFrameWriter } from "./frames.ts";
-import { Fault, LIMITS, type Task, toFault } from "./model/index.ts";
+import { Fault, LIMITS, type Task, type Trace, toFault } from "./model/index.ts";
 import type {
   Answer,
   Catalog,
@@ -7,6 +7,7 @@ import type {
   Dialect,
   Frame,
   Guard,
+  Headers,
   Log,
   Operation,
   Pipeline,
@@ -47,7 +48,7 @@ export function createPipeline(parts: {
     return {
       kind: "fault",
       envelope: dialect.envelope,
-      headers: dialect.replyHeaders(call, []),
+      headers: { ...dialect.replyHeaders(call, []), ...headersOf(fault) },
       fault: dialect.encodeFault(fault, call),
     };
   }
@@ -76,8 +77,10 @@ export function createPipeline(parts: {
     async handle(call) {
       const dialect = choose(call);
       try {
-        const principal = guard.identify(call.headers);
-        const operation = withKey(dialect.decode(call), call);
+        const identified = guard.identify(call);
+        // To wait for what is already there would cost every call a turn.
+        const principal = identified instanceof Promise ? await identified : identified;
+        const operation = withHeaders(dialect.decode(call), call);
         const scope = guard.admit(principal, operation);
         const answer = await core(operation, scope, call.signal);
         const active = activeExtensions(catalog, operation);
@@ -97,15 +100,45 @@ export function createPipeline(parts: {
   };
 }
 
-/** D10: every sending operation of every dialect takes the header Idempotency-Key. */
-function withKey(operation: Operation, call: WireCall): Operation {
-  const key = call.headers["idempotency-key"];
-  if (key === undefined || (operation.op !== "send" && operation.op !== "stream")) return operation;
-  if (key.trim() === "" || key.length > LIMITS.idCharsMax)
-    throw new Fault("invalid-params", `Idempotency-Key must have 1 to ${LIMITS.idCharsMax} characters`, {
-      field: "Idempotency-Key",
-    });
-  return { ...operation, send: { ...operation.send, key } };
+/** What every sending operation of every dialect takes from the headers: a key (D10), and its place in a trace. */
+function withHeaders(operation: Operation, call: WireCall): Operation {
+  const { "idempotency-key": key, traceparent } = call.headers;
+  if (key === undefined && traceparent === undefined) return operation;
+  if (operation.op !== "send" && operation.op !== "stream") return operation;
+  const trace = traceparent === undefined ? undefined : readTrace(traceparent, call.headers);
+  return {
+    ...operation,
+    send: { ...operation.send, ...(key !== undefined && { key: checkKey(key) }), ...(trace && { trace }) },
+  };
+}
+
+function checkKey(key: string): string {
+  if (key.trim() !== "" && key.length <= LIMITS.idCharsMax) return key;
+  throw new Fault("invalid-params", `Idempotency-Key must have 1 to ${LIMITS.idCharsMax} characters`, {
+    field: "Idempotency-Key",
+  });
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** W3C Trace Context §3.3.1.5, Baggage §3.3.2: longer ones need not be passed on. */
+const TRACESTATE_CHARS_MAX = 512;
+const BAGGAGE_CHARS_MAX = 8_192;
+
+/** undefined: what does not look like one is no reason to refuse a call. */
+function readTrace(traceparent: string, headers: Headers): Trace | undefined {
+  if (!TRACEPARENT.test(traceparent)) return undefined;
+  const { tracestate, baggage } = headers;
+  return {
+    traceparent,
+    ...(tracestate !== undefined && tracestate.length <= TRACESTATE_CHARS_MAX && { tracestate }),
+    ...(baggage !== undefined && baggage.length <= BAGGAGE_CHARS_MAX && { baggage }),
+  };
+}
+
+/** RFC 9110 §10.2.3: whole seconds, and never too soon. */
+function headersOf({ details }: Fault): Readonly<Record<string, string>> {
+  const { retryAfterMs } = details;
+  return retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
 /** v1 §3.3.4: what the caller asked for and the agent has. */

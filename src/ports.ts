@@ -1,9 +1,8 @@
-/** Everything that is pluggable, on one page. A room implements one of these or uses them; rooms do not know each other. */
+/** Everything that is pluggable; what is asked and answered, and smaller sockets, have pages of their own beside it. A room implements one of these or uses them; rooms do not know each other. */
 import type {
   AgentCard,
   AgentName,
   AgentPolicy,
-  ContextId,
   Fault,
   FaultCode,
   FaultDetails,
@@ -25,11 +24,20 @@ import type {
   TaskEvent,
   TaskId,
   TaskState,
-  Until,
-  View,
+  Trace,
 } from "./model/index.ts";
+import type { Caller, Grant } from "./ports/caller.ts";
+import type { Answer, Operation, Steps } from "./ports/operation.ts";
+import type { Outbound } from "./ports/outbound.ts";
+import type { OwnShelf, Shelf } from "./ports/shelf.ts";
 
 export type { ListFilter, Name, Named, Page } from "./model/index.ts";
+export type * from "./ports/caller.ts";
+export type * from "./ports/keys.ts";
+export type * from "./ports/operation.ts";
+export type * from "./ports/outbound.ts";
+export type * from "./ports/own.ts";
+export type * from "./ports/shelf.ts";
 
 // ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
 
@@ -38,13 +46,12 @@ export type TransportName = Route["transport"] | "grpc";
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
-export interface WireCall {
+export interface WireCall extends Caller {
   readonly transport: TransportName;
   /** The pattern of the path that was called, as a dialect's routes spell it; for gRPC `grpc:PACKAGE`. */
   readonly endpoint: string;
   /** What stands in the path where the endpoint has a name in braces. */
   readonly vars: PathVars;
-  readonly headers: Headers;
   readonly query: URLSearchParams;
   /** Scheme and host under which the caller reached us, without a trailing slash. */
   readonly base: Lazy<string>;
@@ -154,92 +161,6 @@ export interface Route {
   readonly method: string;
 }
 
-/** `choice`, where no agent is named: "only" the one there is, if it is the only one; "any": the task's own. */
-export type Operation = {
-  readonly agent: AgentName | undefined;
-  readonly choice?: "only" | "any";
-  readonly tenant?: string;
-  /** In which of its forms the dialect says the answer, where it has several. */
-  readonly form?: string;
-} & (
-  | { readonly op: "send"; readonly send: Send; readonly until: Until | "accepted"; readonly view: View }
-  | {
-      readonly op: "stream";
-      readonly send: Send;
-      readonly until: Until;
-      readonly view: View;
-      /** Of a call that was made before: only what came after this place. */
-      readonly from?: Seq;
-    }
-  | {
-      readonly op: "subscribe";
-      readonly taskId: TaskId;
-      readonly contextId?: ContextId;
-      /** "beginning": all of it; of an ended task, too, only a snapshot. */
-      readonly from: Seq | "snapshot" | "beginning";
-      readonly until: Until;
-      /** What a reader of an ended task gets: v1 §3.1.6 an error, v0.3 the task once. */
-      readonly ended: "fault" | "snapshot";
-    }
-  /** `contextId`, here and below: the task must be in this context. */
-  | { readonly op: "get"; readonly taskId: TaskId; readonly contextId?: ContextId; readonly view: View }
-  | { readonly op: "list"; readonly filter: ListFilter; readonly view: View }
-  | {
-      readonly op: "cancel";
-      readonly taskId: TaskId;
-      readonly contextId?: ContextId;
-      readonly reason?: string;
-      /** D5: whether cancelling twice is fine. */
-      readonly again: "task" | "fault";
-    }
-  | { readonly op: "push" }
-  | { readonly op: "extended-card" }
-  | { readonly op: "card"; readonly base: string; readonly form: string }
-  | { readonly op: "agents"; readonly base: string }
-);
-export interface Send {
-  readonly origin: string;
-  /** Without an id where the caller gave none: then it gets one. */
-  readonly message: Omit<Message, "messageId"> & { readonly messageId?: string };
-  /** This dialect has no bare messages: its caller sees a task, whatever the agent says. */
-  readonly shown?: true;
-  readonly taskId?: TaskId;
-  /** What if that task is not there or takes no message; a dialect may go on with a new one. */
-  readonly stray?: "new";
-  /** The caller's own id of the task: goes on with the one that he called so before, or calls a new one so. */
-  readonly alias?: string;
-  readonly contextId?: ContextId;
-  /** A repeated call with the same key is the same call. */
-  readonly key?: string;
-  /** Under which traces of the conversation are grouped. */
-  readonly thread?: string;
-  /** Text goes into this member of the agent's input; an agent whose input has no such member takes none. */
-  readonly textInto?: string;
-  readonly metadata?: JsonObject;
-  readonly acceptedOutputModes?: readonly string[];
-  readonly extensions: readonly string[];
-  /** The parameter with which the caller asked for push, if it did. */
-  readonly push?: string;
-}
-
-export type Answer =
-  | { readonly kind: "task"; readonly task: Task; readonly agent: Agent }
-  | { readonly kind: "message"; readonly message: Message }
-  | { readonly kind: "page"; readonly page: Page }
-  | { readonly kind: "card"; readonly agent: Agent; readonly isDefault: boolean; readonly base: string }
-  | {
-      readonly kind: "agents";
-      readonly agents: readonly Agent[];
-      readonly fallback: AgentName;
-      readonly base: string;
-    };
-/**
- * Steps come in bunches: all that is there is handed on at once. `closing` is true in the bunch that ends the stream.
- * `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands.
- */
-export type Steps = AsyncIterable<{ readonly steps: readonly Step[]; readonly closing: boolean }> & {
-  readonly compacted?: true;
-};
 export type Core = (operation: Operation, scope: Scope, signal: Lazy<AbortSignal>) => Promise<Answer | Steps>;
 /** A value that is made only if somebody asks: an abort signal costs more than the rest of a get. */
 export type Lazy<T> = () => T;
@@ -247,13 +168,15 @@ export type Lazy<T> = () => T;
 // ---- 3. who is calling, and for whom -------------------------------------------------------------------------
 
 export interface Guard {
-  identify(headers: Headers): Principal;
+  /** By what comes with a call beside its words; a Fault("unauthenticated") if that is not enough. */
+  identify(caller: Caller): Principal | Promise<Principal>;
   /** The only way to obtain a Scope. */
   admit(principal: Principal, operation: Operation): Scope;
 }
 export interface Principal {
   readonly subject: string;
   readonly tenants: readonly string[];
+  readonly grants: readonly Grant[];
 }
 
 // ---- 4. what happened ----------------------------------------------------------------------------------------
@@ -263,6 +186,7 @@ export interface Store {
   readonly tasks: TaskIndex;
   readonly runs: RunQueue;
   readonly upkeep: Upkeep;
+  readonly shelf: Shelf;
   /** The time of the newest event, so that a clock that was set back goes on from there. */
   readonly lastAt: number;
   close(): Promise<void>;
@@ -379,6 +303,12 @@ export interface Turn {
   recall(place: NotePlace): Promise<Note | null>;
   /** Puts a note on record; resolves when it is committed. */
   note(note: Note): Promise<void>;
+  /** What this agent puts away in this context, for this caller. */
+  readonly shelf: OwnShelf;
+  readonly caller: Pick<Scope, "tenant" | "principal">;
+  readonly outbound: Outbound;
+  /** Where this run stands in a trace: to be passed on to whoever is called. */
+  readonly trace: Trace | undefined;
   newId(): string;
   now(): number;
   /** At least 0, below 1. */

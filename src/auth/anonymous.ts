@@ -1,9 +1,13 @@
-import type { Guard } from "../ports.ts";
+import type { Guard, Principal } from "../ports.ts";
 import { toScope } from "./scope.ts";
 
 /** Everybody is the same caller: for a server on loopback, where whoever can connect is the one who started it. */
 export function createAnonymousGuard(): Guard {
-  const principal = { subject: "anonymous", tenants: ["default"] };
+  const principal: Principal = {
+    subject: "anonymous",
+    tenants: ["default"],
+    grants: ["send", "read", "cancel", "push", "admin"],
+  };
   const scope = toScope("default", principal.subject);
   return {
     identify: () => principal,

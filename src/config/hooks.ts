@@ -14,9 +14,16 @@ const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const OWN_FORMAT = EXTENSION === "ts" ? "module-typescript" : "module";
 const OWN_FOLDER = new URL("../", import.meta.url).href;
 export const EXAMPLES_FOLDER = new URL("../../examples/", import.meta.url).href;
+const ownModule = (file: string): string => new URL(`../${file}.${EXTENSION}`, import.meta.url).href;
 const OWN_MODULES: Readonly<Record<string, string>> = {
-  dragoman: new URL(`../index.${EXTENSION}`, import.meta.url).href,
-  "dragoman/ports": new URL(`../ports.${EXTENSION}`, import.meta.url).href,
+  dragoman: ownModule("index"),
+  "dragoman/ports": ownModule("ports"),
+  "dragoman/langgraph": ownModule("runtime/langgraph/index"),
+  "dragoman/ai-sdk": ownModule("runtime/ai-sdk/index"),
+  "dragoman/openai": ownModule("runtime/openai/index"),
+  "dragoman/process": ownModule("runtime/process/index"),
+  "dragoman/remote": ownModule("runtime/remote/index"),
+  "dragoman/webhook": ownModule("webhook"),
 };
 
 const GENERATION = /[?&]generation=(\d+)/;

@@ -5,12 +5,24 @@ import { LoadFailure } from "./failure.ts";
 import { exampleFiles, findFiles } from "./files.ts";
 import { importFile } from "./import.ts";
 
+export type AgentSource = string | AgentDefinition | AgentSpec;
+
 export interface LoadParts {
   /** Where relative names start. */
   readonly cwd: string;
   /** 0: as at any start; above: agent files and what they import are imported afresh, once for each number. */
   readonly generation: number;
+  /** Makes an agent of what a config describes: `{ runtime: "openai", … }`. */
+  readonly make: (spec: AgentSpec, folder: string) => Promise<AgentDefinition>;
 }
+
+/** See `AgentSpec` of the runtimes. */
+export interface AgentSpec {
+  readonly runtime: string;
+  readonly name: string;
+  readonly [option: string]: unknown;
+}
+const isSpec = (source: object): source is AgentSpec => "runtime" in source && !("run" in source);
 
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
@@ -25,15 +37,13 @@ export interface Loaded {
 }
 
 /** Agents in the order in which they were named; without a name the bundled examples. Throws a LoadFailure. */
-export async function loadAgents(
-  sources: readonly (string | AgentDefinition)[],
-  parts: LoadParts,
-): Promise<Loaded> {
+export async function loadAgents(sources: readonly AgentSource[], parts: LoadParts): Promise<Loaded> {
   const agents: LoadedAgent[] = [];
   const files = new Set<string>();
   for (const source of await expand(sources, parts.cwd)) {
     if (typeof source !== "string") {
-      agents.push({ definition: toDefinition(source, parts.cwd), file: undefined });
+      const definition = isSpec(source) ? await make(source, parts) : source;
+      agents.push({ definition: toDefinition(definition, parts.cwd), file: undefined });
       continue;
     }
     const imported = await importFile(source, parts.generation);
@@ -45,13 +55,19 @@ export async function loadAgents(
   return { agents, files: [...files] };
 }
 
+async function make(spec: AgentSpec, parts: LoadParts): Promise<AgentDefinition> {
+  try {
+    return await parts.make(spec, parts.cwd);
+  } catch (error) {
+    const reason = `The agent "${spec.name}": ${error instanceof Error ? error.message : String(error)}`;
+    throw new LoadFailure({ file: parts.cwd, reason, cure: "Correct it in the config" });
+  }
+}
+
 /** A file that is named twice, say by itself and by a glob, is one file. */
-async function expand(
-  sources: readonly (string | AgentDefinition)[],
-  cwd: string,
-): Promise<ReadonlySet<string | AgentDefinition>> {
+async function expand(sources: readonly AgentSource[], cwd: string): Promise<ReadonlySet<AgentSource>> {
   if (sources.length === 0) return new Set(exampleFiles());
-  const expanded = new Set<string | AgentDefinition>();
+  const expanded = new Set<AgentSource>();
   for (const source of sources) {
     if (typeof source !== "string") expanded.add(source);
     else for (const file of await findFiles(source, cwd)) expanded.add(file);

@@ -2,11 +2,22 @@
 import { z } from "zod";
 import { type AgentDefinition, isAgentName, NAME_RULE } from "../agent.ts";
 import { LIMITS } from "../model/index.ts";
+import {
+  asList,
+  asText,
+  asTruth,
+  choice,
+  count,
+  file,
+  folder,
+  ms,
+  type Option,
+  type Profile,
+  profile,
+  whole,
+} from "./option.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
-
-/** A vendor's dialect: with what its document lacks, exactly as its document says, or not at all. */
-export type Profile = "on" | "strict" | "off";
 
 export interface Options {
   readonly port: number;
@@ -44,60 +55,6 @@ export interface Options {
 }
 export type OptionName = keyof Options;
 
-export interface Option<T> {
-  /** For help texts: one line, no full stop. */
-  readonly about: string;
-  /** For errors: "expected …". */
-  readonly expected: string;
-  /** What is checked, and how a right value is written. */
-  readonly schema: z.ZodType<T>;
-  readonly fallback: T;
-  /** From the text of a variable or a flag; a text that is no such value stays a text, and the schema refuses it. */
-  fromText(text: string): unknown;
-}
-
-type Facts<T> = Pick<Option<T>, "about" | "fallback">;
-
-const asText = (text: string): unknown => text;
-const asNumber = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
-const asList = (text: string): unknown =>
-  text
-    .split(",")
-    .map(one => one.trim())
-    .filter(one => one !== "");
-
-const TRUTHS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  1: true,
-  false: false,
-  no: false,
-  off: false,
-  0: false,
-};
-const asTruth = (text: string): unknown => TRUTHS[text.toLowerCase()] ?? text;
-
-function whole<T extends number | undefined>(min: number, max: number, facts: Facts<T>): Option<T> {
-  const expected = `a whole number from ${min} to ${max}`;
-  const schema = z.int().min(min).max(max) as unknown as z.ZodType<T>;
-  return { ...facts, expected, schema, fromText: asNumber };
-}
-
-/** What a timer takes. */
-const MS_MAX = 2_147_483_647;
-const COUNT_MAX = 1_000_000;
-const ms = (min: number, facts: Facts<number>): Option<number> => whole(min, MS_MAX, facts);
-const count = (facts: Facts<number>): Option<number> => whole(1, COUNT_MAX, facts);
-
-function choice<const T extends string>(words: readonly [T, ...T[]], facts: Facts<T>): Option<T> {
-  const expected = words.map(word => `"${word}"`).join(" or ");
-  return { ...facts, expected, schema: z.enum(words) as unknown as z.ZodType<T>, fromText: asText };
-}
-
-const profile = (whose: string): Option<Profile> =>
-  choice(["on", "strict", "off"], { about: `The dialect of ${whose}`, fallback: "on" });
-
 const publicUrl = z
   .string()
   .transform(text => text.replace(/\/+$/, ""))
@@ -105,17 +62,6 @@ const publicUrl = z
     const url = URL.parse(text);
     return url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(text) && url.username === "";
   });
-
-/** A path may not look like a URL: a database elsewhere would quietly become a folder here. */
-const folder = z.string().refine(text => text !== "" && !text.includes("://") && !text.includes("\0"));
-
-const file = (about: string): Option<string | undefined> => ({
-  about,
-  expected: "a file name",
-  schema: folder,
-  fallback: undefined,
-  fromText: asText,
-});
 
 const agents = z.array(
   z.custom<string | AgentDefinition>(

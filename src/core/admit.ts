@@ -12,7 +12,7 @@ export function checkSend(agent: Agent, send: Send): void {
 function checkPush(agent: Agent, send: Send): void {
   if (send.push !== undefined)
     throw new Fault("push-not-supported", `The agent "${agent.name}" sends no push notifications`, {
-      field: send.push,
+      field: send.push.field,
     });
 }
 

@@ -19,7 +19,10 @@ export function extendedCard(parts: CoreParts, operation: OperationOf<"extended-
   throw new Fault("unsupported-operation", `The agent "${agent.name}" has no extended card`);
 }
 
-export function push(parts: CoreParts, operation: OperationOf<"push">): never {
+export function push(
+  parts: CoreParts,
+  operation: OperationOf<"push-set" | "push-get" | "push-list" | "push-delete">,
+): never {
   const agent = findAgent(parts, operation);
   throw new Fault("push-not-supported", `The agent "${agent.name}" sends no push notifications`);
 }

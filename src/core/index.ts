@@ -30,7 +30,10 @@ export function createCore(parts: CoreParts): Core {
         return Promise.resolve(agents(parts, operation));
       case "extended-card":
         return extendedCard(parts, operation);
-      case "push":
+      case "push-set":
+      case "push-get":
+      case "push-list":
+      case "push-delete":
         return push(parts, operation);
     }
   };

@@ -156,9 +156,10 @@ function toSaid(parts: CoreParts, letter: Letter, task: Pick<Task, "id" | "conte
   const { names, send } = letter;
   const messageId = send.message.messageId ?? parts.newId();
   const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
-  if (!names && send.thread === undefined) return { type: "message", message };
-  const thread = send.thread !== undefined && { thread: send.thread };
-  return { type: "message", message, ...names, ...thread };
+  const { thread, trace } = send;
+  if (!names && thread === undefined && !trace) return { type: "message", message };
+  const said = thread !== undefined && { thread };
+  return { type: "message", message, ...names, ...said, ...(trace && { trace }) };
 }
 
 const cannotTake = (task: Task, why: string): Fault =>

@@ -12,6 +12,7 @@ const OWN_STATUS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "too-large",
   "too-slow",
   "unavailable",
+  "rate-limited",
 ]);
 
 /** The HTTP status of a JSON-RPC reply with this fault. */

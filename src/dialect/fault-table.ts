@@ -24,6 +24,7 @@ const STATUSES: Readonly<Record<FaultCode, Omit<FaultNumbers, "rpc">>> = {
   busy: { http: 409, grpc: "ABORTED" },
   conflict: { http: 409, grpc: "ABORTED" },
   unavailable: { http: 503, grpc: "UNAVAILABLE" },
+  "rate-limited": { http: 429, grpc: "RESOURCE_EXHAUSTED" },
   "too-large": { http: 413, grpc: "INVALID_ARGUMENT" },
   "too-slow": { http: 408, grpc: "DEADLINE_EXCEEDED" },
 };

@@ -25,4 +25,5 @@ const BEFORE_THE_CALL: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "forbidden",
   "agent-not-found",
   "unavailable",
+  "rate-limited",
 ]);

@@ -46,4 +46,4 @@ export function taskOf(call: WireCall): TaskId {
   return needId(params, "id", "") as TaskId;
 }
 
-const push: Decode = () => ({ op: "push" });
+const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });

@@ -18,6 +18,7 @@ const toCall = (route: Route, more: Partial<WireCall>): WireCall => ({
   transport: "rest",
   endpoint: route.path,
   vars: {},
+  certificate: () => undefined,
   headers: {},
   query: new URLSearchParams(),
   base: () => "http://localhost",

@@ -49,7 +49,10 @@ export function readSend(
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", PATH),
     extensions: readExtensions(call),
-    push: readObject(configuration, spelling.push, PATH) && `${PATH}.${spelling.push}`,
+    push: readObject(configuration, spelling.push, PATH) && {
+      field: `${PATH}.${spelling.push}`,
+      config: { url: "", origin: spelling.origin, events: "all" },
+    },
   });
   return { send, view: readView(configuration, PATH), configuration };
 }

@@ -130,7 +130,7 @@ const heard = (task: Task, { message, thread }: Pick<Task, "thread"> & { message
 
 /** A new turn, unless the message lets the old one be run again. */
 function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
-  const { message, thread } = event;
+  const { message, thread, trace } = event;
   if (event.again) return heard(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
@@ -140,13 +140,14 @@ function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
     attemptsBefore: task.attempt,
     crashes: 0,
   };
-  if (!event.answers && thread === undefined) return next;
+  if (!event.answers && thread === undefined && !trace) return next;
   const answers = event.answers && { ...task.answers, ...event.answers };
-  return { ...next, ...(answers && { answers }), ...(thread !== undefined && { thread }) };
+  const said = thread !== undefined && { thread };
+  return { ...next, ...(answers && { answers }), ...said, ...(trace && { trace }) };
 }
 
 /** What belonged to the turn before alone is gone. */
-function withoutTurn({ answers, incoming, noted, ...rest }: Task): Task {
+function withoutTurn({ answers, incoming, noted, trace, ...rest }: Task): Task {
   return rest;
 }
 

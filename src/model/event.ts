@@ -72,6 +72,13 @@ interface Said {
   readonly once?: string;
   /** Under which traces of a conversation are grouped, if the caller said so. */
   readonly thread?: string;
+  readonly trace?: Trace;
+}
+/** Where a call stands in a trace, as its caller said it (W3C Trace Context, Baggage). */
+export interface Trace {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
 }
 /** A name that a caller gave to one call, and what the call said: the name must not be used for another. */
 export interface Key {

@@ -20,6 +20,7 @@ export const FAULTS = {
   conflict: "Something else happened first",
   "key-reused": "The Idempotency-Key was used before, for another call",
   busy: "The agent is still at an earlier turn of this context",
+  "rate-limited": "This caller has reached a limit",
   "too-large": "The call is larger than this server takes",
   "too-slow": "The call took too long to arrive",
   unavailable: "The server cannot take this now",
@@ -31,6 +32,8 @@ export interface FaultDetails {
   /** Which parameter, as a path: `message.parts[0].text`. */
   readonly field?: string;
   readonly taskId?: string;
+  /** When it may be tried again. */
+  readonly retryAfterMs?: number;
   /** Further facts for programs. */
   readonly facts?: Readonly<Record<string, string>>;
 }

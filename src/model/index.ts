@@ -11,4 +11,5 @@ export * from "./listing.ts";
 export * from "./message.ts";
 export * from "./name.ts";
 export * from "./policy.ts";
+export * from "./push.ts";
 export * from "./task.ts";

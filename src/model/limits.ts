@@ -45,6 +45,12 @@ export const LIMITS = {
   hotEventsMax: 1_024,
   /** Bytes of one active log kept in memory, roughly. */
   hotLogBytesMax: 8 * 1024 * 1024,
+  /** Characters of a key under which something is put on a shelf. */
+  shelfKeyCharsMax: 1_024,
+  /** Characters of the JSON of one thing on a shelf: a checkpoint of a graph with a long conversation. */
+  shelfValueBytesMax: 16 * 1024 * 1024,
+  /** How long a connection to somebody else may take to be made. */
+  connectMs: 10_000,
   /** Runs at once in one process. */
   runsMax: 5_000,
   /** Open streams at once in one process. */

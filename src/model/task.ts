@@ -1,3 +1,4 @@
+import type { Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
@@ -90,6 +91,8 @@ export interface Task {
   readonly answers?: JsonObject;
   /** Under which traces of the conversation are grouped, if the caller said so. */
   readonly thread?: string;
+  /** Where the call that began the current turn stands in a trace. */
+  readonly trace?: Trace;
 }
 
 /** Whether lists leave it out: there is no task as far as callers can see, or not yet. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Own } from "../ports.ts";
 import { createOpenApi, type OpenApiParts } from "./document.ts";
 
 export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
@@ -8,7 +9,7 @@ export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
 }
 
 /** What tells programs and people which calls are answered here. Made when it is first asked for. */
-export function createOwnDocuments(parts: OwnParts) {
+export function createOwnDocuments(parts: OwnParts): readonly Own[] {
   const openApi = once(() => createOpenApi({ ...parts, version: parts.readVersion() }));
   const page = once(() => {
     const text = parts.readPage();
@@ -19,13 +20,16 @@ export function createOwnDocuments(parts: OwnParts) {
   });
   return [
     {
+      verb: "GET",
       path: "/openapi.json",
-      write: (base: string) => ({
-        text: JSON.stringify({ ...openApi(), servers: [{ url: base }] }),
+      serve: ({ base }) => ({
+        status: 200,
+        text: JSON.stringify({ ...openApi(), servers: [{ url: base() }] }),
         headers: NO_GUESSING,
+        lasting: true,
       }),
     },
-    { path: "/docs", write: page },
+    { verb: "GET", path: "/docs", serve: () => ({ status: 200, ...page(), lasting: true }) },
   ];
 }
 

@@ -1,11 +1,12 @@
-import type { Message, Note, NotePlace, Task } from "../model/index.ts";
-import type { Log, Run, Store, Turn } from "../ports.ts";
+import type { Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import type { Log, Outbound, OwnShelf, Run, Store, Turn } from "../ports.ts";
 
 /** Earlier tasks of a context that an agent can look back on. */
 const HISTORY_TASKS_MAX = 100;
 
 export interface TurnParts {
   readonly store: Store;
+  readonly outbound: Outbound;
   readonly log: Log;
   readonly newId: () => string;
   readonly now: () => number;
@@ -55,6 +56,28 @@ export class RunTurn implements Turn {
 
   note(note: Note): Promise<void> {
     return this.#host.note(note);
+  }
+
+  get shelf(): OwnShelf {
+    const { shelf } = this.#parts.store;
+    const place = { scope: this.#run.scope, agent: this.task.agent, shelf: this.task.contextId };
+    return {
+      get: key => shelf.get(place, key),
+      list: range => shelf.list(place, range),
+      put: changes => shelf.put(place, changes),
+    };
+  }
+
+  get caller(): Turn["caller"] {
+    return this.#run.scope;
+  }
+
+  get outbound(): Outbound {
+    return this.#parts.outbound;
+  }
+
+  get trace(): Trace | undefined {
+    return this.task.trace;
   }
 
   newId(): string {

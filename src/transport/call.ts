@@ -10,12 +10,13 @@ interface Asked {
 }
 
 export function toCall(transport: TransportName, exchange: Exchange, asked: Asked): WireCall {
-  const { place, headers, query, base, signal } = exchange;
+  const { place, headers, certificate, query, base, signal } = exchange;
   return {
     transport,
     endpoint: place.endpoint,
     vars: place.vars,
     headers,
+    certificate,
     query,
     base,
     method: asked.method,

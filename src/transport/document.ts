@@ -3,7 +3,6 @@ import type { Pipeline, Route, WireReply } from "../ports.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
 import { sendFault } from "./rest.ts";
-import type { OwnDocument } from "./routes.ts";
 
 export interface DocumentParts {
   readonly pipeline: Pipeline;
@@ -24,12 +23,6 @@ export function createDocuments(parts: DocumentParts) {
     throw new Error("a document cannot be a stream");
   }
 
-  function sendOwn(exchange: Exchange, document: OwnDocument): void {
-    const { text, headers } = document.write(exchange.base());
-    exchange.request.resume();
-    send(exchange, text, headers);
-  }
-
   function send(exchange: Exchange, text: string, own: Readonly<Record<string, string>>): void {
     const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
     const modifiedAt = parts.modifiedAt();
@@ -45,7 +38,7 @@ export function createDocuments(parts: DocumentParts) {
     exchange.response.end();
   }
 
-  return { serve, sendOwn };
+  return { serve, send };
 }
 
 /** What is refused now may be there in a moment. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Headers } from "../ports.ts";
+import type { Caller } from "../ports.ts";
 import type { Place } from "./routes.ts";
 
 /** What is used of a request; one that did not come over Node's HTTP needs no more than this. */
@@ -27,11 +27,10 @@ export interface Outgoing {
 }
 
 /** One HTTP request and its response, as far as a transport needs to know. */
-export interface Exchange {
+export interface Exchange extends Caller {
   readonly request: Incoming;
   readonly response: Outgoing;
   readonly place: Place;
-  readonly headers: Headers;
   readonly query: URLSearchParams;
   /** See `WireCall`. */
   base(): string;

@@ -4,6 +4,7 @@ import { type BodyLimits, createBodies } from "./body.ts";
 import { createDocuments } from "./document.ts";
 import { type Exchange, type Incoming, type Outgoing, sendProblem } from "./exchange.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
+import { createOwn } from "./own.ts";
 import { createReaders } from "./readers.ts";
 import { createRest } from "./rest.ts";
 import type { Place } from "./routes.ts";
@@ -34,12 +35,12 @@ interface Transport {
 export function createKernel(parts: KernelParts): Kernel {
   const { streams } = parts;
   const bodies = createBodies(parts.limits);
-  const documents = createDocuments({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt });
   const transports = {
     jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies }),
     rest: createRest({ pipeline: parts.pipeline, streams, bodies }),
-    document: documents,
+    document: createDocuments({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt }),
   } satisfies Record<Route["transport"], Transport>;
+  const own = createOwn({ bodies, sendLasting: transports.document.send });
   const baseOf = createBase(parts);
   const readers = createReaders();
 
@@ -57,11 +58,12 @@ export function createKernel(parts: KernelParts): Kernel {
       response,
       place,
       headers: request.headers as Headers,
+      certificate: NO_CERTIFICATE,
       query,
       base: () => baseOf(request.headers, site),
       signal: readers.signalOf(response, "close"),
     };
-    if (route.transport === "own") return void documents.sendOwn(exchange, route.document);
+    if (route.transport === "own") return own.serve(exchange, route);
     return transports[route.transport].serve(exchange, route);
   }
 
@@ -89,6 +91,7 @@ function toTarget(url: string): string {
 }
 
 const NO_QUERY = new URLSearchParams();
+const NO_CERTIFICATE = (): undefined => undefined;
 
 function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
   const verbs = [...place.byVerb.keys()];

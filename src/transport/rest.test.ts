@@ -32,7 +32,9 @@ async function open(reply: WireReply): Promise<string> {
     const headers = request.headers as Headers;
     const query = new URLSearchParams();
     const { signal } = new AbortController();
-    const said = { request, response, place, headers, query, base: () => "", signal: () => signal };
+    const certificate = () => undefined;
+    const base = () => "";
+    const said = { request, response, place, headers, certificate, query, base, signal: () => signal };
     void rest.serve(said, ROUTE);
   });
   server.listen(0, "127.0.0.1");

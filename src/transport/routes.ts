@@ -1,4 +1,4 @@
-import type { Dialect, PathVars, Route } from "../ports.ts";
+import type { Dialect, Own, PathVars, Route } from "../ports.ts";
 
 /** What answers at a path. */
 export interface Place {
@@ -7,18 +7,12 @@ export interface Place {
   readonly byVerb: ReadonlyMap<string, Route | OwnRoute>;
 }
 
-/** A document of the server itself: no dialect has a part in it. */
-export interface OwnDocument {
-  readonly path: string;
-  /** `base`: see `WireCall`. */
-  write(base: string): { readonly text: string; readonly headers: Readonly<Record<string, string>> };
-}
-
-interface OwnRoute {
+/** What the server itself answers. */
+export interface OwnRoute {
   readonly transport: "own";
-  readonly verb: "GET";
+  readonly verb: Own["verb"];
   readonly path: string;
-  readonly document: OwnDocument;
+  readonly own: Own;
 }
 
 /** All paths that begin alike; one segment leads to the next of them. */
@@ -39,11 +33,11 @@ interface Pattern {
 /** The route table, made from what the dialects say about themselves, and what the server has beside them. */
 export function createRoutes(
   dialects: readonly Dialect[],
-  own: readonly OwnDocument[],
+  own: readonly Own[],
 ): (path: string) => Place | null {
   const root = createBranch();
   for (const route of dialects.flatMap(dialect => dialect.routes)) add(root, route);
-  for (const document of own) add(root, { transport: "own", verb: "GET", path: document.path, document });
+  for (const one of own) add(root, { transport: "own", verb: one.verb, path: one.path, own: one });
   return path => {
     const segments = path.split("/");
     // Official clients post with and without a trailing slash; a redirect would lose the body.

@@ -94,9 +94,9 @@ describe("6.2.2: which agent is meant", () => {
 
 it("6.2.3: a caller without credentials, where they are needed, gets 401", async () => {
   const bearer: Guard = {
-    identify(headers) {
+    identify({ headers }) {
       if (!headers.authorization?.startsWith("Bearer ")) throw new Fault("unauthenticated", "Who calls?");
-      return { subject: "somebody", tenants: [] };
+      return { subject: "somebody", tenants: [], grants: [] };
     },
     admit: () => {
       throw new Fault("forbidden", "Not you");

@@ -4,6 +4,7 @@ import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { namesContract } from "./names.contract.ts";
+import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
 import { turnsContract } from "./turns.contract.ts";
@@ -34,9 +35,11 @@ storeContract("memory", memory);
 turnsContract("memory", memory);
 namesContract("memory", memory);
 upkeepContract("memory", memory);
+shelfContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
 turnsContract("SQLite", () => sqlite("process"));
 namesContract("SQLite", () => sqlite("process"));
 upkeepContract("SQLite", () => sqlite("process"));
+shelfContract("SQLite", () => sqlite("process"));

@@ -1,22 +1,12 @@
-/** The whole house in memory, composed as in main.ts, but with a clock that ticks once for each request and ids that are counted. */
+/** The whole house in memory, but with a clock that ticks once for each request and ids that are counted. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { createAnonymousGuard } from "../../src/auth/anonymous.ts";
-import { createLocalBus } from "../../src/bus/local.ts";
-import { createCatalog } from "../../src/catalog.ts";
-import { createCore } from "../../src/core/index.ts";
-import { createDialects } from "../../src/dialect/index.ts";
-import { type ServerSettings, toDigest } from "../../src/main.ts";
-import { createMint, FAULTS, Fault, type FaultCode, LIMITS } from "../../src/model/index.ts";
-import { createPipeline } from "../../src/pipeline.ts";
-import { type Agent, type Core, type Dialect, DUE, type Operation } from "../../src/ports.ts";
-import { createRunner } from "../../src/runner/claim.ts";
+import { compose, type ServerSettings } from "../../src/compose.ts";
+import { FAULTS, Fault, type FaultCode } from "../../src/model/index.ts";
+import type { Agent, Core, Dialect, Operation } from "../../src/ports.ts";
 import { toAgent } from "../../src/runtime/function.ts";
-import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createHttp } from "../../src/transport/http.ts";
-import { createRoutes } from "../../src/transport/routes.ts";
-import { createStreams } from "../../src/transport/sse.ts";
 import type { Story } from "./corpus.ts";
 import { createCast, Lever } from "./corpus-agents.ts";
 import { createTestLog, SETTINGS } from "./server.ts";
@@ -43,64 +33,17 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
   const lever = new Lever();
   let now = CLOCK_START;
   let operation: Operation | undefined;
-  const clock = (): number => now;
-  const newId = createMint({ now: clock, randomHex: createCounter() });
-  const log = createTestLog();
-  const bus = createLocalBus();
-  const store = createMemoryStore({
-    ...LIMITS,
-    now: clock,
-    onCommitted: taskId => bus.ring(taskId),
-    onDue: () => bus.ring(DUE),
-    onDamaged: (_taskId, error) => {
-      throw error;
-    },
-  });
   const agents = createCast(lever)
     .filter(one => story.cast?.includes(one.name) ?? true)
     .map(toAgent);
-  const catalog = createCatalog(agents, (agents[0] as Agent).name, clock);
-  const streams = createStreams(settings);
-  const core = createCore({
-    ...settings,
-    store,
-    bus,
-    catalog,
-    newId,
-    digest: toDigest,
-    isOpen: () => true,
-    hasStreamRoom: streams.hasRoom,
+  const parts = { settings, agents, fallback: (agents[0] as Agent).name, log: createTestLog() };
+  const { kernel, dialects, begin, close } = await compose(parts, undefined, {
+    clock: { now: () => now, notBefore() {} },
+    chance: createCounter(),
+    around: { core: refusing, dialect: one => overheard(one, heard => (operation = heard)) },
   });
-  const dialects = createDialects(settings).map(one => overheard(one, heard => (operation = heard)));
-  const pipeline = createPipeline({
-    dialects,
-    guard: createAnonymousGuard(),
-    core: refusing(core),
-    catalog,
-    log,
-  });
-  const http = createHttp({
-    ...settings,
-    pipeline,
-    log,
-    streams,
-    locate: createRoutes(dialects, []),
-    limits: { ...LIMITS, ...settings },
-    modifiedAt: () => catalog.modifiedAt,
-    tls: undefined,
-    grpc: undefined,
-  });
-  const runner = createRunner({
-    ...settings,
-    store,
-    bus,
-    catalog,
-    log,
-    newId,
-    now: () => now,
-    random: () => 0.5,
-    worker: "corpus",
-  });
+  const http = createHttp({ ...kernel, tls: undefined, grpc: undefined });
+  const runner = begin();
   http.server.listen(0, "127.0.0.1");
   await once(http.server, "listening");
   return {
@@ -116,11 +59,7 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
       operation = undefined;
       return heard;
     },
-    async close() {
-      await runner.stop();
-      await http.close();
-      await store.close();
-    },
+    close: () => close([http]),
   };
 }
 

@@ -56,7 +56,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   telemetry: { ...INNER, libraries: ["node:util", "pino"] },
   // What authors of agents see: those who load agents and those who run them know it, too.
   agent: INNER,
-  runtime: { rooms: ["model", "ports", "agent"], libraries: ["node:async_hooks"] },
+  runtime: {
+    rooms: ["model", "ports", "agent"],
+    libraries: ["node:async_hooks"],
+    lazily: ["runtime/langgraph", "runtime/ai-sdk", "runtime/openai", "runtime/process", "runtime/remote"],
+  },
+  // What makes agents of things that are not functions: each with its own library, loaded when it is asked for.
+  "runtime/langgraph": { rooms: ["model", "ports", "agent", "runtime"] },
+  "runtime/ai-sdk": { rooms: ["model", "ports", "agent", "runtime"] },
+  "runtime/openai": { rooms: ["model", "ports", "agent", "runtime"] },
+  "runtime/process": { rooms: ["model", "ports", "agent", "runtime"], libraries: ["node:child_process"] },
+  "runtime/remote": { rooms: ["model", "ports", "agent", "runtime"] },
   config: { rooms: ["model", "agent"], libraries: ["node:*", "zod"] },
   index: { rooms: ["model", "ports", "agent", "config", "handler"] },
   // What lies beside the code.
@@ -64,7 +74,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   loadout: { rooms: ["model", "ports", "config", "runtime"] },
   // Authors of agents import it with everything else, and do not need the server.
   handler: { rooms: ["ports"], lazily: ["main", "config", "loadout", "telemetry"] },
-  main: { rooms: ["*", "*/*"], libraries: ["node:crypto", "node:net"] },
+  // The keys of the server: what it seals and signs with.
+  keys: { ...INNER, libraries: ["node:crypto", "node:fs", "node:path"] },
+  // Calls to others, and where they may not go.
+  outbound: { ...INNER, libraries: ["node:dns", "node:net", "undici"] },
+  compose: { rooms: ["*", "*/*"], libraries: ["node:crypto"] },
+  main: { rooms: ["*", "*/*"], libraries: ["node:net"] },
   cli: {
     rooms: ["model", "ports", "package"],
     libraries: ["node:*", "commander"],

@@ -124,6 +124,7 @@ const toCall = (method: string, params: Json): WireCall => ({
   transport: "jsonrpc",
   endpoint: "/",
   vars: {},
+  certificate: () => undefined,
   headers: { accept: "*/*" },
   query: new URLSearchParams(),
   base: () => "http://localhost",

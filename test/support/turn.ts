@@ -1,4 +1,5 @@
 import { type AgentDefinition, agent } from "../../src/agent.ts";
+import { toScope } from "../../src/auth/scope.ts";
 import {
   type AgentName,
   apply,
@@ -13,11 +14,23 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { AgentEvent, Log, Turn } from "../../src/ports.ts";
+import type { AgentEvent, Log, OwnShelf, Turn } from "../../src/ports.ts";
 import { functionRuntime } from "../../src/runtime/function.ts";
+import { createShelves } from "../../src/store/memory/shelf.ts";
 
 const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;
+
+/** A shelf of nobody in particular. */
+function createTestShelf(): OwnShelf {
+  const shelves = createShelves();
+  const place = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, shelf: CONTEXT };
+  return {
+    get: async key => shelves.list(place, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
+    list: async range => shelves.list(place, range),
+    put: async changes => shelves.put({ place, changes }),
+  };
+}
 
 /** A task that is folded from events, as in the server, and run turn by turn without one. */
 export class Conversation {
@@ -26,6 +39,8 @@ export class Conversation {
   earlier: readonly Message[] = [];
   /** What runs have put on record; later attempts of the turn find it again. */
   notes: Note[] = [];
+  /** What the agent has put away. */
+  readonly shelf = createTestShelf();
   /** The clock; chance follows from it. */
   now = 1_000;
   #task: Task | null = null;
@@ -70,6 +85,10 @@ export class Conversation {
         this.notes.push(note);
         this.#record({ type: "noted", note });
       },
+      shelf: this.shelf,
+      caller: { tenant: "default", principal: "anonymous" },
+      trace: this.task.trace,
+      outbound: { guarded: fetch, trusted: fetch },
       newId: () => `id-${++this.#ids}`,
       now: () => this.now,
       random: () => (this.now % 1_000) / 1_000,

@@ -90,6 +90,9 @@ function encode(operation: Operation, answer: Answer): Json {
       return writeCard(answer.agent.card, `${answer.base}/v1/a2a/agents/${answer.agent.name}`);
     case "message":
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error(`Arbiter has no word for ${answer.kind}`);
   }
 }

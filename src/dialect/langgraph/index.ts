@@ -66,6 +66,9 @@ function encode(operation: Operation, answer: Answer): Json {
       return writeCardV03(answer.agent.card, `${answer.base}/a2a/${name}`);
     }
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error("this dialect has no word for a list of agents");
   }
 }

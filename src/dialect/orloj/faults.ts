@@ -30,6 +30,7 @@ export const FAULTS = toFaultTable({
   busy: -32602,
   conflict: -32603,
   unavailable: -32603,
+  "rate-limited": -32603,
   "too-large": -32600,
   "too-slow": -32600,
 });

@@ -51,6 +51,9 @@ function encode(_operation: Operation, answer: Answer): Json {
     case "message":
     case "page":
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error(`this dialect has no word for a ${answer.kind}`);
   }
 }

@@ -23,6 +23,7 @@ export const FAULTS = toFaultTable({
   busy: -32055,
   conflict: -32052,
   unavailable: -32053,
+  "rate-limited": -32056,
   "too-large": -32600,
   "too-slow": -32600,
 });

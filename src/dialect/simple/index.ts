@@ -77,6 +77,9 @@ function encode(operation: Operation, answer: Answer): Json {
       return writeCard(answer.agent.card, operation.agent ? addressOf(answer) : `${answer.base}/`);
     case "message":
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error(`simple_a2a has no word for ${answer.kind}`);
   }
 }

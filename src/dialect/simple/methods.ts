@@ -1,9 +1,10 @@
+import type { TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
 import { type Decode, decodeMethod as decodeBy, type Methods } from "../methods.ts";
 import { readLastOrBeginning, readMissed } from "../read.ts";
 import { ALL, needTask, readSend } from "./read.ts";
 
-const push: Decode = () => ({ op: "push" });
+const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
 const VIEW = { artifacts: true } as const;
 
 /** The methods of its document. */

@@ -30,6 +30,7 @@ export const FAULTS = toFaultTable({
   busy: -32055,
   conflict: -32052,
   unavailable: -32011,
+  "rate-limited": -32010,
   "too-large": -32600,
   "too-slow": -32600,
 });

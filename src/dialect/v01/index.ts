@@ -74,6 +74,9 @@ function encode(operation: Operation, answer: Answer): Json {
     case "message":
     case "page":
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error(`v0.1 has no word for a ${answer.kind}`);
   }
 }

@@ -1,9 +1,10 @@
+import type { TaskId } from "../../model/index.ts";
 import { SHARED } from "../kind-methods.ts";
 import type { Decode, Methods } from "../methods.ts";
 import { readMissed } from "../read.ts";
 import { readSend } from "./read.ts";
 
-const push: Decode = () => ({ op: "push" });
+const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
 
 /** What no later version has: these are calls of v0.1 whatever version they name. */
 const OWN = {

@@ -27,7 +27,10 @@ export function readSend(call: WireCall): { readonly send: Send; readonly view: 
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readTexts(params, "acceptedOutputModes", ""),
     extensions: readExtensions(call),
-    push: readObject(params, "pushNotification", "") && "pushNotification",
+    push: readObject(params, "pushNotification", "") && {
+      field: "pushNotification",
+      config: { url: "", origin: "v01", events: "all" },
+    },
   });
   return { send, view: readView(params, "") };
 }

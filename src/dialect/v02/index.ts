@@ -91,6 +91,9 @@ function encode(_operation: Operation, answer: Answer): Json {
       return { ...writeCardV03(answer.agent.card, addressOf(answer)), protocolVersion: "0.2.6" };
     case "page":
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error(`v0.2 has no word for a list of ${answer.kind}`);
   }
 }

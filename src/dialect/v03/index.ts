@@ -96,6 +96,9 @@ function write(answer: Answer, grpcAt: GrpcAt | undefined): JsonObject {
     case "card":
       return writeCardOfficial03(answer, grpcAt);
     case "agents":
+    case "push":
+    case "pushes":
+    case "nothing":
       throw new Error("v0.3 has no word for a list of agents");
   }
 }

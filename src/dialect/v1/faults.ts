@@ -25,6 +25,7 @@ const TABLE_1_0_1: FaultTable = {
   busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
   conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
   unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
+  "rate-limited": { rpc: -32056, http: 429, grpc: "RESOURCE_EXHAUSTED" },
   "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
   "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
 };

@@ -121,5 +121,9 @@ function encode(operation: Operation, answer: Answer, grpcAt: GrpcAt | undefined
           default: agent.name === answer.fallback,
         })),
       };
+    case "push":
+    case "pushes":
+    case "nothing":
+      throw new Error("no push yet");
   }
 }

@@ -1,3 +1,4 @@
+import type { TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
 import { type Decode, decodeMethod as decodeNamed, type Methods } from "../methods.ts";
 import {
@@ -12,7 +13,7 @@ import {
 import { readView } from "../send.ts";
 import { readFilter, readSend, readTask } from "./read.ts";
 
-const push: Decode = () => ({ op: "push" });
+const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
 
 /** v1 §5.3: every method, and what it asks for. */
 export const METHODS: Methods = {

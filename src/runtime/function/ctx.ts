@@ -193,6 +193,22 @@ export class FunctionCtx implements Ctx {
     return this.#turn.history();
   }
 
+  get shelf(): Turn["shelf"] {
+    return this.#turn.shelf;
+  }
+
+  get caller(): Turn["caller"] {
+    return this.#turn.caller;
+  }
+
+  get outbound(): Turn["outbound"] {
+    return this.#turn.outbound;
+  }
+
+  get trace(): Turn["trace"] {
+    return this.#turn.trace;
+  }
+
   /** The runner may make it only when it is asked for. */
   get signal(): AbortSignal {
     return this.#turn.signal;

@@ -1,5 +1,5 @@
 import type { AgentName, Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
-import type { ListFilter, Name, Named } from "../../ports.ts";
+import type { ListFilter, Name, Named, Shelf, ShelfChange, ShelfPlace, Shelved } from "../../ports.ts";
 
 /** Where committed events are kept. Synchronous: a commit happens in one go or not at all. */
 export interface Journal {
@@ -10,10 +10,12 @@ export interface Journal {
   /** Steps after a place; `base` is the task as it stood there, if the caller still has it. */
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
   /** Writes all changes or throws and writes none. */
-  commit(changes: readonly Change[]): void;
+  commit(changes: readonly Change[], puts: readonly Put[]): void;
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Named | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
+  /** What was put away: as `Shelf`, but at once. */
+  shelved(place: ShelfPlace, range: Parameters<Shelf["list"]>[1]): readonly Shelved[];
   /** Tasks that are neither settled nor forgotten, in order of the arrival of their turns. */
   unfinished(): readonly Unfinished[];
   /** What lies beyond these bounds, the oldest first. To look for it may take long, so it is done aside. */
@@ -21,6 +23,12 @@ export interface Journal {
   /** Takes it away in one commit, a long log in several. What has moved since it was found stays. What was touched. */
   prune(outdated: Outdated): readonly TaskId[];
   close(): void;
+}
+
+/** What one commit puts on a shelf. */
+export interface Put {
+  readonly place: ShelfPlace;
+  readonly changes: readonly ShelfChange[];
 }
 
 export interface Loaded {

@@ -19,6 +19,7 @@ import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
 import { createQueue, toItem, wantsRun } from "./queue.ts";
+import { createShelf } from "./shelf.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWriter } from "./writer.ts";
 
@@ -233,6 +234,7 @@ export function createHotStore(parts: HotParts): Store {
   return {
     lastAt: journal.lastAt,
     upkeep,
+    shelf: createShelf(journal, writer),
     log: {
       append(scope, taskId, events, expected) {
         try {

@@ -13,7 +13,7 @@ import {
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
 import { type Entry, NO_NAMES } from "./entry.ts";
-import type { Change, Journal } from "./journal.ts";
+import type { Change, Journal, Put } from "./journal.ts";
 import { HotStep } from "./step.ts";
 
 export interface WriterParts {
@@ -32,6 +32,8 @@ export interface WriterParts {
 export interface Writer {
   /** All of them or, if the lifecycle refuses one, none. Resolves when they are committed. */
   record(entry: Entry, events: readonly TaskEvent[]): Promise<void>;
+  /** Puts something on a shelf, in the same commit. */
+  put(put: Put): Promise<void>;
   /** What is recorded but not yet committed. */
   readonly pending: Promise<void> | null;
   /** The newest revision that can be read. */
@@ -63,6 +65,12 @@ export function createWriter(parts: WriterParts): Writer {
     return done;
   }
 
+  function put(one: Put): Promise<void> {
+    batch ??= begin();
+    batch.puts.push(one);
+    return batch.done;
+  }
+
   function begin(): Batch {
     setImmediate(flush);
     return createBatch(parts.now());
@@ -73,11 +81,11 @@ export function createWriter(parts: WriterParts): Writer {
     if (!writing) return;
     batch = null;
     // All that was to be written may have been refused.
-    if (writing.entries.length === 0) return writing.resolve();
+    if (writing.entries.length === 0 && writing.puts.length === 0) return writing.resolve();
     cache.cool();
     const changes = writing.entries.map(toChange);
     try {
-      journal.commit(changes);
+      journal.commit(changes, writing.puts);
     } catch (cause) {
       parts.onRefused(writing.entries);
       writing.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
@@ -121,6 +129,7 @@ export function createWriter(parts: WriterParts): Writer {
 
   return {
     record,
+    put,
     flush,
     get pending() {
       return batch?.done ?? null;

@@ -16,6 +16,7 @@ import type { ListFilter, Name, Named } from "../../ports.ts";
 import { belongsTo } from "../hot/entry.ts";
 import type { Bounds, Change, Journal, Listing, Loaded, Outdated, Place } from "../hot/journal.ts";
 import { toItem } from "../hot/queue.ts";
+import { createShelves } from "./shelf.ts";
 
 interface Kept {
   readonly scope: Scope;
@@ -35,6 +36,7 @@ interface Kept {
 export function createMemoryJournal(): Journal {
   const kept = new Map<TaskId, Kept>();
   const names = new Map<string, Named>();
+  const shelves = createShelves();
   const keyOf = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: Name): string =>
     JSON.stringify([tenant, principal, agent, kind, name]);
 
@@ -59,8 +61,17 @@ export function createMemoryJournal(): Journal {
 
   function remove(one: Kept): void {
     kept.delete(one.task.id);
-    for (const name of one.names) names.delete(keyOf(one.scope, one.task.agent, name));
+    const { scope, task } = one;
+    for (const name of one.names) names.delete(keyOf(scope, task.agent, name));
+    if (!isContextKnown(one)) shelves.clear({ scope, agent: task.agent, shelf: task.contextId });
   }
+
+  /** Whether another task is still in the context of this one. */
+  const isContextKnown = ({ scope, task }: Kept): boolean =>
+    [...kept.values()].some(
+      other =>
+        other.task.contextId === task.contextId && other.task.agent === task.agent && belongsTo(other, scope),
+    );
 
   const unmoved = ({ taskId, rev }: Place): readonly Kept[] => {
     const one = kept.get(taskId);
@@ -88,10 +99,12 @@ export function createMemoryJournal(): Journal {
         return { ...recorded, taskId, contextId: (task as Task).contextId, task: task as Task };
       });
     },
-    commit(changes) {
+    commit(changes, puts) {
       for (const change of changes) keep(change);
+      for (const put of puts) shelves.put(put);
     },
     named: (scope, agent, name) => names.get(keyOf(scope, agent, name)) ?? null,
+    shelved: shelves.list,
     list(scope, agent, filter, cursor): Listing {
       const matching = [...kept.values()].filter(one => matches(one, scope, agent, filter));
       const places = matching

@@ -22,6 +22,7 @@ import { newestIn } from "./newest.ts";
 import { createOwners } from "./owners.ts";
 import { pack, unpack } from "./pack.ts";
 import { createPruner } from "./prune.ts";
+import { createShelfTable } from "./shelf.ts";
 import { FIRST_SETTLED, STATES } from "./states.ts";
 
 interface TaskRow {
@@ -56,6 +57,7 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
   const commit = db.prepare("COMMIT");
   const rollback = db.prepare("ROLLBACK");
   const names = createNameTable(db, owners);
+  const shelf = createShelfTable(db, owners);
   const writers = createWriters(db, owners.idOf, names.write);
   const one = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
@@ -104,10 +106,11 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       const steps = unfold(segmentsOf(found, from), taskId, from, start, { after, max });
       return steps.slice(after - from, after - from + max);
     },
-    commit(changes) {
+    commit(changes, puts) {
       begin.run();
       try {
         for (const change of changes) writers.write(change);
+        for (const put of puts) shelf.put(put);
         commit.run();
       } catch (error) {
         if (db.isTransaction) rollback.run();
@@ -117,6 +120,7 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       owners.keepNew();
     },
     named: names.find,
+    shelved: shelf.list,
     list: createLister(db, owners),
     unfinished() {
       const rows = db

@@ -22,6 +22,7 @@ export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded 
       "FROM task WHERE key = ? AND id = ? AND rev = ?",
   );
   const isLong = db.prepare(`SELECT 1 FROM segment WHERE task = ? LIMIT 1 OFFSET ${LIMITS.sweepRowsMax}`);
+  const unshelve = createUnshelver(db);
   const removals = ["segment WHERE task", "name WHERE task", "task WHERE key"].map(what =>
     db.prepare(`DELETE FROM ${what} = ?`),
   );
@@ -45,6 +46,7 @@ export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded 
     const row = rowOf(place);
     if (!row) return false;
     if (isLong.get(row.key) && shorten(place.taskId, row, 0, [drop])) return true;
+    unshelve(row.key);
     for (const removal of removals) removal.run(row.key);
     return true;
   }
@@ -90,5 +92,28 @@ export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded 
       if (db.isTransaction) db.exec("ROLLBACK");
       throw error;
     }
+  };
+}
+
+interface ContextRow {
+  readonly owner: number;
+  readonly context: number;
+  readonly context_id: string;
+}
+
+/** What lies on the shelf of a context goes with its last task. */
+function createUnshelver(db: DatabaseSync): (key: number) => void {
+  const contextOf = db.prepare("SELECT owner, context, context_id FROM task WHERE key = ?");
+  const isUsed = db.prepare("SELECT 1 FROM shelf WHERE owner = ? AND shelf = ? LIMIT 1");
+  // The first task of a context of ours is not in the index: it is found by its key.
+  const other = db.prepare(
+    "SELECT 1 FROM task WHERE context = ?1 AND context <> key + 1 AND key <> ?2 AND owner = ?3 AND context_id = ?4 " +
+      "UNION ALL SELECT 1 FROM task WHERE key = ?1 - 1 AND key <> ?2 AND owner = ?3 AND context_id = ?4 LIMIT 1",
+  );
+  const clear = db.prepare("DELETE FROM shelf WHERE owner = ? AND shelf = ?");
+  return key => {
+    const { owner, context, context_id } = contextOf.get(key) as unknown as ContextRow;
+    if (!isUsed.get(owner, context_id) || other.get(context, key, owner, context_id)) return;
+    clear.run(owner, context_id);
   };
 }

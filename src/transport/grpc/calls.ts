@@ -39,6 +39,7 @@ type Asking = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buf
 
 const NO_QUERY = new URLSearchParams();
 const NO_VARS = {};
+const NO_CERTIFICATE = (): undefined => undefined;
 
 /** Calls of gRPC to calls of ours, and replies back. */
 export function createCalls(parts: CallParts) {
@@ -65,6 +66,7 @@ export function createCalls(parts: CallParts) {
       endpoint: method.endpoint,
       vars: agent === undefined ? NO_VARS : { agent },
       headers,
+      certificate: NO_CERTIFICATE,
       query: NO_QUERY,
       base: parts.base,
       method: method.name,

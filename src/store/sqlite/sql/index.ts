@@ -2,6 +2,7 @@ import { sql as first } from "./0001.ts";
 import { sql as names } from "./0002.ts";
 import { sql as compacted } from "./0003.ts";
 import { sql as arrived } from "./0004.ts";
+import { sql as shelf } from "./0005.ts";
 
 /** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
-export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived];
+export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf];

@@ -1,0 +1,40 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import type { JsonObject } from "../model/index.ts";
+
+/** All keys of a server, newest first: the first one is used, the others still open and still count as ours. */
+export interface KeyRing {
+  readonly version: 1;
+  readonly sealing: readonly SealingKey[];
+  readonly signing: readonly SigningKey[];
+}
+export interface SealingKey {
+  readonly id: string;
+  /** 32 bytes, base64url. */
+  readonly key: string;
+  readonly createdAt: number;
+}
+export interface SigningKey {
+  readonly kid: string;
+  /** A private key on the curve P-256, as a JSON Web Key. */
+  readonly jwk: JsonObject;
+  readonly createdAt: number;
+}
+
+const newName = (): string => randomBytes(9).toString("base64url");
+
+export const createSealingKey = (now: number): SealingKey => ({
+  id: newName(),
+  key: randomBytes(32).toString("base64url"),
+  createdAt: now,
+});
+
+export function createSigningKey(now: number): SigningKey {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { kid: newName(), jwk: privateKey.export({ format: "jwk" }) as JsonObject, createdAt: now };
+}
+
+export const createRing = (now: number): KeyRing => ({
+  version: 1,
+  sealing: [createSealingKey(now)],
+  signing: [createSigningKey(now)],
+});

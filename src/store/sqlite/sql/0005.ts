@@ -1,0 +1,11 @@
+/** What is put away beside the log. */
+export const sql = `
+-- shelf: the id of a context, or a name that begins with @.
+CREATE TABLE shelf (
+  owner INTEGER NOT NULL,
+  shelf TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (owner, shelf, key)
+) STRICT, WITHOUT ROWID;
+`;
