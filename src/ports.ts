@@ -18,6 +18,7 @@ import type {
   ReportedState,
   Retention,
   Scope,
+  SecurityScheme,
   Seq,
   Step,
   Task,
@@ -168,6 +169,8 @@ export type Lazy<T> = () => T;
 // ---- 3. who is calling, and for whom -------------------------------------------------------------------------
 
 export interface Guard {
+  /** What cards tell about it; any one of them is enough. Empty: nobody is asked. */
+  readonly schemes: readonly SecurityScheme[];
   /** By what comes with a call beside its words; a Fault("unauthenticated") if that is not enough. */
   identify(caller: Caller): Principal | Promise<Principal>;
   /** The only way to obtain a Scope. */

@@ -10,6 +10,7 @@ export function createAnonymousGuard(): Guard {
   };
   const scope = toScope("default", principal.subject);
   return {
+    schemes: [],
     identify: () => principal,
     admit: () => scope,
   };

@@ -33,3 +33,11 @@ export interface AgentExtension {
   readonly required?: boolean;
   readonly params?: JsonObject;
 }
+
+/** How callers say who they are, in neutral words; each dialect has its own shape for it. */
+export type SecurityScheme = { readonly name: string; readonly description?: string } & (
+  | { readonly kind: "bearer"; readonly format?: string }
+  | { readonly kind: "api-key"; readonly header: string }
+  | { readonly kind: "oidc"; readonly url: string }
+  | { readonly kind: "mutual-tls" }
+);

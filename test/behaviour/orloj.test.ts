@@ -94,6 +94,7 @@ describe("6.2.2: which agent is meant", () => {
 
 it("6.2.3: a caller without credentials, where they are needed, gets 401", async () => {
   const bearer: Guard = {
+    schemes: [],
     identify({ headers }) {
       if (!headers.authorization?.startsWith("Bearer ")) throw new Fault("unauthenticated", "Who calls?");
       return { subject: "somebody", tenants: [], grants: [] };

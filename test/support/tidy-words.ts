@@ -25,7 +25,7 @@ export const BANS: readonly Ban[] = [
     pattern:
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bperformance\.now\b/g,
     except: {
-      "src/main.ts": "hands them to the server",
+      "src/compose.ts": "hands them to the server",
       "src/handler.ts": "hands the time to the log of a program that brings none",
       "src/cli/start.ts": "hands them to the command line",
       "src/cli/process-terminal.ts": "is the world around a command; tests use memory-terminal.ts",
