@@ -13,6 +13,7 @@ export interface PushConfig {
   readonly secret?: string;
 }
 export interface PushAuthentication {
+  /** The first one goes before the credentials; none: they go alone. */
   readonly schemes: readonly string[];
   readonly credentials?: string;
   /** Where the credentials go, if not into `Authorization`. */
@@ -20,3 +21,6 @@ export interface PushAuthentication {
 }
 /** As a caller gives it: without an id it gets one. */
 export type NewPush = Omit<PushConfig, "id"> & { readonly id?: string };
+
+/** Whom a config's deliveries go to: name and port. */
+export const hostOf = ({ url }: Pick<PushConfig, "url">): string => new URL(url).host;

@@ -1,0 +1,41 @@
+import { hostOf, type TaskId } from "../../model/index.ts";
+import type { Delivery } from "../../ports.ts";
+import type { PushChange, PushJournal, PushPlace } from "../hot/journal.ts";
+
+/** Push configs in memory. `seqOf`: the newest event of a task; undefined: there is no such task. */
+export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
+  const tasks = new Map<TaskId, Map<string, Delivery>>();
+
+  const live = (): readonly Delivery[] =>
+    [...tasks.values()].flatMap(one => [...one.values()]).filter(one => one.state === "live");
+
+  const journal: PushJournal = {
+    of: taskId => [...(tasks.get(taskId)?.values() ?? [])],
+    idle: () =>
+      live()
+        .filter(one => one.nextAt === undefined)
+        .map(one => ({ ...toPlace(one), behind: one.place < (seqOf(one.taskId) ?? 0) })),
+    waiting: max =>
+      live()
+        .flatMap(one => (one.nextAt === undefined ? [] : { ...toPlace(one), dueAt: one.nextAt }))
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, max),
+  };
+
+  return {
+    journal,
+    keep({ taskId, id, delivery }: PushChange): void {
+      const others = tasks.get(taskId) ?? new Map<string, Delivery>();
+      if (!delivery) others.delete(id);
+      else if (seqOf(taskId) !== undefined) tasks.set(taskId, others.set(id, delivery));
+    },
+    clear: (taskId: TaskId): void => void tasks.delete(taskId),
+  };
+}
+
+const toPlace = ({ taskId, config, place }: Delivery): PushPlace => ({
+  taskId,
+  id: config.id,
+  host: hostOf(config),
+  place,
+});

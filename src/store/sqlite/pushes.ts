@@ -1,0 +1,88 @@
+import type { DatabaseSync } from "node:sqlite";
+import { hostOf, type Seq, type TaskId, timeKey } from "../../model/index.ts";
+import type { Delivery } from "../../ports.ts";
+import type { PushChange, PushJournal, PushPlace } from "../hot/journal.ts";
+import type { Owners } from "./owners.ts";
+
+/** A state's number on disk is its place here. Add at the end only. */
+const STATES: readonly Delivery["state"][] = ["live", "done", "dead"];
+
+/** What has no column of its own. */
+type More = Omit<Delivery, "scope" | "taskId" | "state" | "place" | "nextAt">;
+
+interface Row {
+  readonly owner: number;
+  readonly state: number;
+  readonly place: number;
+  readonly next_at: number | null;
+  readonly more: string;
+}
+interface PlaceRow {
+  readonly task_id: string;
+  readonly id: string;
+  readonly host: string;
+  readonly place: number;
+  readonly next_at: number;
+  readonly behind: number;
+}
+
+/** Push configs: one row each. */
+export function createPushTable(db: DatabaseSync, owners: Owners) {
+  const of = db.prepare(
+    "SELECT owner, push.state, place, next_at, more FROM push JOIN task ON task.key = push.task " +
+      "WHERE push.task = ? AND task.id = ? ORDER BY nr",
+  );
+  const places =
+    "SELECT task.id AS task_id, push.id, host, place, next_at, " +
+    // A task whose life was one commit has no rows in its log: one has to look.
+    "place < coalesce((SELECT max(last) FROM segment WHERE segment.task = push.task), place + 1) AS behind " +
+    "FROM push JOIN task ON task.key = push.task WHERE push.state = 0 AND next_at";
+  const idle = db.prepare(`${places} IS NULL`);
+  const waiting = db.prepare(`${places} IS NOT NULL ORDER BY next_at LIMIT ?`);
+  const upsert = db.prepare(
+    "INSERT INTO push (task, id, host, state, place, next_at, more) " +
+      "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM task WHERE key = ?1 " +
+      "ON CONFLICT (task, id) DO UPDATE SET host = excluded.host, state = excluded.state, " +
+      "place = excluded.place, next_at = excluded.next_at, more = excluded.more",
+  );
+  const remove = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
+
+  const toDelivery = (taskId: TaskId, { owner, state, place, next_at, more }: Row): Delivery => ({
+    ...(JSON.parse(more) as More),
+    scope: owners.scopeOf(owner),
+    taskId,
+    state: STATES[state] as Delivery["state"],
+    place: place as Seq,
+    ...(next_at !== null && { nextAt: next_at }),
+  });
+
+  const journal: PushJournal = {
+    of: taskId => (of.all(timeKey(taskId), taskId) as unknown as Row[]).map(row => toDelivery(taskId, row)),
+    idle: () =>
+      (idle.all() as unknown as PlaceRow[]).map(row => ({ ...toPlace(row), behind: row.behind === 1 })),
+    waiting: max =>
+      (waiting.all(max) as unknown as PlaceRow[]).map(row => ({ ...toPlace(row), dueAt: row.next_at })),
+  };
+
+  return {
+    journal,
+    /** Only inside a commit, after what it adds to tasks. */
+    write({ taskId, id, delivery }: PushChange): void {
+      const key = timeKey(taskId);
+      if (!delivery) {
+        remove.run(key, id);
+        return;
+      }
+      const { scope: _, taskId: __, state, place, nextAt, ...more } = delivery;
+      const host = hostOf(delivery.config);
+      upsert.run(key, id, host, STATES.indexOf(state), place, nextAt ?? null, JSON.stringify(more));
+    },
+  };
+}
+
+const toPlace = ({ task_id, id, host, place }: PlaceRow): PushPlace => ({
+  taskId: task_id as TaskId,
+  id,
+  host,
+  place,
+});
