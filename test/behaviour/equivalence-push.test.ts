@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import type { FaultCode } from "../../src/model/index.ts";
+import { type Asked, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { ask, type Loose, V1 } from "../support/tongue.ts";
+
+/** B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are refused. */
+
+const talker: AgentDefinition = { name: "talker", run: task => task.text };
+const discreet: AgentDefinition = { ...talker, name: "discreet", push: false };
+
+let server: TestServer;
+const open: Binding[] = [];
+beforeAll(async () => {
+  server = await serve([talker, discreet]);
+});
+afterAll(async () => {
+  for (const binding of open) binding.close();
+  await server.stop();
+});
+
+interface Scenario {
+  readonly what: string;
+  readonly agent?: string;
+  readonly method: Asked;
+  /** Configs that were set over v1 before. */
+  readonly given?: readonly Loose[];
+  params(taskId: string): Loose;
+  /** The meaning of what is said; or the fault. */
+  readonly means: readonly string[] | FaultCode;
+  readonly overGrpc?: readonly string[];
+}
+
+const nobody = "00000000-0000-7000-8000-000000000000";
+// Names below .example are nobody's: nothing of this is ever delivered.
+const target = { id: "p1", url: "https://hooks.example/" };
+const MEANT = "p1 https://hooks.example/";
+
+let count = 0;
+const said = (config: Loose): Loose => ({
+  message: { messageId: `m${++count}`, role: "ROLE_USER", parts: [{ text: "hi" }] },
+  configuration: { taskPushNotificationConfig: config },
+});
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    what: "a config that is set",
+    method: "CreateTaskPushNotificationConfig",
+    params: taskId => ({ taskId, ...target }),
+    means: [`config ${MEANT}`],
+  },
+  {
+    what: "a config that takes the place of another",
+    method: "CreateTaskPushNotificationConfig",
+    given: [target],
+    params: taskId => ({ taskId, ...target, url: "https://hooks.example/other" }),
+    means: [`config ${MEANT}other`],
+  },
+  {
+    what: "a config that is got, without what is secret in it",
+    method: "GetTaskPushNotificationConfig",
+    given: [{ ...target, token: "t0ken", authentication: { scheme: "Bearer", credentials: "s3cret" } }],
+    params: taskId => ({ taskId, id: "p1" }),
+    means: [`config ${MEANT} Bearer`],
+  },
+  {
+    what: "a list of configs",
+    method: "ListTaskPushNotificationConfigs",
+    given: [target, { ...target, id: "p2" }],
+    params: taskId => ({ taskId }),
+    means: [`configs ${MEANT}; p2 https://hooks.example/`],
+  },
+  {
+    what: "a list of none, for which gRPC has no word",
+    method: "ListTaskPushNotificationConfigs",
+    params: taskId => ({ taskId }),
+    means: ["configs"],
+    overGrpc: ["nothing"],
+  },
+  {
+    what: "a config that is deleted",
+    method: "DeleteTaskPushNotificationConfig",
+    given: [target],
+    params: taskId => ({ taskId, id: "p1" }),
+    means: ["nothing"],
+  },
+  {
+    what: "a config that is deleted, and was not there",
+    method: "DeleteTaskPushNotificationConfig",
+    params: taskId => ({ taskId, id: "p1" }),
+    means: ["nothing"],
+  },
+  {
+    what: "a config that is not there",
+    method: "GetTaskPushNotificationConfig",
+    params: taskId => ({ taskId, id: "p1" }),
+    means: "task-not-found",
+  },
+  {
+    what: "a config for a task that is not there",
+    method: "CreateTaskPushNotificationConfig",
+    params: () => ({ taskId: nobody, ...target }),
+    means: "task-not-found",
+  },
+  {
+    what: "configs of a task that is not there",
+    method: "ListTaskPushNotificationConfigs",
+    params: () => ({ taskId: nobody }),
+    means: "task-not-found",
+  },
+  {
+    what: "a config with a wrong URL",
+    method: "CreateTaskPushNotificationConfig",
+    params: taskId => ({ taskId, id: "p1", url: "nowhere" }),
+    means: "invalid-params",
+  },
+  {
+    what: "a send with a config",
+    method: "SendMessage",
+    params: () => said(target),
+    means: ['task completed ["hi"] (hi)'],
+  },
+  {
+    what: "a send with a wrong config",
+    method: "SendMessage",
+    params: () => said({ id: "p1", url: "nowhere" }),
+    means: "invalid-params",
+  },
+  {
+    what: "a send with a config, to an agent without push",
+    agent: "discreet",
+    method: "SendMessage",
+    params: () => said(target),
+    means: "push-not-supported",
+  },
+  ...(
+    [
+      ["CreateTaskPushNotificationConfig", target],
+      ["GetTaskPushNotificationConfig", { id: "p1" }],
+      ["ListTaskPushNotificationConfigs", {}],
+      ["DeleteTaskPushNotificationConfig", { id: "p1" }],
+    ] as const
+  ).map(([method, params]) => ({
+    what: `${method}, of an agent without push`,
+    agent: "discreet",
+    method,
+    params: () => ({ taskId: nobody, ...params }),
+    means: "push-not-supported" as const,
+  })),
+];
+
+describe.each(BINDINGS)("B-V5: %s", name => {
+  it.each(SCENARIOS.map(scenario => [scenario.what, scenario] as const))("%s", async (_what, scenario) => {
+    const url = `${server.url}/agents/talker`;
+    const { id: taskId } = (await ask(url, "SendMessage", V1.said("hi"))).task;
+    for (const config of scenario.given ?? [])
+      await ask(url, "CreateTaskPushNotificationConfig", { taskId, ...config });
+    const binding = bindingsOf(server.url, scenario.agent ?? "talker").find(one => one.name === name);
+    open.push(binding as Binding);
+    const meaning = await (binding as Binding).ask(scenario.method, scenario.params(taskId));
+    expectMeaning(meaning, (name.endsWith("gRPC") && scenario.overGrpc) || scenario.means);
+  });
+});
