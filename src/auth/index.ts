@@ -1,0 +1,67 @@
+import {
+  type ApiKey,
+  type AuthMode,
+  type CertificateOwner,
+  GRANTS,
+  type JwtIssuer,
+  USUAL_GRANTS,
+} from "../model/index.ts";
+import type { Catalog, Fetch, Guard, Own, Proof, TokenBook } from "../ports.ts";
+import { onlyAdmin } from "./admin.ts";
+import { createAnonymousGuard } from "./anonymous.ts";
+import { createApiKeyProof } from "./api-key.ts";
+import { createGuard } from "./guard.ts";
+import { createJwtProof } from "./jwt.ts";
+import { createMtlsProof } from "./mtls.ts";
+import { createTokenRoutes } from "./token-routes.ts";
+import { createTokenProof } from "./tokens.ts";
+
+export { onlyAdmin } from "./admin.ts";
+
+export interface AccessSettings {
+  readonly auth: readonly AuthMode[];
+  readonly apiKeys: readonly ApiKey[] | undefined;
+  readonly apiKeyHeader: string;
+  readonly jwt: readonly JwtIssuer[] | undefined;
+  readonly clientCertificates: readonly CertificateOwner[] | undefined;
+}
+
+export interface AccessParts extends AccessSettings {
+  readonly catalog: Catalog;
+  /** undefined: no tokens are given out. */
+  readonly book: TokenBook | undefined;
+  readonly fetch: Fetch;
+  readonly now: () => number;
+  /** That many bytes of chance, as lower-case hex. */
+  readonly chance: (bytes: number) => string;
+  /** Only whoever sits at this machine can call. */
+  readonly isLocal: boolean;
+}
+
+/** Who may come in, and what administrators can do about it. */
+export function createAccess(parts: AccessParts): { readonly guard: Guard; readonly own: readonly Own[] } {
+  const { auth, book, catalog } = parts;
+  if (!book && auth.includes("tokens")) throw new Error("tokens without a book");
+  if (auth.includes("none")) {
+    const grants = parts.isLocal ? GRANTS : USUAL_GRANTS;
+    return { guard: createAnonymousGuard({ catalog, grants }), own: [] };
+  }
+  const guard = createGuard({ proofs: auth.map(mode => createProof(mode, parts)), catalog });
+  const routes = book ? createTokenRoutes({ ...parts, book }) : [];
+  return { guard, own: routes.map(own => onlyAdmin(own, guard)) };
+}
+
+function createProof(mode: AuthMode, parts: AccessParts): Proof {
+  switch (mode) {
+    case "tokens":
+      return createTokenProof({ book: parts.book as TokenBook, now: parts.now });
+    case "jwt":
+      return createJwtProof({ issuers: parts.jwt ?? [], fetch: parts.fetch, now: parts.now });
+    case "api-key":
+      return createApiKeyProof({ keys: parts.apiKeys ?? [], header: parts.apiKeyHeader });
+    case "mtls":
+      return createMtlsProof({ owners: parts.clientCertificates });
+    case "none":
+      throw new Error("who takes everybody needs no proof");
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  type Badge,
+  type ClaimName,
+  type ClaimRules,
+  GRANTS,
+  type Grant,
+  isCallerName,
+  isObject,
+  type Json,
+} from "../model/index.ts";
+import { notGood } from "./bearer.ts";
+
+type Claims = Readonly<Record<string, unknown>>;
+
+export function toBadge(claims: Claims, rules: ClaimRules): Badge {
+  const principal = claimOf(claims, rules.principal);
+  if (typeof principal !== "string") throw missing(rules.principal);
+  return {
+    principal: needName(rules.prefix + principal, rules.principal),
+    tenants: rules.tenant === undefined ? rules.tenants : needTenants(claims, rules.tenant),
+    grants: rules.scopes === undefined ? rules.grants : grantsOf(claims, rules.scopes, rules.words),
+    agents: rules.agents === undefined ? undefined : agentsOf(claims, rules.agents),
+  };
+}
+
+function needTenants(claims: Claims, name: ClaimName): readonly string[] {
+  const tenants = listOf(claimOf(claims, name));
+  if (!tenants || tenants.length === 0) throw missing(name);
+  return tenants.map(tenant => needName(tenant, name));
+}
+
+function needName(text: string, name: ClaimName): string {
+  if (isCallerName(text)) return text;
+  throw notGood(`The claim ${show(name)} of the token is no name of a caller`);
+}
+
+/** RFC 8693 §4.2: words between spaces; some issuers have a list. */
+function grantsOf(claims: Claims, name: ClaimName, words: ClaimRules["words"]): readonly Grant[] {
+  const value = claimOf(claims, name);
+  const said = typeof value === "string" ? value.split(" ") : (listOf(value) ?? []);
+  return GRANTS.filter(grant =>
+    said.some(word => word === grant || (Object.hasOwn(words, word) && words[word] === grant)),
+  );
+}
+
+/** A token that names none is for none; `*` is all that the tenant has. */
+function agentsOf(claims: Claims, name: ClaimName): readonly string[] | undefined {
+  const agents = listOf(claimOf(claims, name)) ?? [];
+  return agents.includes("*") ? undefined : agents;
+}
+
+function listOf(value: unknown): readonly string[] | undefined {
+  const list = typeof value === "string" ? [value] : value;
+  return Array.isArray(list) && list.every(one => typeof one === "string") ? list : undefined;
+}
+
+function claimOf(claims: Claims, name: ClaimName): unknown {
+  let value: unknown = claims;
+  for (const part of typeof name === "string" ? [name] : name) {
+    if (!isObject(value as Json) || !Object.hasOwn(value as object, part)) return undefined;
+    value = (value as Claims)[part];
+  }
+  return value;
+}
+
+const show = (name: ClaimName): string => (typeof name === "string" ? name : name.join("."));
+const missing = (name: ClaimName) => notGood(`The token has no claim ${show(name)}`);

@@ -1,0 +1,103 @@
+import {
+  DEFAULT_TENANT,
+  Fault,
+  GRANTS,
+  type Grant,
+  isCallerName,
+  isObject,
+  type Json,
+  type JsonObject,
+  LIMITS,
+  USUAL_GRANTS,
+} from "../model/index.ts";
+import type { Own, OwnReply } from "../ports.ts";
+import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue.ts";
+
+/** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
+export function createTokenRoutes(parts: IssueParts): readonly Own[] {
+  const { book, now } = parts;
+  return [
+    {
+      verb: "GET",
+      path: "/admin/tokens",
+      serve: async () => toReply(200, { tokens: (await book.list()).map(writeToken) }),
+    },
+    {
+      verb: "POST",
+      path: "/admin/tokens",
+      async serve(call) {
+        const made = await issueToken(parts, readWish(await call.body(), now()));
+        return toReply(201, { token: made.secret, ...writeToken(made.token) });
+      },
+    },
+    {
+      verb: "DELETE",
+      path: "/admin/tokens/{id}",
+      async serve({ vars }) {
+        const token = await book.revoke(vars.id ?? "", now());
+        if (token) return toReply(200, writeToken(token));
+        return toReply(404, {
+          error: { code: 404, status: "NOT_FOUND", message: "There is no token with this id" },
+        });
+      },
+    },
+  ];
+}
+
+const toReply = (status: number, json: JsonObject): OwnReply => ({
+  status,
+  headers: {},
+  text: JSON.stringify(json),
+});
+
+function readWish(body: string, now: number): TokenWish {
+  const json = parse(body);
+  const { principal, name, expiresInSeconds } = json;
+  if (typeof principal !== "string" || !isCallerName(principal))
+    throw bad("principal", "must be the name of a caller");
+  if (name !== undefined && (typeof name !== "string" || name.length > LIMITS.idCharsMax))
+    throw bad("name", `must be a text of at most ${LIMITS.idCharsMax} characters`);
+  if (expiresInSeconds !== undefined && !isLifetime(expiresInSeconds))
+    throw bad("expiresInSeconds", `must be a number from 1 to ${LIFETIME_SECONDS_MAX}`);
+  return {
+    principal,
+    name,
+    tenants: readList(json, "tenants", isCallerName) ?? [DEFAULT_TENANT],
+    agents: readList(json, "agents", agent => agent !== ""),
+    grants: (readList(json, "scopes", isGrant) as readonly Grant[] | undefined) ?? USUAL_GRANTS,
+    expiresAt: expiresInSeconds === undefined ? undefined : now + Math.round(expiresInSeconds * 1_000),
+  };
+}
+
+/** A hundred years. */
+const LIFETIME_SECONDS_MAX = 3_155_760_000;
+const isLifetime = (seconds: Json): seconds is number =>
+  typeof seconds === "number" && seconds >= 1 && seconds <= LIFETIME_SECONDS_MAX;
+
+function parse(body: string): JsonObject {
+  try {
+    const json = JSON.parse(body) as Json;
+    if (isObject(json)) return json;
+  } catch {
+    throw new Fault("parse", "The body is not JSON");
+  }
+  throw bad("body", "must be a JSON object");
+}
+
+const isGrant = (text: string): boolean => GRANTS.some(grant => grant === text);
+
+function readList(
+  json: JsonObject,
+  name: string,
+  is: (text: string) => boolean,
+): readonly string[] | undefined {
+  const list = json[name];
+  if (list === undefined) return undefined;
+  const isGood = Array.isArray(list) && list.length > 0 && list.length <= LIMITS.listEntriesMax;
+  if (isGood && list.every(one => typeof one === "string" && is(one))) return list as readonly string[];
+  const among = name === "scopes" ? ` among ${GRANTS.join(", ")}` : "";
+  throw bad(name, `must be a list of 1 to ${LIMITS.listEntriesMax} names${among}`);
+}
+
+const bad = (field: string, expected: string): Fault =>
+  new Fault("invalid-params", `${field} ${expected}`, { field });

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import type { Loose } from "../support/tongue.ts";
+
+/** wire notes B-V10: an agent that needs rights of its caller says so in every dialect, and can be given them there. */
+
+const SECRET = "key-hunter2";
+const keyed: AgentDefinition = {
+  name: "keyed",
+  async run(task, ctx) {
+    const name = String(task.history[0]?.parts[0]?.kind === "text" && task.history[0].parts[0].text);
+    const found = await ctx.credentials(name);
+    return found?.apiKey === SECRET
+      ? "Thank you"
+      : ctx.askAuth({ name, scheme: "apiKey", description: "Please." });
+  },
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await serve([keyed]);
+});
+afterAll(() => server.stop());
+
+interface Speaker {
+  readonly name: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The method of a send. */
+  readonly method: string;
+  readonly state: string;
+  params(parts: readonly Loose[], taskId?: string, contextId?: string): Loose;
+  readonly text: (text: string) => Loose;
+  /** undefined: data cannot be said there. */
+  readonly data?: (data: Loose) => Loose;
+}
+
+let said = 0;
+const kind = {
+  text: (text: string) => ({ kind: "text", text }),
+  data: (data: Loose) => ({ kind: "data", data }),
+};
+const type = {
+  text: (text: string) => ({ type: "text", text }),
+  data: (data: Loose) => ({ type: "data", data }),
+};
+const message = (role: string) => (parts: readonly Loose[], taskId?: string, contextId?: string) => ({
+  message: {
+    messageId: `m${++said}`,
+    role,
+    parts,
+    ...(taskId && { taskId }),
+    ...(contextId && { contextId }),
+  },
+});
+const named = (parts: readonly Loose[], taskId = `own-${++said}`) => ({
+  id: taskId,
+  message: { role: "user", parts },
+});
+
+const SPEAKERS: readonly Speaker[] = [
+  {
+    name: "v1.0",
+    path: "/agents/keyed",
+    headers: { "a2a-version": "1.0" },
+    method: "SendMessage",
+    state: "TASK_STATE_AUTH_REQUIRED",
+    params: message("ROLE_USER"),
+    text: text => ({ text }),
+    data: data => ({ data }),
+  },
+  ...["0.3", "0.2"].map(
+    (version): Speaker => ({
+      name: `v${version}`,
+      path: "/agents/keyed",
+      headers: { "a2a-version": version },
+      method: "message/send",
+      state: "auth-required",
+      params: message("user"),
+      ...kind,
+    }),
+  ),
+  {
+    name: "v0.1",
+    path: "/agents/keyed",
+    method: "tasks/send",
+    state: "input-required",
+    params: named,
+    ...type,
+  },
+  {
+    name: "LangGraph",
+    path: "/a2a/keyed",
+    headers: { accept: "application/json" },
+    method: "message/send",
+    state: "auth-required",
+    params: message("user"),
+    ...kind,
+  },
+  {
+    name: "Orloj",
+    path: "/v1/agent-systems/keyed/a2a",
+    method: "tasks/send",
+    state: "input-required",
+    params: named,
+    ...type,
+  },
+  {
+    name: "simple_a2a",
+    path: "/agents/keyed",
+    headers: { "a2a-version": "1.0" },
+    method: "tasks/send",
+    state: "auth_required",
+    params: (parts, id) => ({ ...(id && { id }), ...message("user")(parts) }),
+    text: text => ({ text, kind: "text" }),
+    data: data => ({ data }),
+  },
+  {
+    name: "Arbiter",
+    path: "/v1/a2a/agents/keyed",
+    method: "message/send",
+    state: "auth-required",
+    params: message("user"),
+    text: kind.text,
+  },
+];
+
+async function send(speaker: Speaker, parts: readonly Loose[], task?: Loose): Promise<Loose> {
+  const params = speaker.params(parts, task?.id, task?.contextId);
+  const response = await fetch(`${server.url}${speaker.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...speaker.headers },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: speaker.method, params }),
+  });
+  const { result, error } = (await response.json()) as Loose;
+  expect(error).toBeUndefined();
+  return result.task ?? result;
+}
+
+const words = (holder: Loose): string => JSON.stringify(holder);
+
+describe("B-V10: rights of a caller", () => {
+  it.each(SPEAKERS)("B-V10: are asked for in $name, in words and as data", async speaker => {
+    const task = await send(speaker, [speaker.text(`ask-${speaker.name}`)]);
+    expect(task.status.state).toBe(speaker.state);
+    expect(words(task.status.message)).toContain("Please.");
+    expect(words(task.status.message)).toContain(`${server.url}/credentials`);
+  });
+
+  it.each(SPEAKERS.filter(one => one.data))(
+    "B-V10: are given in a message of $name, and are not in it",
+    async speaker => {
+      const task = await send(speaker, [speaker.text(`give-${speaker.name}`)]);
+      const data = speaker.data?.({ credentials: { apiKey: SECRET } });
+      const end = await send(speaker, [data], task);
+      expect(words(end)).toContain("Thank you");
+      expect(words(end)).not.toContain(SECRET);
+    },
+  );
+
+  it.each(SPEAKERS)("B-V10: are given beside a task of $name", async speaker => {
+    const name = `post-${speaker.name}`;
+    const task = await send(speaker, [speaker.text(name)]);
+    const given = { agent: "keyed", taskId: task.id, credentials: { apiKey: SECRET } };
+    const response = await fetch(`${server.url}/credentials`, {
+      method: "POST",
+      body: JSON.stringify(given),
+    });
+    expect(response.status).toBe(202);
+    // Who asks again finds that they are there.
+    await expect.poll(async () => words(await send(speaker, [speaker.text(name)]))).toContain("Thank you");
+  });
+});

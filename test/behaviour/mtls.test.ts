@@ -1,0 +1,206 @@
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { Agent, createServer, request } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { credentials, status } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startMounted } from "../../src/main.ts";
+import type { AgentName, CertificateOwner } from "../../src/model/index.ts";
+import { toAgent } from "../../src/runtime/function.ts";
+import { bearer, issue } from "../support/callers.ts";
+import { type Certificate, createAuthority, writeCertificate } from "../support/certificate.ts";
+import { said } from "../support/client.ts";
+import { createGrpcClient, refusedBy } from "../support/grpc.ts";
+import { echo } from "../support/puppet.ts";
+import { createTestLog, SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
+import type { Loose } from "../support/tongue.ts";
+
+/** Callers that show certificates. */
+
+const folder = tempFolder();
+const { cert: serverCert, ...files } = writeCertificate(folder.path);
+const authority = createAuthority("callers");
+const tlsClientCa = join(folder.path, "callers.crt");
+writeFileSync(tlsClientCa, authority.cert);
+const robot = authority.sign("robot");
+const other = authority.sign("other");
+const foreign = createAuthority("others").sign("robot");
+/** In the name of the authority that is trusted: such a connection may also simply break. */
+const forged = createAuthority("callers").sign("robot");
+const badge = { tenants: ["acme"], grants: ["send", "read"], agents: undefined } as const;
+const owners: readonly CertificateOwner[] = [
+  { ...badge, principal: "by name", commonName: "robot", fingerprint: undefined },
+  {
+    ...badge,
+    principal: "by fingerprint",
+    commonName: undefined,
+    fingerprint: new X509Certificate(other.cert).fingerprint256.replaceAll(":", "").toLowerCase(),
+  },
+];
+
+/** Tells who calls. */
+const who = {
+  ...echo,
+  name: "who",
+  run: (_task: unknown, ctx: Loose) => ctx.text(`${ctx.caller.tenant}/${ctx.caller.principal}`),
+};
+let server: TestServer;
+beforeAll(async () => {
+  server = await serve([who], { ...files, tlsClientCa, auth: ["mtls"], clientCertificates: owners });
+});
+afterAll(async () => {
+  await server.stop();
+  folder.remove();
+});
+
+const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: said("hi") });
+const HEADERS = { "content-type": "application/json", "a2a-version": "1.0" };
+const answerIn = (text: string): string => {
+  const { result, error } = JSON.parse(text);
+  return error ? error.message : result.task.artifacts[0].parts[0].text;
+};
+
+async function post(
+  url: string,
+  shown?: Certificate,
+  agent?: Agent,
+  headers = {},
+): Promise<[number, string]> {
+  const options = { ca: serverCert, agent: agent ?? false, ...shown };
+  const call = request(url, { method: "POST", headers: { ...HEADERS, ...headers }, ...options });
+  call.end(BODY);
+  const [response] = await once(call, "response");
+  const text = (await Array.fromAsync(response.setEncoding("utf8"))).join("");
+  return [response.statusCode, answerIn(text)];
+}
+
+async function post2(url: string, shown?: Certificate): Promise<[number, string]> {
+  const session = connectHttp2(url, { ca: serverCert, ...shown });
+  const stream = session.request({ ":method": "POST", ":path": "/", ...HEADERS });
+  stream.end(BODY);
+  const [headers] = await once(stream, "response");
+  const text = (await Array.fromAsync(stream.setEncoding("utf8"))).join("");
+  session.close();
+  return [headers[":status"], answerIn(text)];
+}
+
+describe("a certificate of an authority that is trusted", () => {
+  it("shows who calls, by its name or by its fingerprint, over HTTP/1.1 and HTTP/2", async () => {
+    for (const call of [post, post2]) {
+      expect(await call(server.url, robot)).toEqual([200, "acme/by name"]);
+      expect(await call(server.url, other)).toEqual([200, "acme/by fingerprint"]);
+    }
+  });
+
+  it("shows it also on a connection that is taken up again", async () => {
+    const agent = new Agent({ keepAlive: false, maxCachedSessions: 10, ca: serverCert, ...robot });
+    for (let times = 0; times < 3; times++)
+      expect(await post(server.url, undefined, agent)).toEqual([200, "acme/by name"]);
+    agent.destroy();
+  });
+
+  it("does not let a page of somebody else call for whoever has it", async () => {
+    const from = async (origin: string) => (await post(server.url, robot, undefined, { origin }))[0];
+    expect(await from("https://evil.example")).toBe(403);
+    expect(await from(server.url)).toBe(200);
+  });
+
+  it("shows it over gRPC", async () => {
+    const creds = credentials.createSsl(
+      Buffer.from(serverCert),
+      Buffer.from(robot.key),
+      Buffer.from(robot.cert),
+    );
+    const client = createGrpcClient((server.grpc as string).replace("127.0.0.1", "localhost"), creds);
+    const { json } = await client.ask("SendMessage", said("hi"));
+    expect(json.task.artifacts[0].parts[0].text).toBe("acme/by name");
+    client.close();
+  });
+});
+
+describe("whoever shows another one, or none", () => {
+  it("is not known, and is told what to show", async () => {
+    const stranger = authority.sign("stranger");
+    for (const shown of [undefined, foreign, stranger])
+      for (const call of [post, post2])
+        expect(await call(server.url, shown)).toEqual([401, "Say who you are: this needs credentials"]);
+    const response = await new Promise<Loose>((resolve, reject) => {
+      const call = request(server.url, { method: "POST", ca: serverCert, agent: false }, resolve);
+      call.on("error", reject).end("{}");
+    });
+    expect(response.resume().headers["www-authenticate"]).toBe('ClientCertificate realm="dragoman"');
+  });
+
+  it("is not known over gRPC either", async () => {
+    for (const shown of [undefined, foreign]) {
+      const pair = shown && [Buffer.from(shown.key), Buffer.from(shown.cert)];
+      const creds = credentials.createSsl(Buffer.from(serverCert), ...((pair ?? []) as [Buffer, Buffer]));
+      const client = createGrpcClient((server.grpc as string).replace("127.0.0.1", "localhost"), creds);
+      const error = await refusedBy(client.ask("SendMessage", said("hi")));
+      expect([error.code, error.details]).toEqual([
+        status.UNAUTHENTICATED,
+        "Say who you are: this needs credentials",
+      ]);
+      client.close();
+    }
+  });
+
+  it("does not get in with one that is forged", async () => {
+    for (const call of [post, post2])
+      expect((await call(server.url, forged).catch(() => ["broken"]))[0]).not.toBe(200);
+  });
+
+  it("still reads cards", async () => {
+    const response = await new Promise<Loose>((resolve, reject) => {
+      request(`${server.url}/.well-known/agent-card.json`, { ca: serverCert, agent: false }, resolve)
+        .on("error", reject)
+        .end();
+    });
+    expect(response.resume().statusCode).toBe(200);
+  });
+});
+
+describe("beside other ways", () => {
+  it("without a list everybody of the authority is known by the name in his certificate; others may show tokens", async () => {
+    const both = await serve([who], {
+      ...files,
+      tlsClientCa,
+      auth: ["mtls", "tokens"],
+      data: join(folder.path, "data"),
+    });
+    const { secret } = await issue(join(folder.path, "data"), "alice");
+    expect(await post(both.url, authority.sign("anybody"))).toEqual([200, "default/anybody"]);
+    expect(await post(both.url, undefined, undefined, bearer(secret))).toEqual([200, "default/alice"]);
+    // The first way in the list counts.
+    expect(await post(both.url, robot, undefined, bearer(secret))).toEqual([200, "default/robot"]);
+    expect((await post(both.url, foreign))[0]).toBe(401);
+    await both.stop();
+  });
+
+  it("inside another program it is that program's connection that counts", async () => {
+    const settings = { ...SETTINGS, auth: ["mtls"] as const, clientCertificates: owners };
+    const agents = [toAgent(who)];
+    const parts = { settings, agents, fallback: "who" as AgentName, log: createTestLog() };
+    const mounted = await startMounted(parts, undefined);
+    const options = {
+      cert: serverCert,
+      key: readKey(),
+      ca: authority.cert,
+      requestCert: true,
+      rejectUnauthorized: false,
+    };
+    const host = createServer(options, mounted.handler);
+    host.listen(0, "127.0.0.1");
+    await once(host, "listening");
+    const url = `https://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    expect(await post(url, robot)).toEqual([200, "acme/by name"]);
+    expect((await post(url, foreign))[0]).toBe(401);
+    host.close();
+    await mounted.close();
+  });
+});
+
+const readKey = (): Buffer => readFileSync(files.tlsKey);

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { openStream, rpc, until } from "../support/client.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { begin, V1 } from "../support/tongue.ts";
+
+/** Who may call several nodes that share one Postgres, and how much. */
+
+let postgres: TestPostgres;
+let data: string;
+let nodes: TestServer[] = [];
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(nodes.map(node => node.stop()));
+  nodes = [];
+});
+afterAll(() => postgres.stop());
+
+async function start(settings: object): Promise<TestServer> {
+  const node = await serve([echo, createPuppet().definition], { data, ...settings });
+  nodes.push(node);
+  return node;
+}
+
+it("a token that is made on the command line is good on every node, and on none when it is taken back: open streams end", async () => {
+  data = await postgres.createDatabase();
+  const made = await runCli("token", "create", "--principal", "alice", "--data", data, "--json");
+  expect([made.code, made.err]).toEqual([0, ""]);
+  const { token, id } = JSON.parse(made.out);
+  const auth = { authorization: `Bearer ${token}` };
+  const [a, b] = [await start({ auth: ["tokens"] }), await start({ auth: ["tokens"] })];
+  for (const { url } of [a, b])
+    expect((await rpc(url, "SendMessage", V1.said("hi"), auth)).body.result.task.status.state).toBe(
+      "TASK_STATE_COMPLETED",
+    );
+  const params = V1.said("go", {}, { configuration: V1.atOnce });
+  const running = V1.taskIn((await rpc(`${a.url}/agents/puppet`, "SendMessage", params, auth)).body.result);
+  const streams = await Promise.all(
+    [a, b].map(({ url }) => openStream(`${url}/agents/puppet`, "SubscribeToTask", { id: running.id }, auth)),
+  );
+  for (const stream of streams) await stream.next();
+
+  const revoked = await runCli("token", "revoke", id, "--data", data);
+  expect([revoked.code, revoked.err]).toEqual([0, ""]);
+  for (const stream of streams) {
+    const [end] = (await stream.all()).slice(-1);
+    expect(end?.data.error.message).toContain("no longer good");
+  }
+  for (const { url } of [a, b])
+    await until(async () => (await rpc(url, "SendMessage", V1.said("hi"), auth)).status === 401);
+  const listed = await runCli("token", "list", "--all", "--data", data);
+  expect(listed.out).toMatch(/revoked/);
+});
+
+it("calls and streams of a caller are shared out among the nodes", async () => {
+  data = await postgres.createDatabase();
+  // So slow that what comes back meanwhile does not count.
+  const quotas = { caller: { callsPerSecond: 0.001, callsBurst: 8 } };
+  await start({ quotas });
+  const second = await start({ quotas });
+  const statuses: number[] = [];
+  for (let i = 0; i < 6; i++) statuses.push((await rpc(second.url, "ListTasks", {})).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
+});
+
+it("streams likewise: the half of three is two", async () => {
+  data = await postgres.createDatabase();
+  const quotas = { caller: { streams: 3 } };
+  const first = await start({});
+  const { id } = await begin(`${first.url}/agents/puppet`, V1, "go");
+  const second = await start({ quotas });
+  const open = () => openStream(`${second.url}/agents/puppet`, "SubscribeToTask", { id });
+  const streams = [await open(), await open()];
+  for (const stream of streams) await stream.next();
+  expect((await open()).status).toBe(429);
+  for (const stream of streams) stream.close();
+});

@@ -1,0 +1,258 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { compose } from "../../src/compose.ts";
+import { type ApiKey, USUAL_GRANTS } from "../../src/model/index.ts";
+import type { Agent, Frame, WireCall, WireReply } from "../../src/ports.ts";
+import { toAgent } from "../../src/runtime/function.ts";
+import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
+
+/**
+ * Random operations of random callers over random ids, names and tenants, many at once. Everything that somebody says
+ * carries his mark, and so does what agents answer him: a mark of somebody else in an answer, or in what is kept, is a leak.
+ */
+
+const STEPS = 10_000;
+const AT_ONCE = 25;
+
+interface Somebody {
+  readonly tenant: string;
+  readonly name: string;
+  readonly mark: string;
+  readonly key: string;
+  /** What he himself has canceled. */
+  readonly canceled: Set<string>;
+}
+const CALLERS: readonly Somebody[] = ["acme", "beta", "gamma"].flatMap(tenant =>
+  ["alice", "bob", "carol"].map(name => ({
+    tenant,
+    name,
+    mark: `<${tenant}.${name}>`,
+    key: `the key of ${tenant} ${name}`,
+    canceled: new Set<string>(),
+  })),
+);
+const KEYS: readonly ApiKey[] = CALLERS.map(({ tenant, name, key }) => ({
+  principal: name,
+  tenants: [tenant],
+  grants: USUAL_GRANTS,
+  agents: undefined,
+  hash: createHash("sha256").update(key).digest("hex"),
+}));
+const MARK = /<\w+\.\w+>/g;
+
+/** Says what it heard, now and in this context before; every other time it asks first. */
+const teller: AgentDefinition = {
+  name: "teller",
+  async *run(task, ctx) {
+    const before = (await ctx.history).map(message => JSON.stringify(message.parts));
+    const shelved = await ctx.shelf.get("last");
+    await ctx.shelf.put([{ key: "last", value: task.text }]);
+    if (task.turn === 1 && task.text.includes("?")) yield ctx.ask(`What else, ${task.text}?`);
+    else yield ctx.text([task.text, JSON.stringify(shelved ?? ""), ...before].join(" "));
+  },
+};
+
+type House = Awaited<ReturnType<typeof compose>>;
+
+async function openHouse(data: string): Promise<House> {
+  const settings = { ...SETTINGS, data, auth: ["api-key"] as const, apiKeys: KEYS, drainMs: 0 };
+  const agents = [toAgent(teller), toAgent({ ...teller, name: "other" })];
+  const house = await compose(
+    { settings, agents, fallback: (agents[0] as Agent).name, log: createTestLog() },
+    undefined,
+  );
+  house.begin();
+  return house;
+}
+
+/** Chance that can be had again. */
+function createChance(seed: number) {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    below: (count: number): number => Math.floor(next() * count),
+    pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T,
+    is: (share: number): boolean => next() < share,
+  };
+}
+type Chance = ReturnType<typeof createChance>;
+
+const NO_QUERY = new URLSearchParams();
+
+class World {
+  readonly #house: House;
+  readonly #chance: Chance;
+  /** All ids that anybody has seen, and whose they are. */
+  readonly owners = new Map<string, Somebody>();
+  #ids: string[] = ["01980000-0000-7000-8000-000000000000", "nothing"];
+  answers = 0;
+
+  constructor(house: House, chance: Chance) {
+    this.#house = house;
+    this.#chance = chance;
+  }
+
+  async step(): Promise<void> {
+    const caller = this.#chance.pick(CALLERS);
+    const [method, params, headers] = this.#ask(caller);
+    const before = new Set(this.owners.keys());
+    const said = await this.call(caller, method, params, headers);
+    this.#look(caller, method, JSON.stringify(params), said, before);
+  }
+
+  #ask(caller: Somebody): readonly [string, object, Record<string, string>?] {
+    const chance = this.#chance;
+    const id = chance.pick(this.#ids);
+    const hook = `hook-${chance.below(3)}`;
+    const tenant = chance.is(0.1) ? { tenant: chance.pick(CALLERS).tenant } : {};
+    const contextId = chance.is(0.5) ? { contextId: `context-${chance.below(4)}` } : {};
+    const message = {
+      messageId: `message-${chance.below(50)}`,
+      role: "ROLE_USER",
+      parts: [{ text: `${caller.mark}${chance.is(0.4) ? "?" : ""}` }],
+    };
+    const old = {
+      ...message,
+      role: "user",
+      parts: [{ type: "text", kind: "text", text: `${caller.mark}?` }],
+    };
+    const alias = `my-task-${chance.below(5)}`;
+    const key = chance.is(0.3) ? { "idempotency-key": `key-${chance.below(20)}` } : {};
+    const url = `https://hooks.example/${caller.tenant}.${caller.name}`;
+    return chance.pick<readonly [string, object, Record<string, string>?]>([
+      ["SendMessage", { ...tenant, message: { ...message, ...contextId } }, key],
+      ["SendStreamingMessage", { ...tenant, message: { ...message, ...contextId } }, key],
+      ["SendMessage", { ...tenant, message: { ...message, taskId: id } }, key],
+      ["SendStreamingMessage", { ...tenant, message: { ...message, taskId: id, ...contextId } }],
+      ["message/send", { message: { kind: "message", ...old, taskId: id } }],
+      ["tasks/send", { id: chance.is(0.5) ? alias : id, message: old }],
+      ["tasks/get", { id: chance.is(0.5) ? alias : id }],
+      ["GetTask", { ...tenant, id }],
+      ["ListTasks", { ...tenant, ...contextId, pageSize: 100, includeArtifacts: true }],
+      ["CancelTask", { ...tenant, id }],
+      ["tasks/cancel", { id }],
+      ["SubscribeToTask", { ...tenant, id }],
+      ["tasks/resubscribe", { id }],
+      ["CreateTaskPushNotificationConfig", { ...tenant, taskId: id, id: hook, url, token: caller.mark }],
+      ["GetTaskPushNotificationConfig", { ...tenant, taskId: id, id: hook }],
+      ["ListTaskPushNotificationConfigs", { ...tenant, taskId: id }],
+      ["DeleteTaskPushNotificationConfig", { ...tenant, taskId: id, id: hook }],
+    ]);
+  }
+
+  /** All that is answered, of a stream only what is there at once. */
+  async call(
+    caller: Somebody,
+    method: string,
+    params: object,
+    headers: Record<string, string> = {},
+  ): Promise<string> {
+    const controller = new AbortController();
+    const isV1 = /^[A-Z]/.test(method);
+    const agent = this.#chance.is(0.8) ? {} : { agent: "other" };
+    const call: WireCall = {
+      transport: "jsonrpc",
+      endpoint: "agent" in agent ? "/agents/{agent}" : "/",
+      vars: agent,
+      headers: { "x-api-key": caller.key, ...(isV1 && { "a2a-version": "1.0" }), ...headers },
+      certificate: () => undefined,
+      query: NO_QUERY,
+      base: () => "http://localhost",
+      method,
+      params: params as WireCall["params"],
+      bytes: 0,
+      metadata: undefined,
+      signal: () => controller.signal,
+    };
+    return this.#read(await this.#house.kernel.pipeline.handle(call), method, controller);
+  }
+
+  async #read(reply: WireReply, method: string, controller: AbortController): Promise<string> {
+    if (reply.kind === "one") return reply.json;
+    if (reply.kind === "fault") return JSON.stringify(reply.fault);
+    const isOpen = /ubscribe/.test(method);
+    const frames: Frame[] = [];
+    for await (const bunch of reply.frames) {
+      frames.push(...bunch);
+      if (isOpen) controller.abort();
+    }
+    return JSON.stringify(frames);
+  }
+
+  #look(caller: Somebody, method: string, asked: string, said: string, before: ReadonlySet<string>): void {
+    this.answers += 1;
+    for (const mark of said.match(MARK) ?? []) if (mark !== caller.mark) throw new Leak(method, asked, said);
+    for (const id of said.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/g) ?? []) {
+      const owner = this.owners.get(id);
+      if (owner && owner !== caller && before.has(id) && !asked.includes(id))
+        throw new Leak(method, asked, said);
+      if (!owner && !asked.includes(id)) this.#meet(id, caller);
+    }
+    if (/ancel/.test(method)) this.#note(caller, said);
+  }
+
+  #meet(id: string, caller: Somebody): void {
+    this.owners.set(id, caller);
+    this.#ids.push(id);
+    if (this.#ids.length > 300) this.#ids = this.#ids.slice(-200);
+  }
+
+  #note(caller: Somebody, said: string): void {
+    const { id, status } = JSON.parse(said) as { id?: string; status?: { state?: string } };
+    if (id !== undefined && /canceled/i.test(status?.state ?? "")) caller.canceled.add(id);
+  }
+}
+
+class Leak extends Error {
+  constructor(method: string, asked: string, said: string) {
+    super(`${method} ${asked} told what is somebody else's: ${said.slice(0, 2_000)}`);
+  }
+}
+
+/** What everybody finds at the end is what he himself has put there. */
+async function checkAll(world: World): Promise<number> {
+  let tasks = 0;
+  for (const caller of CALLERS) {
+    for (let pageToken = ""; ; ) {
+      const asked = { pageSize: 100, pageToken, includeArtifacts: true };
+      const page = JSON.parse(await world.call(caller, "ListTasks", asked));
+      for (const task of page.tasks ?? []) {
+        tasks += 1;
+        for (const mark of JSON.stringify(task).match(MARK) ?? []) expect(mark).toBe(caller.mark);
+        if (task.status.state === "TASK_STATE_CANCELED") expect(caller.canceled).toContain(task.id);
+        const hooks = await world.call(caller, "ListTaskPushNotificationConfigs", { taskId: task.id });
+        for (const owner of hooks.match(/hooks\.example\/[\w.]+/g) ?? [])
+          expect(owner).toBe(`hooks.example/${caller.tenant}.${caller.name}`);
+      }
+      pageToken = page.nextPageToken;
+      if (!pageToken) break;
+    }
+  }
+  return tasks;
+}
+
+describe.each(["memory", "sqlite"])("random callers over %s", kind => {
+  it("never get or change what is not theirs", async () => {
+    const seed = Date.now() % 2 ** 31;
+    const folder = tempFolder();
+    const house = await openHouse(kind === "memory" ? ":memory:" : folder.path);
+    const world = new World(house, createChance(seed));
+    try {
+      for (let done = 0; done < STEPS; done += AT_ONCE)
+        await Promise.all(Array.from({ length: AT_ONCE }, () => world.step()));
+      expect(world.answers).toBe(STEPS);
+      expect(await checkAll(world)).toBeGreaterThan(STEPS / 50);
+    } catch (error) {
+      throw new Error(`with the seed ${seed}`, { cause: error });
+    } finally {
+      await house.close([]);
+      folder.remove();
+    }
+  }, 60_000);
+});

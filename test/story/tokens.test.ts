@@ -1,0 +1,221 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bearer } from "../support/callers.ts";
+import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
+import { runCli } from "../support/cli.ts";
+import { openStream, rpc, said, toStream, until } from "../support/client.ts";
+import { createGrpcClient } from "../support/grpc.ts";
+import { tempFolder } from "../support/server.ts";
+import type { Loose } from "../support/tongue.ts";
+
+/** Tokens as their users know them: the command line beside a server that runs. */
+
+let folder: ReturnType<typeof tempFolder>;
+let data = "";
+let agents: readonly string[] = [];
+beforeEach(() => {
+  folder = tempFolder();
+  data = join(folder.path, "data");
+  agents = [
+    writeAgent(folder.path, "echo", "yield ctx.text(task.text);"),
+    // Works until it is told to stop.
+    writeAgent(
+      folder.path,
+      "slow",
+      "yield ctx.text('begun'); await sleep(60_000, null, { signal: ctx.signal });",
+    ),
+  ];
+});
+afterEach(async () => {
+  await endChildren();
+  folder.remove();
+});
+
+const start = (...flags: string[]): Promise<Child> =>
+  startChild({
+    agents,
+    data,
+    flags: ["--auth", "tokens", "--log-level", "error", "--drain-ms", "0", ...flags],
+  });
+const token = (...words: string[]) => runCli("token", ...words, "--data", data);
+
+interface Made {
+  readonly id: string;
+  readonly headers: { readonly authorization: string };
+}
+async function create(...words: string[]): Promise<Made> {
+  const { out, err, code } = await token("create", "--json", ...words);
+  expect([code, err]).toEqual([0, ""]);
+  const made = JSON.parse(out);
+  return { id: made.id, headers: bearer(made.token) };
+}
+
+describe("a token", () => {
+  it("is made beside a server that runs, is good at once, and is no longer good at once", async () => {
+    const { url } = await start();
+    const echo = `${url}/agents/echo`;
+    expect((await rpc(echo, "SendMessage", said("hi"))).status).toBe(401);
+    const { out, err } = await token("create", "--principal", "alice");
+    expect(out).toMatch(/^drg_[\w-]{43}\n$/);
+    expect(err).toMatch(/^token [0-9a-f]{12} of alice is good until \S+; it is not shown again\n$/);
+    const headers = bearer(out.trim());
+    expect((await rpc(echo, "SendMessage", said("hi"), headers)).status).toBe(200);
+    // Whoever finds a token knows not its id.
+    expect((await token("revoke", out.trim())).out).toMatch(/^token \w+ of alice is revoked\n$/);
+    expect((await rpc(echo, "SendMessage", said("hi"), headers)).body.error.message).toBe(
+      "The token was revoked",
+    );
+  });
+
+  it("is found in lists without its secret, with its last use, and over restarts", async () => {
+    const made = await create(
+      ...["--principal", "ci", "--tenant", "acme,beta", "--agents", "echo", "--scopes", "send,read"],
+      ...["--expires", "30d", "--name", "nightly"],
+    );
+    const server = await start();
+    const sent = await rpc(
+      `${server.url}/agents/echo`,
+      "SendMessage",
+      { ...said("hi"), tenant: "beta" },
+      made.headers,
+    );
+    expect(sent.status).toBe(200);
+    await server.stop();
+    const listed = await token("list", "--json");
+    expect(JSON.parse(listed.out)).toMatchObject({
+      id: made.id,
+      principal: "ci",
+      tenants: ["acme", "beta"],
+      agents: ["echo"],
+      scopes: ["send", "read"],
+      name: "nightly",
+      lastUsedAt: expect.any(String),
+    });
+    expect((await token("list")).out).toMatch(
+      /^ID .*\n\w+ +ci +acme,beta +send,read +echo +\S+ +(now|\d+ s ago) +nightly\n$/,
+    );
+    expect(listed.out).not.toContain(made.headers.authorization.slice(11));
+    const again = await start();
+    expect((await rpc(again.url, "GetTask", { id: "x", tenant: "acme" }, made.headers)).status).not.toBe(401);
+  });
+
+  it("that is revoked or has expired is listed only if all are asked for", async () => {
+    const gone = await create("--principal", "gone");
+    await create("--principal", "stays", "--expires", "never");
+    await token("revoke", gone.id);
+    expect((await token("list")).out).not.toContain("gone");
+    expect((await token("list", "--all")).out).toMatch(/gone .* revoked/);
+  });
+
+  it("is not made of nonsense", async () => {
+    for (const [words, problem] of [
+      [["create"], "required option '--principal <name>'"],
+      [["create", "--principal", "a\nb"], "It must be a name"],
+      [["create", "--principal", "a", "--scopes", "everything"], "send, read, cancel, push, admin"],
+      [["create", "--principal", "a", "--expires", "soon"], "Write it like 30d"],
+      [["revoke", "nothing"], "There is no such token"],
+    ] as const) {
+      const { code, err } = await token(...words);
+      expect([code, err.includes(problem)]).toEqual([1, true]);
+    }
+  });
+});
+
+describe("an open stream", () => {
+  const begin = async (url: string, made: Made) => {
+    const stream = await openStream(`${url}/agents/slow`, "SendStreamingMessage", said("go"), made.headers);
+    const first = await stream.next();
+    return { stream, id: first?.data.result.task.id as string };
+  };
+  const LAPSED = "The credentials of this call are no longer good";
+
+  it("ends with a clear fault when its token is revoked, on every transport; the work goes on", async () => {
+    const { url } = await start();
+    const made = await create("--principal", "alice");
+    const other = await create("--principal", "alice");
+    const { stream, id } = await begin(url, made);
+    const staying = await begin(url, other);
+    const controller = new AbortController();
+    const path = `${url}/agents/slow/tasks/${id}:subscribe`;
+    const headers = { ...made.headers, "a2a-version": "1.0" };
+    const rest = toStream(await fetch(path, { headers, signal: controller.signal }), controller);
+    await rest.next();
+    const grpc = createGrpcClient(new URL(url).host);
+    const calls = grpc.open("SubscribeToTask", { id }, { ...made.headers, "a2a-agent": "slow" });
+    await calls.first();
+    await token("revoke", made.id);
+    const last = (await stream.all()).at(-1) as Loose;
+    expect(last.data.error.message).toBe(LAPSED);
+    const lastOfRest = (await rest.all()).at(-1);
+    expect([lastOfRest?.event, lastOfRest?.data.error.status]).toEqual(["error", "UNAUTHENTICATED"]);
+    expect((await calls.ended()).error).toMatchObject({ code: 16, details: LAPSED });
+    grpc.close();
+    const { body } = await rpc(`${url}/agents/slow`, "GetTask", { id }, other.headers);
+    expect(body.result.status.state).toBe("TASK_STATE_WORKING");
+    // A token that was not touched still reads.
+    await rpc(`${url}/agents/slow`, "CancelTask", { id: staying.id }, other.headers);
+    expect((await staying.stream.all()).at(-1)?.data.result.statusUpdate.status.state).toBe(
+      "TASK_STATE_CANCELED",
+    );
+  });
+
+  it("ends when its token expires", async () => {
+    const { url } = await start();
+    const made = await create("--principal", "alice", "--expires", "3s");
+    const { stream } = await begin(url, made);
+    expect((await stream.all()).at(-1)?.data.error.message).toBe(LAPSED);
+  });
+
+  it("a send that waits tells nothing to a token that was revoked meanwhile", async () => {
+    const { url } = await start();
+    const made = await create("--principal", "alice");
+    const other = await create("--principal", "alice");
+    const waiting = rpc(`${url}/agents/slow`, "SendMessage", said("go"), made.headers);
+    let id = "";
+    await until(async () => {
+      const { body } = await rpc(`${url}/agents/slow`, "ListTasks", {}, other.headers);
+      id = body.result.tasks[0]?.id ?? "";
+      return id !== "";
+    });
+    await token("revoke", made.id);
+    await rpc(`${url}/agents/slow`, "CancelTask", { id }, other.headers);
+    const { status, body } = await waiting;
+    expect([status, body.error.message]).toEqual([401, LAPSED]);
+  });
+});
+
+describe("a server does not start", () => {
+  const refusedWith = async (...flags: string[]): Promise<string> => {
+    const { code, err } = await refusedChild({ agents, data, flags });
+    expect(code).toBe(1);
+    return err;
+  };
+
+  it("where other machines could call it and nobody is asked who he is", async () => {
+    for (const host of ["0.0.0.0", "::", "192.0.2.1"])
+      expect(await refusedWith("--host", host)).toMatch(/--auth tokens.*--insecure/);
+    const open = await startChild({ agents, data, flags: ["--host", "0.0.0.0", "--insecure"] });
+    expect((await rpc(`http://127.0.0.1:${open.port}/agents/echo`, "SendMessage", said("hi"))).status).toBe(
+      200,
+    );
+    // Whoever can reach it may call, but not rule.
+    expect((await fetch(`http://127.0.0.1:${open.port}/metrics`)).status).toBe(403);
+    await open.stop();
+    const asking = await startChild({ agents, data, flags: ["--host", "0.0.0.0", "--auth", "tokens"] });
+    expect((await rpc(`http://127.0.0.1:${asking.port}/`, "SendMessage", said("hi"))).status).toBe(401);
+  });
+
+  it("where nobody could get in, or an option means nothing", async () => {
+    expect(await refusedWith("--auth", "jwt")).toContain("give the option jwt as well");
+    expect(await refusedWith("--auth", "api-key")).toContain("give the option apiKeys as well");
+    expect(await refusedWith("--auth", "mtls")).toContain("--tls-client-ca");
+    expect(await refusedWith("--auth", "tokens,none")).toContain('auth: expected "none", or a list of');
+    const jwt = JSON.stringify({ issuer: "https://login.example", audience: "agents" });
+    expect(await refusedWith("--jwt", jwt)).toContain('means nothing without "jwt" in auth');
+    expect(await refusedWith("--auth", "jwt", "--jwt", '{"issuer":"https://login.example"}')).toContain(
+      "jwt.0.audience",
+    );
+    const { err } = await refusedChild({ agents, data: ":memory:", flags: ["--auth", "tokens"] });
+    expect(err).toContain("--data DIR");
+  });
+});
