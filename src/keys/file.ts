@@ -1,52 +1,101 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { isObject, type Json } from "../model/index.ts";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { createRing, type KeyRing } from "./ring.ts";
+import { KeyRefusal, readRing } from "./text.ts";
 
-/** Something that whoever starts the server can put right; the message says how. */
-export class KeyRefusal extends Error {
-  override readonly name = "KeyRefusal";
-}
+/** What others may do with a file, beside its owner. */
+const OTHERS = 0o077;
 
 /** The ring in a file that only its owner may read; it is made if it is not there. */
 export function openKeyFile(file: string, now: () => number): KeyRing {
+  const found = readKeyFile(file);
+  if (found) return found;
+  createKeyFile(file, createRing(now()));
+  return openKeyFile(file, now);
+}
+
+/** undefined: there is no such file. */
+export function readKeyFile(file: string): KeyRing | undefined {
   let text: string;
   try {
+    checkMode(file);
     text = readFileSync(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT") throw new KeyRefusal(`The key file ${file} cannot be read (${code}).`);
-    const ring = createRing(now());
-    writeKeyFile(file, ring);
-    return ring;
+    if (code === "ENOENT") return undefined;
+    if (error instanceof KeyRefusal) throw error;
+    throw new KeyRefusal(
+      `The key file ${file} cannot be read (${code}). Give it to this user: chown, chmod 600.`,
+    );
   }
-  return readRing(text, file);
+  return readRing(text, `The key file ${file}`);
 }
 
-export function readRing(text: string, whence: string): KeyRing {
-  const ring = parse(text);
-  if (isRing(ring)) return ring;
+/** A key that others can read is no secret; whoever made it so may know better, so it is said rather than put right. */
+function checkMode(file: string): void {
+  if (process.platform === "win32" || (statSync(file).mode & OTHERS) === 0) return;
   throw new KeyRefusal(
-    `${whence} holds no keys of a Dragoman server. Put back the right one; a new one makes kept secrets unreadable.`,
+    `The key file ${file} can be read or changed by others than its owner. ` +
+      `Take that from them: chmod 600 ${file}. If somebody may have read it, run dragoman keys rotate as well.`,
   );
 }
 
-/** Whole or not at all: half a key file would lose every secret. */
+/** Whole or not at all, also if the power fails: half a key file would lose every secret. */
 export function writeKeyFile(file: string, ring: KeyRing): void {
-  const draft = `${file}.new`;
-  writeFileSync(draft, `${JSON.stringify(ring, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
+  putInPlace(file, ring, renameSync);
 }
 
-function parse(text: string): Json | undefined {
+/** The same where there is none yet; who comes second finds what the first one made. */
+function createKeyFile(file: string, ring: KeyRing): void {
+  putInPlace(file, ring, (draft, place) => {
+    try {
+      linkSync(draft, place);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+}
+
+function putInPlace(file: string, ring: KeyRing, put: (draft: string, place: string) => void): void {
+  const draft = `${file}.${process.pid}.new`;
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
+    rmSync(draft, { force: true });
+    writeFileSync(draft, `${JSON.stringify(ring, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    put(draft, file);
+    syncFolder(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new KeyRefusal(
+      `The key file ${file} cannot be written (${code}). Give this user the right to write there, or name another with --key-file.`,
+    );
   }
 }
 
-const isRing = (value: unknown): value is KeyRing =>
-  isObject(value as Json) &&
-  (value as KeyRing).version === 1 &&
-  Array.isArray((value as KeyRing).sealing) &&
-  Array.isArray((value as KeyRing).signing);
+/** The name of a file is kept by its folder. */
+function syncFolder(file: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(file), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Tells one version of a file from the next; undefined: it is not there. */
+export function stampOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found && `${found.mtimeMs} ${found.ino} ${found.size}`;
+}

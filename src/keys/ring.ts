@@ -38,3 +38,43 @@ export const createRing = (now: number): KeyRing => ({
   sealing: [createSealingKey(now)],
   signing: [createSigningKey(now)],
 });
+
+export type KeyKind = "sealing" | "signing";
+export const KEY_KINDS: readonly KeyKind[] = ["sealing", "signing"];
+
+/** New keys of these kinds; the old ones stay behind them. */
+export const rotated = (ring: KeyRing, kinds: readonly KeyKind[], now: number): KeyRing => ({
+  ...ring,
+  ...(kinds.includes("sealing") && { sealing: [createSealingKey(now), ...ring.sealing] }),
+  ...(kinds.includes("signing") && { signing: [createSigningKey(now), ...ring.signing] }),
+});
+
+export const without = (ring: KeyRing, id: string): KeyRing => ({
+  ...ring,
+  sealing: ring.sealing.filter(key => key.id !== id),
+  signing: ring.signing.filter(key => key.kid !== id),
+});
+
+/** What may be told of a key. */
+export interface KeyView {
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** The one that is used; the others are kept for what was made with them. */
+  readonly inUse: boolean;
+  readonly createdAt: number;
+}
+
+export const viewOf = (ring: KeyRing): readonly KeyView[] => [
+  ...ring.sealing.map(({ id, createdAt }, i) => ({
+    id,
+    kind: "sealing" as const,
+    inUse: i === 0,
+    createdAt,
+  })),
+  ...ring.signing.map(({ kid, createdAt }, i) => ({
+    id: kid,
+    kind: "signing" as const,
+    inUse: i === 0,
+    createdAt,
+  })),
+];

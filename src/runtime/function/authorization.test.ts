@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { Conversation } from "../../../test/support/turn.ts";
+import { type AuthRequest, agent } from "../../agent.ts";
+
+const ENDPOINT = "http://here/credentials";
+const START = "http://here/oauth/start?ask=slip";
+
+async function asked(request: AuthRequest, talk = new Conversation()) {
+  const definition = agent({ name: "tested", run: (_task, ctx) => ctx.askAuth(request) });
+  const [event] = await talk.said("hi").run(definition);
+  return { event, talk };
+}
+
+function withWays(ways: Conversation["ways"]): Conversation {
+  return Object.assign(new Conversation(), { ways });
+}
+
+test("a person is told what it is for and where to go; a program gets the same as data", async () => {
+  const ways = { github: { url: START, endpoint: ENDPOINT } };
+  const request = { name: "github", scopes: ["repo"], description: "To read your issues." };
+  const { event, talk } = await asked(request, withWays(ways));
+  expect(event).toMatchObject({
+    type: "status",
+    state: "auth-required",
+    auth: { name: "github", scheme: "oauth2" },
+    message: {
+      role: "agent",
+      parts: [
+        {
+          kind: "text",
+          text: `To read your issues.\nOpen ${START} to give it; the work then goes on by itself.`,
+        },
+        {
+          kind: "data",
+          data: {
+            authorization: {
+              name: "github",
+              scheme: "oauth2",
+              scopes: ["repo"],
+              url: START,
+              credentialsUrl: ENDPOINT,
+              agent: "tested",
+              taskId: "task-1",
+            },
+          },
+        },
+      ],
+    },
+  });
+  expect(talk.task.status).toMatchObject({
+    state: "auth-required",
+    auth: { name: "github", scheme: "oauth2" },
+  });
+  expect(talk.logged).toEqual([]);
+});
+
+test.each([
+  [
+    "a page of the author's own",
+    { name: "x", url: "https://mine.example/login" },
+    {},
+    "This needs your authorization: x.\nOpen https://mine.example/login to give it, then answer here.",
+  ],
+  [
+    "a place for programs",
+    { name: "x", scheme: "bearer" },
+    { x: { endpoint: ENDPOINT } },
+    'This needs your authorization: x.\nTo give it, post {"agent": "tested", "taskId": "task-1", "credentials": {…}} ' +
+      `to ${ENDPOINT}, or answer this task with a data part {"credentials": {…}}.`,
+  ],
+  [
+    "nothing that is known",
+    { name: "x", scheme: "bearer" },
+    {},
+    'This needs your authorization: x.\nTo give it, answer this task with a data part {"credentials": {…}}.',
+  ],
+])("how to give it depends on what there is: %s", async (_name, request, ways, text) => {
+  const { event } = await asked(request, withWays(ways));
+  expect(event).toMatchObject({ message: { parts: [{ text }, expect.anything()] } });
+});
+
+test("an author who forgot the provider finds it in the log", async () => {
+  const { talk } = await asked({ name: "github" });
+  expect(talk.logged).toMatchObject([{ facts: { name: "github" }, text: expect.stringContaining("oauth") }]);
+});
+
+test.each([
+  ["a name", { name: "" }, "ctx.askAuth needs a name"],
+  ["a name that can be one", { name: "a b" }, "ctx.askAuth needs a name"],
+  ["an object", undefined, "ctx.askAuth needs a name"],
+  ["a scheme", { name: "x", scheme: "" }, 'must be a word such as "oauth2"'],
+  ["scopes in a list", { name: "x", scopes: "repo" }, "must be a list of texts"],
+  ["a URL", { name: "x", url: "nope" }, "url must be an absolute URL"],
+  ["words", { name: "x", description: 5 }, "must be a text"],
+])("what is wrong is told at once, to its author: it needs %s", async (_name, request, message) => {
+  await expect(asked(request as AuthRequest)).rejects.toThrow(message);
+});
+
+test("what was given is found by its name", async () => {
+  const talk = Object.assign(new Conversation(), {
+    credentials: { github: { scheme: "oauth2", accessToken: "t" } },
+  });
+  const run = agent({
+    name: "tested",
+    run: async (_task, ctx) =>
+      `${(await ctx.credentials("github"))?.accessToken} ${await ctx.credentials("other")}`,
+  });
+  await talk.said("hi").run(run);
+  expect(talk.task.artifacts[0]?.parts).toEqual([{ kind: "text", text: "t undefined" }]);
+});
