@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServerSettings } from "../../src/main.ts";
+import { runCli } from "../support/cli.ts";
+import { openStream, rpc, until } from "../support/client.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { ask, begin, getTask, untilState, V1, V03 } from "../support/tongue.ts";
+
+/** wire notes B-V9: what callers get who want more than their share. */
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+const spender = {
+  name: "spender",
+  run: (task: { text: string }, ctx: { usage(counters: object): unknown }) => {
+    ctx.usage({ inputTokens: Number(task.text), outputTokens: 1 });
+    return "spent";
+  },
+} as never;
+
+const withQuota = (quotas: ServerSettings["quotas"], more: Partial<ServerSettings> = {}) => ({
+  quotas,
+  ...more,
+});
+
+describe("calls per second", () => {
+  it("are refused with 429, Retry-After and the number of the dialect, in every one of them", async () => {
+    server = await serve([echo], withQuota({ caller: { callsPerSecond: 0.001, callsBurst: 1 } }));
+    await ask(server.url, "SendMessage", V1.said("hi"));
+    const refused = await rpc(server.url, "SendMessage", V1.said("hi"));
+    expect([refused.status, refused.body.error.code]).toEqual([429, -32056]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(900);
+    expect(refused.body.error.message).toContain("0.001 calls per second");
+    const old = await rpc(server.url, "message/send", V03.said("hi"));
+    expect([old.status, old.body.error.code]).toEqual([429, -32056]);
+    const rest = await fetch(`${server.url}/agents/echo/tasks`, { headers: { "a2a-version": "1.0" } });
+    const told = (await rest.json()) as { error: { status: string } };
+    expect([rest.status, told.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
+    const orloj = await rpc(`${server.url}/v1/agent-systems/echo/a2a`, "tasks/get", { id: "x" });
+    expect(orloj.body.error.code).toBe(-32603);
+  });
+
+  it("leave cards and lists of agents alone", async () => {
+    server = await serve([echo], withQuota({ tenant: { callsPerSecond: 0.001, callsBurst: 1 } }));
+    await ask(server.url, "SendMessage", V1.said("hi"));
+    for (const path of ["/agents", "/.well-known/agent-card.json"])
+      expect((await fetch(server.url + path)).status).toBe(200);
+  });
+});
+
+it("open streams are counted, and a stream that was closed leaves room", async () => {
+  const puppet = createPuppet();
+  server = await serve([puppet.definition], withQuota({ caller: { streams: 1 } }));
+  const first = await openStream(server.url, "SendStreamingMessage", V1.said("one"));
+  await first.next();
+  const refused = await rpc(server.url, "SendStreamingMessage", V1.said("two"));
+  expect(refused.status).toBe(429);
+  first.close();
+  await until(async () => {
+    const stream = await openStream(server.url, "SendStreamingMessage", V1.said("three"));
+    const isOpen = stream.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    if (isOpen) await stream.next();
+    stream.close();
+    return isOpen;
+  });
+});
+
+it("runs wait for each other beyond the quota, and nothing is refused", async () => {
+  const puppet = createPuppet();
+  server = await serve([puppet.definition], withQuota({ caller: { runs: 1 } }));
+  const first = await begin(server.url, V1, "one");
+  const second = await begin(server.url, V1, "two");
+  await untilState(server.url, first.id, "working");
+  expect((await getTask(server.url, second.id)).status.state).toBe("TASK_STATE_SUBMITTED");
+  puppet.end(first.id);
+  await untilState(server.url, second.id, "working");
+  puppet.end(second.id);
+});
+
+it("tasks that are kept", async () => {
+  server = await serve([echo], withQuota({ caller: { tasks: 2 } }));
+  for (const text of ["one", "two"]) await ask(server.url, "SendMessage", V1.said(text));
+  const refused = await rpc(server.url, "SendMessage", V1.said("three"));
+  expect([refused.status, refused.body.error.message]).toEqual([
+    429,
+    expect.stringContaining("2 tasks are kept"),
+  ]);
+});
+
+it("bytes of one call", async () => {
+  server = await serve([echo], withQuota({ tenants: { default: { caller: { bodyBytes: 500 } } } }));
+  await ask(server.url, "SendMessage", V1.said("short"));
+  const refused = await rpc(server.url, "SendMessage", V1.said("x".repeat(600)));
+  expect(refused.status).toBe(413);
+  expect(refused.body.error.message).toContain("500 bytes");
+});
+
+it("tokens of a day, as agents tell them; the task shows what it has cost, and so does the command", async () => {
+  const folder = tempFolder();
+  server = await serve([spender], withQuota({ tenant: { tokensPerDay: 10 } }, { data: folder.path }));
+  const task = V1.taskIn(await ask(server.url, "SendMessage", V1.said("8")));
+  expect(task.metadata).toEqual({ "dragoman.usage": { inputTokens: 8, outputTokens: 1 } });
+  await ask(server.url, "SendMessage", V1.said("5"));
+  const refused = await rpc(server.url, "SendMessage", V1.said("1"));
+  expect([refused.status, refused.body.error.message]).toEqual([429, expect.stringContaining("10 tokens")]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  const shown = await runCli("usage", "--data", folder.path, "--by", "agent", "--json");
+  expect(shown.err).toBe("");
+  expect(JSON.parse(shown.out)).toEqual({ agent: "spender", usage: { inputTokens: 13, outputTokens: 2 } });
+  const table = await runCli("usage", "--data", folder.path);
+  expect(table.out).toMatch(/day\s+tenant\s+inputTokens\s+outputTokens\n\d{4}-\d\d-\d\d\s+default\s+13\s+2/);
+  folder.remove();
+});
+
+it("a queue that is full is told honestly, with 503 and Retry-After", async () => {
+  const puppet = createPuppet();
+  server = await serve([puppet.definition], { queueMax: 1, runsMax: 1 });
+  const first = await begin(server.url, V1, "one");
+  await untilState(server.url, first.id, "working");
+  const second = await begin(server.url, V1, "two");
+  const refused = await rpc(server.url, "SendMessage", V1.said("three"));
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  puppet.end(first.id);
+  puppet.end(second.id);
+});

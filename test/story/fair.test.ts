@@ -1,0 +1,43 @@
+import { afterEach, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { until } from "../support/client.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { ask, V1 } from "../support/tongue.ts";
+
+/** One tenant with a long line of work does not make another one wait behind it. */
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+const NOISY = 100;
+const QUIET = 10;
+
+it("a noisy tenant does not slow another: each gets its turn, however long the other's line is", async () => {
+  const begun: string[] = [];
+  let free = (): void => {};
+  const worker: AgentDefinition = {
+    name: "worker",
+    replies: "task",
+    async run(task, ctx) {
+      begun.push(ctx.caller.tenant);
+      await new Promise<void>(resolve => (free = resolve));
+      return task.text;
+    },
+  };
+  server = await serve([worker], { runsMax: 1 });
+  const send = (tenant: string, text: string) =>
+    ask(server.url, "SendMessage", {
+      ...V1.said(text),
+      tenant,
+      configuration: { returnImmediately: true },
+    });
+  await Promise.all(Array.from({ length: NOISY }, (_, i) => send("noisy", `n${i}`)));
+  await Promise.all(Array.from({ length: QUIET }, (_, i) => send("quiet", `q${i}`)));
+  for (let done = 1; done <= NOISY + QUIET; done++) {
+    await until(() => begun.length === done);
+    free();
+  }
+  // By turns there is one of the noisy ones for each of the quiet ones; without, all of them would come first.
+  const noisyBefore = begun.slice(0, begun.lastIndexOf("quiet")).filter(tenant => tenant === "noisy").length;
+  expect(noisyBefore / QUIET).toBeLessThanOrEqual(1.2);
+});
