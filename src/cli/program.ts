@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { type CommandFile, EXIT, type Session } from "./session.ts";
 import { paint, type Terminal } from "./terminal.ts";
-import { messageOf } from "./trouble.ts";
+import { told } from "./trouble.ts";
 
 const ABOUT = `
 First steps:
@@ -54,6 +54,6 @@ function createProgram(commands: readonly CommandFile[], session: Session): Comm
 }
 
 function describe(terminal: Terminal, error: unknown, debug: boolean): string {
-  const text = debug && error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  const text = debug && error instanceof Error ? (error.stack ?? error.message) : told(error);
   return `${paint(terminal.err, "red", "error:")} ${text}`;
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type Target, toTarget } from "./client/target.ts";
+import { type Target, toTarget } from "../client/target.ts";
 
 /** Which agent, and with what headers: the same for all commands that call one. */
 export interface Remote {
@@ -14,9 +14,17 @@ export interface RemoteFlags {
   readonly json?: boolean;
 }
 
-export function remoteOptions(command: Command): Command {
+export const remoteOptions = (command: Command): Command =>
+  serverOptions(
+    command.option(
+      "--agent <name>",
+      "the agent of that name on this server (adds /agents/NAME to the address)",
+    ),
+  );
+
+/** The same for commands that ask a server and not one of its agents. */
+export function serverOptions(command: Command): Command {
   return command
-    .option("--agent <name>", "the agent of that name on this server (adds /agents/NAME to the address)")
     .option(
       "--header <line>",
       "a header for every call, like 'Authorization: Bearer …'; repeatable",

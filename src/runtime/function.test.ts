@@ -234,7 +234,11 @@ describe("what is no event is refused", () => {
     ["an object", { text: "a" }, /yielded an object with the keys text$/],
     ["a function", function later() {}, /yielded a function \(later\)$/],
     ["an unknown state", { type: "status", state: "happy" }, /cannot report the state "happy"/],
-    ["a state of the server's", { type: "status", state: "canceled" }, /cannot report the state "canceled"/],
+    [
+      "a state of the server's",
+      { type: "status", state: "submitted" },
+      /cannot report the state "submitted"/,
+    ],
     [
       "an artifact without id",
       { type: "artifact", artifact: { parts: ["a"] } },
@@ -338,6 +342,7 @@ test("an agent gets a card without an empty value, and its name, runtime and way
     skills: [{ id: "plain", name: "plain", description: "The agent plain", tags: ["a2a"] }],
     extensions: [],
     streaming: true,
+    push: true,
     stateTransitionHistory: false,
   });
 });

@@ -1,19 +1,22 @@
 /** Agents that are functions. */
 import type { AgentDefinition, Outcome, Said } from "../agent.ts";
-import { toCard, toPolicy } from "../agent.ts";
+import { toCard, toExtendedCard, toPolicy } from "../agent.ts";
 import type { AgentName } from "../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
 import { Speech } from "./function/ctx.ts";
 import { isEnd, Script } from "./function/script.ts";
+import { upstreamOf } from "./upstream.ts";
 
 export function toAgent(definition: AgentDefinition): Agent {
   return {
     name: definition.name as AgentName,
     card: toCard(definition),
+    extendedCard: toExtendedCard(definition),
     runtime: functionRuntime(definition),
     replies: definition.replies,
     inputSchema: definition.inputSchema,
     policy: toPolicy(definition),
+    upstream: upstreamOf(definition),
   };
 }
 

@@ -1,7 +1,8 @@
 import { Fault, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Envelope, Operation, Route, WireCall } from "../../ports.ts";
-import { writeCardV03 } from "../card.ts";
-import { writeMessage } from "../kind-write.ts";
+import { withoutPush, writeCardV03 } from "../card.ts";
+import { writeMessage, writePush } from "../kind-write.ts";
+import { toTaskPush } from "../push.ts";
 import { FAULTS, writeFault } from "./faults.ts";
 import { decodeCall } from "./methods.ts";
 import type { Profile } from "./read.ts";
@@ -26,15 +27,17 @@ export function createLanggraph(profile: Profile): Dialect {
     routes: profile === "strict" ? DOCUMENTED : [...DOCUMENTED, ...MORE],
     faults: FAULTS,
     envelope: ENVELOPE,
+    signsCards: false,
     // The card's path is shared with the official dialects: it is this one's if an assistant is named.
     claims: call => (call.endpoint === CARD ? call.query.has(ASSISTANT) : call.endpoint.startsWith("/a2a/")),
     decode: call => (call.transport === "document" ? decodeCard(call) : decodeCall(call, profile)),
-    encode,
+    encode: profile === "strict" ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
     voice: () => "langgraph",
     encodeStep(step, closing) {
       const data = writeStep(step, closing);
       return data && { event: "message", data };
     },
+    encodePush: (step, config) => toTaskPush(step, config, writeTask),
     encodeFault: writeFault,
     replyHeaders: (_call, active): Record<string, string> =>
       active.length > 0 ? { "X-A2A-Extensions": active.join(", ") } : {},
@@ -63,12 +66,13 @@ function encode(operation: Operation, answer: Answer): Json {
     case "card": {
       // Under the name by which it was asked for: callers compare.
       const name = encodeURIComponent(operation.agent ?? answer.agent.name);
-      return writeCardV03(answer.agent.card, `${answer.base}/a2a/${name}`);
+      return writeCardV03(answer, `${answer.base}/a2a/${name}`);
     }
-    case "agents":
     case "push":
     case "pushes":
     case "nothing":
+      return writePush(answer);
+    case "agents":
       throw new Error("this dialect has no word for a list of agents");
   }
 }

@@ -1,5 +1,6 @@
 import { Fault } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
+import { createPushMethods } from "../kind-methods.ts";
 import { readFilter } from "../kind-read.ts";
 import { type Decode, decodeMethod, type Methods } from "../methods.ts";
 import { readLastEventId, readMissed, readParams } from "../read.ts";
@@ -40,6 +41,7 @@ export const METHODS: Methods = {
     until: "terminal",
     ended: "snapshot",
   }),
+  ...createPushMethods("langgraph"),
 };
 
 const STREAMS: ReadonlySet<string> = new Set(["message/stream", "tasks/resubscribe"]);

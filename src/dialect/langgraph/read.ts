@@ -10,7 +10,7 @@ import {
   type View,
 } from "../../model/index.ts";
 import type { Send, WireCall } from "../../ports.ts";
-import { readPart as readKindPart } from "../kind-read.ts";
+import { createPushReader, readPart as readKindPart } from "../kind-read.ts";
 import { bad, isObject, member, readCount, readFlag, readId, readObject, readParams } from "../read.ts";
 import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 
@@ -28,6 +28,7 @@ const SPELLING: Spelling = {
   loose: true,
   readPart,
   push: "pushNotificationConfig",
+  readPush: createPushReader("langgraph"),
 };
 const NEEDED: Readonly<Record<Profile, readonly string[]>> = {
   on: ["parts"],

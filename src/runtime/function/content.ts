@@ -106,7 +106,7 @@ function toBase64(bytes: unknown): string {
   throw new TypeError(`bytes must be a Uint8Array or a string of standard base64, got ${describe(bytes)}`);
 }
 
-function checkUrl(url: unknown): string {
+export function checkUrl(url: unknown): string {
   if (typeof url === "string" && URL.canParse(url)) return url;
   throw new TypeError(`url must be an absolute URL, got ${describe(url)}`);
 }

@@ -1,6 +1,9 @@
 /** The `ctx` that a function speaks with: each verb makes one event. */
+
+import type { Call, McpTools } from "../../agent/calls.ts";
 import type {
   ArtifactContent,
+  AuthRequest,
   Content,
   Ctx,
   DataOptions,
@@ -11,6 +14,8 @@ import type {
 import type { Message, Usage } from "../../model/index.ts";
 import type { AgentEvent, Log, Turn } from "../../ports.ts";
 import { Texts, Wholes } from "./artifacts.ts";
+import { toAsking } from "./authorization.ts";
+import { createCall } from "./call.ts";
 import { checkText, describe, toParts, toQuestions } from "./content.ts";
 import { Steps } from "./steps.ts";
 
@@ -79,6 +84,14 @@ export class Speech {
     return { type: "status", state: "input-required", message: this.#message(parts, true), asks };
   }
 
+  askAuth(request: AuthRequest): AgentEvent {
+    const { id: taskId, contextId } = this.#turn.task;
+    const messageId = this.#turn.newId();
+    const { auth, parts } = toAsking(request, this.#turn, messageId);
+    const message: Message = { messageId, role: "agent", parts, taskId, contextId };
+    return { type: "status", state: "auth-required", message, auth };
+  }
+
   spend(counters: Counters): AgentEvent {
     for (const [name, amount] of Object.entries(counters)) {
       if (amount === undefined) continue;
@@ -135,15 +148,14 @@ export class Speech {
 export class FunctionCtx implements Ctx {
   readonly #speech: Speech;
   readonly #turn: Turn;
-  readonly log: Log;
   readonly attempt: number;
   /** Made when first asked for: most agents take no steps. */
   #steps: Steps | undefined;
+  #call: Call | undefined;
 
   constructor(speech: Speech, turn: Turn) {
     this.#speech = speech;
     this.#turn = turn;
-    this.log = turn.log;
     this.attempt = turn.attempt;
   }
 
@@ -160,6 +172,8 @@ export class FunctionCtx implements Ctx {
   readonly ask = (question: Content) =>
     this.#speech.made("ask", this.#speech.status("input-required", question));
   readonly askAll = (questions: Questions) => this.#speech.made("askAll", this.#speech.askAll(questions));
+  readonly askAuth = (request: AuthRequest) => this.#speech.made("askAuth", this.#speech.askAuth(request));
+  readonly credentials = (name: string) => this.#turn.credentials(name);
   readonly reject = (reason: Content) => this.#speech.made("reject", this.#speech.status("rejected", reason));
   readonly fail = (reason: Content) => this.#speech.made("fail", this.#speech.status("failed", reason));
   readonly usage = (counters: Counters) => this.#speech.spend(counters);
@@ -185,6 +199,10 @@ export class FunctionCtx implements Ctx {
     return this.#steps;
   }
 
+  get log(): Log {
+    return this.#turn.log;
+  }
+
   get incoming(): AsyncIterable<Message> {
     return this.#turn.incoming;
   }
@@ -207,6 +225,24 @@ export class FunctionCtx implements Ctx {
 
   get trace(): Turn["trace"] {
     return this.#turn.trace;
+  }
+
+  get call(): Call {
+    this.#call ??= createCall(this, this.#turn);
+    return this.#call;
+  }
+
+  readonly mcp = async (server: string): Promise<McpTools> => {
+    const found = await this.#turn.tools(server);
+    const { signal } = this.#turn;
+    return {
+      listTools: () => found.listTools(signal),
+      callTool: (name, input = {}) => found.callTool(name, input, signal),
+    };
+  };
+
+  get hops(): number {
+    return this.#turn.task.hops ?? 0;
   }
 
   /** The runner may make it only when it is asked for. */

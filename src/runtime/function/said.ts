@@ -1,6 +1,6 @@
 /** Whether something that a function said, and that `ctx` did not make, is an event. */
 import type { Content } from "../../agent.ts";
-import type { Message } from "../../model/index.ts";
+import type { Message, TaskState } from "../../model/index.ts";
 import { TASK_STATES } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports.ts";
 import { describe, toParts } from "./content.ts";
@@ -12,7 +12,8 @@ export function toEvent(value: unknown): AgentEvent {
     case "artifact":
       return toArtifactEvent(event);
     case "status":
-      if (!TASK_STATES.includes(event.state) || isUnspeakable(event.state))
+      // What only the server can say.
+      if (!TASK_STATES.includes(event.state) || (event.state as TaskState) === "submitted")
         throw new TypeError(`An agent cannot report the state ${describe(event.state)}`);
       return event.message ? { ...event, message: toMessage(event.message) } : event;
     case "reply":
@@ -27,9 +28,6 @@ export function toEvent(value: unknown): AgentEvent {
   }
 }
 
-/** What only the server can say. */
-const isUnspeakable = (state: string): boolean => state === "submitted" || state === "canceled";
-
 function toArtifactEvent(event: AgentEvent & { type: "artifact" }): AgentEvent {
   const { artifact } = event;
   if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "")
@@ -40,6 +38,7 @@ function toArtifactEvent(event: AgentEvent & { type: "artifact" }): AgentEvent {
     append: event.append ?? false,
     last: event.last ?? false,
     join: event.join ?? false,
+    ...(event.metadata && { metadata: event.metadata }),
   };
 }
 

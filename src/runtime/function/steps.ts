@@ -38,11 +38,12 @@ export class Steps {
     }
   };
 
-  readonly sleep = async (ms: number): Promise<void> => {
+  readonly sleep = async (ms: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> => {
     if (!Number.isFinite(ms) || ms < 0)
       throw new TypeError(`ctx.sleep takes milliseconds from 0 on, got ${describe(ms)}`);
     const until = await this.#noted("sleep", `${ms}`, () => this.#turn.now() + ms);
-    await wait(until - this.#turn.now(), this.#turn.signal);
+    const { signal } = this.#turn;
+    await wait(until - this.#turn.now(), options.signal ? AbortSignal.any([signal, options.signal]) : signal);
   };
 
   readonly now = (): Promise<number> => this.#noted("now", "", () => this.#turn.now());

@@ -11,6 +11,7 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
     id: task.id,
     contextId: task.contextId,
     thread: task.thread ?? task.contextId,
+    accepts: task.accepts ?? [],
     text: textOf(message.parts),
     data: message.parts.find(part => part.kind === "data")?.data,
     input: toInput(message.parts),

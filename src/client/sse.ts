@@ -1,0 +1,78 @@
+import { Trouble } from "./trouble.ts";
+
+export interface SseEvent {
+  /** The last id that the stream has named, here or earlier. */
+  readonly id?: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Events of a `text/event-stream` body, by the rules of the HTML standard (§9.2.6); chunks may end anywhere. */
+export async function* readSse(
+  chunks: AsyncIterable<Uint8Array>,
+  eventCharsMax: number,
+): AsyncGenerator<SseEvent> {
+  const decoder = new TextDecoder();
+  const lines = createLines();
+  const events = createEvents();
+  for await (const chunk of chunks) {
+    for (const line of lines.take(decoder.decode(chunk, { stream: true }))) {
+      const event = events.take(line);
+      if (event) yield event;
+    }
+    if (lines.pendingChars() + events.pendingChars() > eventCharsMax) throw tooLong(eventCharsMax);
+  }
+  // An event without its blank line was cut off: the standard throws it away, a resumed stream brings it again.
+}
+
+const tooLong = (max: number) => new Trouble(`The agent sent an event of more than ${max} characters`);
+
+/** Cuts text at CR, LF and CRLF, wherever a chunk ends. */
+function createLines() {
+  let rest = "";
+  let afterCr = false;
+  return {
+    pendingChars: () => rest.length,
+    take(chunk: string): readonly string[] {
+      if (chunk === "") return [];
+      const text = afterCr && chunk.startsWith("\n") ? chunk.slice(1) : chunk;
+      afterCr = text.endsWith("\r");
+      const lines = text.split(/\r\n|\r|\n/);
+      lines[0] = rest + lines[0];
+      rest = lines.pop() as string;
+      return lines;
+    },
+  };
+}
+
+/** Gathers fields until a blank line makes them an event. */
+function createEvents() {
+  let id: string | undefined;
+  let event = "";
+  let data: string | undefined;
+  const flush = (): SseEvent | null => {
+    const done =
+      data === undefined ? null : { ...(id !== undefined && { id }), event: event || "message", data };
+    event = "";
+    data = undefined;
+    return done;
+  };
+  return {
+    pendingChars: () => data?.length ?? 0,
+    take(line: string): SseEvent | null {
+      if (line === "") return flush();
+      const [name, value] = fieldOf(line);
+      if (name === "data") data = data === undefined ? value : `${data}\n${value}`;
+      else if (name === "event") event = value;
+      else if (name === "id" && !value.includes("\0")) id = value;
+      return null;
+    },
+  };
+}
+
+/** A line that begins with a colon is a comment: a field without a name. One space after the colon is not content. */
+function fieldOf(line: string): readonly [string, string] {
+  const colon = line.indexOf(":");
+  if (colon < 0) return [line, ""];
+  return [line.slice(0, colon), line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)];
+}

@@ -1,0 +1,160 @@
+/** Calls of tools to operations of ours: what holds for every caller holds here. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import {
+  Fault,
+  isObject,
+  isSettled,
+  type Json,
+  type JsonObject,
+  LIMITS,
+  type Part,
+  type Step,
+  type Task,
+  type TaskId,
+  textOf,
+} from "../model/index.ts";
+import type { Agent, Answer, Catalog, Core, Guard, Operation, Principal, Send, Steps } from "../ports.ts";
+import { agentOf, CANCEL_TASK, GET_TASK, toTools } from "./offer.ts";
+import { toError, toReply, toResult } from "./result.ts";
+
+export interface CallsParts {
+  readonly guard: Guard;
+  readonly core: Core;
+  readonly catalog: Catalog;
+  readonly mcpWaitMs: number;
+}
+
+/** One call of one caller. */
+export interface Visit {
+  readonly principal: Principal | undefined;
+  /** Where the caller reached us. */
+  readonly base: string;
+  readonly signal: AbortSignal;
+  /** Tells the caller how it goes on; undefined: he does not want to know. */
+  readonly progress: ((words: string) => void) | undefined;
+}
+
+const WHOLE = { artifacts: true, historyMax: 0 } as const;
+
+export function createCalls(parts: CallsParts) {
+  const { guard, core, catalog } = parts;
+
+  const agentsFor = ({ principal, base }: Visit): readonly Agent[] =>
+    catalog.seenBy(guard.admit(principal, { op: "agents", agent: undefined, base })).all();
+
+  /** Ends when the caller goes, or when it has waited long enough: the work goes on. */
+  const patience = ({ signal }: Visit): AbortSignal =>
+    AbortSignal.any([signal, AbortSignal.timeout(parts.mcpWaitMs)]);
+
+  async function ask(visit: Visit, operation: Operation, signal = visit.signal): Promise<Answer | Steps> {
+    return core(operation, guard.admit(visit.principal, operation), () => signal);
+  }
+
+  async function say(visit: Visit, agent: Agent, tool: string, input: JsonObject): Promise<CallToolResult> {
+    const base = { agent: agent.name, send: readSend(input), until: "settled" as const, view: WHOLE };
+    if (!visit.progress || !agent.card.streaming) {
+      const answer = await ask(visit, { op: "send", ...base }, patience(visit));
+      return toAnswer(answer as Answer, tool);
+    }
+    const steps = (await ask(visit, { op: "stream", ...base }, patience(visit))) as Steps;
+    const last = await read(steps, visit.progress);
+    if (!last) throw new Fault("unavailable", "The task was made, but it cannot be read now");
+    return last.task.reply ? toReply(last.task.reply) : toResult(last.task, tool);
+  }
+
+  async function get(visit: Visit, input: JsonObject): Promise<CallToolResult> {
+    const taskId = readTask(input);
+    const asked = { agent: undefined, choice: "any" as const, taskId };
+    const task = taskIn(await ask(visit, { op: "get", ...asked, view: WHOLE }));
+    if (isSettled(task.status.state)) return toResult(task, undefined);
+    const reading = {
+      op: "subscribe" as const,
+      ...asked,
+      from: "snapshot" as const,
+      until: "settled" as const,
+      ended: "snapshot" as const,
+    };
+    const steps = (await ask(visit, reading, patience(visit))) as Steps;
+    const last = await read(steps, visit.progress);
+    return toResult(last?.task ?? task, undefined);
+  }
+
+  async function cancel(visit: Visit, input: JsonObject): Promise<CallToolResult> {
+    const asked = { agent: undefined, choice: "any" as const, taskId: readTask(input) };
+    const answer = await ask(visit, { op: "cancel", ...asked, again: "task" });
+    return { ...toResult(taskIn(answer), undefined), isError: false };
+  }
+
+  return {
+    list: (visit: Visit) => toTools(agentsFor(visit)),
+    /** What is wrong with a call is told to who made it: it may do better. */
+    async call(visit: Visit, tool: string, input: JsonObject): Promise<CallToolResult> {
+      try {
+        if (tool === GET_TASK) return await get(visit, input);
+        if (tool === CANCEL_TASK) return await cancel(visit, input);
+        const agent = agentOf(tool, agentsFor(visit));
+        if (!agent) throw new Fault("agent-not-found", `There is no tool "${tool}" here`);
+        return await say(visit, agent, tool, input);
+      } catch (error) {
+        if (error instanceof Fault && error.code !== "internal") return toError(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+const taskIn = (answer: Answer | Steps): Task => {
+  if ("kind" in answer && answer.kind === "task") return answer.task;
+  throw new Error("an answer without a task");
+};
+
+const toAnswer = (answer: Answer, tool: string): CallToolResult =>
+  answer.kind === "message" ? toReply(answer.message) : toResult(taskIn(answer), tool);
+
+/** The newest step. */
+async function read(steps: Steps, progress: Visit["progress"]): Promise<Step | undefined> {
+  let last: Step | undefined;
+  for await (const bunch of steps) {
+    last = bunch.steps.at(-1) ?? last;
+    const words = progress && bunch.steps.map(wordsOf).join("");
+    if (words) progress(words.slice(0, LIMITS.mcpProgressCharsMax));
+  }
+  return last;
+}
+
+function wordsOf({ event, taskId }: Step): string {
+  if (event?.type === "artifact") return textOf(event.artifact.parts);
+  if (event?.type === "status") return event.message ? textOf(event.message.parts) : "";
+  return event?.type === "started" ? `The task ${taskId} has begun. ` : "";
+}
+
+function readSend({ message, data, task, context }: JsonObject): Send {
+  const parts: Part[] = [];
+  if (isText(message)) parts.push({ kind: "text", text: message });
+  if (data !== undefined && data !== null) parts.push({ kind: "data", data });
+  if (parts.length === 0)
+    throw new Fault("invalid-params", "Say something: give a message, or data", { field: "message" });
+  return {
+    origin: "v1",
+    message: { role: "user", parts },
+    shown: true,
+    extensions: [],
+    ...(isText(task) && { taskId: checkId(task, "task") as TaskId }),
+    ...(isText(context) && { contextId: checkId(context, "context") as NonNullable<Send["contextId"]> }),
+  };
+}
+
+function readTask({ task }: JsonObject): TaskId {
+  if (!isText(task)) throw new Fault("invalid-params", "Give the handle of a task", { field: "task" });
+  return checkId(task, "task") as TaskId;
+}
+
+const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
+
+function checkId(id: string, field: string): string {
+  if (id.length <= LIMITS.idCharsMax && id.isWellFormed()) return id;
+  throw new Fault("invalid-params", `${field} has at most ${LIMITS.idCharsMax} characters`, { field });
+}
+
+export const toInput = (given: unknown): JsonObject =>
+  isObject(given as Json | undefined) ? (given as JsonObject) : {};

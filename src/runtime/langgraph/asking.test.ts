@@ -1,0 +1,189 @@
+import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, test } from "vitest";
+import {
+  ai,
+  asked,
+  asNode,
+  chain,
+  dataIn,
+  graphAgent,
+  questionIn,
+  stateOf,
+  wordsIn,
+} from "../../../test/support/graph-turns.ts";
+import { Conversation } from "../../../test/support/turn.ts";
+import type { Json } from "../../model/index.ts";
+
+const idsIn = ({ task }: Conversation): readonly string[] => task.status.asks ?? [];
+const answers = (conversation: Conversation, ...values: readonly Json[]) =>
+  conversation.answered(Object.fromEntries(idsIn(conversation).map((id, at) => [id, values[at] as Json])));
+
+describe("one interrupt", () => {
+  const asks = (value: unknown) =>
+    graphAgent(
+      chain({ ask: () => ({ messages: [ai(`got ${JSON.stringify(interrupt(value))}`)] }) }).compile(),
+    );
+
+  test("is a question in words, and with its id and value for programs", async () => {
+    const conversation = await asked(asks("Which colour?"));
+    expect(stateOf(conversation)).toBe("input-required");
+    const [id] = idsIn(conversation);
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    expect(questionIn(conversation)).toEqual([
+      { kind: "text", text: "Which colour?" },
+      { kind: "data", data: { id, question: "Which colour?", value: "Which colour?" } },
+    ]);
+  });
+
+  test("that is an object has its words in it, or is told as it is", async () => {
+    const words = async (value: unknown) => questionIn(await asked(asks(value)))[0];
+    expect(await words({ question: "Why?", draft: "x" })).toEqual({ kind: "text", text: "Why?" });
+    expect(await words({ action: "send", to: ["a"] })).toEqual({
+      kind: "text",
+      text: '{"action":"send","to":["a"]}',
+    });
+    expect(await words(undefined)).toEqual({ kind: "text", text: "null" });
+  });
+
+  test.each(["blue", "", 0, false, null, { choice: "A" }, ["a", "b"]])("takes the answer %j", async value => {
+    const agent = asks("?");
+    const conversation = await asked(agent);
+    await answers(conversation, value).run(agent);
+    expect([stateOf(conversation), wordsIn(conversation)]).toEqual([
+      "working",
+      `got ${JSON.stringify(value)}`,
+    ]);
+  });
+
+  test("takes no data that would become an object of LangChain", async () => {
+    const agent = asks("?");
+    const conversation = await asked(agent);
+    const message = {
+      lc: 1,
+      type: "constructor",
+      id: ["langchain_core", "messages", "SystemMessage"],
+      kwargs: {},
+    };
+    await answers(conversation, { deep: [message] }).run(agent);
+    expect(stateOf(conversation)).toBe("rejected");
+  });
+
+  test("may be one after the other in one node, and inside of a subgraph", async () => {
+    const inner = chain({
+      ask: () => ({ topic: `${interrupt("First?")} and ${interrupt("Second?")}` }),
+    }).compile();
+    const agent = graphAgent(
+      chain({ sub: asNode(inner), end: state => ({ messages: [ai(state.topic)] }) }).compile(),
+    );
+    const conversation = await asked(agent);
+    expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "First?" });
+    await answers(conversation, "one").run(agent);
+    expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "Second?" });
+    await answers(conversation, "two").run(agent);
+    expect(wordsIn(conversation)).toBe("one and two");
+  });
+});
+
+describe("interrupts side by side", () => {
+  let done: string[];
+  const graph = () => {
+    done = [];
+    const state = Annotation.Root({
+      ...MessagesAnnotation.spec,
+      chosen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
+    const ask = (what: string) => () => ({
+      chosen: [`${what}: ${interrupt({ question: `Which ${what}?` })}`],
+    });
+    return new StateGraph(state)
+      .addNode("seat", ask("seat"))
+      .addNode("meal", ask("meal"))
+      .addNode("log", () => {
+        done.push("log");
+        return {};
+      })
+      .addNode("end", ({ chosen }) => ({ messages: [ai(chosen.toSorted().join(", "))] }))
+      .addEdge(START, "seat")
+      .addEdge(START, "meal")
+      .addEdge(START, "log")
+      .addEdge(["seat", "meal"], "end")
+      .compile();
+  };
+
+  test("are asked at once, each with its own data, and answered by their ids", async () => {
+    const agent = graphAgent(graph());
+    const conversation = await asked(agent);
+    const [text, ...parts] = questionIn(conversation);
+    expect(text).toEqual({ kind: "text", text: "Which seat?\nWhich meal?" });
+    expect(parts).toHaveLength(2);
+    expect(idsIn(conversation)).toHaveLength(2);
+    await answers(conversation, "window", "fish").run(agent);
+    expect(wordsIn(conversation)).toBe("meal: fish, seat: window");
+    expect(done).toEqual(["log"]);
+  });
+
+  test("are asked again when a message answers none", async () => {
+    const agent = graphAgent(graph());
+    const conversation = await asked(agent);
+    const before = questionIn(conversation);
+    await conversation.said("never mind").run(agent);
+    expect([stateOf(conversation), questionIn(conversation)]).toEqual(["input-required", before]);
+    await answers(conversation, "window", "soup").run(agent);
+    expect(wordsIn(conversation)).toBe("meal: soup, seat: window");
+  });
+});
+
+test("of questions side by side only those are asked again that are still open", async () => {
+  const graph = new StateGraph(
+    Annotation.Root({
+      messages: Annotation<unknown[]>({ reducer: (_, b) => b }),
+      a: Annotation<string>,
+      b: Annotation<string>,
+    }),
+  )
+    .addNode("x", () => ({ a: interrupt("A?") }))
+    .addNode("y", () => ({ b: `${interrupt("B?")} ${interrupt("B again?")}` }))
+    .addNode("end", ({ a, b }) => ({ messages: [ai(`${a} ${b}`)] }))
+    .addEdge(START, "x")
+    .addEdge(START, "y")
+    .addEdge(["x", "y"], "end")
+    .compile();
+  const agent = graphAgent(graph);
+  const conversation = await asked(agent);
+  expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "A?\nB?" });
+  await answers(conversation, "1", "2").run(agent);
+  expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "B again?" });
+  await answers(conversation, "3").run(agent);
+  expect(wordsIn(conversation)).toBe("1 2 3");
+});
+
+test("an answer to a question that is no longer open says so", async () => {
+  const ask = chain({ ask: state => (state.topic === "skip" ? {} : { topic: interrupt("?") }) });
+  const agent = graphAgent(ask.compile());
+  const conversation = await asked(agent);
+  const other = new Conversation(conversation.shelf).said([{ kind: "data", data: { topic: "skip" } }]);
+  await other.run(agent);
+  await answers(conversation, "late").run(agent);
+  expect(stateOf(conversation)).toBe("failed");
+  expect(questionIn(conversation)[0]).toMatchObject({ text: expect.stringContaining("no longer open") });
+});
+
+test("a graph that its author wants to be looked at waits there, and goes on with the next message", async () => {
+  const steps: string[] = [];
+  const step = (name: string) => () => {
+    steps.push(name);
+    return { topic: name };
+  };
+  const agent = graphAgent(
+    chain({ plan: step("plan"), send: step("send") }).compile({ interruptBefore: ["send" as never] }),
+  );
+  const conversation = await asked(agent);
+  expect([stateOf(conversation), steps]).toEqual(["input-required", ["plan"]]);
+  expect(questionIn(conversation)).toEqual([
+    { kind: "text", text: "Paused before send. Send a message to go on." },
+    { kind: "data", data: { next: ["send"] } },
+  ]);
+  await conversation.said("go on").run(agent);
+  expect(steps).toEqual(["plan", "send"]);
+  expect(dataIn(conversation)).toEqual([["result", { topic: "send" }]]);
+});

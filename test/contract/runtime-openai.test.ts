@@ -1,0 +1,16 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { contractPlay, startChatServer } from "../support/chat-server.ts";
+import { runtimeContract } from "./runtime.contract.ts";
+
+runtimeContract({
+  name: "an OpenAI-compatible endpoint",
+  asks: false,
+  async stage(folder, more) {
+    const { url, close } = await startChatServer(contractPlay(folder));
+    const agent = { runtime: "openai", name: "tested", baseUrl: url, model: "fake", ...more };
+    const config = join(folder, "dragoman.config.ts");
+    writeFileSync(config, `export default { agents: [${JSON.stringify(agent)}] };\n`);
+    return { served: [config], close };
+  },
+});

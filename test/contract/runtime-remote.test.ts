@@ -1,0 +1,31 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startChild, writeAgent } from "../support/child.ts";
+import { performance } from "../support/performance.ts";
+import { startProxy } from "../support/proxy.ts";
+import { runtimeContract } from "./runtime.contract.ts";
+
+/** A second server does the work; in front of it stands something that can fail in a way that is nobody's business. */
+runtimeContract({
+  name: "a remote agent",
+  resumes: true,
+  spends: false,
+  async stage(folder, more) {
+    const elsewhere = join(folder, "elsewhere");
+    mkdirSync(elsewhere);
+    const proxy = await startProxy();
+    proxy.instead = (body, response) => {
+      if (!body.includes('"fail"')) return false;
+      response.writeHead(400).end("SECRET");
+      return true;
+    };
+    const file = writeAgent(elsewhere, "worker", performance(folder));
+    const flags = ["--public-url", proxy.url, "--log-level", "warn"];
+    const remote = await startChild({ agents: [file], data: join(elsewhere, "data"), flags });
+    proxy.target = remote.url;
+    const config = join(folder, "dragoman.config.ts");
+    const spec = { runtime: "remote", name: "tested", card: proxy.url, ...more };
+    writeFileSync(config, `export default ${JSON.stringify({ agents: [spec] })};`);
+    return { served: [config], close: () => proxy.close() };
+  },
+});

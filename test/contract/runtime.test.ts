@@ -1,0 +1,8 @@
+import { writeAgent } from "../support/child.ts";
+import { performance } from "../support/performance.ts";
+import { runtimeContract } from "./runtime.contract.ts";
+
+runtimeContract({
+  name: "a function",
+  stage: async (folder, more) => ({ served: [writeAgent(folder, "tested", performance(folder), more)] }),
+});

@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { endChildren } from "../support/child.ts";
+import { openStream, type SseEvent, said, until } from "../support/client.ts";
+import { graphHead, writeGraph } from "../support/graphs.ts";
+import { askLanggraph, refusedByLanggraph, resume, saidTo } from "../support/langgraph.ts";
+import { collect, Scene } from "../support/scene.ts";
+import { foldText, idsOf, isAscending, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+/** A graph of LangGraph in a server that is killed: it goes on where it was, and nobody hears anything twice. */
+
+let on: Scene;
+beforeEach(() => {
+  on = new Scene();
+});
+afterEach(async () => {
+  await endChildren();
+  on.remove();
+});
+
+const start = (graph: string, options: object = {}): Promise<void> => {
+  const made = JSON.stringify({ name: "worker", separator: "", attempts: 5, ...options });
+  on.use(folder =>
+    writeGraph(
+      folder,
+      "worker.ts",
+      `${graphHead(folder)}${graph}\nexport default langgraph(graph.compile(), ${made});\n`,
+    ),
+  );
+  return on.start();
+};
+
+/** Each node tells of itself, says its words token by token, and can be held up after half of them. */
+const WORK = `
+const half = (words, signal) => words === "b" ? gate("b", signal) : gate("after-" + words, signal);
+class Halting extends FakeListChatModel {
+  async *_streamResponseChunks(...all) {
+    let before = "";
+    for await (const chunk of super._streamResponseChunks(...all)) {
+      // What was yielded is told when the next is asked for.
+      if (before === ".") await half(this.responses[0][0], all[1].signal);
+      before = chunk.text;
+      yield chunk;
+    }
+  }
+}
+const node = name => async (state, config) => {
+  mark("in " + name);
+  const model = new Halting({ responses: [name + ". " + name + "! "] });
+  return { messages: [await model.invoke(state.messages, config)] };
+};
+const inner = new StateGraph(MessagesAnnotation).addNode("c", node("c")).addNode("d", node("d"))
+  .addEdge(START, "c").addEdge("c", "d").compile();
+const graph = new StateGraph(MessagesAnnotation).addNode("a", node("a")).addNode("b", node("b")).addNode("sub", inner)
+  .addEdge(START, "a").addEdge("a", "b").addEdge("b", "sub");`;
+const WHOLE = "a. a! b. b! c. c! d. d! ";
+const GATES = ["b", "after-a", "after-c", "after-d"];
+
+test("a kill in any node: those before it are not done again, and readers get what they get without a kill", async () => {
+  await start(WORK);
+  const stream = await openStream(on.url, "SendStreamingMessage", said("go"));
+  const first = (await stream.next()) as SseEvent;
+  const { id } = first.data.result.task;
+  const seen = [first];
+  on.open("after-a");
+  for (const [kill, gate] of [
+    ["b", "b"],
+    ["c", "after-c"],
+    ["d", "after-d"],
+  ] as const) {
+    const reader = collect(seen.length === 1 ? stream : await on.resume(id, seen.at(-1)?.id as string));
+    await on.reached(`in ${kill}`);
+    await until(() => foldText([...seen, ...reader.events]).endsWith(`${kill}.`));
+    await on.server.kill();
+    await reader.broken;
+    seen.push(...reader.events);
+    on.open(gate);
+    await on.start();
+  }
+  const rest = await on.log(id, seen.at(-1)?.id);
+  seen.push(...rest);
+  expect(on.trail()).toEqual(["in a", "in b", "in b", "in c", "in c", "in d", "in d"]);
+  const body = await on.settled(id, "completed");
+  expect([textOf(body), taskOf(body).artifacts.length]).toEqual([WHOLE, 1]);
+  expect(foldText(seen)).toBe(WHOLE);
+  expect(isAscending(idsOf(seen))).toBe(true);
+  // Nothing was replaced on the way: each word came once.
+  const pieces = (await on.log(id)).map(plotOf).filter(plot => plot.what === "artifact");
+  expect(pieces.map(plot => plot.text).join("")).toBe(WHOLE);
+  expect(pieces.filter(plot => !plot.append)).toHaveLength(1);
+});
+
+test("words of a node that come out differently after a kill take the place of the old ones, and only those", async () => {
+  await start(
+    `
+    const say = words => ({ messages: [says(words)] });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("a", () => { mark("a"); return say("kept "); })
+      .addNode("b", async (state, config) => {
+        const attempt = existsSync(${JSON.stringify("FOLDER/second")}) ? "second " : "first ";
+        await new FakeListChatModel({ responses: [attempt] }).invoke(state.messages, config);
+        mark("b");
+        await gate("open", config.signal);
+        return {};
+      })
+      .addNode("c", () => say("end"))
+      .addEdge(START, "a").addEdge("a", "b").addEdge("b", "c");`.replace("FOLDER/", `${on.folder}/`),
+  );
+  const id = await on.begin("go");
+  await until(async () => textOf(await on.get(id)) === "kept first ");
+  await on.server.kill();
+  on.open("second", "open");
+  await on.start();
+  expect(textOf(await on.settled(id, "completed"))).toBe("kept second end");
+  expect(on.trail()).toEqual(["a", "b", "b"]);
+  expect(foldText(await on.log(id))).toBe("kept second end");
+});
+
+test("a server that is stopped well gives the graph back, and it goes on", async () => {
+  await start(WORK);
+  on.open("after-a");
+  const id = await on.begin("go");
+  await on.reached("in b");
+  await until(async () => textOf(await on.get(id)).endsWith("b."));
+  await on.server.stop();
+  on.open(...GATES);
+  await on.start();
+  expect(textOf(await on.settled(id, "completed"))).toBe(WHOLE);
+  expect(on.trail()).toEqual(["in a", "in b", "in b", "in c", "in d"]);
+});
+
+test("interrupts side by side survive kills, are answered one by one on LangGraph's mount, and nothing is done twice", async () => {
+  await start(`
+    const State = Annotation.Root({ ...MessagesAnnotation.spec, chosen: Annotation({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
+    const ask = what => () => { const answer = interrupt({ question: "Which " + what + "?" }); mark(what + " " + answer.choice); return { chosen: [what + ": " + answer.choice] }; };
+    const graph = new StateGraph(State)
+      .addNode("plan", () => { mark("plan"); return { messages: [says("Planning. ")] }; })
+      .addNode("seat", ask("seat")).addNode("meal", ask("meal"))
+      .addNode("book", async state => { await gate("book"); mark("book"); return { messages: [says(state.chosen.toSorted().join(", "))] }; })
+      .addEdge(START, "plan").addEdge("plan", "seat").addEdge("plan", "meal").addEdge(["seat", "meal"], "book");`);
+  const mount = `${on.url}/a2a/worker`;
+  const asked = await askLanggraph(mount, "message/send", saidTo("a trip", { contextId: "thread-123" }));
+  expect([asked.status.state, asked.contextId]).toEqual(["input-required", "thread-123"]);
+  const [words, ...parts] = asked.status.message.parts;
+  expect(words.text).toBe("Which seat?\nWhich meal?");
+  const ids = parts.map((part: { data: { id: string } }) => part.data.id) as [string, string];
+  const answer = (answers: object) =>
+    saidTo([resume(answers as never)], { contextId: "thread-123", taskId: `thread-123:${asked.id}` });
+
+  await on.server.kill();
+  await on.start();
+  expect((await refusedByLanggraph(mount, "message/send", answer({ nobody: 1 }))).code).toBe(-32602);
+  const partial = await askLanggraph(mount, "message/send", answer({ [ids[0]]: { choice: "window" } }));
+  expect([partial.id, partial.status.state]).toEqual([asked.id, "input-required"]);
+  await on.server.kill();
+  await on.start();
+  void askLanggraph(mount, "message/send", answer({ [ids[1]]: { choice: "fish" } })).catch(() => {});
+  await until(() => on.trail().length === 3);
+  // Both nodes have written; their checkpoint is on its way, or there.
+  await new Promise(resolve => setTimeout(resolve, 100));
+  await on.server.kill();
+  on.open("book");
+  await on.start();
+  const body = await on.settled(asked.id, "completed");
+  expect(textOf(body)).toBe("Planning. meal: fish, seat: window");
+  expect([on.trail()[0], ...on.trail().slice(1, 3).toSorted(), ...on.trail().slice(3)]).toEqual([
+    "plan",
+    "meal fish",
+    "seat window",
+    "book",
+  ]);
+});
+
+test("a text answers one interrupt, in any dialect, after a kill; contexts do not see each other", async () => {
+  await start(`
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("ask", state => ({ messages: [says(state.messages.length + " " + interrupt("Which colour?"))] }))
+      .addEdge(START, "ask");`);
+  const mine = taskOf(await on.send("mine", { contextId: "mine" }));
+  const other = taskOf(await on.send("other", { contextId: "other" }));
+  await on.server.kill();
+  await on.start();
+  const v03 = await askLanggraph(
+    `${on.url}/a2a/worker`,
+    "message/send",
+    saidTo("blue", { contextId: "mine", taskId: mine.id }),
+  );
+  expect(partsText(v03.artifacts[0].parts)).toBe("1 blue");
+  const next = taskOf(await on.send("again", { contextId: "mine" }));
+  expect(textOf(await on.send("red", { taskId: next.id }))).toBe("3 red");
+  expect(textOf(await on.send("green", { taskId: other.id }))).toBe("1 green");
+});
+
+test("one node may ask again and again; each answer counts for one question, by text or by the list", async () => {
+  await start(`
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("ask", () => ({ messages: [says([interrupt("A?"), interrupt("B?"), interrupt("C?")].join(" "))] }))
+      .addEdge(START, "ask");`);
+  const { id, contextId } = taskOf(await on.send("go"));
+  const second = await on.send("one", { taskId: id });
+  expect([stateOf(second), partsText(taskOf(second).status.message.parts)]).toEqual(["input-required", "B?"]);
+  const [ask] = taskOf(second).status.message.parts.slice(1);
+  const mount = `${on.url}/a2a/worker`;
+  const more = saidTo([resume({ [ask.data.id]: "two" })], { contextId, taskId: id });
+  expect((await askLanggraph(mount, "message/send", more)).status.state).toBe("input-required");
+  expect(textOf(await on.send("three", { taskId: id }))).toBe("one two three");
+});
+
+test("a node that fails fails the task, and the next message of the context begins with what the graph knew", async () => {
+  await start(`
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("work", state => {
+        if (lastOf(state) === "fail") throw new Error("the key is hunter2");
+        return { messages: [says("heard " + state.messages.filter(one => one.type === "human").length)] };
+      })
+      .addEdge(START, "work");`);
+  const contextId = "c";
+  expect(textOf(await on.send("one", { contextId }))).toBe("heard 1");
+  const failed = await on.send("fail", { contextId });
+  expect([stateOf(failed), JSON.stringify(failed).includes("hunter2")]).toEqual(["failed", false]);
+  expect(on.server.stderr()).toContain("hunter2");
+  expect(textOf(await on.send("three", { contextId }))).toBe("heard 3");
+});

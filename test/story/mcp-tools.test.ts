@@ -1,0 +1,103 @@
+import { afterEach, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { loadPeer } from "../../src/peer.ts";
+import { rpc, said, until } from "../support/client.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { taskOf, textOf } from "../support/wire.ts";
+
+/** `ctx.mcp`: tools of MCP servers that the config names, for agents. */
+
+let there: TestServer | undefined;
+let here: TestServer;
+afterEach(async () => {
+  await here.stop();
+  await there?.stop();
+  there = undefined;
+});
+
+const SUMS = {
+  command: process.execPath,
+  args: [new URL("../support/mcp-stdio.ts", import.meta.url).pathname],
+};
+
+async function start(
+  run: AgentDefinition["run"],
+  mcpServers: Parameters<typeof serve>[1] = {},
+): Promise<void> {
+  here = await serve([{ name: "user", run }], { mcpServers: { sums: SUMS }, ...mcpServers });
+}
+const ask = async (text = "go"): Promise<string> =>
+  textOf((await rpc(here.url, "SendMessage", said(text))).body);
+const told = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    value => JSON.stringify(value),
+    error => (error as Error).message,
+  );
+
+it("tools of a program are listed and called, and the program is shared by all runs", async () => {
+  const pids = new Set<unknown>();
+  await start(async (_task, ctx) => {
+    const sums = await ctx.mcp("sums");
+    const tools = await sums.listTools();
+    const { text, data, isError } = await sums.callTool("add", { a: 2, b: 3 });
+    pids.add((data as { pid: number }).pid);
+    return `${tools.map(tool => tool.name).join(" ")}: ${text} ${isError}`;
+  });
+  expect(await ask()).toBe("add fail crash wait: 5 false");
+  await Promise.all([ask(), ask()]);
+  expect(pids.size).toBe(1);
+});
+
+it("a tool that does not do it says so; a program that ends is started again", async () => {
+  await start(async (_task, ctx) => {
+    const { isError, text } = await (await ctx.mcp("sums")).callTool("fail");
+    const crash = await (await ctx.mcp("sums")).callTool("crash").catch(() => "it ended");
+    await until(() =>
+      ctx
+        .mcp("sums")
+        .then(sums => sums.listTools())
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
+    const again = await (await ctx.mcp("sums")).callTool("add", { a: 1, b: 1 });
+    return `${isError} ${text}, ${crash}, ${again.text}`;
+  });
+  expect(await ask()).toBe("true I cannot, it ended, 2");
+});
+
+it("a cancel goes on to the tool", async () => {
+  await start(async (_task, ctx) => void (await (await ctx.mcp("sums")).callTool("wait")));
+  const atOnce = { configuration: { returnImmediately: true } };
+  const { body } = await rpc(here.url, "SendMessage", { ...said("go"), ...atOnce });
+  await until(() => here.log.lines.some(line => line.text.includes("waiting")));
+  await rpc(here.url, "CancelTask", { id: taskOf(body).id });
+  await until(() => here.log.lines.some(line => line.text.includes("told to stop")));
+});
+
+it("tools of a server elsewhere are called at its address: agents of ours, for example", async () => {
+  there = await serve([{ name: "echo", run: (task, ctx) => ctx.text(`echo ${task.text}`) }], { mcp: true });
+  const mcpServers = { agents: { url: `${there.url}/mcp` } };
+  await start(
+    async (_task, ctx) => (await (await ctx.mcp("agents")).callTool("echo", { message: "hi" })).text,
+    {
+      mcpServers,
+    },
+  );
+  expect(await ask()).toBe("echo hi");
+});
+
+it("a server that is not named, or not there, is told to the author", async () => {
+  const mcpServers = { gone: { command: "/nowhere/program" }, away: { url: "http://127.0.0.1:9/mcp" } };
+  await start(async (task, ctx) => told(ctx.mcp(task.text)), { mcpServers });
+  expect(await ask("nobody")).toBe('There is no MCP server "nobody"; the option mcpServers has: gone, away');
+  expect(await ask("gone")).toMatch(/ENOENT|Connection closed/);
+});
+
+it("a library that is missing is told with the command that installs it", async () => {
+  const missing = () => import("@modelcontextprotocol/nowhere" as string);
+  await expect(loadPeer("@modelcontextprotocol/client", "ctx.mcp", missing)).rejects.toThrow(
+    "ctx.mcp needs the package @modelcontextprotocol/client, which is not installed: npm install @modelcontextprotocol/client",
+  );
+});

@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
+import { openStream, rpc, type SseEvent, said, until } from "../support/client.ts";
+import { tempFolder } from "../support/server.ts";
+import { foldText, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+/** Two servers, one of which stands for an agent of the other, or calls it; and either is killed in the middle. */
+
+let folder: ReturnType<typeof tempFolder>;
+beforeEach(() => {
+  folder = tempFolder();
+});
+afterEach(async () => {
+  await endChildren();
+  folder.remove();
+});
+
+const file = (name: string): string => join(folder.path, name);
+const trail = (): readonly string[] =>
+  existsSync(file("trail")) ? readFileSync(file("trail"), "utf8").trim().split("\n") : [];
+const open = (): void => writeFileSync(file("open"), "");
+
+const FLAGS = ["--durability", "process", "--log-level", "warn"];
+const launch = (name: string, served: string, port = 0, flags: readonly string[] = []): Promise<Child> =>
+  startChild({ agents: [served], data: file(`${name}-data`), port, flags: [...FLAGS, ...flags] });
+
+/** Says "before ", waits until it may go on, says "after"; what it did before a crash it does not do again. */
+const WORK = (): string => `
+    const { appendFileSync, existsSync } = await import("node:fs");
+    await ctx.step("begin", () => appendFileSync(${JSON.stringify(file("trail"))}, "begun\\n"));
+    yield ctx.text("before ");
+    while (!existsSync(${JSON.stringify(file("open"))})) await sleep(5, undefined, { signal: ctx.signal });
+    yield ctx.text("after");`;
+
+async function startWorker(port = 0): Promise<Child> {
+  if (!existsSync(file("there"))) mkdirSync(file("there"));
+  return launch("there", writeAgent(file("there"), "worker", WORK()), port);
+}
+
+function writeGate(card: string): string {
+  const config = file("dragoman.config.ts");
+  const agents = [{ runtime: "remote", name: "gate", card }];
+  writeFileSync(config, `export default ${JSON.stringify({ agents })};`);
+  return config;
+}
+
+const begin = async (server: Child): Promise<string> => {
+  const atOnce = { configuration: { returnImmediately: true } };
+  return taskOf((await rpc(server.url, "SendMessage", { ...said("go"), ...atOnce })).body).id;
+};
+const get = async (server: Child, id: string): Promise<object> =>
+  (await rpc(server.url, "GetTask", { id })).body;
+const says = (server: Child, id: string, words: string): Promise<void> =>
+  until(async () => textOf(await get(server, id)).includes(words), 30_000);
+const settled = (server: Child, id: string): Promise<void> =>
+  until(async () => !["submitted", "working"].includes(stateOf(await get(server, id)) ?? ""), 60_000);
+
+describe("an agent that stands for another", () => {
+  it("goes on when the other server was killed and comes back", async () => {
+    const worker = await startWorker();
+    const gate = await launch("here", writeGate(worker.url));
+    const stream = await openStream(gate.url, "SendStreamingMessage", said("go"));
+    const first = (await stream.next()) as SseEvent;
+    const { id } = first.data.result.task;
+    await says(gate, id, "before");
+    await worker.kill();
+    open();
+    await startWorker(worker.port);
+    const events = [first, ...(await stream.all())];
+    expect(foldText(events)).toBe("before after");
+    expect([stateOf(await get(gate, id)), trail()]).toEqual(["completed", ["begun"]]);
+  });
+
+  it("goes on when both were killed, in either order", async () => {
+    const worker = await startWorker();
+    const gate = await launch("here", writeGate(worker.url));
+    const id = await begin(gate);
+    await says(gate, id, "before");
+    await Promise.all([worker.kill(), gate.kill()]);
+    open();
+    // It is back first, and has to wait for the other.
+    const again = await launch("here", file("dragoman.config.ts"), gate.port);
+    await startWorker(worker.port);
+    await settled(again, id);
+    const body = await get(again, id);
+    expect([stateOf(body), textOf(body), trail()]).toEqual(["completed", "before after", ["begun"]]);
+    const log = await openStream(again.url, "SubscribeToTask", { id }, { "last-event-id": "0" });
+    expect(foldText(await log.all())).toBe("before after");
+  });
+
+  it("does not cancel the other's work when its own server stops", async () => {
+    const worker = await startWorker();
+    const gate = await launch("here", writeGate(worker.url), 0, ["--drain-ms", "100"]);
+    const id = await begin(gate);
+    await says(gate, id, "before");
+    await gate.stop();
+    open();
+    const again = await launch("here", file("dragoman.config.ts"), gate.port);
+    await settled(again, id);
+    expect([textOf(await get(again, id)), trail()]).toEqual(["before after", ["begun"]]);
+  });
+});
+
+describe("an agent that calls another", () => {
+  const caller = (url: string): string => {
+    const where = file("here");
+    if (!existsSync(where)) mkdirSync(where);
+    return writeAgent(
+      where,
+      "caller",
+      `
+    yield ctx.text("I hear: ");
+    for await (const step of ctx.call.stream(${JSON.stringify(url)}, task.text, { trusted: true }))
+      if (step.kind === "artifact") yield ctx.text(step.text);
+    const { text } = await ctx.call(${JSON.stringify(url)}, "again", { trusted: true });
+    yield ctx.text("; and again: " + text);`,
+    );
+  };
+
+  it("goes on with the same call when its server was killed in the middle", async () => {
+    const worker = await startWorker();
+    const here = await launch("here", caller(worker.url));
+    const id = await begin(here);
+    await says(here, id, "before");
+    await here.kill();
+    open();
+    const again = await launch("here", caller(worker.url), here.port);
+    await settled(again, id);
+    const body = await get(again, id);
+    expect(textOf(body)).toBe("I hear: before after; and again: before after");
+    const log = await openStream(again.url, "SubscribeToTask", { id }, { "last-event-id": "0" });
+    expect(foldText(await log.all())).toBe("I hear: before after; and again: before after");
+    // One task for each call, and no more.
+    expect(trail()).toEqual(["begun", "begun"]);
+  });
+});

@@ -1,0 +1,208 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { equip } from "../../src/runtime/equip.ts";
+import { type RemoteAuth, type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
+import { rpc, said, until } from "../support/client.ts";
+import { type Middleman, startProxy } from "../support/proxy.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+/** How an agent somewhere else is found and told who calls, and what if it is not there or leads back. */
+
+const servers: TestServer[] = [];
+let proxy: Middleman;
+const echo: AgentDefinition = {
+  name: "worker",
+  description: "Works hard",
+  version: "3.2.1",
+  skills: [{ id: "work", name: "Work", tags: ["hard"] }],
+  inputModes: ["text/*"],
+  run: (task, ctx) => ctx.text(`hard: ${task.text}`),
+};
+
+beforeEach(async () => {
+  proxy = await startProxy();
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(server => server.stop()));
+  await proxy.close();
+});
+
+async function start(...parts: Parameters<typeof serve>): Promise<TestServer> {
+  const server = await serve(...parts);
+  servers.push(server);
+  return server;
+}
+const send = async (server: TestServer, text: string): Promise<object> =>
+  (await rpc(server.url, "SendMessage", said(text))).body;
+const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
+const cardOf = async (server: TestServer): Promise<Record<string, unknown>> =>
+  (await (await fetch(`${server.url}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
+
+describe("circles", () => {
+  it("are ended by a limit, and every caller on the way hears why", async () => {
+    const names = ["alpha", "beta"];
+    const cards = [await startProxy(), await startProxy()];
+    const circle = await Promise.all(
+      names.map((name, i) =>
+        start([remote({ name, card: (cards[1 - i] as Middleman).url })], {
+          publicUrl: (cards[i] as Middleman).url,
+          hopsMax: 4,
+        }),
+      ),
+    );
+    for (const [i, card] of cards.entries()) card.target = (circle[i] as TestServer).url;
+    const body = await send(circle[0] as TestServer, "round and round");
+    expect(stateOf(body)).toBe("rejected");
+    expect(wordsOf(body)).toContain("was passed on by 5 servers, and 4 are the limit here");
+    expect(cards.flatMap(card => card.calls).filter(one => one.body.includes("round")).length).toBeLessThan(
+      10,
+    );
+    await Promise.all(cards.map(card => card.close()));
+  });
+});
+
+describe("cards", () => {
+  it("tell what the other's tells, but for what our definition says itself", async () => {
+    const there = await start([echo]);
+    const here = await start([remote({ name: "gate", card: there.url, version: "9.9.9" })]);
+    const card = await cardOf(here);
+    expect(card).toMatchObject({ name: "gate", description: "Works hard", version: "9.9.9" });
+    expect(card).toMatchObject({ skills: [{ id: "work", name: "Work", tags: ["hard"] }] });
+    expect(card).toMatchObject({ defaultInputModes: ["text/*"] });
+  });
+
+  it("are read later if the other is away when the server starts", async () => {
+    let isAway = true;
+    proxy.instead = (_body, response) => {
+      if (isAway) response.writeHead(503).end();
+      return isAway;
+    };
+    const here = await start([remote({ name: "gate", card: proxy.url })]);
+    expect(await cardOf(here)).toMatchObject({ description: `The agent at ${proxy.url}` });
+    expect(here.log.lines.some(line => line.text.includes("cannot be read"))).toBe(true);
+    const there = await start([echo], { publicUrl: proxy.url });
+    proxy.target = there.url;
+    isAway = false;
+    // Whoever calls does not wait for the card.
+    expect(textOf(await send(here, "hello"))).toBe("hard: hello");
+    await until(async () => (await cardOf(here)).description === "Works hard", 20_000);
+  });
+
+  it("may lead inside only if whoever runs the server says so", async () => {
+    const there = await start([echo], { publicUrl: "http://127.0.0.2:9998" });
+    const here = await start([remote({ name: "gate", card: there.url })]);
+    expect(stateOf(await send(here, "hello"))).toBe("failed");
+    const why = here.log.lines.map(line => String((line.facts.err as Error | undefined)?.message)).join();
+    expect(why).toContain(
+      "is not called: it is an address inside. If the card is right, name it with the option endpoint",
+    );
+  });
+});
+
+describe("an agent without a card", () => {
+  it("needs an address and a dialect", async () => {
+    const there = await start([echo]);
+    const endpoint = `${there.url}/a2a/worker`;
+    const here = await start([remote({ name: "gate", endpoint, dialect: "langgraph" })]);
+    expect(textOf(await send(here, "hello"))).toBe("hard: hello");
+    expect(() => remote({ name: "gate", endpoint })).toThrow("needs a card; without one");
+  });
+});
+
+const wrong: readonly (readonly [string, Partial<RemoteOptions>, RegExp])[] = [
+  ["an address that is none", { card: "agents" }, /card: expected an address .*, got "agents"/],
+  [
+    "a dialect that is none",
+    { dialect: "latin" as never },
+    /dialect: expected "v1", "v0.3", .*, got "latin"/,
+  ],
+  ["no secret", { auth: { bearerEnv: "" } }, /auth: expected { bearerEnv }/],
+  ["a slip", { timeOutMs: 1 } as never, /has no option "timeOutMs" \(did you mean "?timeoutMs"?\?\)/],
+];
+it.each(wrong)("what is wrong with the options is told at once: %s", (_what, options, words) => {
+  expect(() => remote({ name: "gate", card: "https://x.example", ...options })).toThrow(words);
+});
+
+describe("who calls", () => {
+  /** Lets in who has the secret; shows what it was given. */
+  async function guarded(header: string, good: (value: string | undefined) => boolean): Promise<void> {
+    const there = await start([echo], { publicUrl: proxy.url });
+    proxy.target = there.url;
+    proxy.instead = (_body, response, request) => {
+      if (good(request.headers[header] as string | undefined)) return false;
+      response.writeHead(401, { "www-authenticate": "Bearer" }).end("{}");
+      return true;
+    };
+  }
+  async function gate(auth: RemoteAuth, variables: Record<string, string> = {}): Promise<TestServer> {
+    const definition = remote({ name: "gate", card: proxy.url, auth });
+    equip(definition, { folder: "/", variable: name => variables[name] });
+    return start([definition]);
+  }
+
+  it("is told by a bearer token, from a variable", async () => {
+    await guarded("authorization", value => value === "Bearer s3cret");
+    const here = await gate({ bearerEnv: "TOKEN" }, { TOKEN: "s3cret" });
+    expect(textOf(await send(here, "hello"))).toBe("hard: hello");
+  });
+
+  it("is told by a key, in a header of its own", async () => {
+    await guarded("x-key", value => value === "s3cret");
+    const here = await gate({ apiKey: "s3cret", header: "X-Key" });
+    expect(textOf(await send(here, "hello"))).toBe("hard: hello");
+  });
+
+  it("must be set: a variable that is missing is told when the server starts", () => {
+    const definition = remote({ name: "gate", card: "https://x.example", auth: { bearerEnv: "TOKEN" } });
+    expect(() => equip(definition, { folder: "/", variable: () => undefined })).toThrow(
+      "The variable TOKEN is not set",
+    );
+  });
+
+  it("is not told to our caller if it is wrong", async () => {
+    await guarded("authorization", () => false);
+    const here = await gate({ bearer: "s3cret" });
+    const body = await send(here, "hello");
+    expect(stateOf(body)).toBe("failed");
+    expect(JSON.stringify(body)).not.toMatch(/401|s3cret|127\.0\.0\.1/);
+    expect(JSON.stringify(here.log.lines.map(line => String(line.facts.err)))).toContain("401");
+  });
+
+  it("is told by OAuth: one token for many calls, and a new one when it is refused", async () => {
+    const desk = await startTokenDesk();
+    await guarded("authorization", value => value === `Bearer token-${desk.good}`);
+    const oauth = { tokenUrl: `${desk.url}/token`, clientId: "me & you", clientSecret: "s:3", scope: "a b" };
+    const here = await gate({ oauth });
+    await Promise.all([send(here, "one"), send(here, "two")]);
+    expect(desk.asked).toEqual([
+      { form: "grant_type=client_credentials&scope=a+b", authorization: "me+%26+you:s%3A3" },
+    ]);
+    desk.good += 1;
+    expect(textOf(await send(here, "three"))).toBe("hard: three");
+    expect(desk.asked.length).toBe(2);
+    desk.server.close();
+  });
+});
+
+/** Gives tokens to everybody; the newest is good. */
+async function startTokenDesk() {
+  const asked: { form: string; authorization: string }[] = [];
+  const server: Server = createServer(async (request: IncomingMessage, response) => {
+    let form = "";
+    for await (const chunk of request) form += chunk;
+    const basic = Buffer.from(String(request.headers.authorization).replace("Basic ", ""), "base64");
+    asked.push({ form, authorization: String(basic) });
+    response.setHeader("content-type", "application/json");
+    response.end(
+      JSON.stringify({ access_token: `token-${desk.good}`, token_type: "bearer", expires_in: 3_600 }),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const desk = { url, server, asked, good: 1 };
+  return desk;
+}
