@@ -1,8 +1,11 @@
 import { styleText } from "node:util";
-import { pino, stdSerializers } from "pino";
+import { pino } from "pino";
 import type { Log } from "../ports.ts";
+import type { LevelSwitch } from "./level.ts";
+import { redact, scrub } from "./redact.ts";
 
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogParts {
   readonly level: LogLevel;
@@ -13,16 +16,23 @@ export interface LogParts {
   write(text: string): void;
 }
 
-/** The server's log: JSON for machines, lines for people. */
-export function createLog(parts: LogParts): Log {
+/** The server's log: JSON for machines, lines for people; what looks like a secret is left out. */
+export function createLog(parts: LogParts): Log & LevelSwitch {
   const write = parts.pretty ? (line: string) => parts.write(prettyLine(line, parts)) : parts.write;
   return pino(
     {
       level: parts.level,
       base: null,
       timestamp: () => `,"time":"${new Date(parts.now()).toISOString()}"`,
-      formatters: { level: label => ({ level: label }) },
-      serializers: { error: stdSerializers.err, err: stdSerializers.err, cause: stdSerializers.err },
+      formatters: {
+        level: label => ({ level: label }),
+        log: facts => redact(facts) as Record<string, unknown>,
+      },
+      hooks: {
+        logMethod([facts, text], write) {
+          write.call(this, facts, scrub(String(text)));
+        },
+      },
     },
     { write },
   );

@@ -1,0 +1,24 @@
+import type { Fault, Scope, Step } from "../model/index.ts";
+import type { WireCall } from "../ports.ts";
+import type { Answer, Operation } from "./operation.ts";
+
+/** Whoever watches calls from the doorway. */
+export interface Watch {
+  begin(call: WireCall, dialect: string): CallWatch;
+}
+
+/** One call as it is watched: told what becomes of it as it happens, and of its end once. */
+export interface CallWatch {
+  /** What is asked, and for whom. What is done is what comes back: it may have another place in a trace. */
+  asked(operation: Operation, scope: Scope): Operation;
+  /** A stream goes on with these. */
+  read(steps: readonly Step[]): void;
+  answered(answer: Answer): void;
+  /** Also of a stream that breaks off. */
+  refused(fault: Fault): void;
+  ended(): void;
+  /** For lines of the log about this call. */
+  facts(): object;
+  /** For its reply; undefined: none. */
+  headers(): Readonly<Record<string, string>> | undefined;
+}

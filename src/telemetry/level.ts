@@ -1,0 +1,60 @@
+import { Fault } from "../model/index.ts";
+import type { Own, OwnReply } from "../ports.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
+
+/** How much is logged, while the server runs. */
+export interface LevelSwitch {
+  level: LogLevel | (string & {});
+}
+
+export const isVerbose = ({ level }: LevelSwitch): boolean => level === "debug" || level === "trace";
+
+/** Between the level that was asked for and debug. */
+export function createToggle(levels: LevelSwitch): () => string {
+  const { level: usual } = levels;
+  return () => {
+    levels.level = isVerbose(levels) && usual !== levels.level ? usual : "debug";
+    return levels.level;
+  };
+}
+
+const PATH = "/admin/log-level";
+
+export function levelRoutes(levels: LevelSwitch): readonly Own[] {
+  const reply = (): OwnReply => ({
+    status: 200,
+    headers: {},
+    text: JSON.stringify({ level: levels.level }),
+  });
+  return [
+    { verb: "GET", path: PATH, serve: reply },
+    {
+      verb: "POST",
+      path: PATH,
+      async serve(call) {
+        // A page of somebody else can make a browser send any body, but not under this name.
+        if (!/^application\/json\b/i.test(call.headers["content-type"] ?? ""))
+          throw new Fault("invalid-request", "The Content-Type must be application/json");
+        levels.level = readLevel(await call.body());
+        return reply();
+      },
+    },
+  ];
+}
+
+function readLevel(text: string): LogLevel {
+  const found = LOG_LEVELS.find(level => level === wordIn(text));
+  if (found) return found;
+  const example = JSON.stringify({ level: "debug" });
+  throw new Fault("invalid-params", `Send ${example}; there are: ${LOG_LEVELS.join(", ")}`, {
+    field: "level",
+  });
+}
+
+function wordIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { readonly level?: unknown } | null)?.level;
+  } catch {
+    throw new Fault("parse", "The body is not JSON");
+  }
+}

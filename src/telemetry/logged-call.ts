@@ -1,0 +1,108 @@
+import type { Fault, Scope, Step, TaskId } from "../model/index.ts";
+import type { Answer, CallWatch, Log, Operation, Watch, WireCall } from "../ports.ts";
+import { redact, scrub, shorten } from "./redact.ts";
+
+export interface CallLogParts {
+  readonly log: Log;
+  /** Whether each call gets a line. */
+  readonly isVerbose: () => boolean;
+  /** Whether that line has what the call said. */
+  readonly bodies: boolean;
+  readonly newId: () => string;
+  readonly ticks: () => number;
+}
+
+/** Names calls in the log, and tells of each one if somebody wants to know. */
+export const loggedCalls = (parts: CallLogParts): Watch => ({
+  begin: (call, dialect) => new LoggedCall(parts, call, dialect),
+});
+
+/** What a caller, or the proxy before us, may call a request. */
+const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
+/** Characters of what a call said. */
+const BODY_CHARS_MAX = 4_096;
+
+class LoggedCall implements CallWatch {
+  readonly #parts: CallLogParts;
+  readonly #call: WireCall;
+  readonly #dialect: string;
+  readonly #began: number;
+  #requestId: string | undefined;
+  #operation: Operation | undefined;
+  #tenant: string | undefined;
+  #taskId: TaskId | undefined;
+  #outcome = "ok";
+
+  constructor(parts: CallLogParts, call: WireCall, dialect: string) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#dialect = dialect;
+    this.#began = parts.ticks();
+    const given = call.headers["x-request-id"];
+    if (given !== undefined && REQUEST_ID.test(given)) this.#requestId = given;
+    else if (parts.isVerbose()) this.#requestId = parts.newId();
+  }
+
+  asked(operation: Operation, scope: Scope): Operation {
+    this.#operation = operation;
+    this.#tenant = scope.tenant;
+    return operation;
+  }
+
+  read(steps: readonly Step[]): void {
+    this.#taskId ??= steps[0]?.taskId;
+  }
+
+  answered(answer: Answer): void {
+    if (answer.kind !== "task") return;
+    this.#taskId = answer.task.id;
+    this.#outcome = answer.task.status.state;
+  }
+
+  refused({ code }: Fault): void {
+    this.#outcome = code;
+  }
+
+  ended(): void {
+    const { log, isVerbose, bodies, ticks } = this.#parts;
+    if (!isVerbose()) return;
+    const ms = Math.round(ticks() - this.#began);
+    const body = bodies && { body: toBody(this.#call.params) };
+    log.debug({ ...this.#told(), outcome: this.#outcome, ms, ...body }, "a call");
+  }
+
+  /** A call that the log tells of has an id, and its reply tells it. */
+  facts(): object {
+    this.#requestId ??= this.#parts.newId();
+    const traceId = traceIdOf(this.#operation, this.#call);
+    return {
+      requestId: this.#requestId,
+      ...(traceId !== undefined && { traceId }),
+      ...(this.#taskId && { taskId: this.#taskId }),
+    };
+  }
+
+  headers(): Readonly<Record<string, string>> | undefined {
+    return this.#requestId === undefined ? undefined : { "X-Request-Id": this.#requestId };
+  }
+
+  #told(): object {
+    const operation = this.#operation;
+    return {
+      ...this.facts(),
+      dialect: this.#dialect,
+      binding: this.#call.transport,
+      operation: operation?.op,
+      agent: operation?.agent,
+      tenant: this.#tenant,
+    };
+  }
+}
+
+function traceIdOf(operation: Operation | undefined, { headers }: WireCall): string | undefined {
+  const recorded = operation && "send" in operation ? operation.send.trace?.traceparent : undefined;
+  return (recorded ?? headers.traceparent)?.split("-")[1]?.slice(0, 32);
+}
+
+const toBody = (params: unknown): string =>
+  shorten(scrub(JSON.stringify(redact(params)) ?? ""), BODY_CHARS_MAX);

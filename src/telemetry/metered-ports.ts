@@ -1,0 +1,121 @@
+/** What the ports tell about themselves, counted from outside. */
+import type { TaskEvent } from "../model/index.ts";
+import type { Fetch, Run, Store } from "../ports.ts";
+import type { MeterParts } from "./metered-call.ts";
+import { meteredDeliveries } from "./metered-pushes.ts";
+
+/** What is known of a journal here. */
+export interface Commits {
+  commit(changes: readonly { readonly steps: readonly unknown[] }[], ...others: readonly never[]): void;
+}
+
+/** Counts what is committed, and how long it took. */
+export function meteredJournal<J extends Commits>(journal: J, { meters, ticks }: MeterParts): J {
+  const commit: Commits["commit"] = (changes, ...others) => {
+    const began = ticks();
+    try {
+      journal.commit(changes, ...others);
+    } catch (error) {
+      meters.commitFailures.add([]);
+      throw error;
+    }
+    meters.commitSeconds.observe([], (ticks() - began) / 1_000);
+    meters.commitTasks.observe([], changes.length);
+    let events = 0;
+    for (const { steps } of changes) events += steps.length;
+    meters.events.add([], events);
+  };
+  return { ...journal, commit };
+}
+
+/** Counts runs, from their claim to their end in the log. */
+export function meteredStore(store: Store, parts: MeterParts): Store {
+  const { meters, now, ticks } = parts;
+  const begun = new WeakMap<Run, number>();
+
+  function begin(run: Run): void {
+    const { agent } = run.task;
+    begun.set(run, ticks());
+    meters.attempts.add([agent]);
+    if (run.afterCrash) meters.crashes.add([agent]);
+    else meters.queueSeconds.observe([agent], Math.max(0, now() - run.dueAt) / 1_000);
+  }
+
+  function end(run: Run, outcome: string): void {
+    const { agent } = run.task;
+    meters.runs.add([agent, outcome]);
+    const began = begun.get(run);
+    if (began !== undefined) meters.runSeconds.observe([agent], (ticks() - began) / 1_000);
+    begun.delete(run);
+  }
+
+  function hear(run: Run, event: TaskEvent, done: Promise<void>): void {
+    if (event.type === "usage") {
+      for (const [counter, count] of Object.entries(event.usage))
+        if (count > 0) meters.usage.add([run.task.agent, counter], count);
+      return;
+    }
+    const outcome = outcomeOf(event);
+    if (outcome !== undefined)
+      done.then(
+        () => end(run, outcome),
+        () => {},
+      );
+  }
+
+  return {
+    ...store,
+    log: {
+      ...store.log,
+      append(scope, taskId, events, expected, beside) {
+        const done = store.log.append(scope, taskId, events, expected, beside);
+        if ("run" in expected) for (const event of events) hear(expected.run, event, done);
+        return done;
+      },
+    },
+    runs: {
+      ...store.runs,
+      async claim(worker, agents, max) {
+        const runs = await store.runs.claim(worker, agents, max);
+        for (const run of runs) begin(run);
+        return runs;
+      },
+      async release(run) {
+        await store.runs.release(run);
+        end(run, "released");
+      },
+    },
+    deliveries: meteredDeliveries(store.deliveries, parts),
+    upkeep: {
+      ...store.upkeep,
+      async sweep(agent, retention) {
+        const count = await store.upkeep.sweep(agent, retention);
+        if (count > 0) meters.swept.add([agent], count);
+        return count;
+      },
+    },
+  };
+}
+
+/** How the run ends with this event; undefined: it goes on. */
+function outcomeOf(event: TaskEvent): string | undefined {
+  if (event.type === "reply") return "completed";
+  if (event.type !== "status" || event.state === "working") return undefined;
+  return event.broken ? "broken" : event.state;
+}
+
+/** Counts calls to others; not to whom, since callers may choose that. `target`: what kind of others they are. */
+export const meteredFetch =
+  (fetch: Fetch, target: string, { meters, ticks }: MeterParts): Fetch =>
+  async (url, init) => {
+    const began = ticks();
+    let outcome = "failed";
+    try {
+      const response = await fetch(url, init);
+      outcome = `${Math.floor(response.status / 100)}xx`;
+      return response;
+    } finally {
+      meters.outbound.add([target, outcome]);
+      meters.outboundSeconds.observe([target], (ticks() - began) / 1_000);
+    }
+  };

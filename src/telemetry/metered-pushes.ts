@@ -1,0 +1,31 @@
+import type { Deliveries, Delivery } from "../ports.ts";
+import type { MeterParts } from "./metered-call.ts";
+
+/** Deliveries that fail, of which the oldest is told; beyond it the newest are not told. */
+const FAILING_MAX = 10_000;
+
+/** Counts attempts to deliver, and knows for how long some have failed. */
+export function meteredDeliveries(deliveries: Deliveries, { meters, now }: MeterParts): Deliveries {
+  const failing = new Map<string, number>();
+  meters.pushOldest.follow(() => (now() - Math.min(now(), ...failing.values())) / 1_000);
+
+  function keep({ key }: Delivery, since: number | undefined): void {
+    if (since === undefined) failing.delete(key);
+    else if (failing.size < FAILING_MAX) failing.set(key, since);
+  }
+
+  return {
+    ...deliveries,
+    async record(held, progress, attempt) {
+      const delivery = await deliveries.record(held, progress, attempt);
+      if (attempt) meters.pushAttempts.add([attempt.error === undefined ? "taken" : "failed"]);
+      if (progress.state === "dead") meters.pushGivenUp.add([]);
+      keep(held, progress.state === "live" ? progress.failed?.since : undefined);
+      return delivery;
+    },
+    async remove(held) {
+      await deliveries.remove(held);
+      keep(held, undefined);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** Numbers that somebody may ask for. To change one costs a lookup; texts are made of them when somebody asks. */
+
+export interface MetricFacts {
+  readonly name: string;
+  readonly kind: "counter" | "gauge" | "histogram";
+  readonly labels: readonly string[];
+  /** One line, no full stop. */
+  readonly help: string;
+  /** Upper bounds, ascending; of a histogram only. */
+  readonly buckets?: readonly number[];
+}
+
+/** One value for each label, in their order. */
+export type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
+
+/** One line of the text that Prometheus reads. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface Meter {
+  readonly facts: MetricFacts;
+  samples(): readonly Sample[];
+}
+
+/** Sets of labels of one metric: what goes beyond is counted together. */
+export const SERIES_MAX = 1_000;
+export const OTHER = "other";
+
+/** The series of one metric, by the values of its labels. */
+class Series<T> {
+  readonly #names: readonly string[];
+  readonly #make: () => T;
+  readonly #byKey = new Map<string, { readonly labels: Sample["labels"]; readonly one: T }>();
+
+  constructor(names: readonly string[], make: () => T) {
+    this.#names = names;
+    this.#make = make;
+    if (names.length === 0) this.of([]);
+  }
+
+  of(values: readonly string[]): T {
+    const key = values.length === 1 ? (values[0] as string) : values.join("\n");
+    const found = this.#byKey.get(key);
+    if (found) return found.one;
+    if (this.#byKey.size >= SERIES_MAX && values.some(value => value !== OTHER))
+      return this.of(values.map(() => OTHER));
+    const labels = Object.fromEntries(this.#names.map((name, i) => [name, values[i] as string]));
+    const one = this.#make();
+    this.#byKey.set(key, { labels, one });
+    return one;
+  }
+
+  clear(): void {
+    this.#byKey.clear();
+  }
+
+  flatMap<R>(toMany: (labels: Sample["labels"], one: T) => readonly R[]): readonly R[] {
+    return [...this.#byKey.values()].flatMap(({ labels, one }) => toMany(labels, one));
+  }
+}
+
+export class Counter<Names extends readonly string[] = readonly string[]> implements Meter {
+  readonly facts: MetricFacts;
+  readonly #series: Series<{ value: number }>;
+
+  constructor(facts: MetricFacts) {
+    this.facts = facts;
+    this.#series = new Series(facts.labels, () => ({ value: 0 }));
+  }
+
+  add(labels: LabelValues<Names>, by = 1): void {
+    this.#series.of(labels).value += by;
+  }
+
+  samples(): readonly Sample[] {
+    const { name } = this.facts;
+    return this.#series.flatMap((labels, { value }) => [{ name, labels, value }]);
+  }
+}
+
+/** What goes up and down. */
+export class Gauge<Names extends readonly string[] = readonly string[]> implements Meter {
+  readonly facts: MetricFacts;
+  readonly #series: Series<{ value: number }>;
+  #look: (() => number) | undefined;
+
+  constructor(facts: MetricFacts) {
+    this.facts = facts;
+    this.#series = new Series(facts.labels, () => ({ value: 0 }));
+  }
+
+  set(labels: LabelValues<Names>, value: number): void {
+    this.#series.of(labels).value = value;
+  }
+
+  /** From now on it is what this says when somebody asks; of a metric without labels. */
+  follow(look: () => number): void {
+    this.#look = look;
+  }
+
+  /** What is set afterwards is all there is. */
+  clear(): void {
+    this.#series.clear();
+  }
+
+  samples(): readonly Sample[] {
+    const { name } = this.facts;
+    if (this.#look) this.#series.of([]).value = this.#look();
+    return this.#series.flatMap((labels, { value }) => [{ name, labels, value }]);
+  }
+}
+
+interface Spread {
+  /** How many fell into each bucket, and into none. */
+  readonly counts: number[];
+  sum: number;
+}
+
+export class Histogram<Names extends readonly string[] = readonly string[]> implements Meter {
+  readonly facts: MetricFacts;
+  readonly #bounds: readonly number[];
+  readonly #series: Series<Spread>;
+
+  constructor(facts: MetricFacts) {
+    this.facts = facts;
+    this.#bounds = facts.buckets ?? [];
+    const zeros = new Array<number>(this.#bounds.length + 1).fill(0);
+    this.#series = new Series(facts.labels, () => ({ counts: [...zeros], sum: 0 }));
+  }
+
+  observe(labels: LabelValues<Names>, value: number): void {
+    const spread = this.#series.of(labels);
+    let at = 0;
+    while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
+    (spread.counts[at] as number) += 1;
+    spread.sum += value;
+  }
+
+  samples(): readonly Sample[] {
+    return this.#series.flatMap((labels, spread) => this.#toSamples(labels, spread));
+  }
+
+  /** Prometheus counts upwards: each bucket has those of the smaller ones, too. */
+  #toSamples(labels: Sample["labels"], { counts, sum }: Spread): readonly Sample[] {
+    const { name } = this.facts;
+    let count = 0;
+    const buckets = counts.map((some, at) => {
+      count += some;
+      const le = String(this.#bounds[at] ?? "+Inf");
+      return { name: `${name}_bucket`, labels: { ...labels, le }, value: count };
+    });
+    return [
+      ...buckets,
+      { name: `${name}_sum`, labels, value: sum },
+      { name: `${name}_count`, labels, value: count },
+    ];
+  }
+}

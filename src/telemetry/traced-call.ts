@@ -1,0 +1,81 @@
+import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { Fault, Scope, Step, Trace } from "../model/index.ts";
+import type { Answer, CallWatch, Operation, Watch, WireCall } from "../ports.ts";
+import { ATTRIBUTES, aboutContext, aboutTask, toParent, toTrace } from "./spans.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** A span for each call, as the child of the caller's. */
+export const tracedCalls = (tracing: Tracing): Watch => ({
+  begin: (call, dialect) => new TracedCall(tracing, call, dialect),
+});
+
+/** What went wrong here, and not with the caller. */
+const OURS: ReadonlySet<Fault["code"]> = new Set(["internal", "unavailable", "invalid-agent-response"]);
+
+class TracedCall implements CallWatch {
+  readonly #span: Span;
+  #known = false;
+
+  constructor({ tracer }: Tracing, call: WireCall, dialect: string) {
+    const attributes = {
+      [ATTRIBUTES.dialect]: dialect,
+      [ATTRIBUTES.binding]: call.transport,
+      [ATTRIBUTES.method]: call.method,
+    };
+    const options = { kind: SpanKind.SERVER, attributes };
+    this.#span = tracer.startSpan("a2a", options, toParent(traceOf(call)));
+  }
+
+  asked(operation: Operation, scope: Scope): Operation {
+    const { op, agent } = operation;
+    this.#span.updateName(`a2a ${op}`);
+    this.#span.setAttributes({
+      [ATTRIBUTES.operation]: op,
+      [ATTRIBUTES.tenant]: scope.tenant,
+      ...(agent !== undefined && { [ATTRIBUTES.agent]: agent }),
+    });
+    if (operation.op !== "send" && operation.op !== "stream") return operation;
+    // What is recorded is our own place: the run is our child, also after a restart.
+    const trace = toTrace(this.#span.spanContext(), operation.send.trace?.baggage);
+    return { ...operation, send: { ...operation.send, trace } };
+  }
+
+  read(steps: readonly Step[]): void {
+    const [first] = steps;
+    if (this.#known || !first) return;
+    this.#known = true;
+    this.#span.setAttributes(aboutTask(first.task));
+    this.#span.addEvent("first event");
+  }
+
+  answered(answer: Answer): void {
+    if (answer.kind === "task")
+      this.#span.setAttributes({
+        ...aboutTask(answer.task),
+        [ATTRIBUTES.outcome]: answer.task.status.state,
+      });
+    else if (answer.kind === "message" && answer.message.contextId !== undefined)
+      this.#span.setAttributes(aboutContext(answer.message.contextId, undefined));
+  }
+
+  refused(fault: Fault): void {
+    this.#span.setAttributes({ [ATTRIBUTES.outcome]: fault.code, [ATTRIBUTES.error]: fault.code });
+    if (OURS.has(fault.code)) this.#span.setStatus({ code: SpanStatusCode.ERROR, message: fault.message });
+  }
+
+  ended(): void {
+    this.#span.end();
+  }
+
+  facts(): object {
+    return { traceId: this.#span.spanContext().traceId };
+  }
+
+  headers(): undefined {}
+}
+
+function traceOf({ headers }: WireCall): Trace | undefined {
+  const { traceparent, tracestate } = headers;
+  if (traceparent === undefined) return undefined;
+  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
+}

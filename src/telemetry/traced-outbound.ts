@@ -1,0 +1,63 @@
+import { type Attributes, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { Trace } from "../model/index.ts";
+import type { Fetch } from "../ports.ts";
+import { ATTRIBUTES, toParent, toTrace } from "./spans.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** A span for each call to others, below the one that its headers name; they join below it. */
+export function tracedFetch(fetch: Fetch, tracing: Tracing): Fetch {
+  return async (url, init = {}) => {
+    const headers = new Headers(init.headers);
+    const trace = readTrace(headers);
+    const method = init.method ?? "GET";
+    const attributes = { ...toAttributes(url, method), ...tracing.factsOf(trace) };
+    const span = tracing.tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, toParent(trace));
+    writeTrace(headers, toTrace(span.spanContext(), trace?.baggage));
+    try {
+      const response = await fetch(url, { ...init, headers });
+      span.setAttribute("http.response.status_code", response.status);
+      if (response.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+      return response;
+    } catch (error) {
+      const { name, code } = error as { readonly name?: string; readonly code?: string };
+      span.setAttribute(ATTRIBUTES.error, code ?? name ?? "Error");
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+}
+
+/** The same with these headers, unless whoever calls gives his own. */
+export const joined =
+  (fetch: Fetch, trace: Trace): Fetch =>
+  (url, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("traceparent")) writeTrace(headers, trace);
+    return fetch(url, { ...init, headers });
+  };
+
+function readTrace(headers: Headers): Trace | undefined {
+  const traceparent = headers.get("traceparent");
+  if (traceparent === null) return undefined;
+  const [tracestate, baggage] = [headers.get("tracestate"), headers.get("baggage")];
+  return { traceparent, ...(tracestate !== null && { tracestate }), ...(baggage !== null && { baggage }) };
+}
+
+function writeTrace(headers: Headers, { traceparent, tracestate, baggage }: Trace): void {
+  headers.set("traceparent", traceparent);
+  if (tracestate !== undefined) headers.set("tracestate", tracestate);
+  if (baggage !== undefined && !headers.has("baggage")) headers.set("baggage", baggage);
+}
+
+/** Neither what is secret in a URL nor what makes each one different. */
+function toAttributes(url: string | URL, method: string): Attributes {
+  const { protocol, host, hostname, pathname, port } = new URL(url);
+  return {
+    "http.request.method": method,
+    "url.full": `${protocol}//${host}${pathname}`,
+    "server.address": hostname,
+    ...(port !== "" && { "server.port": Number(port) }),
+  };
+}

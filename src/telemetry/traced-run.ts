@@ -1,0 +1,154 @@
+import { type Attributes, context, type Link, type Span, SpanStatusCode } from "@opentelemetry/api";
+import { sumUsage, textOf, type Usage } from "../model/index.ts";
+import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
+import { scrub } from "./redact.ts";
+import { ATTRIBUTES, aboutTask, toParent, toSpanContext, toTrace } from "./spans.ts";
+import { contextOf, TracedTurn } from "./traced-turn.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** Characters of what was said in a span. */
+const CONTENT_CHARS_MAX = 8_192;
+
+/** A span for each run, below that of the call that began its turn. */
+export function tracedAgent(agent: Agent, tracing: Tracing): Agent {
+  const { runtime } = agent;
+  const run: AgentRuntime["run"] = turn => new TracedRun(runtime, turn, tracing);
+  return { ...agent, runtime: { name: runtime.name, run } };
+}
+
+type Result = IteratorResult<AgentEvent, unknown>;
+
+class TracedRun implements AsyncIterableIterator<AgentEvent> {
+  readonly #span: Span;
+  readonly #turn: TracedTurn;
+  readonly #inside: ReturnType<typeof contextOf>;
+  readonly #said: AsyncIterator<AgentEvent>;
+  readonly #tracing: Tracing;
+  #usage: Usage | undefined;
+  #words = "";
+  #spoke = false;
+  #outcome: string | undefined;
+  #ended = false;
+
+  constructor(runtime: AgentRuntime, turn: Turn, tracing: Tracing) {
+    const { task } = turn;
+    const facts = aboutTask(task);
+    const parent = toParent(task.trace);
+    this.#tracing = tracing;
+    this.#span = tracing.startSpan(
+      `invoke_agent ${task.agent}`,
+      { attributes: { ...facts, ...toAttributes(turn, tracing) }, links: toLinks(turn, tracing) },
+      parent,
+      tracing.idOfRun(task.id, task.attempt),
+    );
+    this.#inside = contextOf(parent, this.#span);
+    const trace = toTrace(this.#span.spanContext(), task.trace?.baggage);
+    tracing.keepFacts(this.#span, facts);
+    this.#turn = new TracedTurn(turn, { tracing, span: this.#span, context: this.#inside, trace, facts });
+    this.#said = context.with(this.#inside, () => runtime.run(this.#turn)[Symbol.asyncIterator]());
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<Result> {
+    try {
+      // What the agent does is done inside its span, also by libraries that trace by themselves.
+      const result = await context.with(this.#inside, () => this.#said.next());
+      if (result.done) this.#end("completed");
+      else this.#hear(result.value);
+      return result;
+    } catch (error) {
+      const { name = "Error", message = "" } = error as Partial<Error>;
+      this.#span.recordException({ name, message: scrub(message) });
+      this.#span.setStatus({ code: SpanStatusCode.ERROR, message: "the agent failed" });
+      this.#end("failed");
+      throw error;
+    }
+  }
+
+  async return(): Promise<Result> {
+    this.#end("stopped");
+    return (await this.#said.return?.()) ?? { done: true, value: undefined };
+  }
+
+  #hear(event: AgentEvent): void {
+    if (event.type === "usage") this.#usage = sumUsage(this.#usage, event.usage);
+    else if (!this.#spoke) {
+      this.#spoke = true;
+      this.#span.addEvent("first word");
+    }
+    if (event.type === "reply") this.#outcome = "completed";
+    if (event.type === "status" && event.state !== "working") this.#outcome = event.state;
+    if (this.#outcome === "failed") this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    if (this.#tracing.content) this.#note(event);
+  }
+
+  #note(event: AgentEvent): void {
+    if (this.#words.length >= CONTENT_CHARS_MAX) return;
+    const parts =
+      event.type === "artifact"
+        ? event.artifact.parts
+        : event.type === "usage"
+          ? undefined
+          : event.message?.parts;
+    if (parts) this.#words += textOf(parts);
+  }
+
+  #end(outcome: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#turn.close();
+    this.#tracing.dropFacts(this.#span);
+    this.#span.setAttributes({ ...toUsage(this.#usage), [ATTRIBUTES.outcome]: this.#outcome ?? outcome });
+    if (this.#words !== "") this.#span.setAttributes(toOutput(this.#words.slice(0, CONTENT_CHARS_MAX)));
+    this.#span.end();
+  }
+}
+
+function toAttributes({ task, attempt, message, caller }: Turn, { content }: Tracing): Attributes {
+  const words = content ? textOf(message.parts).slice(0, CONTENT_CHARS_MAX) : "";
+  return {
+    [ATTRIBUTES.genOperation]: "invoke_agent",
+    [ATTRIBUTES.dialect]: task.origin,
+    [ATTRIBUTES.tenant]: caller.tenant,
+    [ATTRIBUTES.turn]: task.turn,
+    [ATTRIBUTES.attempt]: attempt,
+    ...(words !== "" && {
+      [ATTRIBUTES.prompt]: words,
+      [ATTRIBUTES.inputMessages]: toMessages("user", words),
+    }),
+  };
+}
+
+const toOutput = (words: string): Attributes => ({
+  [ATTRIBUTES.completion]: words,
+  [ATTRIBUTES.outputMessages]: toMessages("assistant", words),
+});
+
+const toMessages = (role: string, content: string): string =>
+  JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
+
+/** The attempts before: their spans have ids that follow from the task, so that a restart need not remember them. */
+function toLinks({ task, attempt }: Turn, tracing: Tracing): Link[] {
+  const parent = task.trace && toSpanContext(task.trace);
+  if (!parent) return [];
+  const links: Link[] = [];
+  for (let before = task.attempt - attempt + 1; before < task.attempt; before++) {
+    const spanId = tracing.idOfRun(task.id, before);
+    if (spanId !== undefined)
+      links.push({ context: { ...parent, spanId }, attributes: { [ATTRIBUTES.attempt]: before } });
+  }
+  return links;
+}
+
+const TOKENS: Readonly<Record<string, string>> = {
+  inputTokens: ATTRIBUTES.inputTokens,
+  outputTokens: ATTRIBUTES.outputTokens,
+};
+
+const toUsage = (usage: Usage = {}): Attributes =>
+  Object.fromEntries(
+    Object.entries(usage).map(([name, count]) => [TOKENS[name] ?? `${ATTRIBUTES.usage}.${name}`, count]),
+  );

@@ -1,0 +1,54 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { TaskEvent, Trace } from "../model/index.ts";
+import type { Expected, Store } from "../ports.ts";
+import { ATTRIBUTES, aboutContext, toParent } from "./spans.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** What a run records is told only if it took longer: there is one append for each word. */
+const SLOW_MS = 100;
+
+/** A span for what callers have recorded, and for whatever took long; commits are waited for, so it is their time. */
+export function tracedStore(store: Store, tracing: Tracing): Store {
+  function tell(at: number, place: Place, taskId: string, events: readonly TaskEvent[]): void {
+    const attributes = { ...place.facts, [ATTRIBUTES.task]: taskId, [ATTRIBUTES.events]: events.length };
+    tracing.tracer.startSpan("log append", { startTime: at, attributes }, toParent(place.trace)).end();
+  }
+
+  return {
+    ...store,
+    log: {
+      ...store.log,
+      append(scope, taskId, events, expected, beside) {
+        const place = placeOf(events, expected);
+        const done = store.log.append(scope, taskId, events, expected, beside);
+        if (!place) return done;
+        const at = tracing.now();
+        done.then(
+          () => {
+            if (!place.ofRun || tracing.now() - at >= SLOW_MS) tell(at, place, taskId, events);
+          },
+          () => {},
+        );
+        return done;
+      },
+    },
+  };
+}
+
+interface Place {
+  readonly trace: Trace;
+  readonly facts: Attributes;
+  readonly ofRun: boolean;
+}
+
+/** Where an append stands in a trace; undefined: nowhere. */
+function placeOf(events: readonly TaskEvent[], expected: Expected): Place | undefined {
+  if ("run" in expected) {
+    const { trace, contextId, thread } = expected.run.task;
+    return trace && { trace, facts: aboutContext(contextId, thread), ofRun: true };
+  }
+  const last = events.at(-1);
+  if (last?.type !== "message" && last?.type !== "answered" && last?.type !== "incoming") return undefined;
+  const { trace, thread, message } = last;
+  return trace && { trace, facts: aboutContext(message.contextId ?? "", thread), ofRun: false };
+}

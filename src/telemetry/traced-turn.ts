@@ -1,0 +1,177 @@
+import { type Attributes, type Context, type Span, SpanStatusCode, trace as spans } from "@opentelemetry/api";
+import type { Credential, JsonObject, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import type {
+  AuthWays,
+  AuthWish,
+  Log,
+  McpResult,
+  McpServer,
+  McpServers,
+  Outbound,
+  OwnShelf,
+  Turn,
+} from "../ports.ts";
+import { ATTRIBUTES } from "./spans.ts";
+import { joined } from "./traced-outbound.ts";
+import type { Tracing } from "./tracing.ts";
+
+export interface TurnTrace {
+  readonly tracing: Tracing;
+  readonly span: Span;
+  /** With the run's span in it. */
+  readonly context: Context;
+  /** For those whom the agent calls. */
+  readonly trace: Trace;
+  /** What all spans of the run tell. */
+  readonly facts: Attributes;
+}
+
+/** The turn itself, but for its place in a trace; what it does step by step is told. */
+export class TracedTurn implements Turn {
+  readonly #turn: Turn;
+  readonly #traced: TurnTrace;
+  readonly #steps = new Map<string, Span>();
+  #outbound: Outbound | undefined;
+
+  constructor(turn: Turn, traced: TurnTrace) {
+    this.#turn = turn;
+    this.#traced = traced;
+  }
+
+  async recall(place: NotePlace): Promise<Note | null> {
+    const note = await this.#turn.recall(place);
+    if (place.kind !== "step") return note;
+    if (note) this.#traced.span.addEvent("step found on record", { [ATTRIBUTES.step]: place.name });
+    else this.#begin(place);
+    return note;
+  }
+
+  async note(note: Note): Promise<void> {
+    const step = this.#steps.get(keyOf(note));
+    if (!step) this.#traced.span.addEvent(note.kind, { [ATTRIBUTES.step]: note.name });
+    try {
+      await this.#turn.note(note);
+    } finally {
+      if (note.threw) step?.setStatus({ code: SpanStatusCode.ERROR });
+      step?.end();
+      this.#steps.delete(keyOf(note));
+    }
+  }
+
+  /** The run is over: steps that have not come to an end are cut off. */
+  close(): void {
+    for (const step of this.#steps.values()) step.end();
+    this.#steps.clear();
+  }
+
+  #begin(place: NotePlace): void {
+    const { tracing, facts } = this.#traced;
+    const attributes = { ...facts, [ATTRIBUTES.step]: place.name };
+    const span = tracing.tracer.startSpan(`step ${place.name}`, { attributes }, this.#traced.context);
+    this.#steps.set(keyOf(place), span);
+  }
+
+  get trace(): Trace {
+    return this.#traced.trace;
+  }
+
+  get outbound(): Outbound {
+    const { guarded, trusted } = this.#turn.outbound;
+    const { trace } = this.#traced;
+    this.#outbound ??= { guarded: joined(guarded, trace), trusted: joined(trusted, trace) };
+    return this.#outbound;
+  }
+
+  get tools(): McpServers {
+    return async name => {
+      const server = await this.#turn.tools(name);
+      return {
+        listTools: signal => server.listTools(signal),
+        callTool: (tool, input, signal) => this.#callTool(server, tool, input, signal),
+      };
+    };
+  }
+
+  async #callTool(
+    server: McpServer,
+    tool: string,
+    input: JsonObject,
+    signal: AbortSignal,
+  ): Promise<McpResult> {
+    const { tracing, facts } = this.#traced;
+    const about = { [ATTRIBUTES.genOperation]: "execute_tool", [ATTRIBUTES.tool]: tool };
+    const options = { attributes: { ...facts, ...about } };
+    const span = tracing.tracer.startSpan(`execute_tool ${tool}`, options, this.#traced.context);
+    try {
+      const result = await server.callTool(tool, input, signal);
+      if (result.isError) span.setStatus({ code: SpanStatusCode.ERROR });
+      return result;
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  get task(): Task {
+    return this.#turn.task;
+  }
+
+  get message(): Message {
+    return this.#turn.message;
+  }
+
+  get attempt(): number {
+    return this.#turn.attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#turn.signal;
+  }
+
+  get log(): Log {
+    return this.#turn.log;
+  }
+
+  get incoming(): AsyncIterable<Message> {
+    return this.#turn.incoming;
+  }
+
+  get shelf(): OwnShelf {
+    return this.#turn.shelf;
+  }
+
+  get caller(): Turn["caller"] {
+    return this.#turn.caller;
+  }
+
+  credentials(name: string): Promise<Credential | undefined> {
+    return this.#turn.credentials(name);
+  }
+
+  waysToAuthorize(wish: AuthWish): AuthWays {
+    return this.#turn.waysToAuthorize(wish);
+  }
+
+  history(): Promise<readonly Message[]> {
+    return this.#turn.history();
+  }
+
+  newId(): string {
+    return this.#turn.newId();
+  }
+
+  now(): number {
+    return this.#turn.now();
+  }
+
+  random(): number {
+    return this.#turn.random();
+  }
+}
+
+const keyOf = ({ kind, name, nth }: NotePlace): string => `${kind} ${nth} ${name}`;
+
+/** The span as what others are children of. */
+export const contextOf = (parent: Context, span: Span): Context => spans.setSpan(parent, span);

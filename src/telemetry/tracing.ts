@@ -1,0 +1,85 @@
+/** Where spans come from and go to: the SDK of the program that we are in, or one that the environment asks for. */
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Span,
+  type SpanOptions,
+  trace as spans,
+  type Tracer,
+  type TracerProvider,
+} from "@opentelemetry/api";
+import type { Trace } from "../model/index.ts";
+import type { Log } from "../ports.ts";
+import { loadProvider, type OtelParts, type Provider } from "./otel.ts";
+import { isSdkThere } from "./sdk.ts";
+import { toSpanContext } from "./spans.ts";
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** What is said may be in spans. */
+  readonly content: boolean;
+  now(): number;
+  /** `id`: see `idOfRun`. */
+  startSpan(name: string, options: SpanOptions, parent: Context, id: string | undefined): Span;
+  /** The id of the span of a run, which follows from its task; undefined: somebody else's SDK chooses ids. */
+  idOfRun(taskId: string, attempt: number): string | undefined;
+  /** What all spans below a run tell. */
+  keepFacts(run: Span, facts: Attributes): void;
+  dropFacts(run: Span): void;
+  factsOf(trace: Trace | undefined): Attributes | undefined;
+  close(): Promise<void>;
+}
+
+export interface TracingParts {
+  /** undefined: only the SDK of the program counts. */
+  readonly otel: OtelParts | undefined;
+  readonly version: string;
+  readonly content: boolean;
+  readonly now: () => number;
+  readonly digest: (text: string) => string;
+  readonly log: Log;
+}
+
+/** How long a stop waits for the last spans to be sent. */
+const FLUSH_MS = 3_000;
+
+/** undefined: there is nobody to send spans to. */
+export async function openTracing(parts: TracingParts): Promise<Tracing | undefined> {
+  const isThere = isSdkThere();
+  const own = isThere || !parts.otel ? undefined : await loadProvider(parts.otel, parts);
+  if (!isThere && !own) return undefined;
+  const provider: TracerProvider = own?.provider ?? spans.getTracerProvider();
+  const tracer = provider.getTracer("dragoman", parts.version);
+  const unregister = own ? register(own) : () => {};
+  const runs = new Map<string, Attributes>();
+  return {
+    tracer,
+    content: parts.content,
+    now: parts.now,
+    startSpan: (name, options, parent, id) =>
+      own
+        ? own.ids.next(id, () => tracer.startSpan(name, options, parent))
+        : tracer.startSpan(name, options, parent),
+    idOfRun: (taskId, attempt) => (own ? toSpanId(parts.digest(`${taskId} ${attempt}`)) : undefined),
+    keepFacts: (run, facts) => void runs.set(run.spanContext().spanId, facts),
+    dropFacts: run => void runs.delete(run.spanContext().spanId),
+    factsOf: trace => runs.get((trace && toSpanContext(trace)?.spanId) ?? ""),
+    async close() {
+      unregister();
+      await own?.close(FLUSH_MS);
+    },
+  };
+}
+
+/** So that libraries that agents use join in; the function takes it back. */
+function register({ provider, contexts }: Provider): () => void {
+  const isOurs = spans.setGlobalTracerProvider(provider);
+  const hasContexts = context.setGlobalContextManager(contexts);
+  return () => {
+    if (isOurs) spans.disable();
+    if (hasContexts) context.disable();
+  };
+}
+
+const toSpanId = (digest: string): string => Buffer.from(digest, "base64url").subarray(0, 8).toString("hex");

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createServer } from "node:net";
+import { credentials } from "@grpc/grpc-js";
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { createCertificate } from "../support/certificate.ts";
+import { until } from "../support/client.ts";
+import { createGate, type Gate } from "../support/gate.ts";
+import { createGrpcClient } from "../support/grpc.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+
+/** The files of docs/operate, as they are, with real proxies before a real server. */
+
+const fileOf = (name: string): string =>
+  readFileSync(new URL(`../../docs/operate/${name}`, import.meta.url), "utf8");
+
+let folder: ReturnType<typeof tempFolder>;
+let server: TestServer;
+let gate: Gate;
+let proxy: ChildProcess | undefined;
+const certificate = createCertificate();
+
+beforeEach(async () => {
+  folder = tempFolder();
+  gate = createGate();
+  const waiter: AgentDefinition = {
+    name: "waiter",
+    async *run(task) {
+      yield "one ";
+      await gate.opened;
+      yield `then ${task.text}`;
+    },
+  };
+  server = await serve([waiter], { trustProxy: true });
+});
+afterEach(async () => {
+  gate.open();
+  if (proxy?.exitCode === null && proxy.kill()) await once(proxy, "exit");
+  proxy = undefined;
+  await server.stop();
+  folder.remove();
+});
+
+const isThere = (program: string): boolean => spawnSync(program, ["version"]).error === undefined;
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+/** What our files name, as it is on this machine. */
+const atHome = (text: string, port: number): string =>
+  text
+    .replaceAll("127.0.0.1:2024", new URL(server.url).host)
+    .replaceAll("/etc/ssl/agents.example", `${folder.path}/tls`)
+    .replaceAll("agents.example", "localhost")
+    .replace("listen 443", `listen 127.0.0.1:${port}`);
+
+async function startNginx(port: number): Promise<void> {
+  writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
+  writeFileSync(`${folder.path}/tls.key`, certificate.key);
+  writeFileSync(`${folder.path}/site.conf`, atHome(fileOf("nginx.conf"), port));
+  const temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(one => `${one}_temp_path temp;`);
+  const main = `daemon off; pid nginx.pid; error_log stderr; events {}
+    http { access_log off; ${temps.join(" ")} include site.conf; }`;
+  writeFileSync(`${folder.path}/nginx.conf`, main);
+  mkdirSync(`${folder.path}/temp`);
+  await start("nginx", ["-p", folder.path, "-c", "nginx.conf"], port);
+}
+
+async function startCaddy(port: number): Promise<void> {
+  writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
+  writeFileSync(`${folder.path}/tls.key`, certificate.key);
+  const site = atHome(fileOf("Caddyfile"), port).replace(
+    "localhost {",
+    `localhost:${port} {\n\ttls ${folder.path}/tls.pem ${folder.path}/tls.key`,
+  );
+  const global = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n";
+  writeFileSync(`${folder.path}/Caddyfile`, global + site);
+  const words = ["run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
+  await start("caddy", words, port);
+}
+
+async function start(program: string, words: readonly string[], port: number): Promise<void> {
+  let said = "";
+  proxy = spawn(program, words, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path },
+  });
+  for (const stream of [proxy.stdout, proxy.stderr]) stream?.on("data", text => (said += text));
+  await until(async () => {
+    if (proxy?.exitCode !== null) throw new Error(`${program} ended: ${said}`);
+    return (await ask(port, "GET", "/.well-known/agent-card.json").catch(() => undefined)) !== undefined;
+  }, 20_000);
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+}
+
+/** `heard`: what came so far, whenever something does. */
+function ask(
+  port: number,
+  method: string,
+  path: string,
+  body?: string,
+  heard: (text: string) => void = () => {},
+): Promise<Reply> {
+  const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
+  const options = { host: "localhost", port, method, path, headers, ca: certificate.cert };
+  return new Promise((resolve, reject) => {
+    const asked = request(options, response => {
+      let text = "";
+      response.setEncoding("utf8").on("data", more => heard((text += more)));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+      response.on("error", reject);
+    });
+    asked.on("error", reject);
+    asked.end(body);
+  });
+}
+
+const MESSAGE = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "two" }] };
+const STREAM = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "SendStreamingMessage",
+  params: { message: MESSAGE },
+});
+
+async function passesEverything(port: number): Promise<void> {
+  let seen = "";
+  const streaming = ask(port, "POST", "/", STREAM, text => (seen = text));
+  // Its end is still to come: a proxy that waits for it would show nothing.
+  await until(() => seen.includes('"one "'), 20_000);
+  expect(seen).not.toContain('"then two"');
+  gate.open();
+  const stream = await streaming;
+  expect(stream.text).toContain('"then two"');
+  expect(stream.headers["content-type"]).toBe("text/event-stream");
+  expect(stream.headers["x-request-id"]).toMatch(/^[\w-]{20,}$/);
+
+  const card = JSON.parse((await ask(port, "GET", "/.well-known/agent-card.json")).text);
+  expect(JSON.stringify(card)).toContain("https://localhost");
+  for (const path of ["/metrics", "/admin/log-level", "/readyz"])
+    expect([path, (await ask(port, "GET", path)).status]).toEqual([path, 404]);
+  expect((await ask(port, "POST", "/", "x".repeat(11 * 1024 * 1024))).status).toBe(413);
+
+  const client = createGrpcClient(`localhost:${port}`, credentials.createSsl(Buffer.from(certificate.cert)));
+  const { json } = await client.ask("SendMessage", { message: { ...MESSAGE, messageId: "m2" } });
+  const streamed = await client
+    .open("SendStreamingMessage", { message: { ...MESSAGE, messageId: "m3" } })
+    .all();
+  client.close();
+  expect(JSON.stringify(json)).toContain("two");
+  expect(streamed.length).toBeGreaterThan(2);
+}
+
+const skipWithout = (context: TestContext, program: string): void => {
+  if (!isThere(program)) context.skip(`${program} is not installed: docs/operate is not tested with it`);
+};
+
+describe("behind a proxy", () => {
+  it("nginx, as docs/operate has it, passes on streams at once, and gRPC", async context => {
+    skipWithout(context, "nginx");
+    const port = await freePort();
+    await startNginx(port);
+    await passesEverything(port);
+  });
+
+  it("Caddy, as docs/operate has it, does, too", async context => {
+    skipWithout(context, "caddy");
+    const port = await freePort();
+    await startCaddy(port);
+    await passesEverything(port);
+  });
+
+  it("the unit is one that systemd understands", context => {
+    skipWithout(context, "systemd-analyze");
+    const unit = fileOf("dragoman.service").replace(/^ExecStart=\S+/m, "ExecStart=/bin/true");
+    writeFileSync(`${folder.path}/dragoman.service`, unit);
+    const { status, stderr } = spawnSync("systemd-analyze", ["verify", `${folder.path}/dragoman.service`]);
+    expect([status, stderr.toString()]).toEqual([0, ""]);
+  });
+
+  it("the rules are ones that Prometheus understands, and so are our metrics", async context => {
+    skipWithout(context, "promtool");
+    const rules = new URL("../../docs/operate/alerts.yml", import.meta.url).pathname;
+    const checked = spawnSync("promtool", ["check", "rules", rules]);
+    expect([checked.status, checked.stdout.toString()]).toEqual([0, expect.stringContaining("SUCCESS")]);
+    const input = await (await fetch(`${server.url}/metrics`)).text();
+    const ours = input.split(/\n(?=# HELP)/).filter(block => block.startsWith("# HELP dragoman_"));
+    const linted = spawnSync("promtool", ["check", "metrics"], { input: `${ours.join("\n")}\n` });
+    expect([linted.status, linted.stderr.toString()]).toEqual([0, ""]);
+  });
+});

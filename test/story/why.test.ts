@@ -1,0 +1,95 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
+import { runCli } from "../support/cli.ts";
+import { rpc, said, until } from "../support/client.ts";
+import { tempFolder } from "../support/server.ts";
+import { taskOf } from "../support/wire.ts";
+
+let folder: ReturnType<typeof tempFolder>;
+beforeEach(() => {
+  folder = tempFolder();
+});
+afterEach(async () => {
+  await endChildren();
+  folder.remove();
+});
+
+const serve = (name: string, body: string): Promise<Child> =>
+  startChild({ agents: [writeAgent(folder.path, name, body)], data: `${folder.path}/data` });
+const why = (id: string, ...flags: readonly string[]) =>
+  runCli("why", id, "--data", `${folder.path}/data`, ...flags);
+
+const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+it("tells, while the server runs and after it, who called, what waited, which runs were cut off, and what it cost", async () => {
+  const body = `
+    const { existsSync, writeFileSync } = await import("node:fs");
+    if (task.turn === 1) return yield ctx.ask("For how many?");
+    await ctx.step("look up", () => 42);
+    writeFileSync("${folder.path}/here", "");
+    while (!existsSync("${folder.path}/open")) await sleep(10, undefined, { signal: ctx.signal });
+    ctx.usage({ inputTokens: 1200, cost: 0.25 });
+    for (const word of ["a ", "table ", "for ", task.text]) yield word;`;
+  const first = await serve("waiter", body);
+  const asked = await fetch(`${first.url}/agents/waiter/message:send`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "A2A-Version": "1.0", traceparent: TRACEPARENT },
+    body: JSON.stringify(said("a table, please")),
+  });
+  const { task } = (await asked.json()) as { task: { id: string } };
+  const { id } = task;
+  expect((await why(id)).out).toContain("It waits for an answer of its caller since");
+  const answer = { ...said("two", { taskId: id }), configuration: { returnImmediately: true } };
+  await rpc(first.url, "SendMessage", answer);
+  await until(() => existsSync(`${folder.path}/here`));
+  expect((await why(id)).out).toMatch(/why +Run 2 is at it since/);
+  await first.kill();
+  writeFileSync(`${folder.path}/open`, "");
+  const second = await serve("waiter", body);
+  await until(async () => {
+    const { body: got } = await rpc(second.url, "GetTask", { id });
+    return taskOf(got).status.state === "TASK_STATE_COMPLETED";
+  });
+  const { code, out } = await why(id);
+  await second.stop();
+  expect(code).toBe(0);
+  expect(out.split("\n").length).toBeLessThan(40);
+  expect(out).toMatch(/agent +waiter: completed in /);
+  expect(out).toMatch(/why +It went well after 1 run that was cut off\./);
+  expect(out).toMatch(/caller +anonymous of default, in v1 over HTTP\+JSON and JSON-RPC/);
+  expect(out).toMatch(/trace +4bf92f3577b34da6a3ce929d0e0e4736/);
+  expect(out).toMatch(/time +in line .*, at work .*, waiting for the caller .*, cut off /);
+  expect(out).toMatch(/turns +2, 3 runs, 1 step/);
+  expect(out).toMatch(/usage +inputTokens 1,200, cost 0\.25/);
+  expect(out).toMatch(/run 2 +turn 2 .* cut off after /);
+  expect(out).toMatch(/step +look up/);
+  expect(out).toMatch(/artifact +response-2: 4 pieces/);
+});
+
+it("prints all of it for programs", async () => {
+  const server = await serve("breaker", `throw new Error("it broke");`);
+  const { body } = await rpc(server.url, "SendMessage", said("go"));
+  await server.stop();
+  const { id } = taskOf(body);
+  const { code, out } = await why(id, "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    task: { id, agent: "breaker", state: "failed" },
+    caller: { tenant: "default", principal: "anonymous", dialect: "v1" },
+    verdict: expect.stringMatching(/^It broke off: The agent failed\. .* under /),
+    turns: [{ turn: 1, text: "go", via: "jsonrpc" }],
+    attempts: [{ attempt: 1, turn: 1, outcome: "broken" }],
+    pushes: [],
+    phase: "ended",
+  });
+  expect(out).not.toContain("it broke");
+});
+
+it("says where it looked if there is no such task", async () => {
+  const server = await serve("echo", "yield task.text;");
+  const { code, err } = await why("nobody-knows");
+  await server.stop();
+  expect(code).toBe(1);
+  expect(err).toContain(`There is no task nobody-knows in ${folder.path}/data`);
+});

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type JsonExport, readJson, readProtobuf, type Seen } from "./otlp.ts";
+
+export interface Export {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Where spans go: a server that speaks OTLP over HTTP, in JSON and in Protocol Buffers. */
+export interface Collector {
+  readonly url: string;
+  readonly spans: readonly Seen[];
+  readonly exports: readonly Export[];
+  close(): Promise<void>;
+}
+
+export async function startCollector(): Promise<Collector> {
+  const spans: Seen[] = [];
+  const exports: Export[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const { headers } = request;
+    const isJson = headers["content-type"] === "application/json";
+    spans.push(...(isJson ? readJson(JSON.parse(body.toString("utf8")) as JsonExport) : readProtobuf(body)));
+    exports.push({ path: request.url ?? "", headers });
+    response.writeHead(200, { "Content-Type": headers["content-type"] ?? "" });
+    response.end(isJson ? "{}" : "");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    exports,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** The tree of a trace, as lines: each span two columns to the right of its parent, those of one parent by their names. */
+export function treeOf(spans: readonly Seen[]): readonly string[] {
+  const known = new Set(spans.map(span => span.spanId));
+  const roots = spans.filter(span => !known.has(span.parentSpanId));
+  const lines = (span: Seen, depth: number): readonly string[] => [
+    `${"  ".repeat(depth)}${span.resource["service.name"]}: ${span.name}`,
+    ...below(spans.filter(one => one.parentSpanId === span.spanId)).flatMap(one => lines(one, depth + 1)),
+  ];
+  return below(roots).flatMap(span => lines(span, 0));
+}
+
+const below = (spans: readonly Seen[]): readonly Seen[] =>
+  spans.toSorted((one, other) => one.name.localeCompare(other.name));
