@@ -2,8 +2,13 @@ import type { Bus } from "../ports.ts";
 
 type Heard = () => void;
 
+export interface LocalBus extends Bus {
+  /** Rings for everybody who listens. */
+  ringAll(): void;
+}
+
 /** A bus inside one process. It cannot lose a ring. */
-export function createLocalBus(): Bus {
+export function createLocalBus(): LocalBus {
   /** Most topics have one listener: it stands here by itself. */
   const topics = new Map<string, Heard | Set<Heard>>();
 
@@ -13,11 +18,16 @@ export function createLocalBus(): Bus {
     else if (there instanceof Set && there.delete(heard) && there.size === 0) topics.delete(topic);
   }
 
+  function ring(topic: string): void {
+    const there = topics.get(topic);
+    if (typeof there === "function") there();
+    else if (there) for (const heard of there) heard();
+  }
+
   return {
-    ring(topic) {
-      const there = topics.get(topic);
-      if (typeof there === "function") there();
-      else if (there) for (const heard of there) heard();
+    ring,
+    ringAll() {
+      for (const topic of [...topics.keys()]) ring(topic);
     },
     listen(topic, heard) {
       const there = topics.get(topic);

@@ -1,0 +1,278 @@
+/** Several nodes on one Postgres: what is seen on another node than the one where it is said, how soon, and after a kill. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasNats, type Node, type Place, startNats, startNode, startPostgres } from "./cluster/house.ts";
+import { beginTask, type Chunk, now, openStreams, type Seen, type Streams } from "./cluster/streams.ts";
+import { readCpuMs, readFamilyCpuMs } from "./proc.ts";
+import { toSpread } from "./ratios.ts";
+import { toTable } from "./report.ts";
+import type { Tools } from "./run.ts";
+import { CLUSTER } from "./scenarios.ts";
+
+/** How many nodes, and how they wake each other. */
+interface Setting {
+  nodes: number;
+  bell: "NOTIFY" | "NATS";
+}
+const SETTINGS: Setting[] = [
+  { nodes: 1, bell: "NOTIFY" },
+  { nodes: 2, bell: "NOTIFY" },
+  { nodes: 3, bell: "NOTIFY" },
+  { nodes: 2, bell: "NATS" },
+  { nodes: 3, bell: "NATS" },
+];
+
+/** What one round of one setting found. */
+export interface ClusterReading extends Setting {
+  perSecond: number;
+  /** Microseconds of CPU for each event: where it is said, where it is read, in Postgres. */
+  cpu: { runs: number; reads: number; postgres: number };
+  p50Ms: number;
+  p99Ms: number;
+  /** After a kill: until all its runs have said something elsewhere, and until all are done; undefined: there is nobody to take over. */
+  takeOverMs: number | undefined;
+  doneMs: number | undefined;
+}
+
+export interface ClusterResult {
+  readings: ClusterReading[];
+  problems: string[];
+}
+
+/** Flat out: so many runs, each with so many events. */
+const FLOODS = 100;
+const FLOOD = { count: 2_000, pauseMs: 0 };
+/** About 1,000 events a second, for ten seconds. */
+const DRIPS = 20;
+const DRIP = { count: 500, pauseMs: 20 };
+/** Runs that are cut off, each with two seconds of work. */
+const CUT_OFF = 6;
+const TASK = { count: 100, pauseMs: 20 };
+const LEASE_MS = 2_000;
+/** Everybody waits so long, until all is read that is going to be said. */
+const AHEAD_MS = 3_000;
+const WAIT_MS_MAX = 120_000;
+
+export async function runCluster(tools: Tools): Promise<ClusterResult> {
+  const { children, options, tell } = tools;
+  tell(
+    `\n${CLUSTER}: nodes on one Postgres that writes to disk; ${FLOODS} runs flat out, then ${DRIPS} at 50 events/s, then a kill`,
+  );
+  const result: ClusterResult = { readings: [], problems: [] };
+  const settings = SETTINGS.filter(({ bell }) => bell === "NOTIFY" || hasNats);
+  if (!hasNats)
+    tell("  NATS is left out: there is no nats-server here (Debian's package of that name brings it)");
+  const postgres = await startPostgres(children, options.folder);
+  try {
+    for (let round = 0; round < options.clusterRounds; round++)
+      for (const setting of settings) await measureOne(setting, postgres, result, tools);
+  } finally {
+    await postgres.stop();
+  }
+  return result;
+}
+
+async function measureOne(
+  setting: Setting,
+  postgres: Place,
+  result: ClusterResult,
+  tools: Tools,
+): Promise<void> {
+  const label = `${setting.nodes} ${setting.bell}`;
+  try {
+    const reading = await measure(setting, postgres, tools);
+    result.readings.push(reading);
+    tools.tell(`  ${label}: ${toCells(reading).slice(2).join("  ")}`);
+  } catch (error) {
+    result.problems.push(`${CLUSTER}, ${label}: ${(error as Error).message}`);
+    tools.tell(`  ${label}: ${(error as Error).message}`);
+  }
+}
+
+async function measure(setting: Setting, postgres: Place, tools: Tools): Promise<ClusterReading> {
+  const { children } = tools;
+  const data = await postgres.createDatabase();
+  const nats = setting.bell === "NATS" ? await startNats(children) : undefined;
+  const flags = ["--lease-ms", String(LEASE_MS), ...(nats ? ["--bell", nats.url] : [])];
+  const nodes: Node[] = [];
+  const start = async (more: readonly string[] = []): Promise<Node> => {
+    const node = await startNode(children, data, [...flags, ...more]);
+    nodes.push(node);
+    return node;
+  };
+  try {
+    // The first one reads, and hardly runs anything itself; with one node, it does both.
+    const reads = await start(setting.nodes > 1 ? ["--runs-max", "1"] : []);
+    while (nodes.length < setting.nodes) await start();
+    const runs = setting.nodes > 1 ? nodes.slice(1) : nodes;
+    const flood = await measureFlood(reads, runs, postgres);
+    const drip = await measureDrip(reads, runs);
+    if (setting.nodes === 1)
+      return { ...setting, ...flood, ...drip, takeOverMs: undefined, doneMs: undefined };
+    await children.end(reads.child);
+    const heir = await start();
+    return { ...setting, ...flood, ...drip, ...(await measureKill(heir, runs, children.end)) };
+  } finally {
+    await Promise.all(nodes.map(node => children.end(node.child)));
+    await nats?.stop();
+  }
+}
+
+/** Tasks that run on some nodes in turn, and are read from another; they begin when everybody listens. */
+async function begin(
+  reads: Node,
+  runs: readonly Node[],
+  count: number,
+  work: { readonly count: number; readonly pauseMs: number },
+): Promise<Streams> {
+  const beginAt = Math.ceil(now() + AHEAD_MS);
+  const text = `flood ${work.count} ${work.pauseMs} ${beginAt}`;
+  const ids = await Promise.all(
+    Array.from({ length: count }, (_, i) => beginTask((runs[i % runs.length] as Node).url, text)),
+  );
+  const streams = await openStreams(reads.url, ids);
+  if (now() > beginAt) throw new Error("the machine is too slow to begin in time");
+  return streams;
+}
+
+async function untilOver({ over, each }: Streams): Promise<void> {
+  const late = sleep(WAIT_MS_MAX, "late", { ref: false });
+  if ((await Promise.race([over, late])) !== "late") return;
+  const open = each.filter(one => one.endedAt === undefined).length;
+  throw new Error(`${open} of ${each.length} streams were still open after ${WAIT_MS_MAX / 1_000} s`);
+}
+
+/** All that was said elsewhere; with one node, all. */
+const chunksOf = ({ each }: Streams, reads: Node, runs: readonly Node[]): readonly Chunk[] =>
+  each.flatMap(one => one.chunks).filter(chunk => runs.includes(reads) || chunk.pid !== reads.group);
+
+async function measureFlood(
+  reads: Node,
+  runs: readonly Node[],
+  postgres: Place,
+): Promise<Pick<ClusterReading, "perSecond" | "cpu">> {
+  const look = () => ({
+    runs: runs.reduce((sum, node) => sum + readCpuMs(node.group), 0),
+    reads: readCpuMs(reads.group),
+    postgres: readFamilyCpuMs(postgres.group),
+  });
+  const streams = await begin(reads, runs, FLOODS, FLOOD);
+  const before = look();
+  await untilOver(streams);
+  const after = look();
+  const all = streams.each.reduce((sum, one) => sum + one.chunks.length, 0);
+  if (all !== FLOODS * FLOOD.count) throw new Error(`${all} chunks came instead of ${FLOODS * FLOOD.count}`);
+  const chunks = chunksOf(streams, reads, runs);
+  const [first, last] = [Math.min, Math.max].map(of =>
+    chunks.reduce((at, one) => of(at, one.cameAt), chunks[0]?.cameAt ?? 0),
+  ) as [number, number];
+  const perChunk = (of: "runs" | "reads" | "postgres"): number => (1_000 * (after[of] - before[of])) / all;
+  return {
+    perSecond: chunks.length / ((last - first) / 1_000),
+    cpu: { runs: perChunk("runs"), reads: perChunk("reads"), postgres: perChunk("postgres") },
+  };
+}
+
+async function measureDrip(
+  reads: Node,
+  runs: readonly Node[],
+): Promise<Pick<ClusterReading, "p50Ms" | "p99Ms">> {
+  const streams = await begin(reads, runs, DRIPS, DRIP);
+  await untilOver(streams);
+  const delays = chunksOf(streams, reads, runs)
+    .map(chunk => chunk.cameAt - chunk.saidAt)
+    .toSorted((a, b) => a - b);
+  const at = (share: number): number => delays[Math.floor(share * (delays.length - 1))] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** The node with most of the runs is killed; whoever is left takes them over. */
+async function measureKill(
+  heir: Node,
+  others: readonly Node[],
+  end: (child: Node["child"]) => Promise<void>,
+): Promise<{ takeOverMs: number; doneMs: number }> {
+  const streams = await begin(heir, others, CUT_OFF * (others.length + 1), TASK);
+  while (streams.each.some(one => one.chunks.length === 0)) await sleep(5);
+  const runsOf = ({ group }: Node): readonly Seen[] =>
+    streams.each.filter(one => one.chunks[0]?.pid === group);
+  const [victim] = others.toSorted((a, b) => runsOf(b).length - runsOf(a).length) as [Node];
+  const cutOff = runsOf(victim);
+  if (cutOff.length === 0) throw new Error("nobody but the node that reads ran anything");
+  await end(victim.child);
+  const killedAt = now();
+  await untilOver(streams);
+  const taken = cutOff.map(one => one.chunks.find(chunk => chunk.pid !== victim.group)?.cameAt ?? Number.NaN);
+  const ended = cutOff.map(one => one.endedAt ?? Number.NaN);
+  return { takeOverMs: Math.max(...taken) - killedAt, doneMs: Math.max(...ended) - killedAt };
+}
+
+/** What a prototype of 120 lines reached, without HTTP: two processes that run, one that reads from Postgres itself. */
+const PROTOTYPE = ["prototype", "NOTIFY", "30200", "", "11.0", "48.0", "", "4.3 s"];
+const HEAD = [
+  "nodes",
+  "bell",
+  "events/s",
+  "µs CPU/event: runs, reads, Postgres",
+  "p50 ms",
+  "p99 ms",
+  "taken over",
+  "all done",
+];
+
+export function describeCluster({ readings, problems }: ClusterResult): string {
+  const rows = SETTINGS.flatMap(({ nodes, bell }) => {
+    const found = readings.filter(one => one.nodes === nodes && one.bell === bell);
+    return found.length === 0 ? [] : [toCells(toMedian(found))];
+  });
+  return [
+    "",
+    ...toTable(HEAD, [...rows, PROTOTYPE]),
+    "",
+    "Medians. events/s: seen by a client of one node while they are said on the others (with one node: on the same).",
+    `p50, p99: from the agent to the client, at about 1,000 events/s. taken over, all done: the last of the\nruns of a node after kill -9, with a lease of ${LEASE_MS / 1_000} s and 2 s of work each.`,
+    ...problems,
+    "",
+  ].join("\n");
+}
+
+function toMedian(found: readonly ClusterReading[]): ClusterReading {
+  const median = (of: (one: ClusterReading) => number | undefined): number =>
+    toSpread(found.map(one => of(one) ?? Number.NaN)).median;
+  return {
+    ...(found[0] as ClusterReading),
+    perSecond: median(one => one.perSecond),
+    cpu: {
+      runs: median(one => one.cpu.runs),
+      reads: median(one => one.cpu.reads),
+      postgres: median(one => one.cpu.postgres),
+    },
+    p50Ms: median(one => one.p50Ms),
+    p99Ms: median(one => one.p99Ms),
+    takeOverMs: median(one => one.takeOverMs),
+    doneMs: median(one => one.doneMs),
+  };
+}
+
+function toCells({
+  nodes,
+  bell,
+  perSecond,
+  cpu,
+  p50Ms,
+  p99Ms,
+  takeOverMs,
+  doneMs,
+}: ClusterReading): string[] {
+  const seconds = (ms: number | undefined): string =>
+    ms === undefined || Number.isNaN(ms) ? "" : `${(ms / 1_000).toFixed(1)} s`;
+  return [
+    String(nodes),
+    nodes === 1 ? "" : bell,
+    Math.round(perSecond).toString(),
+    [cpu.runs, cpu.reads, cpu.postgres].map(one => one.toFixed(1)).join(", "),
+    p50Ms.toFixed(1),
+    p99Ms.toFixed(1),
+    seconds(takeOverMs),
+    seconds(doneMs),
+  ];
+}

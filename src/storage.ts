@@ -1,0 +1,160 @@
+/** Where everything is kept, as the settings say it: in memory, in a folder, or in a database that many nodes share. */
+import { createLocalBus } from "./bus/local.ts";
+import type { RemoteBus } from "./bus/remote.ts";
+import { runQuotaOf } from "./limits/index.ts";
+import { LIMITS, type Quotas, type Scope, type TaskId } from "./model/index.ts";
+import { StartRefusal } from "./operate.ts";
+import { loadPeer } from "./peer.ts";
+import { type Bus, DUE, type Log, PUSH_DUE, type Store, type TokenBook } from "./ports.ts";
+import { createMemoryTokenBook } from "./store/memory/access.ts";
+import { createMemoryStore } from "./store/memory/index.ts";
+import type { PostgresStore } from "./store/postgres/index.ts";
+import { createSqliteTokenBook } from "./store/sqlite/access.ts";
+import { createSqliteStore } from "./store/sqlite/index.ts";
+import type { Telemetry } from "./telemetry/index.ts";
+import type { Clock } from "./world.ts";
+
+export interface StorageParts {
+  readonly settings: {
+    readonly data: string;
+    readonly durability: "power" | "process";
+    readonly leaseMs: number;
+    readonly quotas: Quotas;
+    readonly bell: string | undefined;
+    readonly databaseDirectUrl: string | undefined;
+    readonly databaseConnectionsMax: number;
+    readonly pushTimeoutMs: number;
+  };
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** This node, like no other. */
+  readonly node: string;
+  readonly log: Log;
+}
+
+export interface Storage {
+  readonly store: Store;
+  readonly bus: Bus;
+  openTokens(): Promise<TokenBook>;
+  /** The keys that all nodes share, made the first time; undefined: this one is alone, and keeps its keys itself. */
+  sharedKeys(make: () => string): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export const isShared = (data: string): boolean => /^postgres(?:ql)?:\/\//.test(data);
+
+export function openStorage(parts: StorageParts): Promise<Storage> {
+  return isShared(parts.settings.data) ? openDatabase(parts) : openAlone(parts);
+}
+
+/** What every store is told. */
+function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
+  return {
+    now: clock.now,
+    leaseMs: settings.leaseMs,
+    durability: settings.durability,
+    runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),
+    hotEventsMax: LIMITS.hotEventsMax,
+    hotTasksMax: LIMITS.hotTasksMax,
+    hotBytesMax: LIMITS.hotBytesMax,
+    onCommitted: (taskId: TaskId) => bus.ring(taskId),
+    onDue: () => bus.ring(DUE),
+    onPushDue: () => bus.ring(PUSH_DUE),
+    onDamaged: (taskId: TaskId, error: unknown) =>
+      log.error({ taskId, err: error }, "what is recorded of a task cannot be read; it is left out"),
+  };
+}
+
+async function openAlone(parts: StorageParts): Promise<Storage> {
+  const { settings, clock, telemetry } = parts;
+  const bus = createLocalBus();
+  const inner = { ...storeParts(parts, bus), aroundJournal: telemetry.journal };
+  const inMemory = settings.data === ":memory:";
+  const store = telemetry.store(
+    inMemory ? createMemoryStore(inner) : createSqliteStore({ ...inner, folder: settings.data }),
+  );
+  return {
+    store,
+    bus,
+    openTokens: async () =>
+      inMemory ? createMemoryTokenBook() : createSqliteTokenBook({ folder: settings.data, now: clock.now }),
+    sharedKeys: async () => undefined,
+    close: () => store.close(),
+  };
+}
+
+/** How long rings to other nodes are gathered. */
+const GATHER_MS = 2;
+/** Between two looks at the clock of the database. */
+const CLOCK_MS = 60_000;
+
+async function openDatabase(parts: StorageParts): Promise<Storage> {
+  const { settings, clock, telemetry, node, log } = parts;
+  const { createPostgresStore, createPostgresTokenBook } = await loadPeer(
+    "pg",
+    "A store in Postgres",
+    () => import("./store/postgres/index.ts"),
+  );
+  const url = settings.data;
+  // The store rings, and what other nodes ring for it must know at once: each needs the other.
+  const bell: { bus?: RemoteBus } = {};
+  const ring = { ring: (topic: string) => bell.bus?.ring(topic) } as Bus;
+  const inner = await createPostgresStore({
+    ...storeParts(parts, ring),
+    hotTasksMax: LIMITS.knownTasksMax,
+    hotBytesMax: LIMITS.knownBytesMax,
+    pushLeaseMs: settings.pushTimeoutMs + settings.leaseMs,
+    url,
+    node,
+    connectionsMax: settings.databaseConnectionsMax,
+    statementMs: LIMITS.statementMs,
+    log,
+  });
+  const bus = await openBell(parts, inner).catch(async error => {
+    await inner.close();
+    throw error;
+  });
+  bell.bus = bus;
+  // The database's time counts: leases and logs of all nodes are in it.
+  await clock.follow(inner.time);
+  const timer = setInterval(() => void clock.follow(inner.time).catch(() => {}), CLOCK_MS).unref();
+  const store = telemetry.store(inner);
+  return {
+    store,
+    bus,
+    openTokens: () => createPostgresTokenBook({ url, now: clock.now, log }),
+    sharedKeys: make => inner.sharedKeys(make),
+    async close() {
+      clearInterval(timer);
+      await store.close();
+      await bus.close();
+    },
+  };
+}
+
+async function openBell({ settings, node, log }: StorageParts, store: PostgresStore): Promise<RemoteBus> {
+  const { bell, data, databaseDirectUrl } = settings;
+  const parts = {
+    node,
+    cluster: store.cluster,
+    gatherMs: GATHER_MS,
+    pollMs: LIMITS.busPollMs,
+    onRemote: (topic: string | undefined) => store.doubt(topic as TaskId | undefined),
+    log,
+  };
+  if (bell !== undefined) {
+    const { createNatsBus } = await loadPeer(
+      "@nats-io/transport-node",
+      "A bell over NATS",
+      () => import("./bus/nats.ts"),
+    );
+    return createNatsBus({ ...parts, url: bell });
+  }
+  if (store.pooled && databaseDirectUrl === undefined) throw new StartRefusal(POOLED);
+  const { createPostgresBus } = await import("./bus/postgres.ts");
+  return createPostgresBus({ ...parts, url: databaseDirectUrl ?? data });
+}
+
+const POOLED =
+  "--data leads to a pooler such as PgBouncer: nodes cannot wake each other through it. Give the address of the database " +
+  "itself with --database-direct-url, or a bell of its own with --bell nats://….";

@@ -1,0 +1,56 @@
+import type { Json } from "../../model/index.ts";
+import type { Shelf, Shelved } from "../../ports.ts";
+import { checkShelved } from "../hot/shelf.ts";
+import type { Database } from "./database.ts";
+import type { Owners } from "./owners.ts";
+
+/** After every text with the same beginning. */
+const BEYOND = "\u{10ffff}";
+
+export function createShelf(db: Database, owners: Owners): Shelf {
+  const list: Shelf["list"] = async ({ scope, agent, shelf }, range) => {
+    const owner = await owners.find(scope, agent);
+    if (owner === undefined) return [];
+    const { prefix, backwards, max } = range;
+    const end = `${prefix}${BEYOND}`;
+    const beyond = range.beyond ?? (backwards ? end : "");
+    const rows = await db.query<{ key: string; value: string }>(
+      `SELECT key, value FROM shelf WHERE owner = $1 AND shelf = $2 AND key >= $3 AND key < $4
+       AND key ${backwards ? "<" : ">"} $5 ORDER BY key ${backwards ? "DESC" : "ASC"} LIMIT $6`,
+      [owner, shelf, prefix, end, beyond, max],
+    );
+    return rows.map(({ key, value }): Shelved => ({ key, value: JSON.parse(value) as Json }));
+  };
+  return {
+    list,
+    async get(place, key) {
+      const [found] = await list(place, { prefix: key, max: 1 });
+      return found?.key === key ? found.value : undefined;
+    },
+    async put({ scope, agent, shelf }, changes) {
+      for (const change of changes) checkShelved(change);
+      if (changes.length === 0) return;
+      const owner = await owners.idOf(scope, agent);
+      // Of several values under one key the last one counts. In one order for all, so that nobody waits in a circle.
+      const last = [...new Map(changes.map(one => [one.key, one.value]))].sort(([a], [b]) =>
+        a < b ? -1 : 1,
+      );
+      const gone = last.filter(([, value]) => value === undefined).map(([key]) => key);
+      const kept = last.filter(([, value]) => value !== undefined);
+      await db.transact(async on => {
+        if (gone.length > 0)
+          await on.query("DELETE FROM shelf WHERE owner = $1 AND shelf = $2 AND key = ANY($3)", [
+            owner,
+            shelf,
+            gone,
+          ]);
+        if (kept.length > 0)
+          await on.query(
+            "INSERT INTO shelf (owner, shelf, key, value) SELECT $1, $2, * FROM unnest($3::text[], $4::text[]) " +
+              "ON CONFLICT (owner, shelf, key) DO UPDATE SET value = excluded.value",
+            [owner, shelf, kept.map(([key]) => key), kept.map(([, value]) => JSON.stringify(value))],
+          );
+      });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { sql as first } from "./0001.ts";
+import { sql as pushes } from "./0002.ts";
+import { sql as access } from "./0003.ts";
+import { sql as nodes } from "./0004.ts";
+
+export interface Migration {
+  readonly sql: string;
+  /** The oldest schema whose servers can still work beside it: lower than its own, as long as it only adds. */
+  readonly oldest: number;
+}
+
+/** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
+export const MIGRATIONS: readonly Migration[] = [
+  { sql: first, oldest: 1 },
+  { sql: pushes, oldest: 2 },
+  { sql: access, oldest: 3 },
+  { sql: nodes, oldest: 4 },
+];

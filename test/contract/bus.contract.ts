@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RemoteBus } from "../../src/bus/remote.ts";
+import { until } from "../support/client.ts";
+
+export interface BusUnderTest {
+  /** A node: all nodes of one test hear each other. */
+  open(node: string, onRemote: (topic: string | undefined) => void): RemoteBus;
+  /** One that nobody answers. */
+  lonely(node: string): RemoteBus;
+  /** Breaks all connections; they may be made again. */
+  cut(): Promise<void>;
+}
+
+/** What every bus between nodes must do. */
+export function busContract(name: string, create: () => BusUnderTest): void {
+  describe(`the bus over ${name}`, () => {
+    let under: BusUnderTest;
+    let nodes: RemoteBus[] = [];
+    const heard: string[] = [];
+    const open = (node: string): RemoteBus => {
+      const bus = under.open(node, topic => void heard.push(`${node} ${topic ?? "*"}`));
+      nodes.push(bus);
+      return bus;
+    };
+    beforeEach(() => {
+      under = create();
+      heard.length = 0;
+    });
+    afterEach(async () => {
+      await Promise.all(nodes.map(node => node.close()));
+      nodes = [];
+    });
+    /** Rings until it is heard: a node hears only when it is connected. */
+    const connect = (from: RemoteBus, to: string): Promise<void> =>
+      until(() => {
+        from.ring("ready");
+        return Promise.resolve(heard.includes(`${to} ready`));
+      });
+
+    it("wakes those who listen on this node at once, and on others soon", async () => {
+      const [a, b] = [open("a"), open("b")];
+      let [here, there] = [0, 0];
+      a.listen("t", () => void here++);
+      b.listen("t", () => void there++);
+      a.ring("t");
+      expect(here).toBe(1);
+      await connect(a, "b");
+      a.ring("t");
+      await until(() => Promise.resolve(there > 0 && heard.includes("b t")));
+      expect(heard).not.toContain("b u");
+    });
+
+    it("tells the store of other nodes' rings before it wakes anybody, and never of its own", async () => {
+      const [a, b] = [open("a"), open("b")];
+      await connect(a, "b");
+      const order: string[] = [];
+      b.listen("x", () => void order.push(heard.includes("b x") ? "after" : "before"));
+      a.ring("x");
+      await until(() => Promise.resolve(order.includes("after")));
+      expect(heard).not.toContain("a x");
+    });
+
+    it("carries thousands of rings, however many they are at once", async () => {
+      const a = open("a");
+      open("b");
+      await connect(a, "b");
+      const topics = Array.from(
+        { length: 3_000 },
+        (_, i) => `018f0000-0000-7000-8000-${String(i).padStart(12, "0")}`,
+      );
+      for (const topic of topics) a.ring(topic);
+      await until(() => Promise.resolve(topics.every(topic => heard.includes(`b ${topic}`))));
+    });
+
+    it("whoever does not listen any longer is not woken", async () => {
+      const a = open("a");
+      let count = 0;
+      const deafen = a.listen("t", () => void count++);
+      deafen();
+      a.ring("t");
+      expect(count).toBe(0);
+    });
+
+    it("after a connection broke, everybody looks again, and rings are heard as before", async () => {
+      const [a, b] = [open("a"), open("b")];
+      await connect(a, "b");
+      let woken = 0;
+      b.listen("t", () => void woken++);
+      heard.length = 0;
+      await under.cut();
+      await until(() => Promise.resolve(heard.includes("b *") && woken > 0));
+      heard.length = 0;
+      await connect(a, "b");
+    });
+
+    it("what could not be told while a connection was broken is made good when it is there again", async () => {
+      const [a, b] = [open("a"), open("b")];
+      await connect(a, "b");
+      await connect(b, "a");
+      const cut = under.cut();
+      // Nobody knows which of these go through: whoever listens looks again, here and there.
+      const ring = setInterval(() => a.ring("lost"), 1);
+      await cut;
+      clearInterval(ring);
+      await until(() => Promise.resolve(heard.includes("a *") && heard.includes("b *")));
+      heard.length = 0;
+      await connect(b, "a");
+    });
+
+    it("is closed at once, also where nobody answers", async () => {
+      const bus = under.lonely("alone");
+      bus.ring("t");
+      await bus.close();
+    });
+  });
+}

@@ -1,0 +1,295 @@
+import { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
+import type { Delivery, Run } from "../../src/ports.ts";
+import type { HotParts } from "../../src/store/hot/store.ts";
+import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
+import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import { findMissed } from "../../src/store/postgres/pushes.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { createTestLog } from "../support/server.ts";
+import { AGENTS, alice, chunk, ECHO, Stage, status } from "./stage.ts";
+
+/** What several nodes on one Postgres must do beyond what any store must. */
+
+let postgres: TestPostgres;
+let url: string;
+let on: Stage;
+let nodes: PostgresStore[] = [];
+let side: Client;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres.stop());
+beforeEach(async () => {
+  url = await postgres.createDatabase();
+  on = new Stage({ open: () => nodes[0] as PostgresStore, lasting: true, shared: true, remove() {} });
+  side = new Client({ connectionString: url });
+  await side.connect();
+});
+afterEach(async () => {
+  await Promise.all(nodes.map(node => node.close()));
+  nodes = [];
+  await side.end();
+});
+
+const LEASE_MS = 1_000;
+
+/** A node; the first one is on stage. */
+async function open(more: Partial<HotParts> = {}): Promise<PostgresStore> {
+  const node = await createPostgresStore({
+    now: () => on.now,
+    leaseMs: LEASE_MS,
+    pushLeaseMs: LEASE_MS,
+    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
+    hotEventsMax: 1_024,
+    hotTasksMax: 100,
+    hotBytesMax: 1_000_000,
+    onCommitted() {},
+    onDue() {},
+    onPushDue() {},
+    ...more,
+    url,
+    node: `node ${nodes.length}`,
+    durability: "power",
+    connectionsMax: 4,
+    statementMs: 10_000,
+    log: createTestLog(),
+  });
+  nodes.push(node);
+  on.store = nodes[0] as PostgresStore;
+  return node;
+}
+const claim = (node: PostgresStore, max = 10): Promise<readonly Run[]> =>
+  node.runs.claim("worker", AGENTS, max);
+const settle = (node: PostgresStore, run: Run): Promise<void> =>
+  node.log.append(run.scope, run.task.id, [status("completed")], { run });
+const push = (id: string) => ({
+  config: { id, url: `https://${id}.example/`, origin: "v1", events: "all" as const },
+  key: `key-${id}`,
+  opening: "task" as const,
+});
+
+it("a connection that breaks in the middle of a transaction costs that transaction, and nothing else", async () => {
+  const db = await openDatabase({
+    url,
+    durability: "power",
+    connectionsMax: 2,
+    statementMs: 10_000,
+    log: createTestLog(),
+  });
+  const work = db.transact(async ask => {
+    const [{ pid }] = (await ask.query("SELECT pg_backend_pid() AS pid")) as [{ pid: number }];
+    await side.query("SELECT pg_terminate_backend($1)", [pid]);
+    // Nobody asks anything when the end comes.
+    await new Promise(resolve => void setTimeout(resolve, 100));
+    await ask.query("SELECT 1");
+  });
+  await expect(work).rejects.toMatchObject({ code: "unavailable" });
+  expect(await db.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await db.close();
+});
+
+it("transactions that wait for each other in a circle are done again", async () => {
+  const db = await openDatabase({
+    url,
+    durability: "power",
+    connectionsMax: 2,
+    statementMs: 10_000,
+    log: createTestLog(),
+  });
+  await db.query("CREATE TABLE pair (id int PRIMARY KEY, count int NOT NULL DEFAULT 0)");
+  await db.query("INSERT INTO pair (id) VALUES (1), (2)");
+  let arrived = 0;
+  const both = async (first: number, second: number): Promise<void> =>
+    db.transact(async ask => {
+      await ask.query("UPDATE pair SET count = count + 1 WHERE id = $1", [first]);
+      arrived += 1;
+      while (arrived < 2) await new Promise(resolve => void setTimeout(resolve, 5));
+      await ask.query("UPDATE pair SET count = count + 1 WHERE id = $1", [second]);
+    });
+  await Promise.all([both(1, 2), both(2, 1)]);
+  expect(await db.query("SELECT count FROM pair")).toEqual([{ count: 2 }, { count: 2 }]);
+  await db.close();
+});
+
+it("a task that comes while the one before it in its context is about to settle is not forgotten", async () => {
+  let due = 0;
+  const a = await open({ onDue: () => void due++ });
+  const b = await open();
+  const contextId = on.mint() as ContextId;
+  await on.createTask({ contextId });
+  const [run] = (await claim(a)) as [Run];
+  // What settles sees the line as it was when its statement began, and commits later.
+  await side.query(
+    "CREATE FUNCTION wait() RETURNS trigger AS $$ BEGIN PERFORM pg_advisory_lock(1); PERFORM pg_advisory_unlock(1); RETURN NEW; END $$ LANGUAGE plpgsql;" +
+      "CREATE TRIGGER wait BEFORE UPDATE ON task FOR EACH ROW WHEN (NEW.state >= 2) EXECUTE FUNCTION wait();" +
+      "SELECT pg_advisory_lock(1)",
+  );
+  const settled = settle(a, run);
+  await expect
+    .poll(async () => (await side.query("SELECT 1 FROM pg_locks WHERE NOT granted")).rows.length)
+    .toBe(1);
+  const next = on.mint() as TaskId;
+  on.store = b;
+  await on.append(next, { contextId });
+  expect(await claim(b)).toEqual([]);
+  due = 0;
+  await side.query("SELECT pg_advisory_unlock(1)");
+  await settled;
+  await expect.poll(() => due).toBeGreaterThan(0);
+  expect((await claim(b)).map(one => one.task.id)).toEqual([next]);
+});
+
+it("who was begun goes on before who came at the same time and was not", async () => {
+  const a = await open();
+  const contextId = on.mint() as ContextId;
+  const begun = await on.createTask({ contextId });
+  await claim(a);
+  const other = await on.createTask({ contextId });
+  // Numbers are drawn before the commit: the one with the smaller number may be seen later.
+  await side.query("UPDATE task SET arrived = 0 WHERE id = $1", [other]);
+  expect(await claim(a)).toEqual([]);
+  on.now += 2 * LEASE_MS;
+  expect((await claim(a)).map(run => [run.task.id, run.attempt])).toEqual([[begun, 2]]);
+});
+
+it("a task that somebody has his hand on while it is looked at is taken a moment later", async () => {
+  const a = await open();
+  const id = await on.createTask();
+  await side.query("BEGIN");
+  await side.query("SELECT 1 FROM task WHERE id = $1 FOR UPDATE", [id]);
+  const claimed = claim(a);
+  await new Promise(resolve => void setTimeout(resolve, 10));
+  await side.query("COMMIT");
+  expect((await claimed).map(run => run.task.id)).toEqual([id]);
+});
+
+it("two nodes that take runs at the same time keep to a quota together", async () => {
+  const runQuota = () => ({ caller: 3, tenant: 3 });
+  const both = [await open({ runQuota }), await open({ runQuota })];
+  for (let i = 0; i < 10; i++) await on.createTask();
+  const claims = await Promise.all([...both, ...both].map(node => claim(node)));
+  expect(claims.flat()).toHaveLength(3);
+});
+
+it("of very many callers each gets its turn, and each task once", async () => {
+  const a = await open();
+  const callers = 1_100;
+  await side.query(
+    "INSERT INTO owner (tenant, principal, agent) SELECT 'acme', 'caller ' || i, 'echo' FROM generate_series(1, $1::int) i",
+    [callers],
+  );
+  await side.query(
+    `INSERT INTO task (id, owner, context, context_id, alone, state, seq, rev, xid, status_at, hidden, arrived)
+     SELECT ('01900000-0000-7000-8000-' || lpad(to_hex(id), 12, '0'))::uuid, id, id, 'c', false, 0, 2,
+       nextval('revision'), pg_current_xact_id(), 1, false, nextval('revision') FROM owner`,
+  );
+  await side.query(
+    `INSERT INTO segment (task, last, rev, xid, events) SELECT key, 2, rev, xid,
+       '[[1,{"type":"created","id":"' || id || '","contextId":"c","agent":"echo","origin":"v1","shown":true}],' ||
+       '[1,{"type":"message","message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}}]]' FROM task`,
+  );
+  const taken: TaskId[] = [];
+  for (let runs = await claim(a, 200); runs.length > 0; runs = await claim(a, 200))
+    taken.push(...runs.map(run => run.task.id));
+  expect([taken.length, new Set(taken).size]).toEqual([callers, callers]);
+});
+
+it("many leases are renewed together, and each is told for itself", async () => {
+  const [a, b] = [await open(), await open()];
+  for (let i = 0; i < 5; i++) await on.createTask();
+  const runs = await claim(a);
+  on.now += 2 * LEASE_MS;
+  const taken = new Set((await claim(b, 2)).map(run => run.task.id));
+  expect(taken.size).toBe(2);
+  const kept = await Promise.all(runs.map(run => a.runs.renew(run)));
+  expect(kept).toEqual(runs.map(run => !taken.has(run.task.id)));
+});
+
+it("a node reads what another wrote when it is told, and of its own accord when it wants to be sure", async () => {
+  const [a, b] = [await open(), await open()];
+  const id = await on.createTask();
+  const [run] = (await claim(a)) as [Run];
+  expect((await b.tasks.get(alice, id))?.seq).toBe(3);
+  await a.log.append(alice, id, [chunk("x")], { run });
+  expect(await b.log.read(alice, id, 3 as never, 10)).toEqual([]);
+  b.doubt(id);
+  expect((await b.log.read(alice, id, 3 as never, 10)).map(step => step.seq)).toEqual([4]);
+  await a.log.append(alice, id, [chunk("y")], { run });
+  expect((await b.tasks.get(alice, id))?.seq).toBe(5);
+});
+
+it("a task that cannot be read spoils neither a list nor the runs of others", async () => {
+  const a = await open();
+  const ids = [await on.createTask(), await on.createTask()];
+  await side.query("UPDATE segment SET events = '[[' WHERE task = (SELECT key FROM task WHERE id = $1)", [
+    ids[0],
+  ]);
+  const other = await open();
+  expect((await other.tasks.list(alice, ECHO, { pageSize: 10 })).tasks.map(task => task.id)).toEqual([
+    ids[1],
+  ]);
+  expect((await claim(other)).map(run => run.task.id)).toEqual([ids[1]]);
+  expect(a).toBeDefined();
+});
+
+it("nobody holds a delivery that was taken over from him, not even on the same node", async () => {
+  const a = await open();
+  const id = await on.createTask();
+  await a.pushes.set(alice, id, push("a"));
+  const [first] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
+  on.now += 2 * LEASE_MS;
+  const [second] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
+  const progress = { place: 2 as never, state: "live" as const };
+  expect(await a.deliveries.record(first, progress, undefined)).toBeNull();
+  expect(await a.deliveries.record(second, progress, undefined)).toMatchObject({ place: 2 });
+});
+
+it("what an append missed while a config was being set is found", async () => {
+  const a = await open();
+  const id = await on.createTask();
+  await a.pushes.set(alice, id, push("a"));
+  const [held] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
+  await a.deliveries.release(held, 2 as never, false);
+  await claim(a);
+  await side.query("UPDATE push SET happened = 0");
+  expect(await a.deliveries.claim(new Set(), 1)).toEqual([]);
+  const asker: Asker = { query: async sql => (await side.query(sql)).rows };
+  expect([await findMissed(asker), await findMissed(asker)]).toEqual([1, 0]);
+  expect(await a.deliveries.claim(new Set(), 1)).toMatchObject([{ place: 2 }]);
+});
+
+it("a node knows when to look for what another one held that is no longer there", async () => {
+  const [a, b] = [await open(), await open()];
+  const id = await on.createTask();
+  await a.pushes.set(alice, id, push("a"));
+  await a.deliveries.claim(new Set(), 1);
+  expect(await b.deliveries.nextAt()).toBe(on.now + LEASE_MS);
+});
+
+it("nodes know how many they are", async () => {
+  const a = await open();
+  expect(a.nodes()).toBe(1);
+  const b = await open();
+  expect(b.nodes()).toBe(2);
+  await expect.poll(() => a.nodes(), { timeout: 15_000 }).toBe(2);
+  await b.close();
+  nodes = [a];
+  expect((await side.query("SELECT id FROM node")).rows).toEqual([{ id: "node 0" }]);
+});
+
+it("lists are whole in a database that was restored from a dump", async () => {
+  const a = await open();
+  const ids = [await on.createTask(), await on.createTask()];
+  await a.close();
+  nodes = [];
+  // As it is on a server that has not counted so many transactions.
+  await side.query(
+    "UPDATE task SET xid = '9000000000'; UPDATE segment SET xid = '9000000000' WHERE xid IS NOT NULL",
+  );
+  const b = await open();
+  const listed = await b.tasks.list(alice, ECHO, { pageSize: LIMITS.pageSizeDefault });
+  expect(listed.tasks.map(task => task.id).toSorted()).toEqual(ids.toSorted());
+});

