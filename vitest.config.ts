@@ -5,11 +5,18 @@ export default defineConfig({
   resolve: { alias: { dragoman: new URL("./src/index.ts", import.meta.url).pathname } },
   test: {
     isolate: false,
+    // Most of the time tests wait: for processes, for disks, for each other.
+    maxWorkers: 2,
     reporters: ["default", "./test/support/reporter.ts"],
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/tidy.test.ts"], testTimeout: 20_000 },
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/tidy.test.ts"],
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         extends: true,

@@ -7,7 +7,9 @@ import { clear, endGroup, removeFolder, type Watched } from "./clear.ts";
 
 /** All processes and folders of a bench. Each child leads a group of its own, so that its whole tree ends with it. */
 export interface Children {
-  spawn(args: string[]): ChildProcess;
+  spawn(args: string[], env: Record<string, string>): ChildProcess;
+  /** Another program than Node. */
+  launch(program: string, args: string[], as: { uid?: number; gid?: number }): ChildProcess;
   fork(file: string): ChildProcess;
   end(child: ChildProcess): Promise<void>;
   createFolder(parent: string): string;
@@ -55,7 +57,8 @@ export function createChildren(): Children {
   }
 
   return {
-    spawn: args => adopt(spawn(process.execPath, args, SPAWN)),
+    spawn: (args, env) => adopt(spawn(process.execPath, args, { ...SPAWN, env: { ...SPAWN.env, ...env } })),
+    launch: (program, args, as) => adopt(spawn(program, args, { detached: true, stdio: "ignore", ...as })),
     fork: file =>
       adopt(fork(toPath(file), { detached: true, stdio: ["ignore", "inherit", "inherit", "ipc"] })),
     end,

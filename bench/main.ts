@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { createChildren } from "./children.ts";
+import type { ClusterResult } from "./cluster.ts";
 import { createGenerator } from "./generator.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { describeResults, toJson } from "./report.ts";
@@ -13,11 +14,22 @@ async function bench(options: Options): Promise<void> {
   }
   const output = options.json ? process.stderr : process.stdout;
   const tell = (line: string): void => void output.write(`${line}\n`);
-  const results = await runAll({ options, children, generator: createGenerator(children), tell });
-  tell(describeResults(results));
-  if (options.json) process.stdout.write(`${JSON.stringify(toJson(results), null, 2)}\n`);
+  const tools: Tools = { options, children, generator: createGenerator(children), tell };
+  const results = await runAll(tools);
+  if (results.length > 0) tell(describeResults(results));
+  const cluster = options.cluster ? await measureCluster(tools) : undefined;
+  if (options.json) process.stdout.write(`${JSON.stringify(toJson(results, cluster), null, 2)}\n`);
   // Slow is a finding and no error; a wrong answer or a server that does not start is one.
-  process.exitCode = results.some(result => result.problems.length > 0) ? 1 : 0;
+  const problems = [...results, ...(cluster ? [cluster] : [])].flatMap(result => result.problems);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+/** Loaded only for this: it needs Postgres. */
+async function measureCluster(tools: Tools): Promise<ClusterResult> {
+  const { describeCluster, runCluster } = await import("./cluster.ts");
+  const result = await runCluster(tools);
+  tools.tell(describeCluster(result));
+  return result;
 }
 
 async function runAll(tools: Tools): Promise<Result[]> {

@@ -1,10 +1,13 @@
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { SCENARIOS, type Scenario } from "./scenarios.ts";
+import { CLUSTER, SCENARIOS, type Scenario } from "./scenarios.ts";
 
 export interface Options {
   scenarios: Scenario[];
+  /** Several nodes as well, which takes its time: only if somebody asks for it. */
+  cluster: boolean;
   rounds: number;
+  clusterRounds: number;
   idleRounds: number;
   /** Length of one round of one contender. */
   roundMs: number;
@@ -18,7 +21,8 @@ const ROUNDS_MAX = 100;
 
 export const USAGE = `npm run bench -- [options]
   --quick         a good minute instead of about four: shorter and fewer rounds
-  --only A,B      only these scenarios: ${SCENARIOS.map(scenario => scenario.name).join(", ")}
+  --only A,B      only these scenarios: ${SCENARIOS.map(scenario => scenario.name).join(", ")};
+                  and ${CLUSTER}, which is not among them unless it is named
   --rounds N      rounds per scenario (5, quick 3)
   --json          the result as JSON on stdout; progress goes to stderr
   --folder DIR    where data folders are made (${tmpdir()}); choose a real disk, a file system in memory syncs for free
@@ -40,9 +44,12 @@ export function readOptions(args: string[]): Options | undefined {
   });
   if (values.help) return undefined;
   const rounds = values.rounds === undefined ? undefined : readRounds(values.rounds);
+  const only = values.only?.split(",").map(name => name.trim());
   return {
-    scenarios: values.only === undefined ? SCENARIOS : values.only.split(",").map(readScenario),
+    scenarios: only?.filter(name => name !== CLUSTER).map(readScenario) ?? SCENARIOS,
+    cluster: only?.includes(CLUSTER) ?? false,
     rounds: rounds ?? (values.quick ? 3 : 5),
+    clusterRounds: rounds ?? (values.quick ? 1 : 3),
     idleRounds: rounds ?? (values.quick ? 1 : 3),
     roundMs: values.quick ? 800 : 2_000,
     warmMs: values.quick ? 500 : 4_000,
@@ -58,9 +65,9 @@ function readRounds(text: string): number {
 }
 
 function readScenario(name: string): Scenario {
-  const found = SCENARIOS.find(scenario => scenario.name === name.trim());
+  const found = SCENARIOS.find(scenario => scenario.name === name);
   if (found) return found;
   throw new Error(
-    `there is no scenario "${name}"; there are ${SCENARIOS.map(known => known.name).join(", ")}`,
+    `there is no scenario "${name}"; there are ${[...SCENARIOS.map(known => known.name), CLUSTER].join(", ")}`,
   );
 }

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const TICK_MS = 10;
 
 /** Positions in /proc/PID/stat after the command's closing parenthesis (proc(5) numbers them from 3). */
+const PARENT = 1;
 const GROUP = 2;
 const CPU_FIRST = 11;
 const CPU_LAST = 14;
@@ -16,13 +17,24 @@ export function readCpuMs(group: number): number {
   return TICK_MS * sum(ticks.map(Number));
 }
 
+/** The same of a process and its children, also if each of them has a group of its own. */
+export function readFamilyCpuMs(parent: number): number {
+  const ticks = listPids()
+    .filter(pid => pid === String(parent) || readStat(pid)[PARENT] === String(parent))
+    .flatMap(pid => readStat(pid).slice(CPU_FIRST, CPU_LAST + 1));
+  return TICK_MS * sum(ticks.map(Number));
+}
+
 export function readRssKib(group: number): number {
   return sum(listGroup(group).map(pid => Number(/^VmRSS:\s*(\d+)/m.exec(read(pid, "status"))?.[1] ?? 0)));
 }
 
 function listGroup(group: number): string[] {
-  const pids = readdirSync("/proc").filter(name => /^\d+$/.test(name));
-  return pids.filter(pid => readStat(pid)[GROUP] === String(group));
+  return listPids().filter(pid => readStat(pid)[GROUP] === String(group));
+}
+
+function listPids(): string[] {
+  return readdirSync("/proc").filter(name => /^\d+$/.test(name));
 }
 
 function readStat(pid: string): string[] {

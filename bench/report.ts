@@ -1,7 +1,7 @@
 import { CONTENDERS } from "./contenders.ts";
 import { type Compared, compare, type Reading, type Rounds, type Spread, toSpread } from "./ratios.ts";
 import type { Result } from "./run.ts";
-import type { Comparison, Scenario, Target } from "./scenarios.ts";
+import { CLUSTER, type Comparison, type Scenario, type Target } from "./scenarios.ts";
 
 /** Above this the load generator, and not the server, may have set the pace. */
 const GENERATOR_SHARE_FAIR_MAX = 0.85;
@@ -37,8 +37,12 @@ export function describeResults(results: Result[]): string {
   ].join("\n");
 }
 
-export function toJson(results: Result[]): object {
-  return results.map(({ scenario, rounds, problems, generatorShareMax }) => ({
+export function toJson(results: Result[], cluster: object | undefined): object {
+  return [...results.map(toJsonResult), ...(cluster ? [{ scenario: CLUSTER, ...cluster }] : [])];
+}
+
+function toJsonResult({ scenario, rounds, problems, generatorShareMax }: Result): object {
+  return {
     scenario: scenario.name,
     about: scenario.about,
     costUnit: toCostUnit(scenario),
@@ -49,7 +53,7 @@ export function toJson(results: Result[]): object {
     })),
     problems,
     generatorShareMax,
-  }));
+  };
 }
 
 function toMeasuredRows({ scenario, rounds }: Result): string[][] {
@@ -123,7 +127,7 @@ function toText(value: number): string {
   return value >= 100 ? Math.round(value).toString() : value.toPrecision(value >= 10 ? 3 : 2);
 }
 
-function toTable(head: string[], rows: string[][]): string[] {
+export function toTable(head: string[], rows: string[][]): string[] {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map(row => row[column]?.length ?? 0)),
   );

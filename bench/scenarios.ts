@@ -63,6 +63,9 @@ const OTHER_WIRES = ["v03", "v02", "v01", "langgraph", "orloj", "arbiter", "simp
 /** The official servers against each other: no target, but a figure one can compare between machines. */
 const ANCHORS: Comparison = { ours: "official03", theirs: "official13", target: undefined };
 
+/** What is measured with several nodes, and in another way: see cluster.ts. */
+export const CLUSTER = "cluster";
+
 export const SCENARIOS: Scenario[] = [
   {
     name: "send",
@@ -127,6 +130,17 @@ export const SCENARIOS: Scenario[] = [
     unit: "operation",
     entries: ["v1" as const, ...OTHER_WIRES].map(wire => ({ ...toSend(wire, "jsonrpc"), wire })),
     comparisons: OTHER_WIRES.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.3 } })),
+  },
+  {
+    name: "telemetry",
+    about: "SendMessage with metrics, and with traces as well, against neither; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: each(["silent", "power", "traced"], SEND, 32),
+    comparisons: [
+      { ours: "power", theirs: "silent", target: { atMost: 1.1 } },
+      { ours: "traced", theirs: "silent", target: { atMost: 2.5 } },
+    ],
   },
   {
     name: "idle",

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Children } from "./children.ts";
 import { CONTENDERS, type ContenderId } from "./contenders.ts";
+import { openSink } from "./sink.ts";
 
 export interface Server {
   port: number;
@@ -21,10 +22,14 @@ const WORDS_CHARS_MAX = 2_000;
 export async function startServer(id: ContenderId, children: Children, parent: string): Promise<Server> {
   const folder = children.createFolder(parent);
   const port = await findPort();
-  const child = children.spawn(CONTENDERS[id].toArguments(port, folder));
+  const { toArguments, traced } = CONTENDERS[id];
+  const sink = traced && (await openSink());
+  const env: Record<string, string> = sink ? { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url } : {};
+  const child = children.spawn(toArguments(port, folder), env);
   const stop = async (): Promise<void> => {
     await children.end(child);
     children.removeFolder(folder);
+    sink?.close();
   };
   try {
     await awaitReady(child, port);
@@ -35,7 +40,8 @@ export async function startServer(id: ContenderId, children: Children, parent: s
   return { port, group: child.pid ?? 0, stop };
 }
 
-async function awaitReady(child: ChildProcess, port: number): Promise<void> {
+/** Resolves when the card of a server can be fetched. */
+export async function awaitReady(child: ChildProcess, port: number): Promise<void> {
   const words = collectWords(child);
   const deadlineMs = performance.now() + READY_MS_MAX;
   while (!(await answersCard(port))) {
@@ -66,7 +72,7 @@ async function answersCard(port: number): Promise<boolean> {
   }
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const address = probe.address();

@@ -66,6 +66,7 @@ describe("a card", () => {
       iconUrl: "https://example.org/icon.png",
       extensions: [{ uri: "urn:example", required: true }],
       streaming: false,
+      push: true,
       stateTransitionHistory: false,
     });
   });

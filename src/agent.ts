@@ -1,4 +1,5 @@
 /** What the author of an agent sees: the shape of a definition, of the task it is given, and of the `ctx` it speaks with. */
+import type { Call, McpTools } from "./agent/calls.ts";
 import type {
   AgentCard,
   AgentExtension,
@@ -7,6 +8,7 @@ import type {
   AgentSkill,
   BytesPart,
   ContextId,
+  Credential,
   DataPart,
   Json,
   JsonObject,
@@ -18,7 +20,7 @@ import type {
   UrlPart,
 } from "./model/index.ts";
 import { defined } from "./model/index.ts";
-import type { AgentEvent, Log, Outbound, OwnShelf } from "./ports.ts";
+import type { Agent, AgentEvent, KnownCaller, Log, Outbound, OwnShelf } from "./ports.ts";
 
 export interface AgentDefinition {
   /** The name in URLs: lower-case letters, digits, `-` and `_`. */
@@ -34,6 +36,8 @@ export interface AgentDefinition {
   readonly iconUrl?: string | undefined;
   readonly extensions?: readonly AgentExtension[] | undefined;
   readonly streaming?: boolean | undefined;
+  /** Whether callers may have updates delivered to a webhook; default: true. */
+  readonly push?: boolean | undefined;
   /** JSON Schema of the data that it takes. If it has no property `messages`, the LangGraph mount takes data only. */
   readonly inputSchema?: JsonObject | undefined;
   /**
@@ -58,9 +62,46 @@ export interface AgentDefinition {
   readonly retention?: Retention | undefined;
   /** Orloj shows the history of a task only if this is true; v0.3 and older cards tell it. */
   readonly stateTransitionHistory?: boolean | undefined;
+  /**
+   * What callers are told who are known: these members instead of those of the card, or a function of the caller that
+   * gives them.
+   */
+  readonly extendedCard?:
+    | ExtendedCard
+    | ((caller: KnownCaller) => ExtendedCard | Promise<ExtendedCard>)
+    | undefined;
+  /** "public": callers need not say who they are, whatever the server's `auth` says; default: "known". */
+  readonly access?: "known" | "public" | undefined;
+  /** Only callers of these tenants know of it: for others there is no such agent. Default: all tenants. */
+  readonly tenants?: readonly string[] | undefined;
   /** Return: the task is completed; throw: it has failed. When it is canceled, `ctx.signal` is aborted. */
   run(task: AgentTask, ctx: Ctx): Saying;
 }
+
+/** What an extended card may tell otherwise. */
+export type ExtendedCard = Partial<
+  Pick<
+    AgentDefinition,
+    | "description"
+    | "version"
+    | "skills"
+    | "inputModes"
+    | "outputModes"
+    | "provider"
+    | "documentationUrl"
+    | "iconUrl"
+    | "extensions"
+  >
+>;
+
+/** An agent that a config describes instead of defining it: `{ runtime: "openai", name, … }`. What else it holds is its maker's affair. */
+export interface AgentSpec {
+  readonly runtime: string;
+  readonly name: string;
+  readonly [option: string]: unknown;
+}
+/** Imports what a config calls `./file.ts:export`. */
+export type Load = (reference: string) => Promise<{ readonly value: unknown; readonly file: string }>;
 
 /** Only `id` must be given; the card never shows an empty value. */
 export interface SkillDefinition {
@@ -91,6 +132,8 @@ export interface AgentTask {
   readonly contextId: ContextId;
   /** Under which traces of the conversation are grouped: what the caller said, else the context. */
   readonly thread: string;
+  /** Media types that the caller can read, in the order in which it named them; empty: it did not say. */
+  readonly accepts: readonly string[];
   /** All text of the message that this turn answers. */
   readonly text: string;
   /** What the message's first data part holds. */
@@ -136,6 +179,20 @@ export type Content = PartContent | readonly PartContent[];
 
 /** By ids of the author's choice. */
 export type Questions = Readonly<Record<string, Content>>;
+
+/** What an agent needs from its caller, to act for it elsewhere. */
+export interface AuthRequest {
+  /** Under this name it is kept; with OAuth 2 the provider of that name in the server's config. */
+  readonly name: string;
+  /** "oauth2" (default), "bearer", "basic", "apiKey" or a word of your own. */
+  readonly scheme?: string | undefined;
+  /** A page of your own where a person gives it; else the server has one for each provider. */
+  readonly url?: string | undefined;
+  /** Besides those of the provider. */
+  readonly scopes?: readonly string[] | undefined;
+  /** What it is for, in words for a person. */
+  readonly description?: string | undefined;
+}
 
 export interface TextOptions {
   /** Text of one name goes to one artifact; default: "response". */
@@ -187,6 +244,13 @@ export interface Ctx {
   ask(question: Content): AgentEvent;
   /** Several questions at once, each with an id; ends the run. The next turn begins when all are answered: `task.answers`. */
   askAll(questions: Questions): AgentEvent;
+  /**
+   * The task waits until the caller has given what the agent needs to act for it elsewhere; ends the run. The next turn
+   * finds it with `ctx.credentials(name)`.
+   */
+  askAuth(request: AuthRequest): AgentEvent;
+  /** What this caller gave to this agent under this name; undefined: nothing that still holds. */
+  credentials(name: string): Promise<Credential | undefined>;
   /** Declines the task; ends the run. */
   reject(reason: Content): AgentEvent;
   /** Fails with words that the caller reads; ends the run. What is thrown is only logged. */
@@ -198,8 +262,8 @@ export interface Ctx {
    * doing it again. It must be JSON; what it throws is kept, too. Steps of one name are told apart by their order.
    */
   step<T>(name: string, work: (scope: StepScope) => T | Promise<T>): Promise<T>;
-  /** Waits, also over restarts of the server. */
-  sleep(ms: number): Promise<void>;
+  /** Waits, also over restarts of the server. Rejects when the run or the signal is aborted. */
+  sleep(ms: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** The time in milliseconds; a run that begins anew gets the same. */
   now(): Promise<number>;
   /** At least 0, below 1; a run that begins anew gets the same. */
@@ -219,6 +283,15 @@ export interface Ctx {
   readonly outbound: Outbound;
   /** Where this run stands in a trace, to be passed on to whoever is called. */
   readonly trace: Trace | undefined;
+  /**
+   * Calls an agent somewhere else: `const { text } = await ctx.call("https://…", "hello")`. A call that came to its end is
+   * not made again when a run begins anew; one that did not is taken up where it was.
+   */
+  readonly call: Call;
+  /** Tools of an MCP server that the option `mcpServers` names. */
+  mcp(server: string): Promise<McpTools>;
+  /** Through how many servers the call came that passed it on; whoever passes it on adds one. */
+  readonly hops: number;
   /** Above 1: an earlier run of this turn did not come to its end. */
   readonly attempt: number;
 }
@@ -267,12 +340,26 @@ export function toCard(definition: AgentDefinition): AgentCard {
     skills: skills.map(toSkill),
     extensions: definition.extensions ?? [],
     streaming: definition.streaming ?? true,
+    push: definition.push ?? true,
     stateTransitionHistory: definition.stateTransitionHistory ?? false,
   });
 }
 
+export function toExtendedCard(definition: AgentDefinition): Agent["extendedCard"] {
+  const { extendedCard } = definition;
+  if (extendedCard === undefined) return undefined;
+  return async caller => {
+    const more = typeof extendedCard === "function" ? await extendedCard(caller) : extendedCard;
+    if (typeof more !== "object" || more === null)
+      throw wrong(`The extendedCard of the agent ${definition.name} must give an object`);
+    return toCard({ ...definition, ...more });
+  };
+}
+
 export function toPolicy(definition: AgentDefinition): AgentPolicy {
   return {
+    access: definition.access ?? "known",
+    tenants: definition.tenants,
     onCrash: definition.onCrash ?? "resume",
     attempts: definition.attempts,
     turns: definition.turns ?? "queue",

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import type { AgentName } from "./model/index.ts";
-import type { Agent, Catalog } from "./ports.ts";
+import type { AgentName, Scope } from "./model/index.ts";
+import type { Agent, Catalog, SeenAgents } from "./ports.ts";
 
 /** The agents that are served; they may change while the server runs. */
 export interface LiveCatalog extends Catalog {
+  readonly fallback: AgentName;
   readonly modifiedAt: number;
   replace(agents: readonly Agent[], fallback: AgentName): void;
 }
@@ -14,10 +15,27 @@ export function createCatalog(agents: readonly Agent[], fallback: AgentName, now
   let names = new Set(agents.map(agent => agent.name));
   let first = fallback;
   let modifiedAt = now();
-  return {
+
+  function seenBy(scope: Scope): SeenAgents {
+    const isSeen = (agent: Agent): boolean => maySee(scope, agent);
+    if (all.every(isSeen)) return catalog;
+    const seen = all.filter(isSeen);
+    const fallback = (seen.find(agent => agent.name === first) ?? seen[0])?.name;
+    return {
+      find(name) {
+        const agent = byName.get(name ?? fallback ?? first);
+        return agent && isSeen(agent) ? agent : undefined;
+      },
+      all: () => seen,
+      fallback,
+    };
+  }
+
+  const catalog: LiveCatalog = {
     find: name => byName.get(name ?? first),
     all: () => all,
     names: () => names,
+    seenBy,
     get fallback() {
       return first;
     },
@@ -32,7 +50,11 @@ export function createCatalog(agents: readonly Agent[], fallback: AgentName, now
       modifiedAt = now();
     },
   };
+  return catalog;
 }
+
+const maySee = ({ tenant, agents }: Scope, { name, policy }: Agent): boolean =>
+  (!agents || agents.has(name)) && (!policy.tenants || policy.tenants.includes(tenant));
 
 /** A name wins over an id: nobody can hide an agent by giving another one its id for a name. */
 const byNameAndId = (agents: readonly Agent[]): ReadonlyMap<AgentName, Agent> =>

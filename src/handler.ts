@@ -2,6 +2,7 @@
 import type { Config } from "./config/config.ts";
 import type { Mounted } from "./main.ts";
 import type { Log } from "./ports.ts";
+import type { LevelSwitch } from "./telemetry/level.ts";
 import type { LogLevel } from "./telemetry/log.ts";
 
 export type { Mounted } from "./main.ts";
@@ -24,12 +25,21 @@ export async function createHandler(config: Config = {}, host: HostParts = {}): 
   const { startMounted } = await import("./main.ts");
   const settings = toSettings(config, process.cwd());
   const { agents, fallback } = await loadServed(settings, 0);
-  const log = host.log ?? (await openLog(settings.logLevel));
-  return startMounted({ settings, agents, fallback, log }, host.path);
+  const { log, levels } = host.log ? asHosts(host.log, settings.logLevel) : await openLog(settings.logLevel);
+  return startMounted({ settings, agents, fallback, log, levels }, host.path);
 }
 
-async function openLog(level: LogLevel): Promise<Log> {
+interface Leveled {
+  readonly log: Log;
+  readonly levels: LevelSwitch;
+}
+
+/** What a log of the host lets through is the host's affair; whether each call gets a line is ours. */
+const asHosts = (log: Log, level: LogLevel): Leveled => ({ log, levels: { level } });
+
+async function openLog(level: LogLevel): Promise<Leveled> {
   const { createLog } = await import("./telemetry/log.ts");
   const write = (text: string): void => void process.stderr.write(text);
-  return createLog({ level, pretty: false, colour: false, now: Date.now, write });
+  const log = createLog({ level, pretty: false, colour: false, now: Date.now, write });
+  return { log, levels: log };
 }

@@ -1,13 +1,16 @@
 /** What authors of agents import, and programs that serve agents themselves. */
+export type { Call, CallOptions, CallReply, CallStep, CallStream, McpTools } from "./agent/calls.ts";
 export type {
   AgentDefinition,
   AgentFile,
   AgentFunction,
   AgentTask,
   ArtifactContent,
+  AuthRequest,
   Content,
   Ctx,
   DataOptions,
+  ExtendedCard,
   FileContent,
   Outcome,
   PartContent,
@@ -25,6 +28,7 @@ export type {
   AgentExtension,
   AgentSkill,
   Artifact,
+  Credential,
   Json,
   JsonObject,
   Message,
@@ -32,4 +36,4 @@ export type {
   Usage,
 } from "./model/index.ts";
 export { textOf } from "./model/index.ts";
-export type { AgentEvent, Log } from "./ports.ts";
+export type { AgentEvent, Log, McpResult, McpTool } from "./ports.ts";

@@ -1,8 +1,11 @@
 /** From what settings name to agents that can be served. */
-import { ConfigFailure, type Settings } from "./config/config.ts";
+import { dirname } from "node:path";
+import type { AgentDefinition } from "./agent.ts";
+import { ConfigFailure, readVariable, type Settings } from "./config/config.ts";
 import { loadAgents } from "./config/load.ts";
 import type { AgentName } from "./model/index.ts";
 import type { Agent } from "./ports.ts";
+import { equip } from "./runtime/equip.ts";
 import { toAgent } from "./runtime/function.ts";
 import { makeAgent } from "./runtime/makers.ts";
 
@@ -21,8 +24,20 @@ export async function loadServed(settings: Settings, generation: number): Promis
     generation,
     make: makeAgent,
   });
+  for (const { definition, file } of loaded.agents)
+    settle(definition, file === undefined ? settings.agentsFolder : dirname(file));
   const agents = loaded.agents.map(one => toAgent(one.definition));
   return { agents, fallback: chooseFallback(agents, settings.default), files: loaded.files };
+}
+
+/** Tells an agent where it is served. */
+function settle(definition: AgentDefinition, folder: string): void {
+  try {
+    equip(definition, { folder, variable: readVariable });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigFailure([`The agent "${definition.name}": ${reason}`]);
+  }
 }
 
 function chooseFallback(agents: readonly Agent[], wanted: string | undefined): AgentName {

@@ -1,15 +1,19 @@
 /** Where a server begins: the house, and the doors through which callers come in. */
 import type { AddressInfo, Server } from "node:net";
+import { checkDoor } from "./admission.ts";
 import { compose, type ServerParts, type ServerSettings } from "./compose.ts";
 import { PACKAGES } from "./dialect/index.ts";
 import type { AgentName } from "./model/index.ts";
+import { StartRefusal } from "./operate.ts";
 import type { Agent } from "./ports.ts";
 import { StoreRefusal } from "./store/sqlite/index.ts";
 import { isPath, toGrpcAddress } from "./transport/base.ts";
 import { createGrpc, type Grpc } from "./transport/grpc.ts";
+import { createHostCheck, type HostCheck } from "./transport/hosts.ts";
 import { createHttp, type Http } from "./transport/http.ts";
 import { createKernel } from "./transport/kernel.ts";
 import { createMount, type Mount } from "./transport/mount.ts";
+import { createRoutes } from "./transport/routes.ts";
 import type { Tls } from "./transport/tls.ts";
 
 export interface Running {
@@ -17,6 +21,8 @@ export interface Running {
   readonly url: string;
   /** Where gRPC listens, if it has a port of its own: 127.0.0.1:2025 */
   readonly grpc: string | undefined;
+  /** Where administrators are answered, if that is a port of its own: http://127.0.0.1:9464 */
+  readonly admin: string | undefined;
   /** Runs under way. */
   readonly running: number;
   /** Unfinished tasks by agent that the start found. */
@@ -35,9 +41,11 @@ export interface Mounted extends Pick<Mount, "handler" | "fetch"> {
 
 export async function startServer(parts: ServerParts): Promise<Running> {
   const { settings, log } = parts;
+  checkDoor(settings);
   const tls = await loadTls(settings);
+  const hosts = createHostCheck(settings);
   const house = await compose(parts, base => toGrpcAddress(base, portOf(grpc.server), settings));
-  const { kernel, catalog, unfinished } = house;
+  const { kernel, catalog, unfinished, watched } = house;
   const grpc = createGrpc({
     ...settings,
     tls,
@@ -49,27 +57,40 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     isAgent: name => catalog.names().has(name as AgentName),
     base: () => settings.publicUrl ?? url,
   });
-  const http = createHttp({ ...kernel, tls, grpc });
-  const { url, ...addresses } = await listenAll(http, grpc, settings).catch(async error => {
+  const http = createHttp({ ...kernel, connectionsMax: settings.connectionsMax, tls, hosts, grpc });
+  const admin = settings.adminPort === undefined ? undefined : createAdmin(house, settings, hosts);
+  const close = async (): Promise<void> => {
     await house.close([http, grpc]);
+    // Whoever looks at the health of the server sees that it stops, to the end.
+    await admin?.close();
+  };
+  const { url, ...addresses } = await listenAll(http, grpc, admin, settings).catch(async error => {
+    await close();
     throw error;
   });
+  house.listensAt(toReachable(url));
+  await house.look();
   const runner = house.begin();
 
   return {
     url,
     grpc: addresses.grpc,
+    admin: addresses.admin,
     unfinished,
     get running() {
       return runner.running;
     },
     replaceAgents(agents, fallback) {
-      catalog.replace(agents, fallback);
+      catalog.replace(agents.map(watched), fallback);
       runner.look();
+      void house.look();
     },
-    stop: () => house.close([http, grpc]),
+    stop: close,
   };
 }
+
+/** An address that means "all of them" is nothing to call. */
+export const toReachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, "//127.0.0.1");
 
 /** The same without listening. `path`: see `MountParts`. */
 export async function startMounted(parts: ServerParts, path: string | undefined): Promise<Mounted> {
@@ -77,8 +98,9 @@ export async function startMounted(parts: ServerParts, path: string | undefined)
     throw new StartRefusal(
       `The path "${path}" is none. Give one such as "/a2a", without a slash at its end.`,
     );
-  const house = await compose(parts, undefined);
+  const house = await compose({ ...parts, mounted: true }, undefined);
   const mount = createMount({ kernel: createKernel(house.kernel), path });
+  await house.look();
   house.begin();
   let closed: Promise<void> | undefined;
   const { handler, fetch } = mount;
@@ -92,20 +114,46 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
   return readTls(settings);
 }
 
+/** The same house for administrators alone; they are on this machine, or in a network of their own. */
+const createAdmin = (
+  { kernel, adminRoutes }: House,
+  { connectionsMax }: ServerSettings,
+  hosts: HostCheck | undefined,
+): Http =>
+  createHttp({
+    hosts,
+    ...kernel,
+    locate: createRoutes([], adminRoutes),
+    connectionsMax,
+    tls: undefined,
+    grpc: undefined,
+  });
+
 async function listenAll(
   http: Http,
   grpc: Grpc,
+  admin: Http | undefined,
   settings: ServerSettings,
-): Promise<Pick<Running, "url" | "grpc">> {
+): Promise<Pick<Running, "url" | "grpc" | "admin">> {
   const { host, port } = settings;
-  const name = host.includes(":") ? `[${host}]` : host;
   const scheme = settings.tlsCert === undefined ? "http" : "https";
-  const url = `${scheme}://${name}:${await listen(http.server, host, port, "--port")}`;
-  if (!grpc.server) return { url, grpc: undefined };
-  const next = port === 0 ? 0 : port + 1;
-  const own = await listen(grpc.server, host, settings.grpcPort ?? next, "--grpc-port");
-  return { url, grpc: `${name}:${own}` };
+  const url = `${scheme}://${inUrl(host)}:${await listen(http.server, host, port, "--port")}`;
+  return { url, grpc: await listenGrpc(grpc, settings), admin: await listenAdmin(admin, settings) };
 }
+
+async function listenGrpc(grpc: Grpc, { host, port, grpcPort }: ServerSettings): Promise<string | undefined> {
+  if (!grpc.server) return undefined;
+  const next = port === 0 ? 0 : port + 1;
+  return `${inUrl(host)}:${await listen(grpc.server, host, grpcPort ?? next, "--grpc-port")}`;
+}
+
+async function listenAdmin(admin: Http | undefined, settings: ServerSettings): Promise<string | undefined> {
+  const { adminHost, adminPort } = settings;
+  if (!admin || adminPort === undefined) return undefined;
+  return `http://${inUrl(adminHost)}:${await listen(admin.server, adminHost, adminPort, "--admin-port")}`;
+}
+
+const inUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
 /** Resolves with the port, which may have been for the system to choose. */
 function listen(server: Server, host: string, port: number, flag: string): Promise<number> {
@@ -130,9 +178,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number, flag:
   return error;
 }
 
-/** The server cannot start, for a reason that whoever starts it can put right; the message says how. */
-export class StartRefusal extends Error {
-  override readonly name = "StartRefusal";
-}
+type House = Awaited<ReturnType<typeof compose>>;
+
 export type { ServerParts, ServerSettings } from "./compose.ts";
-export { StoreRefusal };
+export { StartRefusal, StoreRefusal };

@@ -1,17 +1,24 @@
 import { createFrameWriter } from "./frames.ts";
-import { Fault, LIMITS, type Task, type Trace, toFault } from "./model/index.ts";
+import { Fault, type Json, LIMITS, type Scope, type Trace, toFault } from "./model/index.ts";
 import type {
   Answer,
+  Caller,
+  CallWatch,
   Catalog,
   Core,
   Dialect,
   Frame,
   Guard,
   Headers,
+  Lazy,
   Log,
+  Met,
   Operation,
   Pipeline,
+  Principal,
+  SeenAgents,
   Steps,
+  Watch,
   WireCall,
   WireReply,
 } from "./ports.ts";
@@ -31,86 +38,233 @@ export function createPipeline(parts: {
   guard: Guard;
   core: Core;
   catalog: Catalog;
+  /** Bytes of one call of this caller. */
+  bodyBytesMax: (scope: Scope) => number;
+  /** undefined: nobody watches. */
+  watch: Watch | undefined;
   log: Log;
 }): Pipeline {
-  const { dialects, guard, core, catalog, log } = parts;
+  const { dialects, guard, core, catalog, watch, log } = parts;
 
   const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
   const choose = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
-  const voiceOf = (dialect: Dialect, call: WireCall, task: Task | undefined): Dialect =>
-    (task && byName.get(dialect.voice(call, task.origin))) || dialect;
+  const voiceOf = (dialect: Dialect, call: WireCall, origin: string | undefined): Dialect =>
+    (origin !== undefined && byName.get(dialect.voice(call, origin))) || dialect;
 
-  function refusal(dialect: Dialect, call: WireCall, error: unknown): WireReply {
+  function hear(call: WireCall): Heard {
+    const dialect = choose(call);
+    return { call, dialect, watched: watch?.begin(call, dialect.name) };
+  }
+
+  function refusal({ call, dialect, watched }: Heard, error: unknown): WireReply & { kind: "fault" } {
     const fault = toFault(error);
-    if (fault.code === "internal" || fault.cause)
-      log.error({ err: fault.cause ?? fault, method: call.method, dialect: dialect.name }, "a call failed");
+    watched?.refused(fault);
+    if (fault.code === "internal" || fault.cause) {
+      const facts = { err: fault.cause ?? fault, method: call.method, dialect: dialect.name };
+      log.error({ ...facts, ...watched?.facts() }, "a call failed");
+    }
     return {
       kind: "fault",
       envelope: dialect.envelope,
-      headers: { ...dialect.replyHeaders(call, []), ...headersOf(fault) },
+      headers: { ...dialect.replyHeaders(call, []), ...headersOf(fault), ...watched?.headers() },
       fault: dialect.encodeFault(fault, call),
     };
   }
 
   async function* toFrames(
-    dialect: Dialect,
-    call: WireCall,
+    heard: Heard,
     form: string | undefined,
     steps: Steps,
+    leash: Leash | undefined,
   ): AsyncGenerator<readonly Frame[]> {
+    const { call, dialect, watched } = heard;
     let write: ReturnType<typeof createFrameWriter> | undefined;
+    const release = leash?.hold();
     try {
       for await (const bunch of steps) {
-        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task), form);
+        watched?.read(bunch.steps);
+        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task.origin), form);
         const frames = write(bunch.steps, bunch.closing);
         if (frames.length > 0) yield frames;
       }
+      leash?.check();
     } catch (error) {
-      const reply = refusal(dialect, call, error);
-      if (reply.kind === "fault") yield [{ json: "", fault: reply.fault }];
+      yield [{ json: "", fault: refusal(heard, error).fault }];
+    } finally {
+      release?.();
+      watched?.ended();
     }
   }
 
+  function meet(caller: Caller, agent: string | undefined): Met | Promise<Met> {
+    const toMet = (principal: Principal | undefined): Met =>
+      principal || guard.takesStrangers(agent) ? { principal } : { principal: guard.need(principal) };
+    const found = guard.identify(caller);
+    return found instanceof Promise ? found.then(toMet) : toMet(found);
+  }
+
+  async function answer(heard: Heard, met: Met | undefined): Promise<WireReply> {
+    const { call, dialect, watched } = heard;
+    const identified = met ? met.principal : guard.identify(call);
+    // To wait for what is already there would cost every call a turn.
+    const principal = identified instanceof Promise ? await identified : identified;
+    const asked = withCaller(withHeaders(dialect.decode(call), call), guard, principal);
+    const scope = guard.admit(principal, asked);
+    checkSize(call, parts.bodyBytesMax(scope));
+    const operation = watched ? watched.asked(asked, scope) : asked;
+    const leash = principal && isLong(operation) ? createLeash(guard, principal, call.signal) : undefined;
+    const answer = await core(operation, scope, leash ? leash.signal : call.signal);
+    const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
+    if (checked) await checked;
+    const active = activeExtensions(catalog.seenBy(scope), operation);
+    const { envelope } = dialect;
+    if (isSteps(answer)) {
+      const own = answer.compacted
+        ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
+        : dialect.replyHeaders(call, active);
+      const frames = toFrames(heard, operation.form, answer, leash);
+      return { kind: "many", envelope, headers: withOthers(own, watched), frames: ending(frames, watched) };
+    }
+    const voice = voiceOf(dialect, call, originOf(answer));
+    const own = voice.replyHeaders(call, active);
+    const headers = withOthers(withCaching(own, operation, guard, principal), watched);
+    const json = JSON.stringify(voice.encode(operation, answer));
+    watched?.answered(answer);
+    return { kind: "one", envelope, headers, json };
+  }
+
   return {
-    refuse: (call, fault) => refusal(choose(call), call, fault),
-    async handle(call) {
-      const dialect = choose(call);
+    refuse(call, fault) {
+      const heard = hear(call);
+      const reply = refusal(heard, fault);
+      heard.watched?.ended();
+      return reply;
+    },
+    meet,
+    async handle(call, met) {
+      const heard = hear(call);
+      let reply: WireReply;
       try {
-        const identified = guard.identify(call);
-        // To wait for what is already there would cost every call a turn.
-        const principal = identified instanceof Promise ? await identified : identified;
-        const operation = withHeaders(dialect.decode(call), call);
-        const scope = guard.admit(principal, operation);
-        const answer = await core(operation, scope, call.signal);
-        const active = activeExtensions(catalog, operation);
-        const { envelope } = dialect;
-        if (isSteps(answer)) {
-          const own = dialect.replyHeaders(call, active);
-          const headers = answer.compacted ? { ...own, ...COMPACTED } : own;
-          return { kind: "many", envelope, headers, frames: toFrames(dialect, call, operation.form, answer) };
-        }
-        const voice = answer.kind === "task" ? voiceOf(dialect, call, answer.task) : dialect;
-        const headers = voice.replyHeaders(call, active);
-        return { kind: "one", envelope, headers, json: JSON.stringify(voice.encode(operation, answer)) };
+        reply = await answer(heard, met);
       } catch (error) {
-        return refusal(dialect, call, error);
+        reply = refusal(heard, error);
       }
+      if (reply.kind !== "many") heard.watched?.ended();
+      return reply;
     },
   };
 }
 
-/** What every sending operation of every dialect takes from the headers: a key (D10), and its place in a trace. */
-function withHeaders(operation: Operation, call: WireCall): Operation {
-  const { "idempotency-key": key, traceparent } = call.headers;
-  if (key === undefined && traceparent === undefined) return operation;
-  if (operation.op !== "send" && operation.op !== "stream") return operation;
-  const trace = traceparent === undefined ? undefined : readTrace(traceparent, call.headers);
+/** A call, the dialect that speaks, and whoever watches. */
+interface Heard {
+  readonly call: WireCall;
+  readonly dialect: Dialect;
+  readonly watched: CallWatch | undefined;
+}
+
+type ReplyHeaders = WireReply["headers"];
+
+function withOthers(headers: ReplyHeaders, watched: CallWatch | undefined): ReplyHeaders {
+  const others = watched?.headers();
+  return others ? { ...headers, ...others } : headers;
+}
+
+/** A generator that nobody begins to read does not hear that it is over. */
+function ending(
+  frames: AsyncGenerator<readonly Frame[]>,
+  watched: CallWatch | undefined,
+): AsyncIterable<readonly Frame[]> {
+  if (!watched) return frames;
+  let begun = false;
+  const reader: AsyncIterator<readonly Frame[]> = {
+    next() {
+      begun = true;
+      return frames.next();
+    },
+    return() {
+      if (!begun) watched.ended();
+      return frames.return(undefined);
+    },
+  };
+  return { [Symbol.asyncIterator]: () => reader };
+}
+
+function checkSize({ bytes }: WireCall, bytesMax: number): void {
+  if (bytes > bytesMax) throw new Fault("too-large", `Calls of this caller may have ${bytesMax} bytes`);
+}
+
+/** v1 §3.1.11: the extended card is for those who are known. */
+function withCaller(operation: Operation, guard: Guard, principal: Principal | undefined): Operation {
+  if (operation.op !== "extended-card") return operation;
+  return { ...operation, grants: guard.need(principal).grants };
+}
+
+/** What is meant for one caller is kept by nobody; what may look different for others is kept by nobody else. */
+function withCaching(
+  headers: ReplyHeaders,
+  { op }: Operation,
+  { schemes }: Guard,
+  principal: Principal | undefined,
+): ReplyHeaders {
+  if (op === "extended-card") return { ...headers, ...PRIVATE };
+  if ((op !== "card" && op !== "agents") || schemes.length === 0) return headers;
+  return { ...headers, ...(principal ? OWN : FOR_ALL) };
+}
+const FOR_ALL = { Vary: "Authorization" };
+const OWN = { ...FOR_ALL, "Cache-Control": "private, no-cache" };
+const PRIVATE = { ...FOR_ALL, "Cache-Control": "private, no-store" };
+
+/** Whether somebody may still read long after he was let in. */
+const isLong = ({ op }: Operation): boolean => op === "stream" || op === "subscribe";
+
+/** Ends the reading of somebody whose credentials are good no longer. */
+interface Leash {
+  readonly signal: Lazy<AbortSignal>;
+  /** From now on, until the returned function is called. */
+  hold(): () => void;
+  check(): void;
+}
+function createLeash(guard: Guard, principal: Principal, signal: Lazy<AbortSignal>): Leash | undefined {
+  if (guard.schemes.length === 0) return undefined;
+  const cut = new AbortController();
+  let fault: Fault | undefined;
   return {
-    ...operation,
-    send: { ...operation.send, ...(key !== undefined && { key: checkKey(key) }), ...(trace && { trace }) },
+    signal: () => AbortSignal.any([signal(), cut.signal]),
+    hold: () =>
+      guard.onLapse(principal, found => {
+        fault = found;
+        cut.abort();
+      }),
+    check() {
+      if (fault) throw fault;
+    },
   };
 }
+
+/** What every sending operation of every dialect takes from the call: a key (D10), its place in a trace, how it came. */
+function withHeaders(operation: Operation, call: WireCall): Operation {
+  if (operation.op !== "send" && operation.op !== "stream") return operation;
+  const { "idempotency-key": key, traceparent, "dragoman-hops": passed } = call.headers;
+  const via = call.transport === "rest" || call.transport === "grpc" ? call.transport : undefined;
+  const thread = operation.send.thread ?? readThread(operation.send.metadata?.thread_id);
+  if (key === undefined && traceparent === undefined && passed === undefined && !via && !thread)
+    return operation;
+  const trace = traceparent === undefined ? undefined : readTrace(traceparent, call.headers);
+  const hops = passed === undefined ? undefined : readHops(passed);
+  const known = { ...(key !== undefined && { key: checkKey(key) }), ...(thread !== undefined && { thread }) };
+  const way = { ...(trace && { trace }), ...(hops && { hops }), ...(via && { via }) };
+  return { ...operation, send: { ...operation.send, ...known, ...way } };
+}
+
+const readHops = (passed: string): number | undefined =>
+  /^\d{1,4}$/.test(passed) ? Number(passed) : undefined;
+
+/** Where no dialect has a place of its own for it, callers put it into the metadata. */
+const readThread = (said: Json | undefined): string | undefined =>
+  typeof said === "string" && said !== "" && said.length <= LIMITS.idCharsMax && said.isWellFormed()
+    ? said
+    : undefined;
 
 function checkKey(key: string): string {
   if (key.trim() !== "" && key.length <= LIMITS.idCharsMax) return key;
@@ -137,12 +291,15 @@ function readTrace(traceparent: string, headers: Headers): Trace | undefined {
 
 /** RFC 9110 §10.2.3: whole seconds, and never too soon. */
 function headersOf({ details }: Fault): Readonly<Record<string, string>> {
-  const { retryAfterMs } = details;
-  return retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) };
+  const { retryAfterMs, challenge } = details;
+  return {
+    ...(retryAfterMs !== undefined && { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) }),
+    ...(challenge !== undefined && { "WWW-Authenticate": challenge }),
+  };
 }
 
 /** v1 §3.3.4: what the caller asked for and the agent has. */
-function activeExtensions(catalog: Catalog, operation: Operation): readonly string[] {
+function activeExtensions(catalog: SeenAgents, operation: Operation): readonly string[] {
   if (operation.op !== "send" && operation.op !== "stream") return [];
   const wanted = operation.send.extensions;
   if (wanted.length === 0) return wanted;
@@ -152,5 +309,11 @@ function activeExtensions(catalog: Catalog, operation: Operation): readonly stri
 
 /** What a reader wanted to go on from is no longer kept: it begins with the task as it stands. */
 const COMPACTED = { "Dragoman-Resumed": "snapshot" };
+
+/** The dialect of whoever made what is answered. */
+function originOf(answer: Answer): string | undefined {
+  if (answer.kind === "task") return answer.task.origin;
+  return answer.kind === "push" ? answer.config.origin : undefined;
+}
 
 const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;

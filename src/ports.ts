@@ -3,6 +3,7 @@ import type {
   AgentCard,
   AgentName,
   AgentPolicy,
+  Credential,
   Fault,
   FaultCode,
   FaultDetails,
@@ -15,8 +16,7 @@ import type {
   Note,
   NotePlace,
   Page,
-  ReportedState,
-  Retention,
+  PushConfig,
   Scope,
   SecurityScheme,
   Seq,
@@ -27,18 +27,34 @@ import type {
   TaskState,
   Trace,
 } from "./model/index.ts";
-import type { Caller, Grant } from "./ports/caller.ts";
+import type { Caller, Grant, KnownCaller } from "./ports/caller.ts";
+import type { AuthWays, AuthWish } from "./ports/credentials.ts";
+import type { Log } from "./ports/log.ts";
+import type { McpServers } from "./ports/mcp.ts";
 import type { Answer, Operation, Steps } from "./ports/operation.ts";
 import type { Outbound } from "./ports/outbound.ts";
+import type { Beside, Deliveries, Pushes } from "./ports/push.ts";
 import type { OwnShelf, Shelf } from "./ports/shelf.ts";
+import type { Upkeep } from "./ports/upkeep.ts";
+import type { Upstream } from "./ports/upstream.ts";
+import type { UsageBook } from "./ports/usage.ts";
 
 export type { ListFilter, Name, Named, Page } from "./model/index.ts";
+export type * from "./ports/access.ts";
 export type * from "./ports/caller.ts";
+export type * from "./ports/credentials.ts";
 export type * from "./ports/keys.ts";
+export type * from "./ports/log.ts";
+export type * from "./ports/mcp.ts";
 export type * from "./ports/operation.ts";
 export type * from "./ports/outbound.ts";
 export type * from "./ports/own.ts";
+export type * from "./ports/push.ts";
 export type * from "./ports/shelf.ts";
+export type * from "./ports/upkeep.ts";
+export type * from "./ports/upstream.ts";
+export type * from "./ports/usage.ts";
+export type * from "./ports/watch.ts";
 
 // ---- 1. bytes <-> calls --------------------------------------------------------------------------------------
 
@@ -58,6 +74,8 @@ export interface WireCall extends Caller {
   readonly base: Lazy<string>;
   readonly method: string;
   readonly params: Json | undefined;
+  /** How large it came, roughly. */
+  readonly bytes: number;
   /** What came in the envelope beside the parameters (seed 001 of the LangGraph dialect). */
   readonly metadata: Json | undefined;
   /** Ends the caller's reading, never a run. */
@@ -101,7 +119,13 @@ export interface WireFault extends FaultNumbers {
 }
 
 export interface Pipeline {
-  handle(call: WireCall): Promise<WireReply>;
+  /**
+   * Asked before anything of a call is read: a Fault if its caller is not known, and has to be. `agent`: whom the call is
+   * for, if that is known by then.
+   */
+  meet(caller: Caller, agent: string | undefined): Met | Promise<Met>;
+  /** `met`: what was found out about the caller, if somebody asked before. */
+  handle(call: WireCall, met?: Met): Promise<WireReply>;
   /** A refusal before there was a call: still said in the dialect that the caller seems to speak. */
   refuse(call: WireCall, fault: Fault): WireReply;
 }
@@ -116,16 +140,20 @@ export interface Dialect {
   readonly faults: FaultTable;
   /** What it does with the JSON-RPC envelope. */
   readonly envelope: Envelope;
+  /** Whether its cards have a place for signatures. */
+  readonly signsCards: boolean;
   /** By endpoint, headers and method name; by the shape of the parameters only where generations share a method. */
   claims(call: WireCall): boolean;
   decode(call: WireCall): Operation;
   encode(operation: Operation, answer: Answer): Json;
-  /** Which dialect speaks the answer about a task that was made in `origin`: generations share `tasks/get` and its kin. */
+  /** Which dialect speaks the answer about what was made in `origin`: generations share `tasks/get` and its kin. */
   voice(call: WireCall, origin: string): string;
   /**
    * `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no word for it.
    */
   encodeStep(step: Step, closing: boolean, form: string | undefined): SaidStep | null;
+  /** What a webhook that was set in this dialect gets for a step; null: nothing, or nothing that the config asks for. */
+  encodePush(step: Step, config: PushConfig): SaidPush | null;
   encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
   replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
@@ -136,6 +164,11 @@ export interface SaidStep {
   readonly bare?: boolean;
   /** What it took from the task does not change while words are added to the same artifact. */
   readonly steady?: boolean;
+}
+export interface SaidPush {
+  /** The Content-Type of the body. */
+  readonly type: string;
+  readonly body: Json;
 }
 /** What a dialect does with the JSON-RPC envelope around its words. */
 export interface Envelope {
@@ -171,15 +204,34 @@ export type Lazy<T> = () => T;
 export interface Guard {
   /** What cards tell about it; any one of them is enough. Empty: nobody is asked. */
   readonly schemes: readonly SecurityScheme[];
-  /** By what comes with a call beside its words; a Fault("unauthenticated") if that is not enough. */
-  identify(caller: Caller): Principal | Promise<Principal>;
+  /**
+   * By what comes with a call beside its words. undefined: the caller says nothing about himself; a
+   * Fault("unauthenticated"): what he says is not good.
+   */
+  identify(caller: Caller): Principal | undefined | Promise<Principal | undefined>;
+  /** Whether this agent, or else any, may be for those who say nothing about themselves. */
+  takesStrangers(agent: string | undefined): boolean;
+  /** A Fault("unauthenticated") if nothing is known of the caller. */
+  need(principal: Principal | undefined): Principal;
+  /** A Fault("unauthenticated") if what the principal was known by is no longer good. */
+  check(principal: Principal): void | Promise<void>;
   /** The only way to obtain a Scope. */
-  admit(principal: Principal, operation: Operation): Scope;
+  admit(principal: Principal | undefined, operation: Operation): Scope;
+  /** Calls `lapsed` when what the principal was known by is no longer good, until the returned function is called. */
+  onLapse(principal: Principal, lapsed: (fault: Fault) => void): () => void;
+}
+/** Whoever calls; a stranger has no principal. */
+export interface Met {
+  readonly principal: Principal | undefined;
 }
 export interface Principal {
   readonly subject: string;
   readonly tenants: readonly string[];
   readonly grants: readonly Grant[];
+  /** See `Scope`. */
+  readonly agents: ReadonlySet<AgentName> | undefined;
+  /** Whether what it was known by is still good. */
+  isGood(): boolean | Promise<boolean>;
 }
 
 // ---- 4. what happened ----------------------------------------------------------------------------------------
@@ -190,6 +242,11 @@ export interface Store {
   readonly runs: RunQueue;
   readonly upkeep: Upkeep;
   readonly shelf: Shelf;
+  readonly pushes: Pushes;
+  readonly deliveries: Deliveries;
+  readonly usage: UsageBook;
+  /** How many servers work on it, this one among them, as far as is known. */
+  nodes(): number;
   /** The time of the newest event, so that a clock that was set back goes on from there. */
   readonly lastAt: number;
   close(): Promise<void>;
@@ -199,7 +256,13 @@ export interface EventLog {
    * Records events and resolves when they are committed. Fault("conflict") if what is expected no longer holds, told
    * when what came first can be read; Fault("task-not-found") if the task is not there for this scope.
    */
-  append(scope: Scope, taskId: TaskId, events: readonly TaskEvent[], expected: Expected): Promise<void>;
+  append(
+    scope: Scope,
+    taskId: TaskId,
+    events: readonly TaskEvent[],
+    expected: Expected,
+    beside?: Beside,
+  ): Promise<void>;
   /**
    * Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. Where events were
    * compacted, the task as it ended is the one step.
@@ -220,6 +283,8 @@ export interface TaskIndex {
   named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;
   get(scope: Scope, taskId: TaskId): Promise<Found | null>;
   list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
+  /** How many tasks are kept for this caller, and for all callers of its tenant. */
+  count(scope: Scope): Promise<{ readonly caller: number; readonly tenant: number }>;
 }
 export interface Found {
   readonly task: Task;
@@ -229,12 +294,14 @@ export interface Found {
   readonly since: Seq;
 }
 export interface RunQueue {
-  /** Takes due tasks that nobody holds, in order of arrival; records that their runs have begun. */
+  /** Takes due tasks that nobody holds, in turn for each tenant and agent; records that their runs have begun. */
   claim(worker: string, agents: ReadonlySet<AgentName>, max: number): Promise<readonly Run[]>;
   /** false: the lease is lost, stop. */
   renew(run: Run): Promise<boolean>;
   /** Gives an unfinished run back, so that it is due again at once. */
   release(run: Run): Promise<void>;
+  /** How many tasks wait for a run. */
+  waiting(): number;
   /** Unfinished tasks by agent: what a start finds. */
   unfinished(): Promise<ReadonlyMap<AgentName, number>>;
 }
@@ -244,16 +311,10 @@ export interface Run {
   readonly attempt: number;
   /** The run before it was cut off. */
   readonly afterCrash: boolean;
+  /** When its task became due, in milliseconds; after a crash: when it was last heard of. */
+  readonly dueAt: number;
   /** The task as the run begins. */
   readonly task: Task;
-}
-
-export interface Upkeep {
-  /**
-   * Takes away what an agent's retention no longer keeps, the oldest first, a little at a time: whole tasks with their
-   * events and names, and the events of tasks that ended. How many tasks it touched; 0: nothing is left to do.
-   */
-  sweep(agent: AgentName, retention: Retention): Promise<number>;
 }
 
 /** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
@@ -266,25 +327,36 @@ export interface Bus {
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
 /** Rung when a task has become due. */
 export const DUE = "due";
+/** Rung when there is something to deliver to a webhook. */
+export const PUSH_DUE = "push-due";
 
 // ---- 5. who does the work ------------------------------------------------------------------------------------
 
 export interface Agent {
   readonly name: AgentName;
   readonly card: AgentCard;
+  /** What callers are told who are known; undefined: no more than the card. */
+  readonly extendedCard: ((caller: KnownCaller) => Promise<AgentCard>) | undefined;
   readonly runtime: AgentRuntime;
   /** Whether the answer may be a bare message; undefined: the agent did not say. */
   readonly replies: "task" | "message" | undefined;
   /** JSON Schema of its input, if it said so. */
   readonly inputSchema: JsonObject | undefined;
   readonly policy: AgentPolicy;
+  /** What its card is copied from, if it stands for an agent somewhere else. */
+  readonly upstream?: Upstream | undefined;
 }
-export interface Catalog {
+export interface Catalog extends SeenAgents {
+  names(): ReadonlySet<AgentName>;
+  /** What a caller may know of: for him it is as if there were no others. */
+  seenBy(scope: Scope): SeenAgents;
+}
+export interface SeenAgents {
   /** By its name, or by the UUID that follows from its name; undefined: the default agent. */
   find(name: AgentName | undefined): Agent | undefined;
   all(): readonly Agent[];
-  names(): ReadonlySet<AgentName>;
-  readonly fallback: AgentName;
+  /** The default agent; undefined: there are none. */
+  readonly fallback: AgentName | undefined;
 }
 export interface AgentRuntime {
   readonly name: string;
@@ -309,7 +381,13 @@ export interface Turn {
   /** What this agent puts away in this context, for this caller. */
   readonly shelf: OwnShelf;
   readonly caller: Pick<Scope, "tenant" | "principal">;
+  /** What the caller gave to this agent under this name; undefined: nothing that still holds. */
+  credentials(name: string): Promise<Credential | undefined>;
+  /** How the caller can give it. */
+  waysToAuthorize(wish: AuthWish): AuthWays;
   readonly outbound: Outbound;
+  /** Servers of tools that the config names. */
+  readonly tools: McpServers;
   /** Where this run stands in a trace: to be passed on to whoever is called. */
   readonly trace: Trace | undefined;
   newId(): string;
@@ -317,15 +395,5 @@ export interface Turn {
   /** At least 0, below 1. */
   random(): number;
 }
-/** What an agent can say: the part of the log that is its own. Cancelling is the runner's affair. */
-export type AgentEvent =
-  | (Extract<TaskEvent, { type: "status" }> & { readonly state: Exclude<ReportedState, "canceled"> })
-  | Extract<TaskEvent, { type: "artifact" | "reply" | "usage" }>;
-
-/** Where what callers must not see is written down. */
-export interface Log {
-  debug(facts: object, text: string): void;
-  info(facts: object, text: string): void;
-  warn(facts: object, text: string): void;
-  error(facts: object, text: string): void;
-}
+/** What an agent can say: the part of the log that is its own. */
+export type AgentEvent = Extract<TaskEvent, { type: "status" | "artifact" | "reply" | "usage" }>;

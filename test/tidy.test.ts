@@ -157,10 +157,25 @@ describe("the reference says what the code says", () => {
 
   it("limits.md has every limit with its value and its option, and a reason", () => {
     const server = rowsOf(sectionOf(page("limits.md"), "The server"));
+    const client = rowsOf(sectionOf(page("limits.md"), "Calls to other agents"));
     const cli = rowsOf(sectionOf(page("limits.md"), "The command line"));
     expect(pick(server, 0, 1, 2)).toEqual(tables.limitRows());
+    expect(pick(client, 0, 1)).toEqual(tables.clientLimitRows());
     expect(pick(cli, 0, 1)).toEqual(tables.cliLimitRows());
-    expect([...server, ...cli].filter(row => !row.at(-1))).toEqual([]);
+    expect([...server, ...client, ...cli].filter(row => !row.at(-1))).toEqual([]);
+  });
+
+  it("observe.md has every metric; dashboard and alerts name them all, and none that is not there", () => {
+    const observe = documentOf("docs/operate/observe.md");
+    const metrics = tables.metricRows();
+    expect(rowsOf(sectionOf(observe, "Metrics")).filter(row => row.length === 4)).toEqual(metrics);
+    const names = metrics.map(([name]) => (name as string).replaceAll("`", ""));
+    const metricsIn = (file: string): readonly string[] =>
+      readTree(`docs/operate/${file}`).text.match(/\bdragoman_[a-z_]+(?<!_bucket)(?=[^a-z_]|_bucket)/g) ?? [];
+    const shown = metricsIn("dashboard.json");
+    const used = [...shown, ...metricsIn("alerts.yml")];
+    expect(used.filter(name => !names.includes(name))).toEqual([]);
+    expect(names.filter(name => !shown.includes(name))).toEqual([]);
   });
 
   it("http.md has every route of every dialect", () => {
@@ -281,9 +296,9 @@ describe("the package", () => {
     const versions = ["dependencies", "devDependencies", "overrides"].flatMap(kind =>
       Object.entries(manifest[kind] ?? {}),
     );
-    expect(versions.filter(([, version]) => !/^(?:npm:@?[\w./-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual(
-      [],
-    );
+    expect(
+      versions.filter(([, version]) => !/^(?:npm:@?[\w./-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)),
+    ).toEqual([]);
   });
 
   it("knows no registry: its lock file says what, not from where", () => {

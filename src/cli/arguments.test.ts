@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { flagName, OPTION_NAMES } from "../config/options.ts";
+import { flagName, OPTION_NAMES, OPTIONS } from "../config/options.ts";
 import * as callFile from "./call.ts";
 import * as cancelFile from "./cancel.ts";
 import * as cardFile from "./card.ts";
@@ -95,10 +95,14 @@ test.each(WRONG)("%s", async (_sentence, words, message) => {
   expect(err).not.toContain("    at ");
 });
 
-test("every option of the server is a flag, and every flag is an option of the server", () => {
+test("every option of the server that is no secret is a flag, and every flag is an option of the server", () => {
   const flags = serveOptions(new Command()).options.map(option => option.long);
-  const known = OPTION_NAMES.filter(name => name !== "agents").map(flagName);
-  expect(new Set(flags)).toEqual(new Set([...known, "--no-trust-proxy", "--config", "--json"]));
+  const known = OPTION_NAMES.filter(name => name !== "agents" && !OPTIONS[name].secret).map(flagName);
+  const own = flags.filter(flag => !flag?.startsWith("--no-"));
+  expect(new Set(own)).toEqual(new Set([...known, "--config", "--json"]));
+  // What can be switched on can be switched off, whatever file and environment say.
+  for (const flag of flags.filter(one => one?.startsWith("--no-")))
+    expect(known).toContain(`--${flag?.slice("--no-".length)}`);
 });
 
 test("what the server is told is handed on as it was typed", () => {

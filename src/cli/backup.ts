@@ -32,7 +32,7 @@ export function define(program: Command, session: Session): void {
 
 async function backup({ terminal }: Session, target: string, flags: BackupFlags): Promise<number> {
   const folder = await dataFolder(terminal, flags.data);
-  const { copyStore } = await import("../store/sqlite/index.ts");
+  const { copyStore, countSealed } = await import("../store/sqlite/index.ts");
   const output = createOutput(terminal, CLI_LIMITS.patienceMs);
   const stop = new AbortController();
   const off = terminal.onSignal("SIGINT", () => stop.abort());
@@ -43,8 +43,14 @@ async function backup({ terminal }: Session, target: string, flags: BackupFlags)
   };
   try {
     const { tasks, bytes } = await copyStore({ folder, target, onProgress, signal: stop.signal });
-    if (flags.json) output.json({ file: target, tasks, bytes });
+    const secrets = [...countSealed(folder).values()].reduce((sum, one) => sum + one, 0);
+    if (flags.json) output.json({ file: target, tasks, bytes, secrets });
     else output.line(`${count(tasks, "task")} (${size(bytes)}) copied into ${target}`);
+    // Where keys lie beside what they seal, nothing is sealed.
+    if (secrets > 0)
+      output.note(
+        `${count(secrets, "secret")} in it can only be read with the server's keys: keep these apart from it`,
+      );
     return EXIT.ok;
   } catch (error) {
     if (!stop.signal.aborted) throw error;

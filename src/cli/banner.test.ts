@@ -8,6 +8,8 @@ const FACTS: BannerFacts = {
   url: "http://127.0.0.1:2024",
   publicUrl: undefined,
   grpc: undefined,
+  admin: undefined,
+  auth: ["none"],
   agents: ["echo", "countdown"],
   fallback: "echo",
   data: "/home/me/.dragoman",
@@ -36,20 +38,35 @@ test("the banner tells where agents and cards are, where tasks are kept, and wha
 `);
 });
 
-test("it warns of memory, names the public address and a port of gRPC, and counts what goes on", () => {
+test("it warns of memory, names the public address and ports of their own, and counts what goes on", () => {
   const unfinished = new Map([
     ["echo", 1],
     ["countdown", 2],
   ]);
-  const addresses = { publicUrl: "https://a.example", grpc: "127.0.0.1:2025" };
+  const addresses = {
+    publicUrl: "https://a.example",
+    grpc: "127.0.0.1:2025",
+    admin: "http://127.0.0.1:9464",
+  };
   const facts = { ...FACTS, ...addresses, data: undefined, unfinished, watching: true };
   expect(bannerText(facts, PLAIN)).toContain(`
   public     https://a.example
   gRPC       127.0.0.1:2025
+  admin      http://127.0.0.1:9464
   data       in memory: tasks are lost at exit
   resuming   3 tasks that had not ended: echo 1, countdown 2
 `);
   expect(bannerText(facts, PLAIN)).toMatch(/\n\nWatching for changes; Ctrl-C stops\n$/);
+});
+
+test("it tells how callers get in, where they must", () => {
+  const text = bannerText({ ...FACTS, auth: ["tokens", "mtls"] }, PLAIN);
+  expect(text).toContain(`
+  callers    must show who they are (tokens, mtls)
+             make a token: dragoman token create --principal me --data /home/me/.dragoman
+
+  try        dragoman call http://127.0.0.1:2024 "hello" --header "Authorization: Bearer $TOKEN"
+             curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $TOKEN" -d`);
 });
 
 test("programs get the same as one line of JSON", () => {

@@ -11,6 +11,10 @@ export interface BannerFacts {
   readonly publicUrl: string | undefined;
   /** Host and port of gRPC; undefined: those of the URL. */
   readonly grpc: string | undefined;
+  /** Where administrators are answered; undefined: at the URL. */
+  readonly admin: string | undefined;
+  /** How callers show who they are. */
+  readonly auth: readonly string[];
   readonly agents: readonly string[];
   readonly fallback: string;
   /** The folder of the data; undefined: memory. */
@@ -29,7 +33,7 @@ export interface BannerPaint {
 const CARD = "/.well-known/agent-card.json";
 
 export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
-  const names = [...facts.agents, "public", "resuming", "data"];
+  const names = [...facts.agents, "public", "resuming", "callers", "data"];
   const width = Math.max(...names.map(name => name.length)) + 2;
   const row = (name: string, ...values: readonly string[]) =>
     values.map((value, at) => `  ${(at === 0 ? name : "").padEnd(width)}${value}`);
@@ -40,10 +44,16 @@ export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
     "",
     ...(facts.publicUrl === undefined ? [] : row("public", facts.publicUrl)),
     ...(facts.grpc === undefined ? [] : row("gRPC", facts.grpc)),
+    ...(facts.admin === undefined ? [] : row("admin", facts.admin)),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
     ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
+    ...(isOpen(facts) ? [] : row("callers", ...describeCallers(facts))),
     "",
-    ...row("try", `${facts.program} call ${facts.url} "hello"`, curlLine(facts.url)),
+    ...row(
+      "try",
+      `${facts.program} call ${facts.url} "hello"${tokenFlag(facts, "--header")}`,
+      curlLine(facts),
+    ),
     ...(facts.watching ? ["", "Watching for changes; Ctrl-C stops"] : []),
     "",
   ].join("\n");
@@ -61,11 +71,23 @@ function describeUnfinished(unfinished: ReadonlyMap<string, number>): string {
   return `${count(total, "task")} that had not ended: ${each}`;
 }
 
-function curlLine(url: string): string {
+const isOpen = ({ auth }: BannerFacts): boolean => auth.includes("none");
+
+function describeCallers({ auth, program, data }: BannerFacts): readonly string[] {
+  const where = data === undefined ? "" : ` --data ${shellWord(data)}`;
+  const hint = `make a token: ${program} token create --principal me${where}`;
+  return [`must show who they are (${auth.join(", ")})`, ...(auth.includes("tokens") ? [hint] : [])];
+}
+
+/** The token itself is for the user to put in. */
+const tokenFlag = ({ auth }: BannerFacts, flag: string): string =>
+  auth.includes("tokens") || auth.includes("jwt") ? ` ${flag} "Authorization: Bearer $TOKEN"` : "";
+
+function curlLine(facts: BannerFacts): string {
   const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
-  const headers = "-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'";
-  return `curl -s ${shellWord(`${url}/`)} ${headers} -d ${shellWord(body)}`;
+  const headers = `-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${tokenFlag(facts, "-H")}`;
+  return `curl -s ${shellWord(`${facts.url}/`)} ${headers} -d ${shellWord(body)}`;
 }
 
 /** The same for programs, in one line. */
@@ -76,7 +98,7 @@ export function bannerJson(facts: BannerFacts): string {
     url: `${facts.url}/agents/${name}`,
     card: `${facts.url}/agents/${name}${CARD}`,
   }));
-  const { version, url, publicUrl, grpc, data } = facts;
+  const { version, url, publicUrl, grpc, admin, data } = facts;
   return JSON.stringify({
     ready: true,
     version,
@@ -84,6 +106,7 @@ export function bannerJson(facts: BannerFacts): string {
     url,
     publicUrl,
     grpc,
+    admin,
     data: data ?? ":memory:",
     unfinished: Object.fromEntries(facts.unfinished),
     agents,

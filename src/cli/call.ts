@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { Draft, Received } from "../client/view.ts";
 import type { Json, Part } from "../model/index.ts";
-import type { Draft, Received } from "./client/view.ts";
 import { readAttachment } from "./files.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";

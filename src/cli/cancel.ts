@@ -15,7 +15,7 @@ export function define(program: Command, session: Session): void {
       const wish = { remote: toRemote(url, flags), history: false };
       session.exitCode = await withTalk(session.terminal, wish, async ({ agent, output, signal, json }) => {
         output.waiting(`waiting for ${agent.name} to stop`);
-        const { task, raw } = await agent.cancel(taskId, signal);
+        const { task, raw } = await agent.cancel({ taskId }, signal);
         if (json) output.json(raw);
         else output.line(`task ${task.id} ${task.state}`);
         return EXIT.ok;

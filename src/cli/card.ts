@@ -1,12 +1,14 @@
 import type { Command } from "commander";
+import { fetchCard, offersOf } from "../client/card.ts";
+import { asList, asObject, asText } from "../client/read.ts";
 import type { JsonObject } from "../model/index.ts";
-import { fetchCard, offersOf } from "./client/card.ts";
-import { asList, asObject, asText } from "./client/read.ts";
+import { defineVerify } from "./card-verify.ts";
 import { createInterrupt } from "./interrupt.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { createOutput } from "./output.ts";
 import { type Remote, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 import { EXIT, type Session } from "./session.ts";
+import { toAccess } from "./talk.ts";
 import { oneLine, paint, type Terminal } from "./terminal.ts";
 
 const EXAMPLES = `
@@ -22,6 +24,7 @@ export function define(program: Command, session: Session): void {
     .action(async (url: string, flags: RemoteFlags) => {
       session.exitCode = await showCard(session.terminal, toRemote(url, flags));
     });
+  defineVerify(command, session);
 }
 
 async function showCard(terminal: Terminal, remote: Remote): Promise<number> {
@@ -29,7 +32,7 @@ async function showCard(terminal: Terminal, remote: Remote): Promise<number> {
   const output = createOutput(terminal, CLI_LIMITS.patienceMs);
   try {
     output.waiting(`waiting for the card of ${remote.target.base}`);
-    const access = { headers: remote.headers, fetch: terminal.fetch };
+    const access = toAccess(terminal, remote);
     const { card, url } = await fetchCard(remote.target, access, interrupt.signal);
     output.rest();
     const bold = (text: string) => paint(terminal.out, "bold", text);

@@ -18,6 +18,10 @@ export function define(program: Command, session: Session): void {
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const { host, toHostWish } = await import("./host.ts");
       const { startServer } = await import("../main.ts");
-      session.exitCode = await host(session, toHostWish(files, flags, true), startServer);
+      session.exitCode = await host(
+        session,
+        toHostWish(files, { pushAllowLoopback: true, ...flags }, true),
+        startServer,
+      );
     });
 }

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { Report } from "../store/sqlite/index.ts";
-import { dataFolder, dataOption } from "./data-folder.ts";
+import { dataSettings, placeOption } from "./data-folder.ts";
+import { isDatabase, loadPostgres, SILENT } from "./kept.ts";
+import { findKeyTrouble } from "./key-findings.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { createOutput, type Output } from "./output.ts";
 import { EXIT, type Session } from "./session.ts";
@@ -22,12 +24,13 @@ export function define(program: Command, session: Session): void {
   const command = program
     .command("doctor")
     .description("Look for anything that is wrong with a store; nothing is changed");
-  dataOption(command)
+  placeOption(command)
     .option("--json", "print JSON for programs")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: DoctorFlags) => {
       const output = createOutput(session.terminal, CLI_LIMITS.patienceMs);
-      const report = await examine(output, await dataFolder(session.terminal, flags.data));
+      const settings = await dataSettings(session.terminal, flags.data);
+      const report = withFindings(await examine(output, settings.data), await findKeyTrouble(settings));
       if (flags.json) output.json({ ...report });
       else print(output, report);
       session.exitCode = report.findingsCount === 0 ? EXIT.ok : EXIT.trouble;
@@ -35,15 +38,25 @@ export function define(program: Command, session: Session): void {
 }
 
 async function examine(output: Output, folder: string): Promise<Report> {
-  const { examineStore } = await import("../store/sqlite/index.ts");
   let progress = "looking at the file";
   output.waiting(() => progress);
   const onProgress = (done: number, total: number): void => {
     if (done > 0) progress = `looked at ${done.toLocaleString("en")} of ${count(total, "task")}`;
   };
+  if (isDatabase(folder)) {
+    const { examinePostgres } = await loadPostgres();
+    return examinePostgres({ url: folder, log: SILENT, onProgress }).finally(output.rest);
+  }
+  const { examineStore } = await import("../store/sqlite/index.ts");
   // Ctrl-C simply ends the process: there is nothing to put in order.
   return examineStore(folder, { onProgress, signal: AbortSignal.any([]) }).finally(output.rest);
 }
+
+const withFindings = (report: Report, more: readonly string[]): Report => ({
+  ...report,
+  findings: [...report.findings, ...more],
+  findingsCount: report.findingsCount + more.length,
+});
 
 function print(output: Output, report: Report): void {
   const { file, bytes, schema, tasks, events, names, findings, findingsCount } = report;

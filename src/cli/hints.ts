@@ -1,4 +1,4 @@
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../client/progress.ts";
 import type { Remote } from "./remote-options.ts";
 import { shellWord, type Terminal } from "./terminal.ts";
 

@@ -1,6 +1,9 @@
 import type { Settings } from "../config/config.ts";
 import type { Running, ServerParts } from "../main.ts";
+import type { Log } from "../ports.ts";
+import type { LevelSwitch } from "../telemetry/level.ts";
 import { type BannerFacts, bannerJson, bannerText } from "./banner.ts";
+import { toShown } from "./kept.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { type Loadout, load } from "./load.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -29,15 +32,17 @@ export async function host(session: Session, wish: HostWish, startServer: StartS
   const first = await loadAt(0).finally(output.rest);
   session.debug = first.settings.logLevel === "debug" || first.settings.logLevel === "trace";
   const log = await openLog(terminal, first.settings);
+  for (const note of first.settings.notes) log.warn({}, note);
+  const deafen = await listenForLevel(terminal, log);
   // A promise that an agent forgot must not end the server with all its other agents.
   terminal.onStray(error => log.error({ error }, "a promise failed and nobody was waiting for it"));
   output.waiting("starting the server");
-  const server = await startServer({ ...first, log }).finally(output.rest);
+  const server = await startServer({ ...first, log, levels: log }).finally(output.rest);
   let reloading: Reloading | undefined;
   // Before the banner: whoever waits for it may send a signal at once.
   const stopped = untilStopped({
     terminal,
-    stop: () => stop(server, output, reloading),
+    stop: () => stop(server, output, reloading).finally(deafen),
     say: () => output.note(stopping(server.running)),
   });
   const facts = factsOf(terminal, wish, first, server);
@@ -54,6 +59,13 @@ async function openLog(terminal: Terminal, { logLevel }: Settings) {
   return createLog({ level: logLevel, pretty: err.tty, colour: err.colour, now, write: err.write });
 }
 
+/** SIGUSR2 turns debug on, and off again. */
+async function listenForLevel(terminal: Terminal, log: Log & LevelSwitch): Promise<() => void> {
+  const { createToggle } = await import("../telemetry/level.ts");
+  const toggle = createToggle(log);
+  return terminal.onSignal("SIGUSR2", () => log.warn({ logLevel: toggle() }, "the log level was changed"));
+}
+
 function factsOf(
   terminal: Terminal,
   wish: HostWish,
@@ -68,9 +80,11 @@ function factsOf(
     url: server.url.replace(/\/\/(0\.0\.0\.0|\[::\])/, "//127.0.0.1"),
     publicUrl: settings.publicUrl,
     grpc: server.grpc,
+    admin: server.admin,
+    auth: settings.auth,
     agents: loadout.agents.map(agent => agent.name),
     fallback: loadout.fallback,
-    data: settings.data === ":memory:" ? undefined : settings.data,
+    data: settings.data === ":memory:" ? undefined : toShown(settings.data),
     unfinished: server.unfinished,
     watching: wish.watch,
   };

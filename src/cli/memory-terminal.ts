@@ -1,11 +1,11 @@
-import type { Screen, StopSignal, Terminal } from "./terminal.ts";
+import type { Screen, Signal, Terminal } from "./terminal.ts";
 
 /** A terminal in memory: what a command says can be read, and what a user would do can be said. */
 export interface MemoryTerminal extends Terminal {
   readonly said: { out: string; err: string };
   /** What was asked of the user. */
   readonly prompts: readonly string[];
-  press(signal: StopSignal): void;
+  press(signal: Signal): void;
 }
 
 export interface MemoryTerminalParts {
@@ -21,7 +21,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
   const said = { out: "", err: "" };
   const prompts: string[] = [];
   const answers = [...parts.answers];
-  const listeners = new Set<{ signal: StopSignal; listener: () => void }>();
+  const listeners = new Set<{ signal: Signal; listener: () => void }>();
   let ids = 0;
   return {
     said,
@@ -36,6 +36,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
     sinceStartMs: () => 42,
     fetch: parts.fetch,
     newId: () => `m${++ids}`,
+    chance: bytes => (++ids).toString(16).padStart(2 * bytes, "0"),
     ask: async prompt => {
       prompts.push(prompt);
       return answers.shift() ?? null;

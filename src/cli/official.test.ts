@@ -1,14 +1,5 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import * as sdk1 from "@a2a-js/sdk";
-import * as server1 from "@a2a-js/sdk/server";
-import * as express1 from "@a2a-js/sdk/server/express";
-import type * as sdk03 from "a2a-v03";
-import * as server03 from "a2a-v03/server";
-import * as express03 from "a2a-v03/server/express";
-import express, { type Express } from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { appV1, appV03, type Official, startOfficial } from "../../test/support/official.ts";
 import * as callFile from "./call.ts";
 import * as cancelFile from "./cancel.ts";
 import * as cardFile from "./card.ts";
@@ -16,147 +7,6 @@ import { createMemoryTerminal, type MemoryTerminal } from "./memory-terminal.ts"
 import { run } from "./program.ts";
 import * as tailFile from "./tail.ts";
 import * as tasksFile from "./tasks.ts";
-
-/** What the agent under test does, in words that both generations of the official server can be told. */
-type Deed =
-  | { state: "submitted" | "working" | "input-required" | "completed" | "failed" | "canceled"; text?: string }
-  | { artifact: string; append?: boolean; text?: string; data?: object; file?: string }
-  | { reply: string };
-
-const opened = new Map<string, () => void>();
-
-/** Each turn begins with the task itself, as the official servers demand. */
-async function* perform(text: string, taskId: string): AsyncGenerator<Deed> {
-  if (text === "reply") return yield { reply: "just a message" };
-  yield { state: "submitted" };
-  yield { state: "working", text: "thinking" };
-  if (text === "ask") return yield { state: "input-required", text: "For how many?" };
-  if (text === "fail") return yield { state: "failed", text: "It did not work" };
-  if (text === "slow") {
-    await new Promise<void>(resolve => opened.set(taskId, resolve));
-    return yield { state: "canceled" };
-  }
-  yield { artifact: "a1", text: "You said: " };
-  yield { artifact: "a1", append: true, text };
-  if (text === "report") {
-    yield { artifact: "a2", data: { total: 3 } };
-    yield { artifact: "a3", file: Buffer.from("a;b\n1;2\n").toString("base64") };
-  }
-  yield { state: "completed" };
-}
-
-function appV1(url: string): Express {
-  const executor: server1.AgentExecutor = {
-    async execute(context, bus) {
-      const content = context.userMessage.parts[0]?.content;
-      const text = content?.$case === "text" ? content.value : "";
-      for await (const deed of perform(text, context.taskId)) bus.publish(eventV1(deed, context));
-    },
-    cancelTask: async taskId => opened.get(taskId)?.(),
-  };
-  const card = sdk1.AgentCard.fromJSON({
-    ...CARD,
-    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-  });
-  const requestHandler = new server1.DefaultRequestHandler(card, new server1.InMemoryTaskStore(), executor);
-  const app = express();
-  app.use("/.well-known/agent-card.json", express1.agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use(express1.jsonRpcHandler({ requestHandler, userBuilder: express1.UserBuilder.noAuthentication }));
-  return app;
-}
-
-function eventV1(deed: Deed, context: server1.RequestContext): server1.AgentExecutionEvent {
-  const { taskId, contextId } = context;
-  const place = { taskId, contextId };
-  if ("reply" in deed)
-    return server1.AgentEvent.message(
-      sdk1.Message.fromJSON({
-        messageId: "r1",
-        role: "ROLE_AGENT",
-        parts: [{ text: deed.reply }],
-        contextId,
-      }),
-    );
-  if ("artifact" in deed) return server1.AgentEvent.artifactUpdate(artifactV1(deed, place));
-  const state = `TASK_STATE_${deed.state.toUpperCase().replace("-", "_")}`;
-  const message = deed.text && {
-    messageId: "s1",
-    role: "ROLE_AGENT",
-    parts: [{ text: deed.text }],
-    ...place,
-  };
-  const status = { state, timestamp: "2026-11-15T12:00:00.000Z", ...(message && { message }) };
-  if (deed.state !== "submitted")
-    return server1.AgentEvent.statusUpdate(sdk1.TaskStatusUpdateEvent.fromJSON({ ...place, status }));
-  const task = sdk1.Task.fromJSON({ id: taskId, contextId, status });
-  return server1.AgentEvent.task({ ...task, history: [context.userMessage] });
-}
-
-function artifactV1(deed: Extract<Deed, { artifact: string }>, place: object): sdk1.TaskArtifactUpdateEvent {
-  const part = deed.file
-    ? { raw: deed.file, filename: "table.csv", mediaType: "text/csv" }
-    : deed.data
-      ? { data: deed.data }
-      : { text: deed.text };
-  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
-  return sdk1.TaskArtifactUpdateEvent.fromJSON({ ...place, artifact, append: deed.append === true });
-}
-
-function appV03(url: string): Express {
-  const executor: server03.AgentExecutor = {
-    async execute(context, bus) {
-      const part = context.userMessage.parts[0];
-      const text = part?.kind === "text" ? part.text : "";
-      for await (const deed of perform(text, context.taskId)) bus.publish(eventV03(deed, context));
-      bus.finished();
-    },
-    cancelTask: async taskId => opened.get(taskId)?.(),
-  };
-  const card: sdk03.AgentCard = { ...CARD, url, protocolVersion: "0.3.0" };
-  const requestHandler = new server03.DefaultRequestHandler(card, new server03.InMemoryTaskStore(), executor);
-  const app = express();
-  app.use("/.well-known/agent-card.json", express03.agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use(express03.jsonRpcHandler({ requestHandler, userBuilder: express03.UserBuilder.noAuthentication }));
-  return app;
-}
-
-function eventV03(deed: Deed, context: server03.RequestContext): server03.AgentExecutionEvent {
-  const { taskId, contextId } = context;
-  const say = (text: string): sdk03.Message => ({
-    kind: "message",
-    messageId: "s1",
-    role: "agent",
-    parts: [{ kind: "text", text }],
-    contextId,
-  });
-  if ("reply" in deed) return say(deed.reply);
-  if ("artifact" in deed) return { kind: "artifact-update", taskId, contextId, ...artifactV03(deed) };
-  const timestamp = "2026-11-15T12:00:00.000Z";
-  const status = { state: deed.state, timestamp, ...(deed.text && { message: say(deed.text) }) };
-  if (deed.state === "submitted")
-    return { kind: "task", id: taskId, contextId, status, history: [context.userMessage] };
-  return { kind: "status-update", taskId, contextId, status, final: deed.state !== "working" };
-}
-
-function artifactV03(deed: Extract<Deed, { artifact: string }>) {
-  const part: sdk03.Part = deed.file
-    ? { kind: "file", file: { bytes: deed.file, name: "table.csv", mimeType: "text/csv" } }
-    : deed.data
-      ? { kind: "data", data: deed.data as Record<string, unknown> }
-      : { kind: "text", text: deed.text ?? "" };
-  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
-  return { artifact, append: deed.append === true };
-}
-
-const CARD = {
-  name: "official",
-  description: "Does what it is told",
-  version: "1.2.3",
-  capabilities: { streaming: true },
-  defaultInputModes: ["text/plain"],
-  defaultOutputModes: ["text/plain"],
-  skills: [{ id: "s", name: "Obey", description: "Does it", tags: ["test"], examples: ["report"] }],
-};
 
 const COMMANDS = [callFile, tailFile, tasksFile, cancelFile, cardFile];
 
@@ -179,19 +29,14 @@ describe.each([
   ["1.3.0, which speaks v1", appV1],
   ["0.3.14, which speaks v0.3", appV03],
 ] as const)("against the official server %s", (_name, createApp) => {
-  let http: Server;
+  let official: Official;
   let url: string;
 
   beforeAll(async () => {
-    http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
-    await once(http, "listening");
-    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    const app = createApp(`${url}/`);
+    official = await startOfficial(createApp);
+    ({ url } = official);
   });
-  afterAll(() => {
-    http.closeAllConnections();
-    http.close();
-  });
+  afterAll(() => official.close());
 
   test("an answer streams to standard output, and what is about it to standard error", async () => {
     const { code, out, err } = await type(["call", url, "good", "morning"]);
@@ -298,20 +143,15 @@ async function detachedFromSlow(url: string): Promise<readonly [MemoryTerminal, 
 }
 
 describe("listing tasks of the official server 1.3.0", () => {
-  let http: Server;
+  let official: Official;
   let url: string;
 
   beforeAll(async () => {
-    http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
-    await once(http, "listening");
-    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    const app = appV1(`${url}/`);
+    official = await startOfficial(appV1);
+    ({ url } = official);
     for (const words of ["one", "two", "ask"]) await type(["call", url, words]);
   });
-  afterAll(() => {
-    http.closeAllConnections();
-    http.close();
-  });
+  afterAll(() => official.close());
 
   test("tasks are shown as a table", async () => {
     const { code, out } = await type(["tasks", url]);
@@ -334,15 +174,11 @@ describe("listing tasks of the official server 1.3.0", () => {
 });
 
 test("a server that only speaks v0.3 cannot list, and that is said", async () => {
-  const http = createServer((request, response) => app(request, response)).listen(0, "127.0.0.1");
-  await once(http, "listening");
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const app = appV03(`${url}/`);
+  const { url, close } = await startOfficial(appV03);
   const { code, err } = await type(["tasks", url]);
   expect({ code, err }).toEqual({
     code: 1,
     err: `error: The agent at ${url}/ speaks A2A 0.3, which has no word for a list of tasks\n`,
   });
-  http.closeAllConnections();
-  http.close();
+  close();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Item, RemoteTask } from "../client/view.ts";
 import type { Artifact, Message, Part, TaskState } from "../model/index.ts";
-import type { Item, RemoteTask } from "./client/view.ts";
 import { createMemoryTerminal } from "./memory-terminal.ts";
 import { createOutput } from "./output.ts";
 import { createPrinter } from "./print.ts";
@@ -20,7 +20,7 @@ const artifact = (
   more: Partial<Artifact> & { append?: boolean } = {},
 ): Item => {
   const { append = false, ...rest } = more;
-  return { kind: "artifact", ...place, artifact: { artifactId: id, parts, ...rest }, append };
+  return { kind: "artifact", ...place, artifact: { artifactId: id, parts, ...rest }, append, last: false };
 };
 const task = (state: TaskState, more: Partial<RemoteTask> = {}): Item => ({
   kind: "task",

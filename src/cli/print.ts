@@ -1,9 +1,9 @@
+import { NOTHING_SEEN, type Seen, type Unseen, unseenAppended, unseenWhole } from "../client/unseen.ts";
+import type { Item, RemoteState } from "../client/view.ts";
 import { type Artifact, type Message, type Part, textOf } from "../model/index.ts";
-import type { Item, RemoteState } from "./client/view.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";
 import type { Output } from "./output.ts";
 import { oneLine } from "./terminal.ts";
-import { NOTHING_SEEN, type Seen, type Unseen, unseenAppended, unseenWhole } from "./unseen.ts";
 
 export interface PrinterParts {
   readonly output: Output;

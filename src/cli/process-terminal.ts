@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { relative } from "node:path";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
@@ -24,9 +25,12 @@ export function createTerminal(parts: {
     sinceStartMs: parts.sinceStartMs,
     fetch: parts.fetch,
     newId: () => crypto.randomUUID(),
+    chance: bytes => randomBytes(bytes).toString("hex"),
     ask: (prompt, signal) => ask(own.stdin, own.stderr, prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),
     onSignal(signal, listener) {
+      // Windows has none but those with which programs are stopped.
+      if (signal === "SIGUSR2" && own.platform === "win32") return () => undefined;
       own.on(signal, listener);
       return () => own.off(signal, listener);
     },

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AgentName } from "../model/index.ts";
 import type { Purged } from "../store/sqlite/index.ts";
 import { dataFolder, dataOption } from "./data-folder.ts";
+import { toMs } from "./duration.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { createOutput, type Output } from "./output.ts";
 import { EXIT, type Session } from "./session.ts";
@@ -71,15 +72,6 @@ function print(output: Output, { tasks, keyed }: Purged, dryRun: boolean): void 
   output.line(`${count(tasks, "task")} ${dryRun ? "would be removed" : "removed"}`);
   if (keyed > 0)
     output.note(`${count(keyed, "task")} kept for a day, so that calls can be repeated with their keys`);
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000 };
-
-function toMs(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,9})(d|h|min|s)$/.exec(text) ?? [];
-  const ms = UNITS_MS[unit];
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 30d, 12h, 90min or 60s.");
-  return Number(digits) * ms;
 }
 
 function toNumber(text: string): number {

@@ -6,7 +6,7 @@ const EXAMPLES = `
 Examples:
   dragoman serve                                       the bundled examples
   dragoman serve agents/*.ts --port 3000 --data ./tasks
-  dragoman serve echo.ts --host 0.0.0.0 --public-url https://agents.example --trust-proxy
+  dragoman serve echo.ts --host 0.0.0.0 --auth tokens --public-url https://agents.example --trust-proxy
 ${SERVE_HELP}
 
 SIGTERM and Ctrl-C stop it well: no new work, runs finish or are kept for the next start. A second one stops it at once.`;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { rejoin } from "./follow.ts";
+import { join } from "../client/follow.ts";
 import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";
 import type { Session } from "./session.ts";
-import { conclude, followed, listen, type TalkWish, withTalk } from "./talk.ts";
+import { conclude, followed, listen, sleep, type TalkWish, withTalk } from "./talk.ts";
 
 interface TailFlags extends RemoteFlags {
   readonly from?: string;
@@ -33,7 +33,7 @@ export function define(program: Command, session: Session): void {
       };
       session.exitCode = await withTalk(session.terminal, wish, async talk => {
         talk.progress = { taskId, ...(flags.from !== undefined && { eventId: flags.from }) };
-        const events = rejoin(talk.agent, talk.progress, talk.signal);
+        const events = join(talk.agent, talk.progress, { signal: talk.signal, sleep });
         await listen(talk, followed(talk, events, "terminal", talk.progress));
         return conclude(talk);
       });

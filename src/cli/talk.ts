@@ -1,14 +1,15 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
+import { type AgentAccess, openAgent, type RemoteAgent } from "../client/agent.ts";
+import { type FollowParts, follow } from "../client/follow.ts";
+import { CLIENT_LIMITS } from "../client/limits.ts";
+import { advance, type Progress } from "../client/progress.ts";
+import type { Received } from "../client/view.ts";
 import type { Until } from "../model/index.ts";
-import type { Received } from "./client/view.ts";
-import { openAgent, type RemoteAgent } from "./client.ts";
-import { type FollowParts, follow } from "./follow.ts";
 import { createHints, type Hints } from "./hints.ts";
 import { createInterrupt, type Interrupt } from "./interrupt.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import { createOutput, type Output } from "./output.ts";
 import { createPrinter, type Printer } from "./print.ts";
-import { advance, type Progress } from "./progress.ts";
 import type { Remote } from "./remote-options.ts";
 import { EXIT } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
@@ -47,6 +48,7 @@ export async function withTalk(
     if (interrupt.why === undefined) throw error;
     return leave(output, talk, interrupt);
   } finally {
+    talk?.agent.close();
     output.end();
     interrupt.close();
   }
@@ -73,7 +75,8 @@ export async function openRemote(
   signal: AbortSignal,
 ): Promise<RemoteAgent> {
   output.waiting(`waiting for the card of ${remote.target.base}`);
-  const agent = await openAgent(remote.target, { headers: remote.headers, fetch: terminal.fetch }, signal);
+  const access = toAccess(terminal, remote);
+  const agent = await openAgent({ target: remote.target, access: () => access }, signal);
   output.rest();
   const { origin } = new URL(agent.endpoint.url);
   // A card may send calls, and with them the user's credentials, to another host: that must not go unseen.
@@ -81,6 +84,12 @@ export async function openRemote(
     output.note(`the card sends calls, with your headers, to ${agent.endpoint.url}`);
   return agent;
 }
+
+export const toAccess = ({ fetch }: Pick<Terminal, "fetch">, { headers }: Remote): AgentAccess => ({
+  fetch,
+  credentials: async () => headers,
+  direct: true,
+});
 
 /** A stream that is read to its end, over lost connections. */
 export function followed(
@@ -92,13 +101,15 @@ export function followed(
   const parts: FollowParts = {
     agent: talk.agent,
     until,
-    waitsMs: CLI_LIMITS.resumeWaitsMs,
+    waitsMs: CLIENT_LIMITS.resumeWaitsMs,
     signal: talk.signal,
-    sleep: (ms, signal) => sleepFor(ms, undefined, { signal }),
+    sleep,
     note: talk.output.note,
   };
   return follow(parts, begin, start);
 }
+
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> => sleepFor(ms, undefined, { signal });
 
 /** Shows what arrives. */
 export async function listen(talk: Talk, items: AsyncIterable<Received>): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
+import type { RemoteAgent, SeenTask } from "../client/agent.ts";
+import type { ListWish, RemoteTask } from "../client/view.ts";
 import { TASK_STATES, type TaskState } from "../model/index.ts";
-import type { ListWish, RemoteTask } from "./client/view.ts";
-import type { RemoteAgent, SeenTask } from "./client.ts";
 import { CLI_LIMITS } from "./limits.ts";
 import type { Output } from "./output.ts";
 import { summarise } from "./print.ts";

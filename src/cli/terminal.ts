@@ -8,7 +8,7 @@ export interface Screen {
   write(text: string): void;
 }
 
-export type StopSignal = "SIGINT" | "SIGTERM";
+export type Signal = "SIGINT" | "SIGTERM" | "SIGUSR2";
 
 /** All that a command knows of the world around it; handed in, so that a story replays. */
 export interface Terminal {
@@ -25,12 +25,14 @@ export interface Terminal {
   /** Milliseconds since this process began. */
   sinceStartMs(): number;
   newId(): string;
+  /** That many bytes of chance, as lower-case hex. */
+  chance(bytes: number): string;
   /** One line that the user typed; null: there will be none (Ctrl-D, Ctrl-C). */
   ask(prompt: string, signal: AbortSignal): Promise<string | null>;
   /** All of standard input, at most so many bytes. */
   readInput(bytesMax: number): Promise<string>;
   /** Calls back at each such signal, until the returned function is called. */
-  onSignal(signal: StopSignal, listener: () => void): () => void;
+  onSignal(signal: Signal, listener: () => void): () => void;
   /** Calls back for promises that failed with nobody waiting, until the returned function is called. */
   onStray(listener: (error: unknown) => void): () => void;
   readonly fetch: typeof fetch;

@@ -1,26 +1,22 @@
-/** Something that the user can act on: it is told in one message, without a stack. */
-export class Trouble extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = "Trouble";
-  }
+import { messageOf, type Symptom, Trouble } from "../client/trouble.ts";
+
+export { codeOf, messageOf, Trouble } from "../client/trouble.ts";
+
+/** What a user of the terminal can do about it. */
+const CURES: Readonly<Record<Symptom, string>> = {
+  inside: "Call one that can be reached from outside",
+  refused: "Is the server running? Start one with: dragoman serve",
+  "unknown-host": "Is it spelled right?",
+  silent: 'The task may go on: look with "dragoman tasks"',
+  unauthenticated: "It wants to know who calls: add --header 'Authorization: Bearer …'",
+  forbidden: "This caller may not do this: check what --header says",
+  missing: "Is the address right?",
+  large: "The message is larger than this server takes",
+  many: "Too many calls: wait a little",
+};
+
+/** What happened, and what to do. */
+export function told(error: unknown): string {
+  const message = messageOf(error);
+  return error instanceof Trouble && error.symptom ? `${message}. ${CURES[error.symptom]}` : message;
 }
-
-const EXCERPT_CHARS = 200;
-
-/** The first characters of what came back, on one line. */
-export function excerpt(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > EXCERPT_CHARS ? `${line.slice(0, EXCERPT_CHARS)}…` : line;
-}
-
-/** The innermost reason that has a code, as Node wraps what the network said (`fetch failed`). */
-export function codeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const code = (at as { code?: unknown }).code;
-    if (typeof code === "string") return code;
-  }
-  return undefined;
-}
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -33,39 +33,104 @@ const problemsOf = async (settings: Promise<Settings>): Promise<readonly string[
   return (failure as ConfigFailure).problems;
 };
 
+/** A text for each option that takes no number. */
+const TEXTS: Record<string, string> = {
+  host: "::1",
+  tlsCert: "/tls/server.crt",
+  tlsKey: "/tls/server.key",
+  data: ":memory:",
+  default: "echo",
+  publicUrl: "https://example.org/a//",
+  trustProxy: "yes",
+  cardPolicy: "v1",
+  versionPolicy: "strict",
+  errorTable: "1.0.0",
+  langgraph: "off",
+  orloj: "strict",
+  arbiter: "off",
+  simple: "strict",
+  durability: "process",
+  logLevel: "debug",
+  auth: "tokens, api-key",
+  insecure: "yes",
+  apiKeys: '[{ "key": "sixteen letters!", "principal": "alice" }]',
+  apiKeyHeader: "X-Key",
+  jwt: '{ "issuer": "https://login.example", "audience": "agents", "claims": { "tenant": ["org", "id"] } }',
+  tlsClientCa: "/tls/callers.crt",
+  clientCertificates:
+    '[{ "commonName": "robot", "principal": "bob", "tenant": ["acme"], "scopes": ["read"] }]',
+  cors: "https://console.example",
+  allowedHosts: "agents.test, other.test",
+  signCards: "no",
+  keyFile: "/keys/here.json",
+  keys: "{}",
+  keysCommand: "vault read keys",
+  oauth: '{ "github": { "authorizationUrl": "https://a", "tokenUrl": "https://t", "clientId": "c" } }',
+  metrics: "no",
+  healthPrefix: "/internal",
+  adminHost: "::1",
+  logBodies: "yes",
+  traceContent: "yes",
+  bell: "nats://bell:4222",
+  databaseDirectUrl: "postgres://u@host/d",
+  quotas: '{ "caller": { "callsPerSecond": 5 } }',
+  hopsMax: "7",
+  callAllow: "inside.test, 10.0.0.0/8",
+  mcp: "yes",
+  mcpServers: '{ "files": { "command": "files" } }',
+  pushAllow: "inside.test, 10.0.0.0/8",
+  pushAllowLoopback: "yes",
+  pushHttp: "yes",
+  pushSnapshot: "no",
+  agents: "a.ts, b/*.ts",
+};
+
+const BADGE = { tenants: ["default"], grants: ["send", "read", "cancel", "push"] };
+/** What becomes of it. */
+const VALUES: Record<string, unknown> = {
+  ...TEXTS,
+  publicUrl: "https://example.org/a",
+  trustProxy: true,
+  auth: ["tokens", "api-key"],
+  insecure: true,
+  // The key itself is not kept.
+  apiKeys: [{ ...BADGE, principal: "alice", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  jwt: [
+    {
+      issuer: "https://login.example",
+      audience: ["agents"],
+      skewSeconds: 30,
+      claims: { ...BADGE, principal: "sub", prefix: "", tenant: ["org", "id"], words: {} },
+    },
+  ],
+  clientCertificates: [{ commonName: "robot", principal: "bob", tenants: ["acme"], grants: ["read"] }],
+  cors: ["https://console.example"],
+  allowedHosts: ["agents.test", "other.test"],
+  signCards: false,
+  keysCommand: ["vault", "read", "keys"],
+  oauth: { github: { authorizationUrl: "https://a", tokenUrl: "https://t", clientId: "c" } },
+  metrics: false,
+  logBodies: true,
+  traceContent: true,
+  quotas: { caller: { callsPerSecond: 5 } },
+  hopsMax: 7,
+  callAllow: ["inside.test", "10.0.0.0/8"],
+  mcp: true,
+  mcpServers: { files: { command: "files" } },
+  pushAllow: ["inside.test", "10.0.0.0/8"],
+  pushAllowLoopback: true,
+  pushHttp: true,
+  pushSnapshot: false,
+  agents: ["a.ts", "b/*.ts"],
+};
+
 describe("settings", () => {
   test("are the defaults when nobody says anything", async () => {
-    expect(await read()).toEqual({
-      port: 2024,
-      host: "127.0.0.1",
-      data: join(empty, ".dragoman"),
-      default: undefined,
-      publicUrl: undefined,
-      trustProxy: false,
-      cardPolicy: "hybrid",
-      versionPolicy: "lenient",
-      errorTable: "1.0.1",
-      langgraph: "on",
-      orloj: "on",
-      arbiter: "on",
-      simple: "on",
-      durability: "power",
-      logLevel: "info",
-      bodyBytesMax: LIMITS.bodyBytesMax,
-      runsMax: LIMITS.runsMax,
-      streamsMax: LIMITS.streamsMax,
-      heartbeatMs: LIMITS.heartbeatMs,
-      cancelGraceMs: LIMITS.cancelGraceMs,
-      drainMs: LIMITS.drainMs,
-      leaseMs: LIMITS.leaseMs,
-      attemptsMax: LIMITS.attemptsMax,
-      firstWordMs: LIMITS.firstWordMs,
-      sendWaitMs: 0,
-      sweepMs: 60_000,
-      agents: [],
-      agentsFolder: empty,
-      configFiles: [],
-    });
+    const { agentsFolder, configFiles, notes, ...settings } = await read();
+    const fallbacks = OPTION_NAMES.map(name => [name, OPTIONS[name].fallback]);
+    expect(settings).toEqual({ ...Object.fromEntries(fallbacks), data: join(empty, ".dragoman") });
+    expect({ agentsFolder, configFiles, notes }).toEqual({ agentsFolder: empty, configFiles: [], notes: [] });
+    expect(settings).toMatchObject({ port: 2024, host: "127.0.0.1", durability: "power", auth: ["none"] });
   });
 
   test("come from flags over environment over config file over defaults", async () => {
@@ -76,34 +141,9 @@ describe("settings", () => {
   });
 
   test("are found under every option's variable and flag", async () => {
-    const texts: Record<string, string> = {
-      host: "::1",
-      tlsCert: "/tls/server.crt",
-      tlsKey: "/tls/server.key",
-      data: ":memory:",
-      default: "echo",
-      publicUrl: "https://example.org/a//",
-      trustProxy: "yes",
-      cardPolicy: "v1",
-      versionPolicy: "strict",
-      errorTable: "1.0.0",
-      langgraph: "off",
-      orloj: "strict",
-      arbiter: "off",
-      simple: "strict",
-      durability: "process",
-      logLevel: "debug",
-      agents: "a.ts, b/*.ts",
-    };
-    const values: Record<string, unknown> = {
-      ...texts,
-      publicUrl: "https://example.org/a",
-      trustProxy: true,
-      agents: ["a.ts", "b/*.ts"],
-    };
     for (const name of OPTION_NAMES) {
-      const text = texts[name] ?? "4321";
-      const expected = { [name]: values[name] ?? 4321 };
+      const text = TEXTS[name] ?? "4321";
+      const expected = { [name]: VALUES[name] ?? 4321 };
       expect(await read({}, { [envName(name)]: text })).toMatchObject(expected);
       if (name !== "agents") expect(await read({ [name]: text })).toMatchObject(expected);
     }
@@ -210,6 +250,18 @@ describe("LangGraph's own switch in a config file", () => {
   });
 });
 
+test("a secret that is wrong is not shown", async () => {
+  expect(await problemsOf(read({}, { DRAGOMAN_OAUTH: "hunter2" }))).toEqual([
+    "oauth: expected an object such as { github: { authorizationUrl, tokenUrl, clientId, clientSecret, scopes } }, " +
+      "got something else, which is not shown (from DRAGOMAN_OAUTH)",
+  ]);
+  const problems = await problemsOf(
+    read({}, { DRAGOMAN_OAUTH: '{ "github": { "clientSecret": "hunter2" } }' }),
+  );
+  expect(problems.join()).toMatch(/^oauth\.github\.authorizationUrl/);
+  expect(problems.join()).not.toContain("hunter2");
+});
+
 describe("a wrong value", () => {
   const wrong: readonly (readonly [string, string, string])[] = [
     ["port", "abc", "a whole number from 0 to 65535"],
@@ -217,7 +269,7 @@ describe("a wrong value", () => {
     ["port", "-1", "a whole number from 0 to 65535"],
     ["port", "1.5", "a whole number from 0 to 65535"],
     ["host", "a b", "a host name or an address"],
-    ["data", "postgres://localhost/x", 'a folder or ":memory:"'],
+    ["data", "mysql://localhost/x", 'a folder, postgres://USER@HOST/DATABASE, or ":memory:"'],
     ["default", "My Agent", "an agent's name (1 to 64"],
     ["publicUrl", "example.org", "an absolute http or https URL without query"],
     ["publicUrl", "ftp://example.org", "an absolute http or https URL without query"],

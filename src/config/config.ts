@@ -1,8 +1,10 @@
 /** One typed value from defaults, config file, environment and command line, each over the one before. */
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { hint, nearest } from "../model/index.ts";
+import type { AccessConfig } from "./access-options.ts";
 import { importFile } from "./import.ts";
-import { hint, nearest } from "./nearest.ts";
+import { readLanggraphFile } from "./langgraph-json.ts";
 import {
   envName,
   flagName,
@@ -13,16 +15,23 @@ import {
   type OptionName,
   type Options,
 } from "./options.ts";
+import { type OtelSettings, readOtel } from "./otel.ts";
 
 export interface Settings extends Options {
   /** Where relative names in `agents` start. */
   readonly agentsFolder: string;
   /** The config file, if there is one, and the files that it imports. */
   readonly configFiles: readonly string[];
+  /** Where traces go, as the environment says it. */
+  readonly otel: OtelSettings | undefined;
+  /** What of the config file means nothing here: for whoever starts the server. */
+  readonly notes: readonly string[];
 }
 
 /** What a `dragoman.config.ts` may say. */
-export type Config = { readonly [K in OptionName]?: Options[K] | undefined } & {
+export type Config = AccessConfig & {
+  readonly [K in Exclude<OptionName, keyof AccessConfig>]?: Options[K] | undefined;
+} & {
   readonly http?: HttpConfig | undefined;
 };
 
@@ -64,25 +73,58 @@ interface Source {
 }
 
 export async function readSettings(parts: SettingsParts): Promise<Settings> {
-  const { cwd, flags = {}, env = process.env } = parts;
+  const { cwd, flags = {} } = parts;
   const words = splitWords(flags.agents);
-  const file = findConfigFile(cwd, [flags.config, words.config, env[envName("config")]]);
-  const read = file === undefined ? undefined : await importFile(file, parts.generation ?? 0);
+  const named = [flags.config, words.config, (parts.env ?? process.env)[envName("config")]];
+  const file = findConfigFile(cwd, named, words.agents === undefined);
+  const read = file === undefined ? undefined : await readConfig(file, parts.generation ?? 0);
+  const env = parts.env ? { ...read?.env, ...parts.env } : bring(read?.env ?? {});
   const sources = [
-    ...(read && file !== undefined ? [fileSource(file, read.module.default)] : []),
+    ...(read ? [read.source] : []),
     envSource(cwd, env),
     flagSource(cwd, { ...flags, agents: words.agents }),
   ];
-  return { ...merge(cwd, sources), configFiles: read?.files ?? [] };
+  const { files: configFiles = [], notes = [] } = read ?? {};
+  return { ...merge(cwd, sources), configFiles, notes, otel: readOtel(env) };
+}
+
+/** What a config file says; `env`: the variables that it brings. */
+interface ReadConfig {
+  readonly source: Source;
+  readonly files: readonly string[];
+  readonly notes: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function readConfig(file: string, generation: number): Promise<ReadConfig> {
+  if (file.endsWith(".json")) {
+    const { values, problems, ...more } = readLanggraphFile(file);
+    return { ...more, source: { folder: dirname(file), origin: () => file, texts: false, values, problems } };
+  }
+  const { module, files } = await importFile(file, generation);
+  return { source: fileSource(file, module.default), files, notes: [], env: {} };
+}
+
+/** Gives variables to agents and their libraries, which read the environment themselves. What is there already counts more. */
+function bring(variables: Readonly<Record<string, string>>): Env {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+  return process.env;
 }
 
 /** For a program that has the config in hand: neither a file nor the environment is looked at. */
 export const toSettings = (config: Config, cwd: string): Settings => ({
   ...merge(cwd, [configSource(config, "createHandler", cwd)]),
   configFiles: [],
+  otel: undefined,
+  notes: [],
 });
 
-const CONFIG_FILE = /^dragoman\.config\.m?[jt]s$/;
+/** For agents whose definitions name a variable: the value of a key does not stand in a config. */
+export const readVariable = (name: string): string | undefined => process.env[name];
+
+/** Ours, or LangGraph's, whatever it is called. */
+const CONFIG_FILE = /^dragoman\.config\.m?[jt]s$|\.json$/;
+const LANGGRAPH_NAME = "langgraph.json";
 const CONFIG_NAMES = ["ts", "mts", "js", "mjs"].map(extension => `dragoman.config.${extension}`);
 
 /** Words without a flag: agents, and perhaps a config file. */
@@ -93,9 +135,11 @@ function splitWords(words: unknown): { readonly agents: unknown; readonly config
   return { agents: agents.length > 0 ? agents : undefined, config };
 }
 
-function findConfigFile(cwd: string, named: readonly unknown[]): string | undefined {
+/** `isBare`: no agents are named either, so that those of a LangGraph project may be meant. */
+function findConfigFile(cwd: string, named: readonly unknown[], isBare: boolean): string | undefined {
   const name = named.find(one => typeof one === "string" && one !== "") as string | undefined;
-  if (name === undefined) return CONFIG_NAMES.map(one => resolve(cwd, one)).find(existsSync);
+  const usual = isBare ? [...CONFIG_NAMES, LANGGRAPH_NAME] : CONFIG_NAMES;
+  if (name === undefined) return usual.map(one => resolve(cwd, one)).find(existsSync);
   const file = resolve(cwd, name);
   if (!existsSync(file)) throw new ConfigFailure([`There is no config file ${file}`]);
   return file;
@@ -158,18 +202,35 @@ function merge(cwd: string, sources: readonly Source[]): Options & { readonly ag
   return merged as unknown as Options & { readonly agentsFolder: string };
 }
 
-const PATHS: ReadonlySet<OptionName> = new Set<OptionName>(["data", "tlsCert", "tlsKey"]);
+const PATHS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "data",
+  "tlsCert",
+  "tlsKey",
+  "tlsClientCa",
+  "keyFile",
+]);
 
 /** A relative path starts where it was written down. */
 const placed = (name: OptionName, value: unknown, folder: string): unknown =>
-  PATHS.has(name) && typeof value === "string" && value !== ":memory:" ? resolve(folder, value) : value;
+  PATHS.has(name) && typeof value === "string" && value !== ":memory:" && !value.includes("://")
+    ? resolve(folder, value)
+    : value;
 
 function check(name: OptionName, source: Source, problems: string[]): unknown {
-  const { schema, expected, fromText } = OPTIONS[name];
+  const { schema, expected, fromText, secret } = OPTIONS[name];
   const given = source.values[name];
   const result = schema.safeParse(source.texts && typeof given === "string" ? fromText(given) : given);
   if (result.success) return result.data;
-  problems.push(`${name}: expected ${expected}, got ${show(given)} (from ${source.origin(name)})`);
+  const [issue] = result.error.issues;
+  // Where in a structure it is wrong, and why, and not only that it is.
+  const isTold = issue?.code === "custom" && issue.message !== "Invalid input";
+  if (issue && (issue.path.length > 0 || isTold)) {
+    const where = [name, ...issue.path].join(".");
+    problems.push(`${where}: ${issue.message} (from ${source.origin(name)}); expected ${expected}`);
+    return undefined;
+  }
+  const got = secret ? "something else, which is not shown" : show(given);
+  problems.push(`${name}: expected ${expected}, got ${got} (from ${source.origin(name)})`);
   return undefined;
 }
 

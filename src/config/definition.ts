@@ -9,8 +9,8 @@ import {
   isAgentName,
   NAME_RULE,
 } from "../agent.ts";
+import { hint, isCallerName } from "../model/index.ts";
 import { LoadFailure } from "./failure.ts";
-import { hint } from "./nearest.ts";
 import { lineWith } from "./place.ts";
 
 const text = z.string().min(1);
@@ -33,8 +33,7 @@ const EXTENSION = z.strictObject({
   required: z.boolean().optional(),
   params: json.optional(),
 });
-const DEFINITION = z.strictObject({
-  name: z.string().refine(isAgentName, `expected ${NAME_RULE}`),
+const TOLD = {
   description: text.optional(),
   version: text.optional(),
   skills: z.array(SKILL).min(1).optional(),
@@ -44,7 +43,13 @@ const DEFINITION = z.strictObject({
   documentationUrl: url.optional(),
   iconUrl: url.optional(),
   extensions: z.array(EXTENSION).optional(),
+};
+const EXTENDED = z.strictObject(TOLD);
+const DEFINITION = z.strictObject({
+  name: z.string().refine(isAgentName, `expected ${NAME_RULE}`),
+  ...TOLD,
   streaming: z.boolean().optional(),
+  push: z.boolean().optional(),
   inputSchema: json.optional(),
   replies: z.enum(["task", "message"]).optional(),
   onCrash: z.enum(["resume", "fail", "ask"]).optional(),
@@ -60,6 +65,10 @@ const DEFINITION = z.strictObject({
     })
     .optional(),
   stateTransitionHistory: z.boolean().optional(),
+  // What a function will give is seen when it is called.
+  extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED.optional()),
+  access: z.enum(["known", "public"]).optional(),
+  tenants: z.array(z.string().refine(isCallerName, "expected the name of a tenant")).min(1).optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),
 });
 

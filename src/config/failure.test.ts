@@ -73,10 +73,17 @@ const BAD: Readonly<Record<string, Bad>> = {
     cure: /^Write the whole name of the file: "\.\/_helper\.ts"$/,
   },
   "compiled.ts": {
-    source: 'import { x } from "./_helper.js";\nexport default () => x;\n',
+    source: 'import { x } from "./_nowhere.js";\nexport default () => x;\n',
     line: 1,
     reason: /Cannot find module/,
-    cure: /^Write the whole name of the file: "\.\/_helper\.ts"$/,
+    cure: /There is no file .*_nowhere\.js: check the spelling/,
+  },
+  "graph.ts": {
+    source: 'import { StateGraph } from "@langchain/langgraph";\nexport default () => StateGraph;\n',
+    line: 1,
+    column: 28,
+    reason: /Cannot find package '@langchain\/langgraph'/,
+    cure: /^npm install @langchain\/langgraph @langchain\/core \(in .+\)$/,
   },
   "missing.ts": {
     source: 'import { x } from "./nowhere.ts";\nexport default () => x;\n',
@@ -145,6 +152,11 @@ const BAD: Readonly<Record<string, Bad>> = {
   "skill.ts": {
     source: "export default {\n  name: 'skill',\n  skills: [{ name: 'x' }],\n  run: () => 'x',\n};\n",
     reason: /^The agent's skills\[0\]\.id is wrong: .*expected string, received undefined$/,
+    cure: /Export an agent/,
+  },
+  "extended.ts": {
+    source: "export default {\n  extendedCard: { skills: [{ name: 'x' }] },\n  run: () => 'x',\n};\n",
+    reason: /^The agent's extendedCard\.skills\[0\]\.id is wrong: .*expected string, received undefined$/,
     cure: /Export an agent/,
   },
   "name.ts": {

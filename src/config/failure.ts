@@ -101,14 +101,18 @@ function syntaxCure(message: string): string {
   return "Correct this line; what is wrong may also be just before it";
 }
 
+/** What does not work by itself. */
+const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
+  "@langchain/langgraph": ["@langchain/core"],
+};
 const EXTENSIONS = [".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
 
 function missingModuleCure(message: string, place: Place): string | undefined {
   const name = /^Cannot find (?:package|module) '(.+?)'/.exec(message)?.[1];
   if (name === undefined) return undefined;
   if (message.startsWith("Cannot find package") || /^[^./\\]/.test(name)) {
-    const root = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0];
-    return `npm install ${root} (in ${packageFolder(place.file)})`;
+    const root = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] as string;
+    return `npm install ${[root, ...(COMPANIONS[root] ?? [])].join(" ")} (in ${packageFolder(place.file)})`;
   }
   const bare = name.replace(/\.[cm]?[jt]sx?$/, "");
   const there = EXTENSIONS.map(extension => bare + extension).find(path => existsSync(path));

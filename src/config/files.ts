@@ -3,9 +3,9 @@ import { readdirSync, statSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { hint } from "../model/index.ts";
 import { LoadFailure } from "./failure.ts";
 import { EXAMPLES_FOLDER } from "./hooks.ts";
-import { hint } from "./nearest.ts";
 
 /** Code that can be an agent. */
 const SOURCE = /\.m?[jt]s$/;

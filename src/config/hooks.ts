@@ -4,6 +4,7 @@ import {
   type LoadHookSync,
   type ModuleHooks,
   type ResolveFnOutput,
+  type ResolveHookContext,
   type ResolveHookSync,
   registerHooks,
 } from "node:module";
@@ -53,12 +54,31 @@ export function installHooks(): void {
 const resolve: ResolveHookSync = (specifier, context, nextResolve) => {
   if (Object.hasOwn(OWN_MODULES, specifier))
     return { url: OWN_MODULES[specifier] as string, format: OWN_FORMAT, shortCircuit: true };
-  const found = nextResolve(specifier, context);
+  const found = resolveSource(specifier, context, nextResolve);
   if (isInstalledExample(found.url)) return { url: toExample(found.url), shortCircuit: true };
   if (!isUsers(found.url)) return found;
   const generation = GENERATION.exec(context.parentURL ?? "")?.[1] ?? 0;
   return { ...found, ...formatOf(found), url: withGeneration(found.url, generation) };
 };
+
+/** TypeScript's own way to import a source is by the name that it has when it is compiled: `./tools.js` may mean `./tools.ts`. */
+function resolveSource(
+  specifier: string,
+  context: ResolveHookContext,
+  nextResolve: Parameters<ResolveHookSync>[2],
+): ResolveFnOutput {
+  try {
+    return nextResolve(specifier, context);
+  } catch (error) {
+    if (!/^\.{1,2}\/.*\.m?js$/.test(specifier) || !/\.m?ts(?:\?|$)/.test(context.parentURL ?? ""))
+      throw error;
+    try {
+      return nextResolve(specifier.replace(/js$/, "ts"), context);
+    } catch {
+      throw error;
+    }
+  }
+}
 
 const load: LoadHookSync = (url, context, nextLoad) => {
   if (!url.startsWith(EXAMPLE_SCHEME)) return nextLoad(url, context);

@@ -26,6 +26,11 @@ const FILES = {
   "commonjs/_words.ts": "export const word: string = 'modern';",
   "commonjs/old.cjs":
     "const { agent } = require('dragoman'); exports.old = agent({ name: 'old', run: () => 'old' });",
+  "compiled/agent.ts":
+    'import { word } from "./_words.js";\nimport { other } from "./_other.js";\nexport default { name: "compiled", run: () => word + other };',
+  "compiled/_words.ts": "export const word: string = 'source';",
+  "compiled/_other.js": "export const other = ' and script';",
+  "compiled/_other.ts": "throw new Error('the script is there');",
   "typeless/package.json": "{}",
   "typeless/agent.ts": "export default () => 'x';",
   "folder/b.ts": "export default () => 'b';",
@@ -62,6 +67,7 @@ const CASES = {
   function: { sources: ["just-a-function.ts"] },
   plain: { sources: ["plain-object.mjs", "nameless.mjs", "weather/index.ts"] },
   commonjs: { sources: ["commonjs/agent.ts", "commonjs/old.cjs"] },
+  compiled: { sources: ["compiled/agent.ts"] },
   typeless: { sources: ["typeless/agent.ts"] },
   folder: { sources: ["folder"] },
   globs: { sources: ["folder/b.ts", "folder/**/*.ts", "echo.ts"] },
@@ -114,6 +120,10 @@ describe("an agent file", () => {
     expect(wordsOf("commonjs")).toEqual(["modern", "old"]);
     expect(namesOf("typeless")).toEqual(["agent"]);
   });
+});
+
+test("a source of TypeScript may be imported by the name that it has when it is compiled, unless that is there", () => {
+  expect(wordsOf("compiled")).toEqual(["source and script"]);
 });
 
 describe("agents are found", () => {

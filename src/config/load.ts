@@ -1,9 +1,10 @@
 /** From files, globs and folders to agents. */
-import type { AgentDefinition } from "../agent.ts";
+import type { AgentDefinition, AgentSpec, Load } from "../agent.ts";
 import { definitionsOf, toDefinition } from "./definition.ts";
 import { LoadFailure } from "./failure.ts";
 import { exampleFiles, findFiles } from "./files.ts";
 import { importFile } from "./import.ts";
+import { importReference } from "./reference.ts";
 
 export type AgentSource = string | AgentDefinition | AgentSpec;
 
@@ -13,14 +14,7 @@ export interface LoadParts {
   /** 0: as at any start; above: agent files and what they import are imported afresh, once for each number. */
   readonly generation: number;
   /** Makes an agent of what a config describes: `{ runtime: "openai", … }`. */
-  readonly make: (spec: AgentSpec, folder: string) => Promise<AgentDefinition>;
-}
-
-/** See `AgentSpec` of the runtimes. */
-export interface AgentSpec {
-  readonly runtime: string;
-  readonly name: string;
-  readonly [option: string]: unknown;
+  readonly make: (spec: AgentSpec, folder: string, load: Load) => Promise<AgentDefinition>;
 }
 const isSpec = (source: object): source is AgentSpec => "runtime" in source && !("run" in source);
 
@@ -42,7 +36,7 @@ export async function loadAgents(sources: readonly AgentSource[], parts: LoadPar
   const files = new Set<string>();
   for (const source of await expand(sources, parts.cwd)) {
     if (typeof source !== "string") {
-      const definition = isSpec(source) ? await make(source, parts) : source;
+      const definition = isSpec(source) ? await make(source, parts, files) : source;
       agents.push({ definition: toDefinition(definition, parts.cwd), file: undefined });
       continue;
     }
@@ -55,10 +49,17 @@ export async function loadAgents(sources: readonly AgentSource[], parts: LoadPar
   return { agents, files: [...files] };
 }
 
-async function make(spec: AgentSpec, parts: LoadParts): Promise<AgentDefinition> {
+/** `files`: gets those that it took. */
+async function make(spec: AgentSpec, parts: LoadParts, files: Set<string>): Promise<AgentDefinition> {
+  const load: Load = async reference => {
+    const referred = await importReference(reference, parts.cwd, parts.generation);
+    for (const file of referred.files) files.add(file);
+    return referred;
+  };
   try {
-    return await parts.make(spec, parts.cwd);
+    return await parts.make(spec, parts.cwd, load);
   } catch (error) {
+    if (error instanceof LoadFailure) throw error;
     const reason = `The agent "${spec.name}": ${error instanceof Error ? error.message : String(error)}`;
     throw new LoadFailure({ file: parts.cwd, reason, cure: "Correct it in the config" });
   }

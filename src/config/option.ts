@@ -12,6 +12,8 @@ export interface Option<T> {
   /** What is checked, and how a right value is written. */
   readonly schema: z.ZodType<T>;
   readonly fallback: T;
+  /** It is or holds a secret: no flag, because others can read a command line, and no error shows it. */
+  readonly secret?: true;
   /** From the text of a variable or a flag; a text that is no such value stays a text, and the schema refuses it. */
   fromText(text: string): unknown;
 }
@@ -25,6 +27,19 @@ export const asList = (text: string): unknown =>
     .split(",")
     .map(one => one.trim())
     .filter(one => one !== "");
+
+/** What is not JSON stays a text, and the schema refuses it. */
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Words with spaces between them, or a list as JSON where a word has spaces in it. */
+export const asWords = (text: string): unknown =>
+  text.trim().startsWith("[") ? asJson(text) : text.split(/\s+/).filter(word => word !== "");
 
 const TRUTHS: Readonly<Record<string, boolean>> = {
   true: true,

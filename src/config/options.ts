@@ -1,7 +1,13 @@
 /** Every option of the server: what it is for, what it may be, and what it is if nobody says. */
 import { z } from "zod";
-import { type AgentDefinition, isAgentName, NAME_RULE } from "../agent.ts";
+import { isAgentName, NAME_RULE } from "../agent.ts";
 import { LIMITS } from "../model/index.ts";
+import { ACCESS_OPTIONS, type AccessOptions } from "./access-options.ts";
+import { CLUSTER_OPTIONS, type ClusterOptions } from "./cluster-options.ts";
+import { KEY_OPTIONS, type KeyOptions } from "./key-options.ts";
+import { LIMIT_OPTIONS, type LimitOptions } from "./limit-options.ts";
+import type { AgentSource } from "./load.ts";
+import { OAUTH_OPTIONS, type OAuthOptions } from "./oauth-options.ts";
 import {
   asList,
   asText,
@@ -16,10 +22,21 @@ import {
   profile,
   whole,
 } from "./option.ts";
+import { PEER_OPTIONS, type PeerOptions } from "./peer-options.ts";
+import { PUSH_OPTIONS, type PushOptions } from "./push-options.ts";
+import { TELEMETRY_OPTIONS, type TelemetryOptions } from "./telemetry-options.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
-export interface Options {
+export interface Options
+  extends AccessOptions,
+    ClusterOptions,
+    LimitOptions,
+    TelemetryOptions,
+    KeyOptions,
+    OAuthOptions,
+    PeerOptions,
+    PushOptions {
   readonly port: number;
   readonly host: string;
   /** Where gRPC has a port of its own; undefined: it shares the port, or with TLS has the next one. */
@@ -51,7 +68,7 @@ export interface Options {
   readonly firstWordMs: number;
   readonly sendWaitMs: number;
   readonly sweepMs: number;
-  readonly agents: readonly (string | AgentDefinition)[];
+  readonly agents: readonly AgentSource[];
 }
 export type OptionName = keyof Options;
 
@@ -64,10 +81,13 @@ const publicUrl = z
   });
 
 const agents = z.array(
-  z.custom<string | AgentDefinition>(
+  z.custom<AgentSource>(
     one => (typeof one === "string" && one !== "") || (typeof one === "object" && one !== null),
   ),
 );
+
+/** A folder, or a database that several servers may share. */
+const place = z.union([folder, z.string().regex(/^postgres(?:ql)?:\/\/\S+$/)]);
 
 export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
   port: whole(0, 65_535, { about: "Where to listen; 0: any free port", fallback: 2024 }),
@@ -85,9 +105,9 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
   tlsCert: file("The certificate, in PEM form: HTTPS is spoken"),
   tlsKey: file("The private key of the certificate, in PEM form"),
   data: {
-    about: "The folder where tasks are kept, or :memory:",
-    expected: 'a folder or ":memory:"',
-    schema: folder,
+    about: "The folder where tasks are kept, postgres://… for a database, or :memory:",
+    expected: 'a folder, postgres://USER@HOST/DATABASE, or ":memory:"',
+    schema: place,
     fallback: ".dragoman",
     fromText: asText,
   },
@@ -162,6 +182,14 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     about: "Between two looks for tasks that an agent's retention no longer keeps",
     fallback: LIMITS.sweepMs,
   }),
+  ...ACCESS_OPTIONS,
+  ...CLUSTER_OPTIONS,
+  ...LIMIT_OPTIONS,
+  ...PUSH_OPTIONS,
+  ...PEER_OPTIONS,
+  ...TELEMETRY_OPTIONS,
+  ...KEY_OPTIONS,
+  ...OAUTH_OPTIONS,
   agents: {
     about: "Agent files, globs and folders",
     expected: "a list of file names, globs, folders and agents",

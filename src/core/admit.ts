@@ -3,17 +3,19 @@ import type { Agent, Send } from "../ports.ts";
 
 /** Whether an agent can take a message at all; said before anything is recorded. */
 export function checkSend(agent: Agent, send: Send): void {
-  checkPush(agent, send);
   checkExtensions(agent, send);
   checkContent(agent, send.message);
   checkInput(agent, send);
 }
 
-function checkPush(agent: Agent, send: Send): void {
-  if (send.push !== undefined)
-    throw new Fault("push-not-supported", `The agent "${agent.name}" sends no push notifications`, {
-      field: send.push.field,
-    });
+/** Agents that pass calls on to each other may do so in a circle: somebody must end it. */
+export function checkHops({ hops = 0 }: Send, hopsMax: number): void {
+  if (hops > hopsMax)
+    throw new Fault(
+      "unsupported-operation",
+      `This call was passed on by ${hops} servers, and ${hopsMax} are the limit here: do they pass it on in a circle?`,
+      { facts: { hops: String(hops) } },
+    );
 }
 
 /** v1 §3.3.4: an extension that the card calls required must be named by the caller. */

@@ -1,4 +1,4 @@
-import { isObject, type Part, type TaskEvent, textOf } from "../model/index.ts";
+import { isObject, type Part, type TaskEvent, textOf, verdictIn } from "../model/index.ts";
 import type { Said } from "./answers.ts";
 
 /**
@@ -17,14 +17,8 @@ export function withVerdict(said: Said): readonly TaskEvent[] {
   }
 }
 
-const YES =
-  /^(yes|y|yep|yeah|ok|okay|sure|true|again|retry|continue|resume|proceed|run it|do it|go ahead|go on)\b/i;
-const NO = /^(no|n|nope|false|stop|cancel|abort|never|don['’]?t|do not)\b/i;
-
 function verdictOf(parts: readonly Part[]): "yes" | "no" | "unclear" {
   const data = parts.find(part => part.kind === "data")?.data;
   const value = isObject(data) ? Object.values(data)[0] : data;
-  const words = `${typeof value === "boolean" || typeof value === "string" ? value : textOf(parts)}`.trim();
-  if (NO.test(words)) return "no";
-  return YES.test(words) ? "yes" : "unclear";
+  return verdictIn(`${typeof value === "boolean" || typeof value === "string" ? value : textOf(parts)}`);
 }

@@ -1,11 +1,28 @@
-import { Fault, type Scope, type TaskId, taskNotFound } from "../model/index.ts";
-import type { Agent, Bus, Catalog, Found, Operation, Store } from "../ports.ts";
+import {
+  agentNotFound,
+  Fault,
+  type Scope,
+  type SecurityScheme,
+  type TaskId,
+  taskNotFound,
+} from "../model/index.ts";
+import type { Agent, Bus, Catalog, Credentials, Found, Operation, Store, Targets, Vault } from "../ports.ts";
 
 /** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
 export interface CoreParts {
   readonly store: Store;
   readonly bus: Bus;
   readonly catalog: Catalog;
+  /** How callers say who they are: cards tell it. */
+  readonly schemes: readonly SecurityScheme[];
+  /** Where what callers give to agents is kept. */
+  readonly credentials: Pick<Credentials, "keep">;
+  /** Where callers may have updates delivered to. */
+  readonly targets: Targets;
+  /** Seals what is secret in a push config. */
+  readonly vault: Vault;
+  /** Whether a webhook first gets the task as it stands. */
+  readonly pushSnapshot: boolean;
   readonly newId: () => string;
   /** Tells one text from another. */
   readonly digest: (text: string) => string;
@@ -17,20 +34,20 @@ export interface CoreParts {
   readonly firstWordMs: number;
   /** How long a blocking send may wait; 0: as long as it takes. */
   readonly sendWaitMs: number;
+  /** Servers that may have passed a call on before it came here. */
+  readonly hopsMax: number;
 }
 
 export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
 
-export function findAgent(parts: CoreParts, operation: Operation): Agent {
-  const agent = parts.catalog.find(operation.agent);
-  const served = parts.catalog.all();
+export function findAgent(parts: CoreParts, operation: Operation, scope: Scope): Agent {
+  const seen = parts.catalog.seenBy(scope);
+  const agent = seen.find(operation.agent);
+  const served = seen.all();
   if (operation.choice === "only" && operation.agent === undefined && served.length > 1)
     throw whichAgent(served);
   if (agent) return agent;
-  throw new Fault(
-    "agent-not-found",
-    `There is no agent "${operation.agent}" here; there are: ${namesOf(served)}`,
-  );
+  throw agentNotFound(operation.agent, served);
 }
 
 const namesOf = (agents: readonly Agent[]): string => agents.map(agent => agent.name).join(", ");
@@ -87,14 +104,17 @@ export async function findAsked(
 
 export async function agentAsked(
   parts: CoreParts,
-  operation: OperationOf<"get" | "cancel" | "subscribe">,
+  operation: Operation & { readonly taskId: TaskId },
   scope: Scope,
 ): Promise<Agent> {
-  if (operation.choice !== "any") return findAgent(parts, operation);
+  if (operation.choice !== "any") return findAgent(parts, operation, scope);
   const { taskId } = operation;
   const found = await parts.store.tasks.get(scope, taskId);
   const agents = found
-    ? parts.catalog.all().filter(one => one.name === found.task.agent)
+    ? parts.catalog
+        .seenBy(scope)
+        .all()
+        .filter(one => one.name === found.task.agent)
     : await agentsThatKnow(parts, scope, taskId);
   const [agent, other] = agents;
   if (!agent) throw taskNotFound(taskId);
@@ -105,7 +125,7 @@ export async function agentAsked(
 /** A caller's own id of a task is unique for one agent only: he may have given it to several. */
 async function agentsThatKnow(parts: CoreParts, scope: Scope, alias: string): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
-  for (const agent of parts.catalog.all())
+  for (const agent of parts.catalog.seenBy(scope).all())
     if (await parts.store.tasks.named(scope, agent.name, { kind: "alias", name: alias })) agents.push(agent);
   return agents;
 }

@@ -1,9 +1,10 @@
 import type { Core } from "../ports.ts";
 import { cancel } from "./cancel.ts";
-import { agents, card, extendedCard, push } from "./card.ts";
+import { agents, card, extendedCard } from "./card.ts";
 import type { CoreParts } from "./deps.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
+import { push } from "./push.ts";
 import { send } from "./send.ts";
 import { stream } from "./stream.ts";
 import { subscribe } from "./subscribe.ts";
@@ -25,16 +26,16 @@ export function createCore(parts: CoreParts): Core {
       case "cancel":
         return cancel(parts, operation, scope);
       case "card":
-        return Promise.resolve(card(parts, operation));
+        return Promise.resolve(card(parts, operation, scope));
       case "agents":
-        return Promise.resolve(agents(parts, operation));
+        return Promise.resolve(agents(parts, operation, scope));
       case "extended-card":
-        return extendedCard(parts, operation);
+        return extendedCard(parts, operation, scope);
       case "push-set":
       case "push-get":
       case "push-list":
       case "push-delete":
-        return push(parts, operation);
+        return push(parts, operation, scope);
     }
   };
 }

@@ -3,7 +3,7 @@ import type { Answer } from "../ports.ts";
 import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 
 export async function list(parts: CoreParts, operation: OperationOf<"list">, scope: Scope): Promise<Answer> {
-  const agent = findAgent(parts, operation);
+  const agent = findAgent(parts, operation, scope);
   const page = await parts.store.tasks.list(scope, agent.name, operation.filter);
   return { kind: "page", page: { ...page, tasks: page.tasks.map(task => viewed(task, operation.view)) } };
 }

@@ -12,11 +12,13 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import { type Agent, type Found, runTopic, type Send } from "../ports.ts";
-import { checkSend } from "./admit.ts";
+import { type Agent, type Beside, type Found, runTopic, type Send } from "../ports.ts";
+import { checkHops, checkSend } from "./admit.ts";
 import { withVerdict } from "./again.ts";
 import { type Said, withAnswers } from "./answers.ts";
+import { type Given, keepGiven, sortOut, toAuthorizedParts, unasked } from "./credentials.ts";
 import { type CoreParts, findTask, seekTask } from "./deps.ts";
+import { checkPush, requirePush, toConfig, toDelivery } from "./push-config.ts";
 import { type CallNames, findRepeated, namesOf } from "./repeated.ts";
 import { show } from "./show.ts";
 
@@ -38,21 +40,29 @@ interface Letter {
   readonly names: CallNames | undefined;
   /** Its caller sees a task, whatever the agent says. */
   readonly shown: boolean;
+  /** What came with it and is not recorded. */
+  readonly given: Given | undefined;
 }
 
 /** Records a caller's message: in the task that it names, or in a new one. The same call twice is recorded once. */
 export async function place(
   parts: CoreParts,
   agent: Agent,
-  send: Send,
+  whole: Send,
   scope: Scope,
   shown: boolean,
 ): Promise<Placed> {
   if (!parts.isOpen())
     throw new Fault("unavailable", "The server is stopping and takes no new messages; try again soon");
+  const { send, given } = sortOut(whole);
+  checkHops(send, parts.hopsMax);
   checkSend(agent, send);
+  if (send.push) {
+    requirePush(agent, send.push.field);
+    checkPush(parts, send.push.config, send.push.field);
+  }
   const names = namesOf(parts, agent, send);
-  const letter: Letter = { agent, send, scope, names, shown };
+  const letter: Letter = { agent, send, scope, names, shown, given };
   for (let tries = 1; ; tries++) {
     try {
       return (names && (await placeAgain(parts, letter, names))) ?? (await placeOnce(parts, letter));
@@ -82,6 +92,7 @@ async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
     const found = await seekTask(parts, letter.agent, letter.scope, send.alias);
     if (found) return placeInTask(parts, letter, found);
   }
+  if (letter.given) throw unasked(letter.given);
   return placeNew(parts, letter);
 }
 
@@ -118,7 +129,8 @@ async function placeNew(parts: CoreParts, letter: Letter): Promise<Placed> {
   };
   const said = toSaid(parts, letter, created);
   const free = agent.policy.turns === "reject";
-  await parts.store.log.append(scope, id, [created, said], { after: BEGINNING, free });
+  const beside = send.push && { push: toDelivery(parts, toConfig(parts, send.push.config, id, [])) };
+  await parts.store.log.append(scope, id, [created, said], { after: BEGINNING, free }, beside);
   return { taskId: id, seq: 2 as Seq, known: false };
 }
 
@@ -130,15 +142,33 @@ async function placeInTask(parts: CoreParts, letter: Letter, found: Found): Prom
       field: "message.contextId",
     });
   if (isTerminal(task.status.state)) throw cannotTake(task, `has ended (${task.status.state})`);
-  const said = toSaid(parts, letter, task);
+  const said = toSaid(
+    parts,
+    letter.given ? await withGiven(parts, letter, task, letter.given) : letter,
+    task,
+  );
   if (takesIncoming(agent, task)) await handOver(parts, letter, task, said);
   else if (!takesAnswer(task)) throw cannotTake(task, "is still being worked on");
   else {
     const events = task.status.again ? withVerdict(said) : [withAnswers(task, said)];
     const free = agent.policy.turns === "reject" && events.at(-1)?.type === "message";
-    await parts.store.log.append(scope, task.id, events, { after: seq, free });
+    await parts.store.log.append(
+      scope,
+      task.id,
+      events,
+      { after: seq, free },
+      await toBeside(parts, letter, task),
+    );
   }
   return { taskId: task.id, seq: (seq + 1) as Seq, known: true };
+}
+
+/** The same letter, with a word of what came with it in its place. */
+async function withGiven(parts: CoreParts, letter: Letter, task: Task, given: Given): Promise<Letter> {
+  const name = await keepGiven(parts, letter, task, given);
+  const { message } = letter.send;
+  const said = { ...message, parts: toAuthorizedParts(name, message.parts) };
+  return { ...letter, send: { ...letter.send, message: said } };
 }
 
 /** Gives a message to the run that is under way, or to the one that will be. */
@@ -148,22 +178,37 @@ async function handOver(parts: CoreParts, letter: Letter, task: Task, said: Said
       taskId: task.id,
     });
   const incoming: TaskEvent = { ...said, type: "incoming" };
-  await parts.store.log.append(letter.scope, task.id, [incoming], { state: task.status.state });
+  const beside = await toBeside(parts, letter, task);
+  await parts.store.log.append(letter.scope, task.id, [incoming], { state: task.status.state }, beside);
   parts.bus.ring(runTopic(task.id));
+}
+
+/** Where updates are to be delivered to from now on, if the caller said so with the message. */
+async function toBeside(parts: CoreParts, { send, scope }: Letter, task: Task): Promise<Beside | undefined> {
+  if (!send.push) return undefined;
+  const known = await parts.store.pushes.list(scope, task.id);
+  return { push: toDelivery(parts, toConfig(parts, send.push.config, task.id, known)) };
 }
 
 function toSaid(parts: CoreParts, letter: Letter, task: Pick<Task, "id" | "contextId">): Said {
   const { names, send } = letter;
   const messageId = send.message.messageId ?? parts.newId();
   const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
-  const { thread, trace } = send;
-  if (!names && thread === undefined && !trace) return { type: "message", message };
-  const said = thread !== undefined && { thread };
-  return { type: "message", message, ...names, ...said, ...(trace && { trace }) };
+  const { thread, trace, hops, via } = send;
+  const accepts = send.acceptedOutputModes?.length ? send.acceptedOutputModes : undefined;
+  if (!names && thread === undefined && !accepts && !trace && !hops && !via)
+    return { type: "message", message };
+  const way = { ...(trace && { trace }), ...(hops && { hops }), ...(via && { via }) };
+  const said = { ...(thread !== undefined && { thread }), ...(accepts && { accepts }), ...way };
+  return { type: "message", message, ...names, ...said };
 }
 
 const cannotTake = (task: Task, why: string): Fault =>
-  new Fault("unsupported-operation", `The task ${why} and takes no message; send one without a taskId`, {
-    taskId: task.id,
-    facts: { state: task.status.state },
-  });
+  new Fault(
+    "unsupported-operation",
+    `The task ${why} and takes no message; leave out its id to begin another`,
+    {
+      taskId: task.id,
+      facts: { state: task.status.state },
+    },
+  );

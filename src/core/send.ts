@@ -11,7 +11,7 @@ export async function send(
   scope: Scope,
   signal: Lazy<AbortSignal>,
 ): Promise<Answer> {
-  const agent = findAgent(parts, operation);
+  const agent = findAgent(parts, operation, scope);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
   const waits = operation.until !== "accepted" || waitsForWord(agent, placed);
   const task = waits

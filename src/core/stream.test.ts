@@ -43,14 +43,21 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
   const bus = createCountingBus();
   const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
   const store = createMemoryStore({
+    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...LIMITS,
     now: () => 1,
     onCommitted: id => bus.ring(id),
     onDue: () => {},
+    onPushDue: () => {},
     onDamaged: () => {},
   });
   const agent = { name: NAME, card: CARD, replies: undefined, policy: {} } as unknown as Agent;
   const core = createCore({
+    schemes: [],
+    credentials: { keep: async () => {} },
+    targets: { refusalOf: () => undefined },
+    vault: { seal: text => text, open: text => text },
+    pushSnapshot: true,
     ...LIMITS,
     store,
     bus,
@@ -60,6 +67,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     isOpen: () => true,
     hasStreamRoom: () => true,
     sendWaitMs: 0,
+    hopsMax: 8,
   });
   const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
   const reader = steps[Symbol.asyncIterator]();

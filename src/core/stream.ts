@@ -24,7 +24,7 @@ export async function stream(
   scope: Scope,
   signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
-  const agent = findAgent(parts, operation);
+  const agent = findAgent(parts, operation, scope);
   requireStreaming(parts, agent);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
   const missed = placed.repeated && (await readMissed(parts, operation, scope, placed, signal));

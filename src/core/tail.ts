@@ -1,5 +1,6 @@
 import {
   Bell,
+  Fault,
   LIMITS,
   reached,
   type Scope,
@@ -75,8 +76,7 @@ class Reader {
   /** All that is there, at least one step; null: that was all, or the caller is gone. */
   async next(): Promise<readonly Step[] | null> {
     while (!this.enough) {
-      const { scope, taskId } = this.#reading;
-      const steps = await this.#parts.store.log.read(scope, taskId, this.#place, LIMITS.readMax);
+      const steps = await this.#read();
       if (steps.length > 0) return this.#cut(steps);
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       if (!this.#ear) this.#ear = this.#listen();
@@ -84,6 +84,20 @@ class Reader {
       if (this.#ear.signal.aborted) return null;
     }
     return null;
+  }
+
+  /** A store that cannot be read now, because its database is being restarted, may be a moment later. */
+  async #read(): Promise<readonly Step[]> {
+    const { scope, taskId, signal } = this.#reading;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#parts.store.log.read(scope, taskId, this.#place, LIMITS.readMax);
+      } catch (error) {
+        const isPassing = error instanceof Fault && error.code === "unavailable";
+        if (!isPassing || tries >= LIMITS.readTriesMax || signal().aborted) throw error;
+        await new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
+      }
+    }
   }
 
   #cut(steps: readonly Step[]): readonly Step[] {

@@ -1,9 +1,13 @@
 import { type AgentCard, defined, Fault, type Json, type JsonObject } from "../model/index.ts";
-import type { Answer, WireCall } from "../ports.ts";
+import type { Agent, Answer, WireCall } from "../ports.ts";
+import { writeSecurityHybrid, writeSecurityV1, writeSecurityV01, writeSecurityV03 } from "./security.ts";
 
 /** Both official card shapes and the one that serves clients of both: R12 in docs/dialects/README.md. */
 
-type CardAnswer = Answer & { kind: "card" };
+export type CardAnswer = Answer & { kind: "card" };
+
+/** Whether callers who are known are told more. */
+const hasExtended = (agent: Agent): boolean => agent.extendedCard !== undefined;
 
 /** Where the official protocol is spoken with an agent. */
 export const addressOf = (answer: CardAnswer): string => `${answer.base}/agents/${answer.agent.name}`;
@@ -15,6 +19,13 @@ export type GrpcAt = (base: string) => string | undefined;
 export function checkCardCall(call: WireCall): void {
   if (call.query.has("assistant_id"))
     throw new Fault("agent-not-found", "There are no cards of assistants here; ask without assistant_id");
+}
+
+/** The card of a mount whose document has no push, whatever the agent does elsewhere. */
+export function withoutPush(answer: Answer): Answer {
+  if (answer.kind !== "card") return answer;
+  const { agent } = answer;
+  return { ...answer, agent: { ...agent, card: { ...agent.card, push: false } } };
 }
 
 const extensionsOf = (card: AgentCard): JsonObject =>
@@ -59,19 +70,21 @@ export function writeCardV1(answer: CardAnswer, grpcAt: GrpcAt | undefined): Jso
     supportedInterfaces: interfaces(answer, grpcAt),
     capabilities: {
       streaming: card.streaming,
-      pushNotifications: false,
-      extendedAgentCard: false,
+      pushNotifications: card.push,
+      extendedAgentCard: hasExtended(answer.agent),
       ...extensionsOf(card),
     },
+    ...writeSecurityV1(answer.security),
   };
 }
 
 /** `transports`: over what it is spoken at that address, the preferred one first. */
 export function writeCardV03(
-  card: AgentCard,
+  { agent, security }: CardAnswer,
   url: string,
   transports: readonly string[] = ["JSONRPC"],
 ): JsonObject {
+  const { card } = agent;
   return {
     protocolVersion: "0.3.0",
     ...common(card),
@@ -80,17 +93,24 @@ export function writeCardV03(
     additionalInterfaces: transports.map(transport => ({ url, transport })),
     capabilities: {
       streaming: card.streaming,
-      pushNotifications: false,
+      pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
       ...extensionsOf(card),
     },
     supportsAuthenticatedExtendedCard: false,
+    ...writeSecurityV03(security),
   };
 }
 
+/** The same where the extended card can be asked for. */
+export const writeCardExtensible = (...asked: Parameters<typeof writeCardV03>): JsonObject => ({
+  ...writeCardV03(...asked),
+  supportsAuthenticatedExtendedCard: hasExtended(asked[0].agent),
+});
+
 /** As v0.3 has it, with all that it is spoken over. */
 export function writeCardOfficial03(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
-  const card = writeCardV03(answer.agent.card, addressOf(answer), OFFICIAL_TRANSPORTS);
+  const card = writeCardExtensible(answer, addressOf(answer), OFFICIAL_TRANSPORTS);
   const grpc = answer.isDefault ? grpcAt?.(answer.base) : undefined;
   if (grpc === undefined) return card;
   const others = card.additionalInterfaces as readonly Json[];
@@ -103,21 +123,23 @@ export function writeCardHybrid(answer: CardAnswer, grpcAt: GrpcAt | undefined):
   return {
     ...old,
     supportedInterfaces: interfaces(answer, grpcAt),
-    capabilities: { ...(old.capabilities as JsonObject), extendedAgentCard: false },
+    capabilities: { ...(old.capabilities as JsonObject), extendedAgentCard: hasExtended(answer.agent) },
+    ...writeSecurityHybrid(answer.security),
   };
 }
 
 /** As cards were at first: no transports, no extensions, and one word about who may call. */
-export function writeCardV01(card: AgentCard, url: string): JsonObject {
+export function writeCardV01({ agent, security }: CardAnswer, url: string): JsonObject {
+  const { card } = agent;
   const { iconUrl: _, ...known } = common(card);
   return {
     ...known,
     url,
     capabilities: {
       streaming: card.streaming,
-      pushNotifications: false,
+      pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
     },
-    authentication: { schemes: [] },
+    ...writeSecurityV01(security),
   };
 }

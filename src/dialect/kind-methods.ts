@@ -1,8 +1,8 @@
 import type { TaskId } from "../model/index.ts";
 import type { WireCall } from "../ports.ts";
-import { readKindSend } from "./kind-read.ts";
-import type { Decode, Methods } from "./methods.ts";
-import { needId, readLastEventId, readMetadata, readMissed, readParams } from "./read.ts";
+import { createPushReader, readKindSend } from "./kind-read.ts";
+import type { Methods } from "./methods.ts";
+import { needId, needObject, readId, readLastEventId, readMetadata, readMissed, readParams } from "./read.ts";
 import { readView } from "./send.ts";
 
 /** The methods that all versions before 1.0 share, with the same parameters. */
@@ -33,17 +33,37 @@ export function createKindMethods(origin: string, readSend = readKindSend): Meth
       return { op: "stream", send, view, until: "asked", ...readMissed(call) };
     },
     ...SHARED,
-    "tasks/pushNotificationConfig/set": push,
-    "tasks/pushNotificationConfig/get": push,
-    "tasks/pushNotificationConfig/list": push,
-    "tasks/pushNotificationConfig/delete": push,
+    ...createPushMethods(origin),
   };
 }
+
+/** Their methods for push; a config may be asked for by its task alone. */
+export function createPushMethods(origin: string): Methods {
+  const readPush = createPushReader(origin);
+  return {
+    "tasks/pushNotificationConfig/set"(call) {
+      const params = readParams(call);
+      const config = readPush(call, needObject(params, CONFIG, ""), CONFIG);
+      return { op: "push-set", taskId: needId(params, "taskId", "") as TaskId, config, field: CONFIG };
+    },
+    "tasks/pushNotificationConfig/get"(call) {
+      const id = readId(readParams(call), CONFIG_ID, "");
+      return { op: "push-get", taskId: taskOf(call), ...(id !== undefined && { id }), none: "fault" };
+    },
+    "tasks/pushNotificationConfig/list": call => ({ op: "push-list", taskId: taskOf(call) }),
+    "tasks/pushNotificationConfig/delete": call => ({
+      op: "push-delete",
+      taskId: taskOf(call),
+      id: needId(readParams(call), CONFIG_ID, ""),
+    }),
+  };
+}
+
+const CONFIG = "pushNotificationConfig";
+const CONFIG_ID = "pushNotificationConfigId";
 
 export function taskOf(call: WireCall): TaskId {
   const params = readParams(call);
   readMetadata(params, "");
   return needId(params, "id", "") as TaskId;
 }
-
-const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });

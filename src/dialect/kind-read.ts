@@ -8,6 +8,7 @@ import {
   type View,
 } from "../model/index.ts";
 import type { ListFilter, Send, WireCall } from "../ports.ts";
+import { ONLY, readPush } from "./push-config.ts";
 import {
   bad,
   checkJson,
@@ -21,7 +22,7 @@ import {
   readMetadata,
   readText,
 } from "./read.ts";
-import { readSend, type Spelling } from "./send.ts";
+import { type ReadPush, readSend, type Spelling } from "./send.ts";
 
 /** What is read in the shape that v0.2 and v0.3 have, and the dialects that grew from them: parts tell their `kind`. */
 
@@ -30,12 +31,22 @@ export function readKindSend(
   params: JsonObject,
   origin: string,
 ): { send: Send; view: View; blocking: boolean } {
-  const { send, view, configuration } = readSend(call, params, { ...SPELLING, origin });
+  const spelling = { ...SPELLING, origin, readPush: createPushReader(origin) };
+  const { send, view, configuration } = readSend(call, params, spelling);
   // v0.3 leaves the default open; every SDK blocks.
   return { send, view, blocking: readFlag(configuration, "blocking", "configuration") ?? true };
 }
 
-const SPELLING: Omit<Spelling, "origin"> = { user: ["user"], readPart, push: "pushNotificationConfig" };
+const SPELLING: Omit<Spelling, "origin" | "readPush"> = {
+  user: ["user"],
+  readPart,
+  push: "pushNotificationConfig",
+};
+
+/** Only who gives names to them has several: they came with v0.2.2. */
+export const createPushReader =
+  (origin: string): ReadPush =>
+  (call, from, path) => ({ id: ONLY, ...readPush(call, from, path, origin) });
 
 export function readPart(from: JsonObject, path: string): Part {
   const metadata = readMetadata(from, path);

@@ -1,5 +1,18 @@
-import type { Artifact, Json, JsonObject, Message, Part, Step, Task, TaskStatus } from "../model/index.ts";
-import type { Page } from "../ports.ts";
+import {
+  type Artifact,
+  type Json,
+  type JsonObject,
+  type Message,
+  metadataOf,
+  type Part,
+  type PushConfig,
+  type Step,
+  type Task,
+  type TaskId,
+  type TaskStatus,
+} from "../model/index.ts";
+import type { Answer, Page } from "../ports.ts";
+import { writePush as writeNameless } from "./push-config.ts";
 
 /** What is written in the shape that v0.2 and v0.3 have, and the dialects that grew from them: everything tells its `kind`. */
 
@@ -12,7 +25,8 @@ export function writeTask(task: Task): JsonObject {
   };
   if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
   if (task.history.length > 0) out.history = task.history.map(writeMessage);
-  if (task.metadata) out.metadata = task.metadata;
+  const metadata = metadataOf(task);
+  if (metadata) out.metadata = metadata;
   return out;
 }
 
@@ -93,6 +107,26 @@ export function writePage(page: Page): JsonObject {
   const { nextPageToken, pageSize, totalSize } = page;
   return { tasks: page.tasks.map(writeTask), nextPageToken, pageSize, totalSize };
 }
+
+export type PushAnswer = Extract<Answer, { readonly kind: "push" | "pushes" | "nothing" }>;
+
+export function writePush(answer: PushAnswer): Json {
+  switch (answer.kind) {
+    case "push":
+      return writeOne(answer);
+    case "pushes":
+      return answer.configs.map(writeOne);
+    case "nothing":
+      return null;
+  }
+}
+
+const writeOne = ({ taskId, config }: { taskId: TaskId; config: PushConfig }): JsonObject => ({
+  taskId,
+  pushNotificationConfig: writeConfig(config),
+});
+
+export const writeConfig = (config: PushConfig): JsonObject => ({ id: config.id, ...writeNameless(config) });
 
 /** `closing`: v0.3 §7.2.2, `final` is true on the event after which the stream ends. */
 export function writeStep(step: Step, closing: boolean): JsonObject | null {

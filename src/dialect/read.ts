@@ -17,7 +17,7 @@ import type { WireCall } from "../ports.ts";
 export const bad = (field: string, expected: string): Fault =>
   new Fault("invalid-params", `${field} ${expected}`, { field });
 
-const at = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+export const at = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const snakes = new Map<string, string>();
 function snake(name: string): string {
@@ -71,7 +71,7 @@ export function readId(from: JsonObject, name: string, path: string): string | u
   return value;
 }
 
-function hasControl(text: string): boolean {
+export function hasControl(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x20 || code === 0x7f) return true;

@@ -25,6 +25,7 @@ const toCall = (route: Route, more: Partial<WireCall>): WireCall => ({
   method: route.method,
   params: undefined,
   metadata: undefined,
+  bytes: 0,
   signal: () => AbortSignal.abort(),
   ...more,
 });
@@ -33,6 +34,8 @@ const WORDS = [
   ...["message", "request", "messageId", "role", "content", "parts", "text", "file", "fileWithBytes"],
   ...["data", "status", "configuration", "blocking", "historyLength", "pageSize", "includeArtifacts"],
   ...["tenant", "id", "metadata", "toString", "__proto__"],
+  ...["url", "token", "authentication", "scheme", "schemes", "credentials", "config", "configId", "name"],
+  ...["pushNotificationConfig", "pushNotification", "events", "secret", "pageToken"],
 ];
 const anyValue = fc.oneof(
   fc.constantFrom("ROLE_USER", "user", "0", "true", "", "TASK_STATE_CANCELLED", "\ud800", 1, 0, null),

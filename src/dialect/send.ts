@@ -1,6 +1,7 @@
-import { defined, type Json, type JsonObject, type Part, type View } from "../model/index.ts";
+import { defined, type Json, type JsonObject, type NewPush, type Part, type View } from "../model/index.ts";
 import type { Send, WireCall } from "../ports.ts";
 import {
+  at,
   bad,
   member,
   needId,
@@ -29,7 +30,9 @@ export interface Spelling {
   readonly readPart: (from: JsonObject, path: string) => Part;
   /** The member of `configuration` that asks for push. */
   readonly push: string;
+  readonly readPush: ReadPush;
 }
+export type ReadPush = (call: WireCall, from: JsonObject, path: string) => NewPush;
 
 const PATH = "configuration";
 
@@ -49,12 +52,21 @@ export function readSend(
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readTexts(configuration, "acceptedOutputModes", PATH),
     extensions: readExtensions(call),
-    push: readObject(configuration, spelling.push, PATH) && {
-      field: `${PATH}.${spelling.push}`,
-      config: { url: "", origin: spelling.origin, events: "all" },
-    },
+    push: readInline(call, configuration, PATH, spelling),
   });
   return { send, view: readView(configuration, PATH), configuration };
+}
+
+/** Where updates of what is begun here are to be delivered to; `path`: of the object that says it. */
+export function readInline(
+  call: WireCall,
+  from: JsonObject,
+  path: string,
+  { push, readPush }: Pick<Spelling, "push" | "readPush">,
+): Send["push"] {
+  const said = readObject(from, push, path);
+  const field = at(path, push);
+  return said && { field, config: readPush(call, said, field) };
 }
 
 function readMessage(from: JsonObject, path: string, spelling: Spelling): Send["message"] {

@@ -146,6 +146,13 @@ describe("status and history", () => {
     expect(again.history.map(one => one.messageId)).toEqual(["hi", "more", "Again?", "yes"]);
   });
 
+  it("new questions are open, also if old ones that were answered had the same ids", () => {
+    const ask: TaskEvent = { type: "status", state: "input-required", asks: ["a"] };
+    const answer: TaskEvent = { type: "message", message: words("yes"), answers: { a: "yes" } };
+    expect(fold(ask, answer, { type: "started", attempt: 2 }).answers).toEqual({ a: "yes" });
+    expect(fold(ask, answer, { type: "started", attempt: 2 }, ask).answers).toBeUndefined();
+  });
+
   it("usage adds up", () => {
     const task = fold({ type: "usage", usage: { in: 1 } }, { type: "usage", usage: { in: 2, out: 5 } });
     expect(task.usage).toEqual({ in: 3, out: 5 });

@@ -2,7 +2,7 @@ import { type Recorded, type TaskEvent, textIn, toWords, wordsOf } from "./event
 import { next } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
-import type { Task, TaskState, Usage } from "./task.ts";
+import { sumUsage, type Task, type TaskState } from "./task.ts";
 
 /** Whether the event may be recorded for the task as it stands. */
 export function accepts(task: Task | null, event: TaskEvent): boolean {
@@ -57,7 +57,7 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
     case "cancel":
       return { ...current, cancel: event.reason === undefined ? { at } : { at, reason: event.reason } };
     case "usage":
-      return { ...current, usage: sum(current.usage, event.usage) };
+      return { ...current, usage: sumUsage(current.usage, event.usage) };
   }
 }
 
@@ -130,7 +130,7 @@ const heard = (task: Task, { message, thread }: Pick<Task, "thread"> & { message
 
 /** A new turn, unless the message lets the old one be run again. */
 function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
-  const { message, thread, trace } = event;
+  const { message, thread, accepts, trace, hops } = event;
   if (event.again) return heard(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
@@ -140,23 +140,26 @@ function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
     attemptsBefore: task.attempt,
     crashes: 0,
   };
-  if (!event.answers && thread === undefined && !trace) return next;
+  if (!event.answers && thread === undefined && !accepts && !trace && !hops) return next;
   const answers = event.answers && { ...task.answers, ...event.answers };
-  const said = thread !== undefined && { thread };
-  return { ...next, ...(answers && { answers }), ...said, ...(trace && { trace }) };
+  const said = { ...(thread !== undefined && { thread }), ...(accepts && { accepts }) };
+  return { ...next, ...(answers && { answers }), ...said, ...(trace && { trace }), ...(hops && { hops }) };
 }
 
 /** What belonged to the turn before alone is gone. */
-function withoutTurn({ answers, incoming, noted, trace, ...rest }: Task): Task {
+function withoutTurn({ answers, incoming, noted, accepts, trace, hops, ...rest }: Task): Task {
   return rest;
 }
 
 /** What a status says besides its state. */
 function reported(task: Task, event: TaskEvent & { type: "status" }): Task {
-  const { asks, broken, again } = event;
-  if (!asks && !broken && !again) return task;
-  const more = { ...(asks && { asks }), ...(broken && { broken }), ...(again && { again }) };
-  return { ...task, status: { ...task.status, ...more } };
+  const { asks, auth, broken, again } = event;
+  if (!asks && !auth && !broken && !again) return task;
+  const asked = { ...(asks && { asks }), ...(auth && { auth }) };
+  const more = { ...asked, ...(broken && { broken }), ...(again && { again }) };
+  const { answers, ...unanswered } = task;
+  // New questions may have the ids of old ones.
+  return { ...(asks ? unanswered : task), status: { ...task.status, ...more } };
 }
 
 function remember(history: readonly Message[], message: Message): readonly Message[] {
@@ -164,7 +167,8 @@ function remember(history: readonly Message[], message: Message): readonly Messa
   return [...(start > 0 ? history.slice(start) : history), message];
 }
 
-function withArtifact(
+/** The artifacts after one more event of them. */
+export function withArtifact(
   artifacts: readonly Artifact[],
   event: TaskEvent & { type: "artifact" },
 ): readonly Artifact[] {
@@ -187,10 +191,4 @@ function joined(old: readonly Part[], more: readonly Part[]): readonly Part[] {
   if (last?.kind !== "text" || first?.kind !== "text") return [...old, ...more];
   const grown = old.with(-1, { ...last, text: last.text + first.text });
   return more.length === 1 ? grown : [...grown, ...more.slice(1)];
-}
-
-function sum(total: Usage | undefined, more: Usage): Usage {
-  const out: Record<string, number> = { ...total };
-  for (const [name, count] of Object.entries(more)) out[name] = (out[name] ?? 0) + count;
-  return out;
 }

@@ -13,6 +13,8 @@ export interface AgentCard {
   readonly skills: readonly AgentSkill[];
   readonly extensions: readonly AgentExtension[];
   readonly streaming: boolean;
+  /** Callers may have updates delivered to a webhook. */
+  readonly push: boolean;
   /** v0.3 and older cards tell whether tasks show how they came to be; Orloj shows their history only then. */
   readonly stateTransitionHistory: boolean;
 }

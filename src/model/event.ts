@@ -1,3 +1,4 @@
+import type { AuthAsk } from "./credential.ts";
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
@@ -40,6 +41,8 @@ export type TaskEvent =
       readonly message?: Message;
       /** The ids of several questions that wait for answers. */
       readonly asks?: readonly string[];
+      /** What the caller is asked to give, so that the agent can act for it elsewhere. */
+      readonly auth?: AuthAsk;
       /** The agent did not say so itself: it broke off. */
       readonly broken?: true;
       /** It asks whether work that was cut off shall be run again. */
@@ -72,8 +75,15 @@ interface Said {
   readonly once?: string;
   /** Under which traces of a conversation are grouped, if the caller said so. */
   readonly thread?: string;
+  /** Media types that the caller can read, if it said so. */
+  readonly accepts?: readonly string[];
   readonly trace?: Trace;
+  /** Through how many servers the call came that passed it on. */
+  readonly hops?: number;
+  readonly via?: Via;
 }
+/** How a call came, if not as JSON-RPC. */
+export type Via = "rest" | "grpc";
 /** Where a call stands in a trace, as its caller said it (W3C Trace Context, Baggage). */
 export interface Trace {
   readonly traceparent: string;

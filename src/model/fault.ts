@@ -32,6 +32,8 @@ export interface FaultDetails {
   /** Which parameter, as a path: `message.parts[0].text`. */
   readonly field?: string;
   readonly taskId?: string;
+  /** How callers can say who they are, as a header has it (RFC 9110 §11.6.1). */
+  readonly challenge?: string;
   /** When it may be tried again. */
   readonly retryAfterMs?: number;
   /** Further facts for programs. */
@@ -57,3 +59,13 @@ export function toFault(error: unknown): Fault {
 
 export const taskNotFound = (taskId: string): Fault =>
   new Fault("task-not-found", "There is no task with this id", { taskId });
+
+/** Also for a tenant that is not there, so that nobody can tell the one from the other. `served`: what the caller may know of. */
+export const agentNotFound = (
+  name: string | undefined,
+  served: readonly { readonly name: string }[],
+): Fault => {
+  const names = served.map(agent => agent.name).join(", ");
+  if (name === undefined) return new Fault("agent-not-found", "There is no agent here for this caller");
+  return new Fault("agent-not-found", `There is no agent "${name}" here; there are: ${names}`);
+};

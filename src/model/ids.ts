@@ -14,6 +14,8 @@ declare const admitted: unique symbol;
 export interface Scope {
   readonly tenant: string;
   readonly principal: string;
+  /** The only agents that the caller may know of; absent: all that its tenant has. */
+  readonly agents?: ReadonlySet<AgentName>;
   readonly [admitted]: true;
 }
 

@@ -1,5 +1,9 @@
-/** How an agent wants its tasks to be treated. */
+/** How an agent wants its tasks to be treated, and by whom it may be called. */
 export interface AgentPolicy {
+  /** "public": callers need not say who they are. */
+  readonly access: "known" | "public";
+  /** Only these know of it; undefined: all tenants. */
+  readonly tenants: readonly string[] | undefined;
   /** What becomes of a run that was cut off. */
   readonly onCrash: "resume" | "fail" | "ask";
   /** How often a turn may be begun; undefined: the server's limit. */

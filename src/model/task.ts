@@ -1,3 +1,4 @@
+import type { AuthAsk } from "./credential.ts";
 import type { Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
@@ -38,6 +39,8 @@ export interface TaskStatus {
   readonly at: number;
   /** The ids of several questions that wait for answers. */
   readonly asks?: readonly string[];
+  /** What the caller is asked to give, so that the agent can act for it elsewhere. */
+  readonly auth?: AuthAsk;
   /** The agent did not come to this end by itself: it broke off. */
   readonly broken?: true;
   /** It asks whether work that was cut off shall be run again. */
@@ -91,8 +94,12 @@ export interface Task {
   readonly answers?: JsonObject;
   /** Under which traces of the conversation are grouped, if the caller said so. */
   readonly thread?: string;
+  /** Media types that the caller of the current turn can read, if it said so. */
+  readonly accepts?: readonly string[];
   /** Where the call that began the current turn stands in a trace. */
   readonly trace?: Trace;
+  /** Through how many servers that call came that passed it on. */
+  readonly hops?: number;
 }
 
 /** Whether lists leave it out: there is no task as far as callers can see, or not yet. */
@@ -122,4 +129,20 @@ export function viewed(task: Task, view: View): Task {
     history: short ? task.history.slice(task.history.length - historyMax) : task.history,
     artifacts: view.artifacts ? task.artifacts : [],
   };
+}
+
+const DAY_MS = 86_400_000;
+/** Days since 1970-01-01, UTC. */
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+export const startOfDay = (day: number): number => day * DAY_MS;
+
+export function sumUsage(total: Usage | undefined, more: Usage): Usage {
+  const out: Record<string, number> = { ...total };
+  for (const [name, count] of Object.entries(more)) out[name] = (out[name] ?? 0) + count;
+  return out;
+}
+
+/** What is told about a task beside what callers and agents say of it: the caller's own facts, and what it has cost. */
+export function metadataOf({ metadata, usage }: Task): JsonObject | undefined {
+  return usage ? { ...metadata, "dragoman.usage": { ...usage } } : metadata;
 }

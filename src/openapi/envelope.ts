@@ -29,6 +29,6 @@ export function envelopesOf(words: Vocabulary, prefix: string): Members {
       ...object(envelope, { id: ID, ...(!isNeeded && { params }) }),
     };
   });
-  const answers = methods.flatMap(([, { answer }]) => (answer.kind === "refused" ? [] : [answer.schema]));
+  const answers = methods.map(([, { answer }]) => answer.schema);
   return { [`${prefix}Call`]: { oneOf: calls }, [`${prefix}Reply`]: replyWith(either(answers)) };
 }

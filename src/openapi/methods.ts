@@ -1,4 +1,5 @@
 import { type Json, LIMITS } from "../model/index.ts";
+import type { PushMethods } from "./push.ts";
 import { count, list, type Members, object, record, type Schema, text, told } from "./schema.ts";
 import type { Method } from "./vocabulary.ts";
 
@@ -14,15 +15,17 @@ export interface Form {
   readonly state: Schema;
   /** What only this form knows beside the filters of a list. */
   readonly filters: Members;
+  readonly push: PushMethods;
+  readonly card: Schema;
   /** A message as a caller would write it. */
   readonly example: Json;
 }
 
 const historyLength = told("At most this many messages of the history, the newest; without it, all", count);
 
-/** How a send is to be answered; `waiting` is the form's own word for it. */
-export const configurationWith = (waiting: Members): Schema =>
-  object({}, { ...waiting, historyLength, acceptedOutputModes: list(text) });
+/** How a send is to be answered; `own`: the form's words for waiting and for push. */
+export const configurationWith = (own: Members): Schema =>
+  object({}, { ...own, historyLength, acceptedOutputModes: list(text) });
 
 export const pageOf = (task: Schema): Schema =>
   object({
@@ -39,15 +42,6 @@ const PAGE_SIZE: Schema = {
   default: LIMITS.pageSizeDefault,
 };
 const TASK = { id: told("The task", text) };
-const TASK_OF = { taskId: TASK.id };
-const CONFIG = { ...TASK_OF, id: told("The push configuration", text) };
-
-const refused = (what: string, needed: Members): Method => ({
-  summary: `${what}: refused, there is none here`,
-  needed,
-  optional: {},
-  answer: { kind: "refused" },
-});
 
 /** What all methods of the official versions take and give, by the operation that they ask for. */
 export function createMethods(form: Form) {
@@ -99,11 +93,16 @@ export function createMethods(form: Form) {
       optional: {},
       answer: { kind: "many", schema: form.step },
     },
-    pushSet: refused("Set a push configuration", TASK_OF),
-    pushGet: refused("Get a push configuration", CONFIG),
-    pushList: refused("List push configurations", TASK_OF),
-    pushDelete: refused("Delete a push configuration", CONFIG),
-    extendedCard: refused("Get the extended card", {}),
+    pushSet: { summary: "Have updates of a task delivered to a webhook", ...form.push.pushSet },
+    pushGet: { summary: "Get a push config; what is secret in it is not shown", ...form.push.pushGet },
+    pushList: { summary: "List the push configs of a task", ...form.push.pushList },
+    pushDelete: { summary: "Delete a push config", ...form.push.pushDelete },
+    extendedCard: {
+      summary: "Get the extended card, if the agent has one and the caller is known",
+      needed: {},
+      optional: {},
+      answer: { kind: "one", schema: form.card },
+    },
   } as const satisfies Readonly<Record<string, Method>>;
 }
 export type Methods = ReturnType<typeof createMethods>;

@@ -118,7 +118,7 @@ const whom = (route: Route, words: Vocabulary): string =>
 const DOCUMENTS: Readonly<Record<string, (whose: string) => string>> = {
   card: whose => `The card of ${whose}`,
   agents: () => "The agents that are served, with their addresses",
-  "extended-card": () => "The extended card: refused, there is none here",
+  "extended-card": () => "The extended card, if the agent has one and the caller is known",
 };
 
 const sayDocument = (route: Route, words: Vocabulary): Saying => ({

@@ -1,6 +1,7 @@
 import { TASK_STATES } from "../model/index.ts";
 import { CARD_SCHEMAS } from "./card.ts";
 import { byPathNames, configurationWith, createMethods, pageOf } from "./methods.ts";
+import { V03_PROTO_PUSH, V03_PUSH, V03_PUSH_SCHEMAS } from "./push.ts";
 import {
   base64,
   either,
@@ -74,6 +75,8 @@ const PROTO_SHAPES = createShapes({
 const ANSWERS: Members = {
   V03MessageSendConfiguration: configurationWith({
     blocking: told("Wait until the task has settled", flag),
+    pushNotificationConfig: ref("V03PushNotificationConfig"),
+    pushNotification: told("Its name in the other form", ref("V03PushNotificationConfig")),
   }),
   V03SendMessageResponse: either([ref("V03Task"), ref("V03Message")]),
   V03StreamResponse: either(
@@ -100,6 +103,8 @@ const methods = createMethods({
   page: ref("V03ListTasksResponse"),
   state: ref("V03TaskState"),
   filters: {},
+  push: V03_PUSH,
+  card: ref("V03AgentCard"),
   example: { kind: "message", messageId: "m1", role: "user", parts: [{ kind: "text", text: "Hello" }] },
 });
 
@@ -112,13 +117,15 @@ const protoMethods = createMethods({
   page: ref("V03ProtoListTasksResponse"),
   state: ref("V03ProtoTaskState"),
   filters: {},
+  push: V03_PROTO_PUSH,
+  card: ref("V03ProtoAgentCard"),
   example: { messageId: "m1", role: "ROLE_USER", content: [{ text: "Hello" }] },
 });
 
 export const V03: Vocabulary = {
   title: "A2A 0.3",
   version: "0.3",
-  schemas: { ...SHAPES, ...PROTO_SHAPES, ...ANSWERS, ...CARD_SCHEMAS },
+  schemas: { ...SHAPES, ...PROTO_SHAPES, ...ANSWERS, ...V03_PUSH_SCHEMAS, ...CARD_SCHEMAS },
   rest: byPathNames(protoMethods),
   rpc: {
     "message/send": methods.send,

@@ -1,5 +1,6 @@
 import { CARD_SCHEMAS } from "./card.ts";
 import { byPathNames, configurationWith, createMethods, pageOf } from "./methods.ts";
+import { V1_PUSH, V1_PUSH_SCHEMAS } from "./push.ts";
 import {
   base64,
   count,
@@ -47,6 +48,7 @@ const SHAPES = createShapes({
 const ANSWERS: Members = {
   V1SendMessageConfiguration: configurationWith({
     returnImmediately: told("Do not wait until the task has settled", flag),
+    taskPushNotificationConfig: ref("V1TaskPushNotificationConfig"),
   }),
   V1SendMessageResponse: oneMember({ task: ref("V1Task"), message: ref("V1Message") }),
   V1StreamResponse: oneMember({
@@ -81,6 +83,8 @@ const METHODS = byPathNames(
     page: ref("V1ListTasksResponse"),
     state: ref("V1TaskState"),
     filters: { statusTimestampAfter: time, includeArtifacts: { ...flag, default: false } },
+    push: V1_PUSH,
+    card: ref("V1AgentCard"),
     example: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "Hello" }] },
   }),
 );
@@ -88,7 +92,7 @@ const METHODS = byPathNames(
 export const V1: Vocabulary = {
   title: "A2A 1.0",
   version: "1.0",
-  schemas: { ...SHAPES, ...ANSWERS, ...CARD_SCHEMAS },
+  schemas: { ...SHAPES, ...ANSWERS, ...V1_PUSH_SCHEMAS, ...CARD_SCHEMAS },
   rest: METHODS,
   rpc: METHODS,
   documents: { card: either([ref("V1AgentCard"), ref("HybridAgentCard")]), agents: ref("AgentList") },

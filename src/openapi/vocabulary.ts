@@ -25,10 +25,7 @@ export interface Method {
   readonly summary: string;
   readonly needed: Members;
   readonly optional: Members;
-  readonly answer:
-    | { readonly kind: "one" | "many"; readonly schema: Schema }
-    /** It is there, and always refused. */
-    | { readonly kind: "refused" };
+  readonly answer: { readonly kind: "one" | "many"; readonly schema: Schema };
   /** It takes a message: a key and extensions may come with it. */
   readonly sends?: true;
   readonly example?: Json;

@@ -1,4 +1,7 @@
+import type { Grant } from "../model/index.ts";
 import type { Headers } from "../ports.ts";
+
+export type { Grant } from "../model/index.ts";
 
 /** What is known of a caller before its words are read. */
 export interface Caller {
@@ -12,5 +15,9 @@ export interface PeerCertificate {
   readonly commonName: string | undefined;
 }
 
-/** What a caller may do: messages and streams, reading, cancelling, push, and what is below /admin. */
-export type Grant = "send" | "read" | "cancel" | "push" | "admin";
+/** Whom an agent tells more than its card. */
+export interface KnownCaller {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly grants: readonly Grant[];
+}

@@ -2,18 +2,21 @@
 import type {
   AgentName,
   ContextId,
+  Grant,
   JsonObject,
   ListFilter,
   Message,
   NewPush,
   Page,
   PushConfig,
+  SecurityScheme,
   Seq,
   Step,
   Task,
   TaskId,
   Trace,
   Until,
+  Via,
   View,
 } from "../model/index.ts";
 import type { Agent } from "../ports.ts";
@@ -56,7 +59,8 @@ export type Operation = {
       /** D5: whether cancelling twice is fine. */
       readonly again: "task" | "fault";
     }
-  | { readonly op: "push-set"; readonly taskId: TaskId; readonly config: NewPush }
+  /** `field`: the parameter with the config; "": the parameters are the config. */
+  | { readonly op: "push-set"; readonly taskId: TaskId; readonly config: NewPush; readonly field: string }
   /** Without an id, here and below: the only one, or the first. `none`: what whoever asks for one that is not there gets. */
   | {
       readonly op: "push-get";
@@ -66,12 +70,14 @@ export type Operation = {
     }
   | {
       readonly op: "push-list";
-      readonly taskId: TaskId;
+      /** undefined: of the newest tasks, as many as one answer can have. */
+      readonly taskId?: TaskId;
       readonly pageSize?: number;
       readonly pageToken?: string;
     }
   | { readonly op: "push-delete"; readonly taskId: TaskId; readonly id?: string }
-  | { readonly op: "extended-card" }
+  /** `grants`: what the caller may do, for what it may be told; added on the way in. */
+  | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Grant[] }
   | { readonly op: "card"; readonly base: string; readonly form: string }
   | { readonly op: "agents"; readonly base: string }
 );
@@ -97,6 +103,9 @@ export interface Send {
   readonly acceptedOutputModes?: readonly string[];
   readonly extensions: readonly string[];
   readonly trace?: Trace;
+  /** Through how many servers it came that passed it on. */
+  readonly hops?: number;
+  readonly via?: Via;
   /** Where updates are to be delivered to, and the parameter that said so. */
   readonly push?: { readonly field: string; readonly config: NewPush };
 }
@@ -109,16 +118,23 @@ export type Answer =
   | { readonly kind: "push"; readonly taskId: TaskId; readonly config: PushConfig }
   | {
       readonly kind: "pushes";
-      readonly taskId: TaskId;
-      readonly configs: readonly PushConfig[];
+      readonly configs: readonly { readonly taskId: TaskId; readonly config: PushConfig }[];
       readonly nextPageToken: string;
     }
   | { readonly kind: "nothing" }
-  | { readonly kind: "card"; readonly agent: Agent; readonly isDefault: boolean; readonly base: string }
+  | {
+      readonly kind: "card";
+      readonly agent: Agent;
+      readonly isDefault: boolean;
+      readonly base: string;
+      /** How callers say who they are; any one of them is enough. */
+      readonly security: readonly SecurityScheme[];
+    }
   | {
       readonly kind: "agents";
       readonly agents: readonly Agent[];
-      readonly fallback: AgentName;
+      /** undefined: there is none for this caller. */
+      readonly fallback: AgentName | undefined;
       readonly base: string;
     };
 /**

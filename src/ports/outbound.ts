@@ -6,3 +6,9 @@ export interface Outbound {
   readonly trusted: Fetch;
 }
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Where callers may point to. */
+export interface Targets {
+  /** What is wrong with a URL, as far as that can be told before its host is asked for: "must …". */
+  refusalOf(url: URL): string | undefined;
+}

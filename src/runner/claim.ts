@@ -12,6 +12,8 @@ export interface RunnerParts extends DriveParts {
 
 export interface Runner {
   readonly running: number;
+  /** false: it takes no due tasks any more. */
+  readonly isAlive: boolean;
   /** Looks for due tasks again: the catalogue has changed. */
   look(): void;
   /** Takes no new work, lets runs finish for a while, gives the rest back. */
@@ -58,23 +60,31 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   async function renew(): Promise<void> {
-    for (const driven of running.values()) {
-      if (!(await store.runs.renew(driven.run))) driven.stop("lost");
-      // The safety net for a bell that was lost.
-      driven.look();
-    }
+    await Promise.all([...running.values()].map(renewOne));
     bell.wake();
+  }
+
+  async function renewOne(driven: Driven): Promise<void> {
+    if (!(await store.runs.renew(driven.run))) driven.stop("lost");
+    // The safety net for a bell that was lost.
+    driven.look();
   }
 
   const heart = setInterval(() => {
     renew().catch(error => log.error({ err: error }, "leases could not be renewed"));
   }, parts.leaseMs / 3);
   heart.unref();
-  const looped = loop().catch(error => log.error({ err: error }, "the runner has stopped"));
+  let alive = true;
+  const looped = loop()
+    .catch(error => log.error({ err: error }, "the runner has stopped"))
+    .finally(() => (alive = false));
 
   return {
     get running() {
       return running.size;
+    },
+    get isAlive() {
+      return alive;
     },
     look: () => bell.wake(),
     async stop() {

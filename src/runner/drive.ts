@@ -7,13 +7,13 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import { type Agent, type Bus, type Run, runTopic } from "../ports.ts";
+import { type Agent, type Bus, type Log, type Run, runTopic } from "../ports.ts";
 import { BadAgentEvent, toNoted, toTaskEvent, weightOf } from "./events.ts";
 import { Incoming } from "./incoming.ts";
 import { Mismatch } from "./notes.ts";
 import { type Past, readPast } from "./past.ts";
 import { createAnew } from "./said.ts";
-import { RunTurn, type TurnHost, type TurnParts } from "./turn.ts";
+import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
 
 export interface DriveParts extends TurnParts {
   readonly bus: Bus;
@@ -74,6 +74,10 @@ class Drive implements Driven, TurnHost {
     this.over = this.#go();
   }
 
+  get #log(): Log {
+    return runLog(this.#parts.log, this.run);
+  }
+
   stop(why: Stop): void {
     if (this.#stopped || this.#over) return;
     this.#stopped = why;
@@ -93,7 +97,7 @@ class Drive implements Driven, TurnHost {
       }
       await this.#finish();
     } catch (error) {
-      this.#parts.log.error({ taskId: this.#taskId, err: error }, "a run ended in disorder");
+      this.#log.error({ err: error }, "a run ended in disorder");
     } finally {
       this.#over = true;
       this.#past?.close(new Error("the run is over"));
@@ -109,8 +113,7 @@ class Drive implements Driven, TurnHost {
         if (found?.task.cancel) this.stop("canceled");
         this.#incoming?.hear(found?.task.incoming);
       },
-      error =>
-        this.#parts.log.error({ taskId: this.#taskId, err: error }, "a run could not look at its task"),
+      error => this.#log.error({ err: error }, "a run could not look at its task"),
     );
   };
 
@@ -241,16 +244,15 @@ class Drive implements Driven, TurnHost {
     this.#refusal ??= fault?.code;
     if (fault?.code !== "conflict") {
       const cause = fault?.cause ?? error;
-      this.#parts.log.error({ taskId: this.#taskId, err: cause }, "what a run said could not be recorded");
+      this.#log.error({ err: cause }, "what a run said could not be recorded");
     }
     this.stop("lost");
   };
 
   #fail(error: unknown): void {
     const ref = this.#parts.newId().slice(-12);
-    const { agent } = this.run.task;
     const err = this.#past?.mismatch ?? error;
-    this.#parts.log.error({ taskId: this.#taskId, agent, ref, err }, "an agent failed");
+    this.#log.error({ ref, err }, "an agent failed");
     const what =
       err instanceof Mismatch
         ? "The work was cut off and cannot be resumed: the agent no longer does what it did before."
@@ -302,4 +304,6 @@ class Drive implements Driven, TurnHost {
   }
 }
 
-const stopped = (why: Stop): Error => new Error(`the run was ${why === "shutdown" ? "stopped" : why}`);
+/** `code` tells programs why: who passes a task on passes a cancel on, but not the end of this server. */
+const stopped = (why: Stop): Error =>
+  Object.assign(new Error(`the run was ${why === "shutdown" ? "stopped" : why}`), { code: why });

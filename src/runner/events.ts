@@ -1,6 +1,8 @@
 import {
   type Artifact,
+  CREDENTIAL_NAME_RULE,
   defined,
+  isCredentialName,
   type Json,
   LIMITS,
   type Message,
@@ -134,18 +136,17 @@ function readArtifactEvent(event: Loose): TaskEvent {
   return { ...event, append, last, join } as TaskEvent;
 }
 
-const CANNOT_SAY: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "canceled"]);
-
 function readStatus(event: Loose): TaskEvent {
   const state = TASK_STATES.find(one => one === event.state);
-  if (!state || CANNOT_SAY.has(state))
+  if (!state || state === "submitted")
     throw new BadAgentEvent(`${describe(event.state)} is not a state it can report`);
   checkOptional(event, "a status", { metadata: isRecord });
   checkAsks(event.asks, state);
+  checkAuth(event.auth, state);
   const message = event.message === undefined ? undefined : readMessage(event.message);
-  const { asks, metadata } = event;
+  const { asks, auth, metadata } = event;
   // Nothing else: whether work broke off, and what to do then, is not for an agent to say.
-  return { type: "status", state, ...defined({ message, asks, metadata }) } as TaskEvent;
+  return { type: "status", state, ...defined({ message, asks, auth, metadata }) } as TaskEvent;
 }
 
 function checkAsks(asks: unknown, state: TaskState): void {
@@ -155,6 +156,13 @@ function checkAsks(asks: unknown, state: TaskState): void {
     throw new BadAgentEvent(`asks must be a list of 1 to ${LIMITS.listEntriesMax} ids of questions`);
   if (new Set(asks).size < asks.length || !asks.every(isAskId))
     throw new BadAgentEvent(`ids of questions differ, and have 1 to ${LIMITS.idCharsMax} characters`);
+}
+
+function checkAuth(auth: unknown, state: TaskState): void {
+  if (auth === undefined) return;
+  if (state !== "auth-required") throw new BadAgentEvent(`a task that is ${state} asks for no credentials`);
+  const isRight = isRecord(auth) && isCredentialName(auth.name) && isAskId(auth.scheme);
+  if (!isRight) throw new BadAgentEvent(`auth needs a scheme, and a name: ${CREDENTIAL_NAME_RULE}`);
 }
 
 const isAskId: Check = id => typeof id === "string" && id !== "" && id.length <= LIMITS.idCharsMax;

@@ -1,12 +1,27 @@
-import type { Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
-import type { Log, Outbound, OwnShelf, Run, Store, Turn } from "../ports.ts";
+import type { Credential, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import { withFacts } from "../ports/log.ts";
+import type {
+  AuthWays,
+  AuthWish,
+  CredentialOwner,
+  Credentials,
+  Log,
+  McpServers,
+  Outbound,
+  OwnShelf,
+  Run,
+  Store,
+  Turn,
+} from "../ports.ts";
 
 /** Earlier tasks of a context that an agent can look back on. */
 const HISTORY_TASKS_MAX = 100;
 
 export interface TurnParts {
   readonly store: Store;
+  readonly credentials: Credentials;
   readonly outbound: Outbound;
+  readonly tools: McpServers;
   readonly log: Log;
   readonly newId: () => string;
   readonly now: () => number;
@@ -26,16 +41,15 @@ export class RunTurn implements Turn {
   readonly task: Task;
   readonly message: Message;
   readonly attempt: number;
-  readonly log: Log;
   readonly #run: Run;
   readonly #parts: TurnParts;
   readonly #host: TurnHost;
+  #log: Log | undefined;
 
   constructor(parts: TurnParts, run: Run, host: TurnHost) {
     this.task = run.task;
     this.message = messageOf(run.task);
     this.attempt = run.attempt - run.task.attemptsBefore;
-    this.log = parts.log;
     this.#run = run;
     this.#parts = parts;
     this.#host = host;
@@ -48,6 +62,11 @@ export class RunTurn implements Turn {
 
   get incoming(): AsyncIterable<Message> {
     return this.#host.incoming;
+  }
+
+  get log(): Log {
+    this.#log ??= runLog(this.#parts.log, this.#run);
+    return this.#log;
   }
 
   recall(place: NotePlace): Promise<Note | null> {
@@ -72,8 +91,24 @@ export class RunTurn implements Turn {
     return this.#run.scope;
   }
 
+  credentials(name: string): Promise<Credential | undefined> {
+    return this.#parts.credentials.get(this.#owner(), name);
+  }
+
+  waysToAuthorize(wish: AuthWish): AuthWays {
+    return this.#parts.credentials.waysTo(this.#owner(), this.task.id, wish);
+  }
+
+  #owner(): CredentialOwner {
+    return { scope: this.#run.scope, agent: this.task.agent };
+  }
+
   get outbound(): Outbound {
     return this.#parts.outbound;
+  }
+
+  get tools(): McpServers {
+    return this.#parts.tools;
   }
 
   get trace(): Trace | undefined {
@@ -101,6 +136,13 @@ export class RunTurn implements Turn {
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .flatMap(told);
   }
+}
+
+/** Lines of a run tell which one it is. */
+export function runLog(log: Log, { task, attempt }: Run): Log {
+  const { id: taskId, agent, trace } = task;
+  const traceId = trace?.traceparent.split("-")[1];
+  return withFacts(log, { taskId, agent, attempt, ...(traceId !== undefined && { traceId }) });
 }
 
 function messageOf(task: Task): Message {

@@ -30,7 +30,18 @@ interface Arriving {
 }
 
 const ARRIVING = Symbol("arriving");
-type Request = Incoming & { [ARRIVING]?: Arriving | undefined };
+const SKIPPED = Symbol("skipped");
+type Request = Incoming & { [ARRIVING]?: Arriving | undefined; [SKIPPED]?: true };
+
+/** Lets a body pass by that nobody wants to know. The time of the whole request is its bound. */
+export function skipBody(request: Request): void {
+  request[SKIPPED] = true;
+  request.resume();
+}
+
+/** A body that is still on its way cannot be told from the next request. */
+export const afterBody = (request: Request): { readonly Connection?: "close" } =>
+  request.complete || request[SKIPPED] ? {} : { Connection: "close" };
 
 /** Looks at a body within its time: one watch for all costs less than a timer for each. */
 const LOOKS = 10;

@@ -7,6 +7,7 @@ interface Asked {
   readonly method: string;
   readonly params: Json | undefined;
   readonly metadata: Json | undefined;
+  readonly bytes: number;
 }
 
 export function toCall(transport: TransportName, exchange: Exchange, asked: Asked): WireCall {
@@ -22,6 +23,7 @@ export function toCall(transport: TransportName, exchange: Exchange, asked: Aske
     method: asked.method,
     params: asked.params,
     metadata: asked.metadata,
+    bytes: asked.bytes,
     signal,
   };
 }

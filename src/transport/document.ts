@@ -8,6 +8,8 @@ export interface DocumentParts {
   readonly pipeline: Pipeline;
   /** When what is served last changed, in milliseconds. */
   readonly modifiedAt: () => number;
+  /** Headers of a request that what is served depends on. */
+  readonly vary: readonly string[];
 }
 
 /** How long a card may be used without asking again: short, because an agent's card changes with its code. */
@@ -16,7 +18,7 @@ const CARD_SECONDS = 60;
 /** The documents that tell what is here: callers may keep them for a while, and ask whether they still hold. */
 export function createDocuments(parts: DocumentParts) {
   async function serve(exchange: Exchange, route: Route): Promise<void> {
-    const asked = { method: route.method, params: undefined, metadata: undefined };
+    const asked = { method: route.method, params: undefined, metadata: undefined, bytes: 0 };
     const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
     if (reply.kind === "one") return send(exchange, reply.json, reply.headers);
     if (reply.kind === "fault") return sendFault(exchange, uncached(reply));
@@ -24,6 +26,8 @@ export function createDocuments(parts: DocumentParts) {
   }
 
   function send(exchange: Exchange, text: string, own: Readonly<Record<string, string>>): void {
+    // What is meant for one caller depends on more than the catalogue: it is always told anew.
+    if (own["Cache-Control"]?.includes("no-store")) return sendText(exchange.response, 200, text, own);
     const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
     const modifiedAt = parts.modifiedAt();
     const headers = {
@@ -31,7 +35,7 @@ export function createDocuments(parts: DocumentParts) {
       ETag: etag,
       "Last-Modified": new Date(modifiedAt).toUTCString(),
       "Cache-Control": own["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
-      Vary: "A2A-Version",
+      Vary: (own.Vary === undefined ? parts.vary : [...parts.vary, own.Vary]).join(", "),
     };
     if (!isUnchanged(exchange, etag, modifiedAt)) return sendText(exchange.response, 200, text, headers);
     exchange.response.writeHead(304, headers);

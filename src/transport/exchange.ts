@@ -9,6 +9,8 @@ export interface Incoming {
   /** Nothing of it is still on its way. */
   readonly complete: boolean;
   readonly readableEnded: boolean;
+  /** The connection that it came over, where there is one. */
+  readonly socket?: unknown;
   on(event: string, heard: (this: Incoming, chunk: Buffer) => void): unknown;
   resume(): unknown;
 }
@@ -17,6 +19,8 @@ export interface Outgoing {
   readonly headersSent: boolean;
   readonly destroyed: boolean;
   readonly writableNeedDrain: boolean;
+  /** For what is known before it is known what will be said; `writeHead` adds to it. */
+  setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   write(text: string, encoding?: BufferEncoding): boolean;
   end(text?: string, encoding?: BufferEncoding): unknown;

@@ -4,12 +4,16 @@ import { LIMITS } from "../model/index.ts";
 import type { Site } from "./base.ts";
 import { shareDoor, trackSockets } from "./door.ts";
 import type { Grpc } from "./grpc.ts";
-import { createKernel, type KernelParts } from "./kernel.ts";
+import type { HostCheck } from "./hosts.ts";
+import { createKernel, type KernelParts, refuse } from "./kernel.ts";
 import { HOLD_MS } from "./readers.ts";
 import type { Serve, Tls } from "./tls.ts";
 
 export interface HttpParts extends KernelParts {
+  readonly connectionsMax: number;
   readonly tls: Tls | undefined;
+  /** undefined: callers are asked who they are, so that it does not matter where they come from. */
+  readonly hosts: HostCheck | undefined;
   /** If it has no port of its own, it gets the connections on which HTTP/2 is spoken. undefined: nobody speaks it. */
   readonly grpc: Pick<Grpc, "server" | "take"> | undefined;
 }
@@ -28,18 +32,27 @@ export function createHttp(parts: HttpParts): Http {
   const site: Site = { scheme: parts.tls ? "https" : "http", prefix: "" };
   let closed: Promise<void> | undefined;
 
-  const serve: Serve = (request, response, url) => kernel.serve(request, response, url, site);
+  const serve: Serve = (request, response, url) => {
+    const problem = parts.hosts?.(request.headers, request.method);
+    if (problem === undefined) kernel.serve(request, response, url, site);
+    else refuse(request, response, 403, "PERMISSION_DENIED", problem);
+  };
   const options = {
     requestTimeout: parts.limits.bodyReadMs + LIMITS.headReadMs,
     headersTimeout: LIMITS.headReadMs,
     maxHeaderSize: LIMITS.headerBytesMax,
     keepAliveTimeout: 65_000,
+    // Of two headers that may come only once, no one else in the way must have believed the other.
+    joinDuplicateHeaders: true,
   };
   const secure = parts.tls?.createHttp(options, serve);
   const plain = secure
     ? undefined
     : createServer(options, (asked, reply) => serve(asked, reply, asked.url ?? "/"));
-  const server = Object.assign(secure ?? (plain as Server), { maxHeadersCount: LIMITS.headersMax });
+  const server = Object.assign(secure ?? (plain as Server), {
+    maxHeadersCount: LIMITS.headersMax,
+    maxConnections: parts.connectionsMax,
+  });
   server.on("clientError", refuseSocket);
   const door = plain && parts.grpc && !parts.grpc.server ? share(plain, parts.grpc) : undefined;
   const sockets = secure && trackSockets(secure);

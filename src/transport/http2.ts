@@ -13,6 +13,7 @@ export function toIncoming(request: Http2ServerRequest): Incoming {
 /** A response over HTTP/2, with the face of one over HTTP/1.1. */
 export class Http2Outgoing implements Outgoing {
   readonly #stream: ServerHttp2Stream;
+  readonly #known: Record<string, string> = {};
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -30,9 +31,13 @@ export class Http2Outgoing implements Outgoing {
     return this.#stream.writableNeedDrain;
   }
 
+  setHeader(name: string, value: string): void {
+    this.#known[name] = value;
+  }
+
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
     if (this.destroyed) return;
-    const own = Object.entries(headers)
+    const own = Object.entries({ ...this.#known, ...headers })
       .map(([name, value]) => [name.toLowerCase(), value] as const)
       .filter(([name]) => !OF_THE_CONNECTION.has(name));
     this.#stream.respond({ ":status": status, ...Object.fromEntries(own) });

@@ -1,6 +1,6 @@
 import { Fault, type Json, LIMITS } from "../model/index.ts";
-import type { Frame, Pipeline, WireFault, WireReply } from "../ports.ts";
-import { type Bodies, isJson, parseJson, wrongType } from "./body.ts";
+import type { Frame, Met, Pipeline, WireFault, WireReply } from "../ports.ts";
+import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
 import { sourceOfId } from "./source.ts";
@@ -18,8 +18,9 @@ interface Opened {
   readonly method: string;
   readonly params: Json | undefined;
   readonly metadata: Json | undefined;
+  readonly bytes: number;
 }
-const NOTHING = { method: "", params: undefined, metadata: undefined };
+const NOTHING = { method: "", params: undefined, metadata: undefined, bytes: 0 };
 
 /** A refusal with the id to answer under, if one could be read. */
 class EnvelopeFault extends Error {
@@ -38,14 +39,17 @@ export function createJsonRpc(parts: JsonRpcParts) {
 
   async function serve(exchange: Exchange): Promise<void> {
     let opened: Opened;
+    let met: Met | undefined;
     try {
+      met = await pipeline.meet(exchange, exchange.place.vars.agent);
       opened = readEnvelope(await parts.bodies.read(exchange.request), exchange.headers["content-type"]);
     } catch (error) {
+      if (!met) skipBody(exchange.request);
       const { fault, id } = asEnvelopeFault(error);
       const reply = pipeline.refuse(toCall("jsonrpc", exchange, NOTHING), fault);
       return answer(exchange, reply, id);
     }
-    const reply = await pipeline.handle(toCall("jsonrpc", exchange, opened));
+    const reply = await pipeline.handle(toCall("jsonrpc", exchange, opened), met);
     const silence = silenceFor(opened.id, reply);
     if (silence !== null) return forget(exchange, reply, silence);
     return answer(exchange, reply, opened.id ?? "null");
@@ -58,8 +62,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     if (reply.kind === "fault" && !reply.fault.asStream)
       return sendText(response, reply.fault.status, toError(reply.fault, id), {
         ...reply.headers,
-        // A body that is still on its way cannot be told from the next request.
-        ...(!exchange.request.complete && { Connection: "close" }),
+        ...afterBody(exchange.request),
       });
     if (reply.kind === "fault") return open(exchange, reply, one({ json: "", fault: reply.fault }), id);
     return open(exchange, reply, reply.frames, id);
@@ -111,7 +114,7 @@ function readEnvelope(text: string, type: string | undefined): Opened {
   if (!isJson(type)) throw new EnvelopeFault(wrongType(type), id);
   if (jsonrpc !== "2.0") throw invalid('jsonrpc must be "2.0"', "jsonrpc", id);
   if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method", id);
-  return { id, method, params, metadata };
+  return { id, method, params, metadata, bytes: text.length };
 }
 
 /** The id as JSON text, exactly as it came. */

@@ -1,16 +1,18 @@
 import type { Headers, Log, Pipeline, Route } from "../ports.ts";
 import { type AddressParts, createBase, type Site } from "./base.ts";
 import { type BodyLimits, createBodies } from "./body.ts";
+import { type CorsParts, createCors, isPerOrigin } from "./cors.ts";
 import { createDocuments } from "./document.ts";
 import { type Exchange, type Incoming, type Outgoing, sendProblem } from "./exchange.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createOwn } from "./own.ts";
+import { peerOf } from "./peer.ts";
 import { createReaders } from "./readers.ts";
 import { createRest } from "./rest.ts";
 import type { Place } from "./routes.ts";
 import type { Streams } from "./sse.ts";
 
-export interface KernelParts extends AddressParts {
+export interface KernelParts extends AddressParts, CorsParts {
   readonly pipeline: Pipeline;
   readonly locate: (path: string) => Place | null;
   readonly log: Log;
@@ -38,10 +40,14 @@ export function createKernel(parts: KernelParts): Kernel {
   const transports = {
     jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies }),
     rest: createRest({ pipeline: parts.pipeline, streams, bodies }),
-    document: createDocuments({ pipeline: parts.pipeline, modifiedAt: parts.modifiedAt }),
+    document: createDocuments({
+      ...parts,
+      vary: isPerOrigin(parts.cors) ? ["A2A-Version", "Origin"] : ["A2A-Version"],
+    }),
   } satisfies Record<Route["transport"], Transport>;
   const own = createOwn({ bodies, sendLasting: transports.document.send });
   const baseOf = createBase(parts);
+  const cors = createCors(parts);
   const readers = createReaders();
 
   function serve(request: Incoming, response: Outgoing, url: string, site: Site): Promise<void> | undefined {
@@ -49,6 +55,7 @@ export function createKernel(parts: KernelParts): Kernel {
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
     const place = parts.locate(path);
+    cors?.greet(request, response, () => verbsOf(place));
     if (!place) return void refuse(request, response, 404, "NOT_FOUND", NOTHING_HERE);
     const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
     if (!route) return void wrongVerb(request, response, place);
@@ -58,7 +65,7 @@ export function createKernel(parts: KernelParts): Kernel {
       response,
       place,
       headers: request.headers as Headers,
-      certificate: NO_CERTIFICATE,
+      certificate: () => peerOf(request.socket),
       query,
       base: () => baseOf(request.headers, site),
       signal: readers.signalOf(response, "close"),
@@ -70,7 +77,8 @@ export function createKernel(parts: KernelParts): Kernel {
   return {
     serve(request, response, url, site) {
       serve(request, response, toTarget(url), site)?.catch(error => {
-        parts.log.error({ err: error, url }, "a request failed");
+        // What stands behind the path may be a secret.
+        parts.log.error({ err: error, path: url.split("?", 1)[0] }, "a request failed");
         if (!response.headersSent) sendProblem(response, 500, "INTERNAL", "The server failed");
         else response.destroy();
       });
@@ -91,11 +99,14 @@ function toTarget(url: string): string {
 }
 
 const NO_QUERY = new URLSearchParams();
-const NO_CERTIFICATE = (): undefined => undefined;
+
+function verbsOf(place: Place | null): readonly string[] {
+  const verbs = [...(place?.byVerb.keys() ?? [])];
+  return [...verbs, ...(verbs.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
+}
 
 function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
-  const verbs = [...place.byVerb.keys()];
-  const allow = [...verbs, ...(verbs.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  const allow = verbsOf(place).join(", ");
   if (request.method === "OPTIONS") {
     response.writeHead(204, { Allow: allow });
     response.end();
@@ -105,7 +116,7 @@ function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
   }
 }
 
-function refuse(
+export function refuse(
   request: Incoming,
   response: Outgoing,
   status: number,

@@ -68,6 +68,9 @@ const STATUSES: Partial<Record<Fault["code"], readonly [number, string]>> = {
   "invalid-params": [400, "INVALID_ARGUMENT"],
   unauthenticated: [401, "UNAUTHENTICATED"],
   forbidden: [403, "PERMISSION_DENIED"],
+  "unsupported-operation": [409, "FAILED_PRECONDITION"],
+  "content-type-not-supported": [400, "INVALID_ARGUMENT"],
+  busy: [409, "ABORTED"],
   "task-not-found": [404, "NOT_FOUND"],
   "agent-not-found": [404, "NOT_FOUND"],
   conflict: [409, "ABORTED"],
@@ -77,12 +80,12 @@ const STATUSES: Partial<Record<Fault["code"], readonly [number, string]>> = {
   unavailable: [503, "UNAVAILABLE"],
 };
 
-function headersOf({ code, details }: Fault): Record<string, string> {
+function headersOf({ details }: Fault): Record<string, string> {
   return {
     ...(details.retryAfterMs !== undefined && {
       "Retry-After": String(Math.ceil(details.retryAfterMs / 1_000)),
     }),
-    ...(code === "unauthenticated" && { "WWW-Authenticate": "Bearer" }),
+    ...(details.challenge !== undefined && { "WWW-Authenticate": details.challenge }),
   };
 }
 

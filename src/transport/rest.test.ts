@@ -25,7 +25,8 @@ afterEach(() => server.close());
 
 /** Every call gets this reply. */
 async function open(reply: WireReply): Promise<string> {
-  const pipeline: Pipeline = { handle: async () => reply, refuse: () => reply };
+  const meet = () => ({ principal: undefined });
+  const pipeline: Pipeline = { meet, handle: async () => reply, refuse: () => reply };
   const rest = createRest({ pipeline, streams: createStreams(LIMITS), bodies: createBodies(LIMITS) });
   server = createServer((request, response) => {
     const place = { endpoint: ROUTE.path, vars: {}, byVerb: new Map() };

@@ -1,6 +1,6 @@
 import { Fault, type Json } from "../model/index.ts";
-import type { Frame, Pipeline, Route, WireFault, WireReply } from "../ports.ts";
-import { type Bodies, isJson, parseJson, wrongType } from "./body.ts";
+import type { Frame, Met, Pipeline, Route, WireFault, WireReply } from "../ports.ts";
+import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
 import { openStream, type Streams } from "./sse.ts";
@@ -16,20 +16,23 @@ export function createRest(parts: RestParts) {
   const { pipeline, streams, bodies } = parts;
 
   async function serve(exchange: Exchange, route: Route): Promise<void> {
-    let params: Json | undefined;
+    let body: Body;
+    let met: Met | undefined;
     try {
-      params = await readParams(exchange, route);
+      met = await pipeline.meet(exchange, exchange.place.vars.agent);
+      body = await readParams(exchange, route);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return answer(exchange, pipeline.refuse(callOf(exchange, route, undefined), error));
+      if (!met) skipBody(exchange.request);
+      return answer(exchange, pipeline.refuse(callOf(exchange, route, NO_BODY), error));
     }
-    return answer(exchange, await pipeline.handle(callOf(exchange, route, params)));
+    return answer(exchange, await pipeline.handle(callOf(exchange, route, body), met));
   }
 
-  async function readParams({ request, headers }: Exchange, route: Route): Promise<Json | undefined> {
+  async function readParams({ request, headers }: Exchange, route: Route): Promise<Body> {
     if (route.verb === "POST") return readBody(await bodies.read(request), headers["content-type"]);
     request.resume();
-    return undefined;
+    return NO_BODY;
   }
 
   function answer(exchange: Exchange, reply: WireReply): Promise<void> | void {
@@ -50,22 +53,27 @@ export function createRest(parts: RestParts) {
   return { serve };
 }
 
-const callOf = (exchange: Exchange, route: Route, params: Json | undefined) =>
-  toCall("rest", exchange, { method: route.method, params, metadata: undefined });
+interface Body {
+  readonly params: Json | undefined;
+  readonly bytes: number;
+}
+const NO_BODY: Body = { params: undefined, bytes: 0 };
+
+const callOf = (exchange: Exchange, route: Route, body: Body) =>
+  toCall("rest", exchange, { method: route.method, ...body, metadata: undefined });
 
 /** Some clients send no body, or the word `null`, where there is nothing to say. */
-function readBody(text: string, type: string | undefined): Json | undefined {
-  if (text.trim() === "") return undefined;
+function readBody(text: string, type: string | undefined): Body {
+  if (text.trim() === "") return NO_BODY;
   const body = parseJson(text, type);
   if (!isJson(type)) throw wrongType(type);
-  return body ?? undefined;
+  return { params: body ?? undefined, bytes: text.length };
 }
 
 export function sendFault(exchange: Exchange, reply: WireReply & { kind: "fault" }): void {
   sendText(exchange.response, reply.fault.http, toBody(reply.fault), {
     ...reply.headers,
-    // A body that is still on its way cannot be told from the next request.
-    ...(!exchange.request.complete && { Connection: "close" }),
+    ...afterBody(exchange.request),
   });
 }
 

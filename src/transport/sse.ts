@@ -31,6 +31,7 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
     hasRoom: (): boolean => open.size + others < parts.streamsMax,
+    open: (): number => open.size + others,
     /** A stream that another transport writes counts as well. */
     async count(writing: Promise<void>): Promise<void> {
       others += 1;

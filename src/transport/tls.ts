@@ -33,9 +33,16 @@ export class TlsRefusal extends Error {
   override readonly name = "TlsRefusal";
 }
 
+export interface TlsFiles {
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  /** The authority of callers' certificates; undefined: callers are not asked for one. */
+  readonly tlsClientCa: string | undefined;
+}
+
 /** Reads and checks certificate and key. */
-export function readTls(files: { tlsCert: string | undefined; tlsKey: string | undefined }): Tls {
-  const { tlsCert, tlsKey } = files;
+export function readTls(files: TlsFiles): Tls {
+  const { tlsCert, tlsKey, tlsClientCa } = files;
   if (tlsKey === undefined) throw new TlsRefusal("A certificate needs its key: give --tls-key as well.");
   if (tlsCert === undefined) throw new TlsRefusal("A key needs its certificate: give --tls-cert as well.");
   const cert = read(tlsCert, "--tls-cert", "CERTIFICATE");
@@ -46,16 +53,28 @@ export function readTls(files: { tlsCert: string | undefined; tlsKey: string | u
     const why = (error as Error).message.replace(/^error:[^:]*:[^:]*:[^:]*:/, "");
     throw new TlsRefusal(`${tlsCert} and ${tlsKey} are no certificate and its key (${why}).`);
   }
-  const secure = { cert, key, handshakeTimeout: LIMITS.headReadMs };
+  const secure = { cert, key, handshakeTimeout: LIMITS.headReadMs, ...asking(tlsClientCa) };
   return {
     createHttp: (options, serve) => createBoth({ ...options, ...secure }, serve),
     createHttp2: take => createTlsServer({ ...secure, ALPNProtocols: ["h2"] }, take),
   };
 }
 
+/**
+ * Whoever has no certificate, or none that is trusted, may connect all the same: there are other ways to show who one is,
+ * and documents that are for everybody.
+ */
+const asking = (file: string | undefined) =>
+  file === undefined
+    ? {}
+    : { ca: read(file, "--tls-client-ca", "CERTIFICATE"), requestCert: true, rejectUnauthorized: false };
+
 const STREAMS_PER_SESSION_MAX = 1_000;
 
-function createBoth(options: ServerOptions & { cert: Buffer; key: Buffer }, serve: Serve): SecureServer {
+function createBoth(
+  options: ServerOptions & { cert: Buffer; key: Buffer; ca?: Buffer },
+  serve: Serve,
+): SecureServer {
   const settings = { maxConcurrentStreams: STREAMS_PER_SESSION_MAX };
   const limits = { maxHeaderListPairs: LIMITS.headersMax, maxSendHeaderBlockLength: LIMITS.headerBytesMax };
   const sessions = new Set<ServerHttp2Session>();

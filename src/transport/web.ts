@@ -46,6 +46,7 @@ class WebOutgoing implements Outgoing {
   readonly #reply: (response: Response) => void;
   #head: ResponseInit & { readonly status: number } = { status: 500 };
   #streams = false;
+  readonly #known: Record<string, string> = {};
 
   constructor(isHead: boolean, reply: (response: Response) => void) {
     this.#isHead = isHead;
@@ -62,9 +63,15 @@ class WebOutgoing implements Outgoing {
     return this.#pipe.writableNeedDrain;
   }
 
+  setHeader(name: string, value: string): void {
+    this.#known[name] = value;
+  }
+
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
     this.headersSent = true;
-    const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]);
+    const texts = Object.entries({ ...this.#known, ...headers }).map(
+      ([name, value]) => [name, String(value)] as [string, string],
+    );
     this.#head = { status, headers: texts };
   }
 

@@ -132,10 +132,12 @@ describe("6.3 Arbiter: cards", () => {
         url: `${server.url}/v1/a2a/agents/echo`,
         preferredTransport: "JSONRPC",
         defaultInputModes: ["text/plain"],
-        capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
+        capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: false },
       });
       expect(found).toHaveProperty("skills.0.id", "chat");
     }
+    const other = await card(`${strict.url}/v1/a2a/agents/echo/agent-card.json`);
+    expect(other).toMatchObject({ capabilities: { pushNotifications: false } });
     expect((await fetch(`${server.url}/v1/a2a/agents/nobody/agent-card.json`)).status).toBe(404);
   });
 

@@ -133,13 +133,25 @@ describe("6.3 Arbiter: calls", () => {
     expect((await post(at("echo"), body)).body).toMatchObject({ id: null, result: { kind: "task" } });
   });
 
-  it("6.3.12 push is UnsupportedOperation, in the same words for every method", async () => {
+  it("6.3.12 strictly, push is UnsupportedOperation, in the same words for every method", async () => {
     const methods = ["set", "get", "list", "delete"].map(verb => `tasks/pushNotificationConfig/${verb}`);
     const errors = await Promise.all(
-      methods.map(async (method, i) => (await rpc(at(i % 2 ? "echo" : "asker"), method, {})).body.error),
+      methods.map(async method => (await rpc(at("echo", strict), method, {})).body.error),
     );
     expect(new Set(errors.map(error => JSON.stringify(error))).size).toBe(1);
     expect(errors[0].code).toBe(-32004);
+  });
+
+  it("6.3.12 by default, push is there as v0.3 has it", async () => {
+    const { id: taskId } = (await send("echo", "hi")).result;
+    const pushNotificationConfig = { id: "p1", url: "https://hooks.example/" };
+    const set = { taskId, pushNotificationConfig };
+    const push = async (verb: string, params: object): Promise<Loose> =>
+      (await rpc(at("echo"), `tasks/pushNotificationConfig/${verb}`, params)).body.result;
+    expect(await push("set", set)).toEqual(set);
+    expect(await push("list", { id: taskId })).toEqual([set]);
+    expect(await push("delete", { id: taskId, pushNotificationConfigId: "p1" })).toBeNull();
+    expect(await push("list", { id: taskId })).toEqual([]);
   });
 
   it("6.3.14 what is no request, and a method that is not there, have the standard numbers", async () => {

@@ -114,7 +114,7 @@ describe("B-D1: the card at the well-known path", () => {
       ...said,
       defaultInputModes: inputModes,
       defaultOutputModes: outputModes,
-      capabilities: { streaming, pushNotifications: false, extendedAgentCard: false, extensions },
+      capabilities: { streaming, pushNotifications: true, extendedAgentCard: false, extensions },
     });
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AgentDefinition, AgentTask } from "../../src/agent.ts";
 import { openStream } from "../support/client.ts";
 import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -32,10 +33,17 @@ beforeAll(async () => {
     inputModes: ["text/plain"],
     skills: [{ id: "look", inputModes: ["image/png"] }],
   };
-  server = await serve([echo, mirror, reader, skilled, ...broken, puppet.definition]);
+  server = await serve([echo, mirror, reader, skilled, chooser, ...broken, puppet.definition]);
   root = server.url;
 });
 afterAll(() => server.stop());
+
+const said = ({ accepts }: AgentTask): string => accepts.join(" or ") || "anything";
+/** Tells what its caller can read, in each of two turns. */
+const chooser: AgentDefinition = {
+  name: "chooser",
+  run: (task, ctx) => (task.turn === 1 ? ctx.ask(said(task)) : ctx.text(said(task))),
+};
 
 /** Agents that do what no agent should. */
 const broken = [
@@ -261,3 +269,16 @@ async function firstIn(contextId: string): Promise<string> {
   }
   throw new Error("the task was never listed");
 }
+
+describe.each(TONGUES)("$name: acceptedOutputModes", tongue => {
+  it("reach the agent, those of each turn by themselves", async () => {
+    const configuration = { acceptedOutputModes: ["image/png", "text/plain"] };
+    const first = tongue.taskIn(
+      await ask(at("chooser"), tongue.send, tongue.said("hi", {}, { configuration })),
+    ) as Loose;
+    expect(first.status.message.parts[0].text).toBe("image/png or text/plain");
+    const answer = tongue.said("go on", { taskId: first.id });
+    const second = tongue.taskIn(await ask(at("chooser"), tongue.send, answer)) as Loose;
+    expect(second.artifacts[0].parts[0].text).toBe("anything");
+  });
+});

@@ -9,16 +9,21 @@ import { ask, begin, fieldsOf, type Loose, refused, TONGUES, untilState, V1 } fr
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
 const dull = { ...echo, name: "dull", streaming: false };
+const discreet = { ...echo, name: "discreet", push: false };
 const needy = { ...echo, name: "needy", extensions: [{ uri: "urn:needed", required: true }] };
 
 let server: TestServer;
 let root: string;
 const at = (name: string): string => `${server.url}/agents/${name}`;
 beforeAll(async () => {
-  server = await serve([echo, dull, needy, asker, puppet.definition], { bodyBytesMax: 20_000 });
+  server = await serve([echo, dull, discreet, needy, asker, puppet.definition], { bodyBytesMax: 20_000 });
   root = server.url;
 });
 afterAll(() => server.stop());
+
+/** A config, and the config of a task, as both versions say it. */
+const HOOK = { url: "https://a.example", pushNotificationConfig: { url: "https://a.example" } };
+const OF_NOBODY = { taskId: UNKNOWN, id: UNKNOWN, pushNotificationConfigId: "x" };
 
 /** One call for each error that callers can bring about: url, operation, params, code, reason. */
 type Case = readonly [
@@ -49,10 +54,14 @@ const CASES: readonly Case[] = [
     -32005,
     "CONTENT_TYPE_NOT_SUPPORTED",
   ],
-  ["set push", "echo", t => [t.push[0], { taskId: UNKNOWN, url: "https://a.example" }], -32003, PUSH()],
-  ["get push", "echo", t => [t.push[1], { taskId: UNKNOWN, id: "x" }], -32003, PUSH()],
-  ["list push", "echo", t => [t.push[2], { taskId: UNKNOWN, id: UNKNOWN }], -32003, PUSH()],
-  ["delete push", "echo", t => [t.push[3], { taskId: UNKNOWN, id: "x" }], -32003, PUSH()],
+  ["set push", "discreet", t => [t.push[0], { ...OF_NOBODY, ...HOOK }], -32003, PUSH()],
+  ["get push", "discreet", t => [t.push[1], OF_NOBODY], -32003, PUSH()],
+  ["list push", "discreet", t => [t.push[2], OF_NOBODY], -32003, PUSH()],
+  ["delete push", "discreet", t => [t.push[3], OF_NOBODY], -32003, PUSH()],
+  ["set push for nothing", "echo", t => [t.push[0], { ...OF_NOBODY, ...HOOK }], -32001, "TASK_NOT_FOUND"],
+  ["get push of nothing", "echo", t => [t.push[1], OF_NOBODY], -32001, "TASK_NOT_FOUND"],
+  ["list push of nothing", "echo", t => [t.push[2], OF_NOBODY], -32001, "TASK_NOT_FOUND"],
+  ["delete push of nothing", "echo", t => [t.push[3], OF_NOBODY], -32001, "TASK_NOT_FOUND"],
   ["unknown method", "echo", t => [`${t.get}Nonsense`, {}], -32601, "METHOD_NOT_FOUND"],
   ["missing id", "echo", t => [t.get, {}], -32602, "INVALID_PARAMS"],
 ];
@@ -102,15 +111,22 @@ describe.each(TONGUES)("$name", tongue => {
       tongue === V1 ? { taskPushNotificationConfig: config } : { pushNotificationConfig: config };
     const contextId = `push-${tongue.name}`;
     for (const method of [tongue.send, tongue.stream]) {
-      const error = await refused(root, method, tongue.said("hi", { contextId }, { configuration }));
+      const error = await refused(
+        at("discreet"),
+        method,
+        tongue.said("hi", { contextId }, { configuration }),
+      );
       expect(error.code).toBe(-32003);
     }
-    expect((await ask(root, tongue.list, { contextId })).totalSize).toBe(0);
+    expect((await ask(at("discreet"), tongue.list, { contextId })).totalSize).toBe(0);
   });
 
   it("B-V5: what the card says about push and extended cards is what the calls say", async () => {
-    const card = (await (await fetch(`${root}/.well-known/agent-card.json`)).json()) as Loose;
-    expect(card.capabilities).toMatchObject({ pushNotifications: false, extendedAgentCard: false });
+    const cardAt = async (url: string): Promise<Loose> =>
+      (await fetch(`${url}/.well-known/agent-card.json`)).json();
+    const card = await cardAt(root);
+    expect(card.capabilities).toMatchObject({ pushNotifications: true, extendedAgentCard: false });
+    expect((await cardAt(at("discreet"))).capabilities).toMatchObject({ pushNotifications: false });
     expect(card.supportsAuthenticatedExtendedCard).toBe(false);
     expect((await refused(root, tongue.extendedCard, undefined)).code).toBe(-32004);
   });

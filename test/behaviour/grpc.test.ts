@@ -75,8 +75,10 @@ describe("B-V13: gRPC at the port of HTTP", () => {
       socket.destroy();
       return text.slice(0, 12);
     };
-    expect(await answer([..."POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"])).toBe("HTTP/1.1 200");
-    expect(await answer(["PR", "OPFIND / HTTP/1.1\r\nHost: x\r\n\r\n"])).toBe("HTTP/1.1 405");
+    expect(await answer([..."POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"])).toBe(
+      "HTTP/1.1 200",
+    );
+    expect(await answer(["PR", "OPFIND / HTTP/1.1\r\nHost: localhost\r\n\r\n"])).toBe("HTTP/1.1 405");
     expect(await answer(["P", "RINT nonsense\r\n\r\n"])).toBe("HTTP/1.1 400");
   });
 
@@ -106,10 +108,12 @@ describe("B-V13: gRPC at the port of HTTP", () => {
   });
 
   it("the default agent needs no name; metadata names one, or a tenant that is called like one", async () => {
-    const agentOf = async (json: object, metadata = {}): Promise<string> => {
-      const { task } = (await client.ask("SendMessage", { ...said("who"), ...json }, metadata)).json;
-      for (const name of ["echo", "polite", "mirror"])
-        if ((await rpc(`${server.url}/agents/${name}`, "GetTask", { id: task.id })).body.result) return name;
+    const names = ["echo", "polite", "mirror"];
+    const agentOf = async (json: { tenant?: string }, metadata = {}): Promise<string> => {
+      const { id } = (await client.ask("SendMessage", { ...said("who"), ...json }, metadata)).json.task;
+      const asked = names.includes(json.tenant ?? "") ? { id } : { id, ...json };
+      for (const name of names)
+        if ((await rpc(`${server.url}/agents/${name}`, "GetTask", asked)).body.result) return name;
       return "nobody";
     };
     expect(await agentOf({})).toBe("echo");

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrloj } from "../../src/dialect/orloj/index.ts";
-import { Fault, type FaultCode } from "../../src/model/index.ts";
-import { createPipeline } from "../../src/pipeline.ts";
-import type { Catalog, Guard, WireCall } from "../../src/ports.ts";
+import type { FaultCode } from "../../src/model/index.ts";
+import type { WireCall } from "../../src/ports.ts";
+import { serveGuarded } from "../support/callers.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
-import { createTestLog, serve, type TestServer } from "../support/server.ts";
+import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused } from "../support/tongue.ts";
 
 /** wire notes 6.2, one statement after another; what goes over the wire word for word is in test/corpus/orloj. */
@@ -92,30 +92,15 @@ describe("6.2.2: which agent is meant", () => {
   });
 });
 
-it("6.2.3: a caller without credentials, where they are needed, gets 401", async () => {
-  const bearer: Guard = {
-    schemes: [],
-    identify({ headers }) {
-      if (!headers.authorization?.startsWith("Bearer ")) throw new Fault("unauthenticated", "Who calls?");
-      return { subject: "somebody", tenants: [], grants: [] };
-    },
-    admit: () => {
-      throw new Fault("forbidden", "Not you");
-    },
-  };
-  const pipeline = createPipeline({
-    dialects: [createOrloj("on")],
-    guard: bearer,
-    core: () => Promise.reject(new Error("nobody comes this far")),
-    catalog: {} as Catalog,
-    log: createTestLog(),
-  });
-  const call = { transport: "jsonrpc", endpoint: "/a2a", vars: {}, method: "tasks/get", params: { id: "x" } };
-  const stranger = { ...call, headers: {} } as unknown as WireCall;
-  const known = { ...call, headers: { authorization: "Bearer t" } } as unknown as WireCall;
-  expect(await pipeline.handle(stranger)).toMatchObject({ fault: { rpc: -32003, status: 401 } });
-  // What he may not see is not there.
-  expect(await pipeline.handle(known)).toMatchObject({ fault: { rpc: -32003, status: 200 } });
+it("6.2.3: a caller without credentials, where they are needed, gets 401; what he may not see is not there", async () => {
+  const guarded = await serveGuarded([echo]);
+  const url = `${guarded.url}/a2a`;
+  const { headers } = await guarded.issue("reader", { grants: ["read"] });
+  const stranger = await rpc(url, "tasks/send", said(newId(), "hi"));
+  expect([stranger.status, stranger.body.error.code]).toEqual([401, -32003]);
+  const known = await rpc(url, "tasks/send", said(newId(), "hi"), headers);
+  expect([known.status, known.body.error.code]).toEqual([200, -32003]);
+  await guarded.stop();
 });
 
 it("6.2.4: the id of the call comes back; a call without one is done and not answered", async () => {
@@ -329,7 +314,7 @@ it("6.2.14: a card in the older style, public and for five minutes", async () =>
     expect(await reply.json()).toMatchObject({
       name: "chronicler",
       url: at("chronicler"),
-      capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: true },
+      capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: true },
       authentication: { schemes: [] },
       skills: [{ id: "chronicler" }],
     });
@@ -340,6 +325,9 @@ it("D11: strictly there is nothing but what the document has", async () => {
   const strict = await serve([mirror], { orloj: "strict" });
   const url = `${strict.url}/v1/agent-systems/mirror/a2a`;
   expect((await rpc(url, "tasks/resubscribe", { id: "x" })).body.error.code).toBe(-32601);
+  expect((await rpc(url, "tasks/pushNotification/get", { id: "x" })).body.error.code).toBe(-32601);
+  const card = await fetch(`${strict.url}/v1/agents/mirror/.well-known/agent-card.json`);
+  expect(await card.json()).toMatchObject({ capabilities: { pushNotifications: false } });
   const file = { type: "file", file: { uri: "https://files.example/a.png" } };
   const params = { id: "task-1", message: { role: "user", parts: [file] } };
   expect((await refused(url, "tasks/send", params)).code).toBe(-32602);

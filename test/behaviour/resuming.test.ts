@@ -256,7 +256,7 @@ async function openAndStop(url: string, id: string) {
   const socket = connect(Number(port), hostname);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } });
   socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST / HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   await new Promise<void>((resolve, reject) => {
     socket.once("data", () => resolve());

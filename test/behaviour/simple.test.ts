@@ -22,6 +22,7 @@ beforeAll(async () => {
     replier,
     locked,
     { ...echo, name: "mute", streaming: false },
+    { ...echo, name: "discreet", push: false },
     { ...echo, name: "needy", extensions: [{ uri: "urn:example:needed", required: true }] },
     puppet.definition,
   ]);
@@ -56,7 +57,7 @@ describe("6.4 simple_a2a: calls", () => {
       name: "echo",
       version: expect.any(String),
       description: expect.any(String),
-      capabilities: { streaming: true, pushNotifications: false },
+      capabilities: { streaming: true, pushNotifications: true },
       skills: expect.any(Array),
       interfaces: [{ type: "json-rpc", url: `${server.url}/`, version: "1.0" }],
     });
@@ -217,12 +218,34 @@ describe("6.4 simple_a2a: tasks", () => {
     expect((await rpc(at("puppet"), "tasks/resubscribe", { taskId: id })).body.error.code).toBe(-32004);
   });
 
-  it("6.4.5 push is not supported", async () => {
+  it("6.4.5 where there is no push, none of its methods is supported; a task that is not there is not there", async () => {
     for (const verb of ["set", "get", "delete", "list"]) {
       const config = { id: NOBODY, pushNotificationConfig: { webhookUrl: "https://hooks.example/" } };
       const reply = await rpc(strict.url, `tasks/pushNotification/${verb}`, config);
-      expect([reply.status, reply.body.error.code]).toEqual([200, -32003]);
+      expect([reply.status, reply.body.error.code]).toEqual([200, -32001]);
+      const discreet = await rpc(at("discreet"), `tasks/pushNotification/${verb}`, config);
+      expect([discreet.status, discreet.body.error.code]).toEqual([200, -32003]);
     }
+  });
+
+  it("6.4.5 a config is set, got, replaced, listed and deleted; what is missing is a wrong parameter", async () => {
+    const push = async (verb: string, params: object): Promise<Loose> =>
+      (await rpc(strict.url, `tasks/pushNotification/${verb}`, params)).body;
+    const { id } = (await send(strict.url, "hello")).result;
+    expect((await push("get", { id })).result).toBeNull();
+    const pushNotificationConfig = { webhookUrl: "https://hooks.example/" };
+    const set = { id, pushNotificationConfig };
+    expect((await push("set", set)).result).toEqual(set);
+    const other = { id, pushNotificationConfig: { webhookUrl: "https://hooks.example/other" } };
+    expect(
+      (await push("set", { id, pushNotificationConfig: { url: "https://hooks.example/other" } })).result,
+    ).toEqual(other);
+    expect((await push("get", { id })).result).toEqual(other);
+    expect((await push("list", { id })).result).toEqual([other]);
+    expect((await push("delete", { id })).result).toBeNull();
+    expect((await push("get", { id })).result).toBeNull();
+    for (const wrong of [{ pushNotificationConfig }, { id }, { id, pushNotificationConfig: {} }])
+      expect((await push("set", wrong)).error.code).toBe(-32602);
   });
 });
 

@@ -67,7 +67,11 @@ describe("with a certificate", () => {
   });
 
   it("whoever speaks in clear text, or never gets through the handshake, disturbs nobody", async () => {
-    for (const words of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", ""]) {
+    for (const words of [
+      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      "",
+    ]) {
       const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
       socket.on("error", () => {});
       socket.end(words);
@@ -99,7 +103,7 @@ describe("with a certificate", () => {
     const { port } = new URL(server.url);
     const socket = connectTls({ port: Number(port), host: "127.0.0.1", ca: cert });
     socket.write(
-      `POST /agents/puppet HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /agents/puppet HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     let text = "";
     socket.on("data", bytes => (text += bytes));

@@ -3,8 +3,8 @@ import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { describe, expect, test } from "vitest";
 import { PROTOBUF as V1 } from "../../src/dialect/v1/protobuf.ts";
 import { PROTOBUF as V03 } from "../../src/dialect/v03/protobuf.ts";
-import { createCodecs } from "../../src/transport/grpc/codec.ts";
-import type { Schema } from "../../src/transport/grpc/schema.ts";
+import { createCodecs } from "../../src/protobuf/codec.ts";
+import type { Schema } from "../../src/protobuf/schema.ts";
 
 /** The official SDK reads what we write and writes it again: whatever has another number, or another type, gets lost. */
 

@@ -100,7 +100,7 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
       name: "echo",
       url: `${server.url}/agents/echo`,
       protocolVersion: "0.2.6",
-      capabilities: { streaming: true, pushNotifications: false },
+      capabilities: { streaming: true, pushNotifications: true },
       supportsAuthenticatedExtendedCard: false,
     });
     expect(resultOf(await taskOf(client.sendMessage(words("hello"))))).toBe("You said: hello");
@@ -176,7 +176,8 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
     await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/-32001/);
     const { id } = await taskOf(client.sendMessage(words("over")));
     expect(await codeOf(client.sendMessage(words("more", { taskId: id })))).toBe(-32004);
-    expect(await codeOf(client.getTaskPushNotificationConfig({ id }))).toBe(-32003);
+    expect(await codeOf(client.getTaskPushNotificationConfig({ id }))).toBe(-32001);
+    expect(await codeOf(connect("mute").getTaskPushNotificationConfig({ id }))).toBe(-32003);
     const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
     expect(await codeOf(client.sendMessage(words("", { parts: [file] })))).toBe(-32005);
     expect(await codeOf(client.sendMessage({ message: { role: "user" } as Message }))).toBe(-32602);

@@ -3,7 +3,6 @@ import {
   type Client,
   ClientFactory,
   ClientFactoryOptions,
-  PushNotificationNotSupportedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -181,13 +180,10 @@ describe("the official client 0.3.14 over gRPC meets an error of its own type", 
     await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
   });
 
-  test("for a task that has ended, for push, for a stream of an agent that does not stream", async () => {
+  test("for a task that has ended, for a stream of an agent that does not stream", async () => {
     const client = await connect();
     const { id } = asTask(await client.sendMessage(words("over")));
     await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
-    const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
-    const setting = client.transport.setTaskPushNotificationConfig(config);
-    await expect(setting).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
     const again = withAgent("mute").resubscribe(nobody).next();
     await expect(again).rejects.toBeInstanceOf(UnsupportedOperationError);
     const extended = client.transport.getExtendedAgentCard();

@@ -238,13 +238,12 @@ export function clientV03Contract(
       const mute = await connect("mute");
       const { id } = asTask(await mute.sendMessage(words("hello")));
       await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/does not stream/);
-      const client = await connect("echo");
       // The client itself would refuse by the card; its transport asks the server.
       const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
-      const setting = client.transport.setTaskPushNotificationConfig(config);
+      const setting = mute.transport.setTaskPushNotificationConfig(config);
       await expect(setting).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
       const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
-      const sending = client.sendMessage(words("", { parts: [file] }));
+      const sending = mute.sendMessage(words("", { parts: [file] }));
       await expect(sending).rejects.toBeInstanceOf(ContentTypeNotSupportedError);
     });
   });

@@ -274,16 +274,15 @@ export function clientV1Contract(
       await expect(client.resubscribeTask(request(task.id)).next()).rejects.toBeInstanceOf(
         UnsupportedOperationError,
       );
-      const echo = await connect("echo");
       // The client itself would refuse by the card; its transport asks the server.
-      const list = echo.transport.listTaskPushNotificationConfig({
+      const list = client.transport.listTaskPushNotificationConfig({
         tenant: "",
         taskId: task.id,
         pageSize: 0,
         pageToken: "",
       });
       await expect(list).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
-      const extended = echo.transport.getExtendedAgentCard({ tenant: "" });
+      const extended = client.transport.getExtendedAgentCard({ tenant: "" });
       await expect(extended).rejects.toBeInstanceOf(UnsupportedOperationError);
     });
 

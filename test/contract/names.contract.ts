@@ -120,8 +120,7 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
     it("names are still there after it was closed and opened", async context => {
       if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
       const id = await on.createTask({ created: { alias: "ä'ö\"" }, ...keyed("k") });
-      await on.store.close();
-      on.start();
+      await on.reopen();
       expect(await find("alias", "ä'ö\"")).toEqual({ taskId: id, seq: 1 });
       expect(await find("key", "k")).toEqual({ taskId: id, seq: 2, digest: "digest of k" });
       expect(await find("key", "k", bob)).toBeNull();

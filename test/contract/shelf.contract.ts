@@ -30,7 +30,9 @@ export function shelfContract(name: string, create: () => StoreUnderTest): void 
       expect([await get("a"), await get("b"), await get("c")]).toEqual([2, undefined, undefined]);
     });
 
-    it("shows nothing before it is committed", async () => {
+    it("shows nothing before it is committed", async context => {
+      if (on.under.shared)
+        return context.skip("nobody knows which of two questions to a database comes first");
       const done = put({ a: 1 });
       expect(await get("a")).toBeUndefined();
       await done;
@@ -81,8 +83,7 @@ export function shelfContract(name: string, create: () => StoreUnderTest): void 
     if (create().lasting)
       it("survives a restart", async () => {
         await put({ a: 1 });
-        await on.store.close();
-        on.start();
+        await on.reopen();
         expect(await get("a")).toBe(1);
       });
   });

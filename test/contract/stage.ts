@@ -18,6 +18,10 @@ export interface StoreUnderTest {
   /** Opens a store; a second opening after a close finds what the first one committed, if `lasting`. */
   open(parts: Omit<HotParts, "journal">): Store;
   readonly lasting: boolean;
+  /** Several nodes work on it: what one of them holds is not free as soon as that one is gone. */
+  readonly shared?: true;
+  /** Resolves when the store that was opened last can be asked. */
+  ready?(): Promise<void>;
   /** Makes commits fail, or no longer; absent: this store never fails. */
   setFull?(full: boolean): void;
   remove(): void;
@@ -85,17 +89,27 @@ export class Stage {
     this.store = this.under.open({
       now: () => this.now,
       leaseMs: 1_000,
+      runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,
       hotTasksMax: 100,
       hotBytesMax: 1_000_000,
       onCommitted: id => void this.committed.push(id),
       onDue: () => {},
+      onPushDue: () => {},
       onDamaged: (_taskId, error) => {
         throw error;
       },
       ...more,
     });
     return this.store;
+  }
+
+  /** Another node, or another start, that comes when the leases of the one before have run out. */
+  async reopen(more: Partial<HotParts> = {}): Promise<void> {
+    await this.store.close();
+    this.start(more);
+    await this.under.ready?.();
+    if (this.under.shared) this.now += 2_000;
   }
 
   /** Not awaited, it is in the batch of this turn of the event loop. */

@@ -74,9 +74,12 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const contextId = "c" as ContextId;
       const created: TaskEvent = { type: "created", id, contextId, agent: ECHO, origin: "v1", shown: true };
       const done = on.store.log.append(alice, id, [created, said("hi")], { after: BEGINNING });
-      expect(await on.store.tasks.get(alice, id)).toBeNull();
-      expect(await refusal(on.store.log.read(alice, id, BEGINNING, 10))).toBe("task-not-found");
-      expect(on.committed).toEqual([]);
+      // Whoever asks a database may see what is committed before its writer has heard of it.
+      if (!on.under.shared) {
+        expect(await on.store.tasks.get(alice, id)).toBeNull();
+        expect(await refusal(on.store.log.read(alice, id, BEGINNING, 10))).toBe("task-not-found");
+        expect(on.committed).toEqual([]);
+      }
       await done;
       expect(on.committed).toEqual([id]);
       expect((await on.store.tasks.get(alice, id))?.seq).toBe(2);
@@ -300,8 +303,7 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       await on.store.log.append(alice, working, [chunk("y")], { run: await on.begin() });
       const before = await Promise.all([done, asked, working].map(id => on.store.tasks.get(alice, id)));
       const log = plain(await on.store.log.read(alice, asked, BEGINNING, 2_000));
-      await on.store.close();
-      on.start();
+      await on.reopen();
       expect(await Promise.all([done, asked, working].map(id => on.store.tasks.get(alice, id)))).toEqual(
         before,
       );
@@ -319,10 +321,10 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
       const run = await on.begin(await on.createTask());
       on.now += 60_000;
+      const { now } = on;
       await on.store.log.append(alice, run.task.id, [chunk("x")], { run });
-      await on.store.close();
-      on.start();
-      expect(on.store.lastAt).toBe(on.now);
+      await on.reopen();
+      expect(on.store.lastAt).toBe(now);
     });
   });
 }

@@ -4,6 +4,8 @@ import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { namesContract } from "./names.contract.ts";
+import { pushesContract } from "./pushes.contract.ts";
+import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
@@ -36,6 +38,8 @@ turnsContract("memory", memory);
 namesContract("memory", memory);
 upkeepContract("memory", memory);
 shelfContract("memory", memory);
+quotaContract("memory", memory);
+pushesContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -43,3 +47,5 @@ turnsContract("SQLite", () => sqlite("process"));
 namesContract("SQLite", () => sqlite("process"));
 upkeepContract("SQLite", () => sqlite("process"));
 shelfContract("SQLite", () => sqlite("process"));
+quotaContract("SQLite", () => sqlite("process"));
+pushesContract("SQLite", () => sqlite("process"));

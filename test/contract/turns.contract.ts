@@ -22,8 +22,7 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
     const answer = (id: TaskId): Promise<void> =>
       on.store.log.append(alice, id, [said("more")], { state: "input-required" });
     const reopen = async (): Promise<void> => {
-      await on.store.close();
-      on.start();
+      await on.reopen();
     };
 
     /** Three tasks of one context: one that was answered after the others had come, one at work, one in line. */
@@ -73,6 +72,20 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       await settle(third as Run, "input-required");
       await answer(id);
       expect((await claim())[0]).toMatchObject({ attempt: 4, afterCrash: false });
+    });
+
+    it("a run knows since when its task was due: since its message, or since it was given back", async () => {
+      const id = await on.createTask();
+      const created = on.now;
+      on.now += 500;
+      const [first] = await claim();
+      expect(first?.dueAt).toBe(created);
+      on.now += 100;
+      await on.store.runs.release(first as Run);
+      const released = on.now;
+      on.now += 50;
+      const [second] = await claim();
+      expect(second).toMatchObject({ dueAt: released, task: { id } });
     });
 
     it("a turn that is run again at its caller's wish is the same turn, and no crash follows from it", async () => {

@@ -67,6 +67,14 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       return id;
     }
 
+    it("can be asked whether it can write, which changes nothing, and how large it is", async () => {
+      const id = await on.completeTask();
+      const before = await on.store.tasks.get(alice, id);
+      await on.store.upkeep.check();
+      expect(await on.store.tasks.get(alice, id)).toEqual(before);
+      expect(await on.store.upkeep.bytes()).toBeGreaterThanOrEqual(0);
+    });
+
     it("by age: what settled longer ago goes, also what waits for its caller; what is younger or unfinished stays", async () => {
       const old = [...(await complete(2)), await interrupt(), await reply()];
       const unfinished = await on.createTask();
@@ -141,8 +149,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       };
       await check();
       if (on.under.lasting) {
-        await on.store.close();
-        on.start();
+        await on.reopen();
         await check();
       }
       expect(await refusal(on.createTask(names))).toBe("accepted");
@@ -153,7 +160,11 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       on.now += HOUR;
       const swept = on.store.upkeep.sweep(ECHO, { ageMs: 1 });
       const answered = on.store.log.append(alice, id, [said("red")], { state: "input-required" });
-      await Promise.all([swept, answered]);
+      const [, answer] = await Promise.all([swept, refusal(answered)]);
+      // Where several nodes work, the sweep may have been first; then it is gone for whoever answers.
+      if (on.under.shared && answer === "task-not-found")
+        return expect(await on.store.tasks.get(alice, id)).toBeNull();
+      expect(answer).toBe("accepted");
       expect((await on.store.tasks.get(alice, id))?.task.turn).toBe(2);
       await on.complete(await on.begin(id));
       expect((await on.store.log.read(alice, id, BEGINNING, 99)).map(step => step.seq)).toEqual([
@@ -280,8 +291,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       on.now += HOUR;
       await sweep({ count: 1, eventsAgeMs: 1 });
       const before = await on.store.tasks.get(alice, kept as TaskId);
-      await on.store.close();
-      on.start();
+      await on.reopen();
       expect(await isThere(gone as TaskId)).toBe(false);
       expect(await on.store.tasks.get(alice, kept as TaskId)).toEqual(before);
       const steps = await on.store.log.read(alice, kept as TaskId, BEGINNING, 9);

@@ -170,17 +170,20 @@ describe("heads", () => {
     ["noise", Buffer.from(Array.from({ length: 500 }, (_, i) => (i * 7919) % 256))],
     ["a line that is no request", "hello\r\n\r\n"],
     ["no path", "POST\r\n\r\n"],
-    ["an unknown version of HTTP", "POST / HTTP/9.9\r\nHost: x\r\n\r\n"],
+    ["an unknown version of HTTP", "POST / HTTP/9.9\r\nHost: localhost\r\n\r\n"],
     ["what HTTP/2 nearly begins with", "PRI* HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-    ["a negative length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"],
-    ["a length that is no number", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n"],
-    ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"],
+    ["a negative length", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"],
+    ["a length that is no number", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n"],
+    [
+      "two lengths",
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+    ],
     [
       "a length and chunks",
-      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
-    ["a header without a name", "POST / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n"],
-    ["a header with a NUL", "POST / HTTP/1.1\r\nHost: x\r\nx: a\u0000b\r\n\r\n"],
+    ["a header without a name", "POST / HTTP/1.1\r\nHost: localhost\r\n: x\r\n\r\n"],
+    ["a header with a NUL", "POST / HTTP/1.1\r\nHost: localhost\r\nx: a\u0000b\r\n\r\n"],
     ["no host", "GET /agents HTTP/1.1\r\n\r\n"],
   ])("%s: 400, in JSON, and the connection is closed", async (_, bytes) => {
     const raw = openRaw(server.url);
@@ -193,7 +196,7 @@ describe("heads", () => {
 
   it("a chunk of nonsense in a body: 400, and the connection is closed", async () => {
     const raw = openRaw(server.url);
-    raw.write("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n");
+    raw.write("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n");
     const reply = await raw.reply();
     expect(reply?.status).toBe(400);
     expectHonest(reply?.body ?? "");

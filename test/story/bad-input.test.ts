@@ -181,7 +181,7 @@ describe.each(TONGUES)("$name: a body over the limit", tongue => {
   it("is 413 also when its length is not known beforehand", async () => {
     const raw = openRaw(server.url);
     raw.write(
-      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nA2A-Version: ${tongue.version}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nA2A-Version: ${tongue.version}\r\nTransfer-Encoding: chunked\r\n\r\n`,
     );
     const chunk = "x".repeat(65_536);
     for (let sent = 0; sent <= 3_000_000; sent += chunk.length) raw.write(`10000\r\n${chunk}\r\n`);
@@ -206,7 +206,7 @@ it("a body that goes on without end is refused, and the connection is closed", a
   try {
     const raw = openRaw(small.url);
     raw.write(
-      "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n",
     );
     for (let i = 0; i < 4; i++) raw.write("x".repeat(50_000));
     const reply = (await raw.reply()) as RawReply;

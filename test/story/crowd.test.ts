@@ -50,7 +50,7 @@ function readOneByteASecond(url: string, taskId: string): Socket {
   sockets.push(socket);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: taskId } });
   socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST / HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   socket.pause();
   const timer = setInterval(() => socket.read(1), 1_000);

@@ -42,12 +42,14 @@ describe("a store whose database may grow no further", () => {
     const store = createHotStore({
       journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
       now: Date.now,
+      runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       leaseMs: 30_000,
       hotEventsMax: 1_024,
       hotTasksMax: 100,
       hotBytesMax: 1_000_000,
       onCommitted: id => void committed.push(id),
       onDue: () => {},
+      onPushDue: () => {},
       onDamaged: (_taskId, error) => {
         throw error;
       },

@@ -342,6 +342,7 @@ describe("codecs", () => {
           transport: "jsonrpc",
           endpoint: "/",
           query: new URLSearchParams(),
+          base: () => "http://localhost",
           method,
           params,
         };

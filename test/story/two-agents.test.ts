@@ -2,9 +2,12 @@ import { execFile, execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent.ts";
 import { toUuid } from "../../src/catalog.ts";
+import { langgraph } from "../../src/runtime/langgraph/index.ts";
 import { askLanggraph, saidTo } from "../support/langgraph.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText } from "../support/wire.ts";
@@ -32,9 +35,33 @@ const talker = (name: string): AgentDefinition => ({
   },
 });
 
+/** The same as a graph, with the state of the seed's own agent: a list of plain messages. */
+function graphTalker(name: string): AgentDefinition {
+  type Plain = { readonly role: string; readonly content: string };
+  const graph = new StateGraph(
+    Annotation.Root({ messages: Annotation<Plain[]>({ reducer: (a, b) => [...a, ...b] }) }),
+  )
+    .addNode("call_model", ({ messages }, { configurable, metadata }: RunnableConfig) => {
+      const { a2a_task_id: taskId, thread_id: thread } = metadata as Record<string, string>;
+      heard.push({ agent: name, taskId, contextId: configurable?.thread_id, thread } as Heard);
+      const said = messages.filter(one => one.role === "user");
+      const content = `${name} ${said.length} after ${said.at(-1)?.content.split(" ").slice(0, 2).join(" ")}`;
+      return { messages: [{ role: "assistant", content }] };
+    })
+    .addEdge(START, "call_model")
+    .compile();
+  return langgraph(graph, { name });
+}
+
+const KINDS = [
+  ["functions", talker],
+  ["graphs of LangGraph", graphTalker],
+] as const;
+let make: (name: string) => AgentDefinition;
+
 beforeEach(async () => {
   heard = [];
-  servers = [await serve([talker("alpha")]), await serve([talker("beta")])];
+  servers = [await serve([make("alpha")]), await serve([make("beta")])];
 });
 afterEach(() => Promise.all(servers.map(server => server.stop())));
 
@@ -78,17 +105,23 @@ async function converse(opening: string, beside: (contextId: string | undefined)
   return lines;
 }
 
-it("two agents talk for three rounds, each with the contextId and taskId that the other one gave back", async () => {
-  expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(said("Hello! Let's"));
-  expectOneConversation();
-});
+describe.each(KINDS)("%s, called from TypeScript", (_what, kind) => {
+  beforeAll(() => {
+    make = kind;
+  });
 
-it("two agents share a thread_id, which is the contextId as soon as there is one", async () => {
-  const thread = randomUUID();
-  const beside = (contextId: string | undefined) => ({ metadata: { thread_id: contextId ?? thread } });
-  expect(await converse("Hello! Let's collaborate.", beside)).toEqual(said("Hello! Let's"));
-  expectOneConversation();
-  expectSharedThread();
+  it("two agents talk for three rounds, each with the contextId and taskId that the other one gave back", async () => {
+    expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(said("Hello! Let's"));
+    expectOneConversation();
+  });
+
+  it("two agents share a thread_id, which is the contextId as soon as there is one", async () => {
+    const thread = randomUUID();
+    const beside = (contextId: string | undefined) => ({ metadata: { thread_id: contextId ?? thread } });
+    expect(await converse("Hello! Let's collaborate.", beside)).toEqual(said("Hello! Let's"));
+    expectOneConversation();
+    expectSharedThread();
+  });
 });
 
 // ---- the programs themselves ---------------------------------------------------------------------------------
@@ -117,18 +150,24 @@ async function run(name: string): Promise<string> {
   return stdout;
 }
 
-it("the program that lets two agents talk runs as it is printed", async ({ skip }) => {
-  if (!python) skip(NO_PYTHON);
-  const lines = (await run("two_agents"))
-    .split("\n")
-    .filter(line => line.startsWith("🔵") || line.startsWith("🔴"));
-  expect(lines.map(line => line.slice("🔵 Agent A: ".length))).toEqual(said("Hello! Let's"));
-  expectOneConversation();
-});
+describe.each(KINDS)("%s, called from Python", (_what, kind) => {
+  beforeAll(() => {
+    make = kind;
+  });
 
-it("the program that shares a thread_id runs as it is printed", async ({ skip }) => {
-  if (!python) skip(NO_PYTHON);
-  expect(await run("shared_thread")).toBe("");
-  expectOneConversation();
-  expectSharedThread();
+  it("the program that lets two agents talk runs as it is printed", async ({ skip }) => {
+    if (!python) skip(NO_PYTHON);
+    const lines = (await run("two_agents"))
+      .split("\n")
+      .filter(line => line.startsWith("🔵") || line.startsWith("🔴"));
+    expect(lines.map(line => line.slice("🔵 Agent A: ".length))).toEqual(said("Hello! Let's"));
+    expectOneConversation();
+  });
+
+  it("the program that shares a thread_id runs as it is printed", async ({ skip }) => {
+    if (!python) skip(NO_PYTHON);
+    expect(await run("shared_thread")).toBe("");
+    expectOneConversation();
+    expectSharedThread();
+  });
 });

@@ -1,12 +1,13 @@
 /** The six ways to speak the official protocol, with one face: an operation in, its neutral meaning out. */
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { expect } from "vitest";
 import { createDialects } from "../../src/dialect/index.ts";
 import { PROTOBUF as V1_PROTOBUF } from "../../src/dialect/v1/protobuf.ts";
 import { PROTOBUF as V03_PROTOBUF } from "../../src/dialect/v03/protobuf.ts";
 import { FAULTS, type FaultCode } from "../../src/model/index.ts";
 import type { FaultTable } from "../../src/ports.ts";
-import { createCodecs } from "../../src/transport/grpc/codec.ts";
-import type { Schema } from "../../src/transport/grpc/schema.ts";
+import { createCodecs } from "../../src/protobuf/codec.ts";
+import type { Schema } from "../../src/protobuf/schema.ts";
 import { SETTINGS } from "./server.ts";
 import type { Loose } from "./tongue.ts";
 
@@ -42,6 +43,10 @@ const refused = (is: (code: FaultCode) => boolean): Meaning => ({ refused: CODES
 
 /** One line for each thing that was said: what it is, its state, its words. */
 export function meaningOf(said: Loose): string {
+  const configs = configsIn(said);
+  if (configs) return `configs ${configs.map(meaningOfConfig).join("; ")}`.trim();
+  if (said === null || Object.keys(said).length === 0) return "nothing";
+  if (isConfig(said)) return `config ${meaningOfConfig(said)}`;
   const inner = said.task ?? said.message ?? said.msg ?? said.statusUpdate ?? said.artifactUpdate ?? said;
   if (inner.tasks)
     return `page of ${inner.tasks.length} of ${inner.totalSize}: ${inner.tasks.map(meaningOf).join("; ")}`;
@@ -52,6 +57,21 @@ export function meaningOf(said: Loose): string {
   const artifacts = (inner.artifacts ?? []).map((one: Loose) => `"${textOf(one)}"`).join(", ");
   const history = (inner.history ?? []).map((one: Loose) => textOf(one)).join(", ");
   return `task ${status} [${artifacts}] (${history})`;
+}
+
+/** A list of configs may be bare. */
+const configsIn = (said: Loose): readonly Loose[] | undefined => (Array.isArray(said) ? said : said?.configs);
+
+const isConfig = (said: Loose): boolean =>
+  said.url !== undefined || said.pushNotificationConfig !== undefined;
+
+/** Its id, its URL, and what of it is shown; whose it is must be told, too. */
+function meaningOfConfig(said: Loose): string {
+  const { id, url, token, authentication } = said.pushNotificationConfig ?? said;
+  const named = /^tasks\/.+\/pushNotificationConfigs\/(.+)$/.exec(said.name ?? "")?.[1];
+  if (said.taskId === undefined && named !== id) throw new Error("a config that does not tell whose it is");
+  const scheme = authentication?.scheme ?? authentication?.schemes?.[0];
+  return [id, url, token, scheme, authentication?.credentials].filter(Boolean).join(" ");
 }
 
 const textOf = (holder: Loose): string =>
@@ -83,9 +103,24 @@ const V03_METHODS: Readonly<Record<Asked, string>> = {
   GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
 };
 
-function toV03({ message, configuration, ...rest }: Loose): Loose {
+/** What all versions before 1.0 have around a config, and lists of schemes. */
+function toConfig({ authentication, ...config }: Loose): Loose {
+  const { scheme, credentials } = authentication ?? {};
+  return authentication ? { ...config, authentication: { schemes: [scheme], credentials } } : config;
+}
+
+function toV03Push(method: Asked, { taskId, id, ...config }: Loose): Loose {
+  if (method === "CreateTaskPushNotificationConfig")
+    return { taskId, pushNotificationConfig: toConfig({ id, ...config }) };
+  return method === "ListTaskPushNotificationConfigs"
+    ? { id: taskId }
+    : { id: taskId, pushNotificationConfigId: id };
+}
+
+function toV03(method: Asked, { message, configuration, ...rest }: Loose): Loose {
+  if (rest.taskId !== undefined) return toV03Push(method, rest);
   if (!message) return rest;
-  const { returnImmediately, ...others } = configuration ?? {};
+  const { returnImmediately, taskPushNotificationConfig: push, ...others } = configuration ?? {};
   return {
     ...rest,
     message: {
@@ -97,7 +132,11 @@ function toV03({ message, configuration, ...rest }: Loose): Loose {
           : { kind: "file", file: { uri: part.url, mimeType: part.mediaType } },
       ),
     },
-    configuration: { ...others, blocking: returnImmediately !== true },
+    configuration: {
+      ...others,
+      blocking: returnImmediately !== true,
+      ...(push && { pushNotificationConfig: toConfig(push) }),
+    },
   };
 }
 
@@ -108,7 +147,9 @@ function overRpc(url: string, version: Binding["version"]): Binding {
     name: `${version} JSON-RPC`,
     version,
     async ask(method, params, headers = {}) {
-      const called = isV1 ? { method, params } : { method: V03_METHODS[method], params: toV03(params) };
+      const called = isV1
+        ? { method, params }
+        : { method: V03_METHODS[method], params: toV03(method, params) };
       const all = { "a2a-version": version, "content-type": "application/json", ...headers };
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...called });
       return toMeaning(await readAll(await fetch(url, { method: "POST", headers: all, body })));
@@ -145,18 +186,24 @@ const PLACES: Readonly<Record<Asked, (params: Loose) => Place>> = {
   GetExtendedAgentCard: () => ["GET", "/extendedAgentCard"],
 };
 
-/** v0.3's definition: what it calls content and blocking. */
+/** v0.3's definition: what it calls content and blocking, and its configs. */
 function toProto({ message, configuration, ...rest }: Loose): Loose {
+  const { taskId: _, ...config } = rest;
+  if (config.url !== undefined) return { pushNotificationConfig: toConfig(config) };
   if (!message) return rest;
   const { parts, ...others } = message;
-  const { returnImmediately, ...more } = configuration ?? {};
+  const { returnImmediately, taskPushNotificationConfig: push, ...more } = configuration ?? {};
   const content = parts.map((part: Loose) =>
     part.url === undefined ? part : { file: { fileWithUri: part.url, mimeType: part.mediaType } },
   );
   return {
     ...rest,
     message: { ...others, content },
-    configuration: { ...more, blocking: returnImmediately !== true },
+    configuration: {
+      ...more,
+      blocking: returnImmediately !== true,
+      ...(push && { pushNotification: toConfig(push) }),
+    },
   };
 }
 
@@ -197,7 +244,8 @@ const V03_RPCS: Partial<Record<Asked, string>> = {
 function toNames(method: Asked, { id, taskId, ...rest }: Loose): Loose {
   if (taskId !== undefined) {
     const parent = `tasks/${taskId}`;
-    if (method.startsWith("List") || method.startsWith("Create")) return { parent, configId: id };
+    if (method.startsWith("List")) return { parent };
+    if (method.startsWith("Create")) return { parent, configId: id, config: toProto({ id, ...rest }) };
     return { name: `${parent}/pushNotificationConfigs/${id}` };
   }
   return id === undefined ? toProto(rest) : { ...rest, name: `tasks/${id}` };
@@ -246,6 +294,16 @@ function overGrpc(url: string, version: Binding["version"], agent: string): Bind
     },
     close: () => client.close(),
   };
+}
+
+export const BINDINGS = ["1.0", "0.3"].flatMap(version =>
+  ["JSON-RPC", "HTTP+JSON", "gRPC"].map(transport => `${version} ${transport}`),
+);
+
+/** Numbers may be shared by faults: the one that is meant must be among those that they stand for. */
+export function expectMeaning(meaning: Meaning, wanted: readonly string[] | FaultCode): void {
+  if (typeof wanted !== "string") expect(meaning).toEqual({ said: wanted });
+  else expect(meaning).toMatchObject({ refused: expect.arrayContaining([wanted]) });
 }
 
 /** All of them, to one agent of a server. */

@@ -1,5 +1,5 @@
 /** Certificates made on the spot: no private key lies in the tree. */
-import { generateKeyPairSync, sign } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,23 +18,57 @@ const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
 const time = (text: string): Buffer => der(0x17, Buffer.from(text));
 
+/** Who signs for others. */
+export interface Authority extends Certificate {
+  /** Signs a certificate in this name, good for localhost and 127.0.0.1. */
+  sign(commonName: string): Certificate;
+}
+
 /** X.509 (RFC 5280) for localhost and 127.0.0.1, signed by itself. */
-export function createCertificate(): Certificate {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+export const createCertificate = (): Certificate => {
+  const keys = createKeys();
+  return write(keys, "localhost", { name: "localhost", keys }, NAMES);
+};
+
+/** An authority that nobody knows but who is told. */
+export function createAuthority(name: string): Authority {
+  const keys = createKeys();
+  // RFC 5280 §4.2.1.9: it may sign for others.
+  const mayOthers = sequence(oid("551d13"), der(0x04, sequence(der(0x01, Buffer.from([0xff])))));
+  return {
+    ...write(keys, name, { name, keys }, mayOthers),
+    sign: commonName => write(createKeys(), commonName, { name, keys }, NAMES),
+  };
+}
+
+type Keys = ReturnType<typeof createKeys>;
+const createKeys = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+const NAMES = sequence(
+  oid("551d11"),
+  der(0x04, sequence(der(0x82, Buffer.from("localhost")), der(0x87, Buffer.from([127, 0, 0, 1])))),
+);
+const nameOf = (text: string): Buffer =>
+  sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from(text)))));
+
+function write(
+  { privateKey, publicKey }: Keys,
+  subject: string,
+  issuer: { readonly name: string; readonly keys: Keys },
+  extension: Buffer,
+): Certificate {
   const algorithm = sequence(oid("2a8648ce3d040302"));
-  const name = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from("localhost")))));
-  const names = sequence(der(0x82, Buffer.from("localhost")), der(0x87, Buffer.from([127, 0, 0, 1])));
   const facts = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.from([1])),
+    der(0x02, Buffer.from([1, ...randomBytes(8)])),
     algorithm,
-    name,
+    nameOf(issuer.name),
     sequence(time("200101000000Z"), time("491231235959Z")),
-    name,
+    nameOf(subject),
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(sequence(oid("551d11"), der(0x04, names)))),
+    der(0xa3, sequence(extension)),
   );
-  const signature = sign("sha256", facts, privateKey);
+  const signature = sign("sha256", facts, issuer.keys.privateKey);
   const cert = sequence(facts, algorithm, der(0x03, Buffer.from([0]), signature));
   const lines = cert.toString("base64").replace(/.{64}/g, "$&\n");
   return {

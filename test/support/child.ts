@@ -8,6 +8,7 @@ import { until } from "./client.ts";
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
 export interface ChildOptions {
+  readonly command?: "serve" | "dev";
   /** Agent files, globs or folders; none: the bundled examples. */
   readonly agents?: readonly string[];
   readonly data: string;
@@ -16,6 +17,7 @@ export interface ChildOptions {
   readonly flags?: readonly string[];
   /** The user to run as. */
   readonly uid?: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Exit {
@@ -82,13 +84,13 @@ function launch(options: ChildOptions): {
   output: { out: string; err: string };
   exited: Promise<Exit>;
 } {
-  const { agents = [], data, port = 0, flags = [], uid } = options;
+  const { command = "serve", agents = [], data, port = 0, flags = [], uid, env = {} } = options;
   if (Number.parseInt(process.versions.node, 10) < 22)
     throw new Error(`start the tests through npm: Node ${process.version} is too old to run the sources`);
-  const words = ["serve", ...agents, "--data", data, "--port", String(port), "--json", ...flags];
+  const words = [command, ...agents, "--data", data, "--port", String(port), "--json", ...flags];
   const child = spawn(process.execPath, [MAIN, ...words], {
     cwd: "/",
-    env: { ...process.env, NODE_OPTIONS: "" },
+    env: { ...process.env, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     ...(uid !== undefined && { uid, gid: uid }),
   });

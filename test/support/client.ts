@@ -50,6 +50,8 @@ function post(
 export interface Stream extends AsyncIterable<SseEvent> {
   readonly status: number;
   readonly headers: Headers;
+  /** What came if it is no stream. */
+  text(): Promise<string>;
   /** Everything until the end. */
   all(): Promise<SseEvent[]>;
   /** The next event; undefined at the end. */
@@ -80,6 +82,7 @@ export function toStream(response: Response, controller: AbortController): Strea
   return {
     status: response.status,
     headers: response.headers,
+    text: () => response.text(),
     [Symbol.asyncIterator]: () => events,
     async all() {
       return Array.fromAsync(events);

@@ -172,6 +172,26 @@ const SIMPLE: readonly AgentDefinition[] = [
     },
   },
   {
+    name: "discreet",
+    description: "Sends no push notifications",
+    push: false,
+    run: task => task.text,
+  },
+  {
+    name: "confidant",
+    description: "Tells more to those whom it knows",
+    extendedCard: ({ principal }) => ({ description: `Tells ${principal} more` }),
+    run: task => task.text,
+  },
+  {
+    name: "deputy",
+    description: "Acts for its caller elsewhere",
+    run: async (_task, ctx) =>
+      (await ctx.credentials("mail"))
+        ? ctx.text("Sent", { last: true })
+        : ctx.askAuth({ name: "mail", scheme: "basic", scopes: ["send"], description: "To send your mail." }),
+  },
+  {
     name: "refuser",
     description: "To get a task whose id is the code of a fault is that fault",
     run: task => task.text,

@@ -38,11 +38,17 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     .map(toAgent);
   const parts = { settings, agents, fallback: (agents[0] as Agent).name, log: createTestLog() };
   const { kernel, dialects, begin, close } = await compose(parts, undefined, {
-    clock: { now: () => now, notBefore() {} },
+    clock: { now: () => now, notBefore() {}, async follow() {} },
     chance: createCounter(),
     around: { core: refusing, dialect: one => overheard(one, heard => (operation = heard)) },
   });
-  const http = createHttp({ ...kernel, tls: undefined, grpc: undefined });
+  const http = createHttp({
+    ...kernel,
+    connectionsMax: settings.connectionsMax,
+    tls: undefined,
+    hosts: undefined,
+    grpc: undefined,
+  });
   const runner = begin();
   http.server.listen(0, "127.0.0.1");
   await once(http.server, "listening");
@@ -66,7 +72,8 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
 function toSettings(changes: Story["settings"]): ServerSettings {
   for (const name of Object.keys(changes))
     if (!Object.hasOwn(SETTINGS, name)) throw new Error(`there is no setting ${name}`);
-  return { ...SETTINGS, drainMs: 0, ...changes };
+  // Nothing is delivered: the webhooks of these stories are nowhere.
+  return { ...SETTINGS, drainMs: 0, pushesMax: 0, ...changes };
 }
 
 /** Chance without chance: 1, 2, 3, … */
@@ -91,6 +98,7 @@ function refusing(core: Core): Core {
     if (operation.op !== "get" || operation.agent !== "refuser") return core(operation, scope, signal);
     const code = operation.taskId as string as FaultCode;
     if (code === "internal") throw new Error("the password of the database is hunter2");
-    throw new Fault(code, FAULTS[code], { taskId: operation.taskId });
+    const later = code === "rate-limited" && { retryAfterMs: 1_500 };
+    throw new Fault(code, FAULTS[code], { taskId: operation.taskId, ...later });
   };
 }

@@ -27,6 +27,7 @@ const MORE: Readonly<Record<string, string>> = {
   mute: `export default {
     name: "mute",
     streaming: false,
+    push: false,
     run: task => "In one piece: " + task.text,
   };`,
 };

@@ -36,7 +36,7 @@ export const NONSENSE: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
     },
   }),
   "a status that does not exist": () => ({ type: "status", state: "dancing" }),
-  "a status that is not its to give": () => ({ type: "status", state: "canceled" }),
+  "a status that is not its to give": () => ({ type: "status", state: "submitted" }),
   "an artifact without an id": () => ({ type: "artifact", artifact: { parts: [TEXT] } }),
   "an artifact without parts": () => artifact({ parts: [] }),
   "a text part that is a number": () => artifact({ parts: [{ kind: "text", text: 7 }] }),

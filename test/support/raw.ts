@@ -100,7 +100,7 @@ export function request(
 ): Buffer {
   const bytes = Buffer.from(body);
   const all = {
-    Host: "x",
+    Host: "localhost",
     "Content-Type": "application/json",
     "Content-Length": `${bytes.length}`,
     ...headers,

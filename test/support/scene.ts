@@ -17,6 +17,10 @@ export class Scene {
     return this.#server as Child;
   }
 
+  get folder(): string {
+    return this.#folder.path;
+  }
+
   get url(): string {
     return this.server.url;
   }
@@ -50,6 +54,11 @@ export class Scene {
     const here = async word => { await sleep(30); mark(word); };
     const gate = async name => { while (!existsSync(${JSON.stringify(`${path}/`)} + name)) await sleep(5); };`;
     this.#agent = writeAgent(path, "worker", tools + body, options);
+  }
+
+  /** Serves an agent file of another kind from the next start on; its trail and its gates are files in the same folder. */
+  use(write: (folder: string) => string): void {
+    this.#agent = write(this.#folder.path);
   }
 
   /** The same agent under another name, from the next start on; gives the old name. */

@@ -20,8 +20,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   catalog: { ...INNER, libraries: ["node:crypto"] },
   core: INNER,
   runner: INNER,
-  auth: INNER,
-  bus: INNER,
+  auth: { ...INNER, libraries: ["jose", "node:crypto"] },
+  bus: { ...INNER, libraries: ["@nats-io/transport-node", "node:timers/promises", "pg"] },
   transport: {
     ...INNER,
     libraries: [
@@ -38,22 +38,51 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // Loaded with the first connection that speaks it.
   "transport/grpc": {
-    rooms: ["model", "ports", "transport"],
-    libraries: ["@bufbuild/protobuf", "@bufbuild/protobuf/wkt", "@grpc/grpc-js", "node:stream"],
+    rooms: ["model", "ports", "transport", "protobuf"],
+    libraries: ["@grpc/grpc-js", "node:stream"],
   },
   // What is told about the dialects: it knows their routes as data, and none of them.
   openapi: { ...INNER, libraries: ["node:crypto"] },
+  // From tables of fields to bytes and back: for those who serve gRPC and those who call it.
+  protobuf: { rooms: ["model"], libraries: ["@bufbuild/protobuf", "@bufbuild/protobuf/wkt"] },
+  // Agents somewhere else: how they are called, in any dialect.
+  client: { ...INNER, lazily: ["client/grpc"] },
+  "client/grpc": {
+    rooms: ["model", "ports", "client", "protobuf", "dialect/v1", "dialect/v03"],
+    libraries: ["@grpc/grpc-js"],
+  },
   // What all dialects share, and the list of them. A dialect never imports a sibling.
   dialect: { rooms: ["model", "ports", "dialect/*"] },
   "dialect/*": { rooms: ["model", "ports", "dialect"] },
   // What all stores of one process share. A store never imports a sibling either.
   "store/hot": INNER,
   "store/memory": { rooms: ["model", "ports", "store/hot"] },
+  // How tasks and events look in the rows of a database.
+  "store/rows": { rooms: ["model", "ports", "store/hot"], libraries: ["node:util"] },
+  "store/postgres": {
+    rooms: ["model", "ports", "store/hot", "store/rows"],
+    libraries: ["node:timers", "node:timers/promises", "pg"],
+  },
   "store/sqlite": {
-    rooms: ["model", "ports", "store/hot"],
+    rooms: ["model", "ports", "store/hot", "store/rows"],
     libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:util", "node:worker_threads"],
   },
-  telemetry: { ...INNER, libraries: ["node:util", "pino"] },
+  telemetry: {
+    ...INNER,
+    libraries: [
+      "@opentelemetry/api",
+      "@opentelemetry/context-async-hooks",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/exporter-trace-otlp-proto",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace",
+      "node:util",
+      "pino",
+      "prom-client",
+    ],
+  },
+  // Whether the server is well.
+  health: INNER,
   // What authors of agents see: those who load agents and those who run them know it, too.
   agent: INNER,
   runtime: {
@@ -62,28 +91,88 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     lazily: ["runtime/langgraph", "runtime/ai-sdk", "runtime/openai", "runtime/process", "runtime/remote"],
   },
   // What makes agents of things that are not functions: each with its own library, loaded when it is asked for.
-  "runtime/langgraph": { rooms: ["model", "ports", "agent", "runtime"] },
+  "runtime/langgraph": {
+    rooms: ["model", "ports", "agent", "runtime"],
+    libraries: ["node:crypto", "node:fs", "node:module", "node:path", "node:url", "node:util"],
+  },
   "runtime/ai-sdk": { rooms: ["model", "ports", "agent", "runtime"] },
-  "runtime/openai": { rooms: ["model", "ports", "agent", "runtime"] },
-  "runtime/process": { rooms: ["model", "ports", "agent", "runtime"], libraries: ["node:child_process"] },
-  "runtime/remote": { rooms: ["model", "ports", "agent", "runtime"] },
+  "runtime/openai": {
+    rooms: ["model", "ports", "agent", "runtime", "client"],
+    libraries: ["node:timers/promises"],
+  },
+  "runtime/process": {
+    rooms: ["model", "ports", "agent", "runtime"],
+    libraries: ["node:child_process", "node:path"],
+  },
+  "runtime/remote": {
+    rooms: ["model", "ports", "agent", "runtime", "client"],
+    libraries: ["node:timers/promises"],
+  },
   config: { rooms: ["model", "agent"], libraries: ["node:*", "zod"] },
   index: { rooms: ["model", "ports", "agent", "config", "handler"] },
   // What lies beside the code.
   package: { rooms: [], libraries: ["node:fs"] },
-  loadout: { rooms: ["model", "ports", "config", "runtime"] },
+  loadout: { rooms: ["model", "ports", "agent", "config", "runtime"], libraries: ["node:path"] },
   // Authors of agents import it with everything else, and do not need the server.
   handler: { rooms: ["ports"], lazily: ["main", "config", "loadout", "telemetry"] },
+  // What whoever runs the server asks of it.
+  operate: { rooms: ["ports", "auth", "health", "telemetry", "transport"] },
+  // Who may have how much.
+  limits: INNER,
+  // Who may come in, as the settings say it.
+  admission: {
+    rooms: ["model", "ports", "auth", "operate", "store/memory", "store/sqlite", "transport"],
+  },
+  // How agents get what they need to act for their callers elsewhere.
+  authorize: { rooms: ["model", "ports", "auth", "core", "credentials"] },
   // The keys of the server: what it seals and signs with.
-  keys: { ...INNER, libraries: ["node:crypto", "node:fs", "node:path"] },
+  keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
+  // What callers gave to agents, so that these can act for them elsewhere.
+  credentials: { ...INNER, libraries: ["node:crypto"] },
+  // Cards that can be proved to be ours, and whether those of others are theirs.
+  signature: { ...INNER, libraries: ["jose"] },
+  // Deliveries to webhooks.
+  push: { rooms: ["model", "ports", "webhook"], libraries: ["node:crypto"] },
+  // What receivers of them see: they need nothing of the server.
+  webhook: { rooms: [], libraries: ["node:crypto"] },
+  // Libraries that not everybody has.
+  peer: { rooms: [] },
+  // The Model Context Protocol, both ways.
+  mcp: {
+    rooms: ["model", "ports", "peer"],
+    libraries: [
+      "@modelcontextprotocol/client",
+      "@modelcontextprotocol/client/stdio",
+      "@modelcontextprotocol/server",
+    ],
+  },
+  // Whom agents call, and who calls agents as tools.
+  peers: { rooms: ["ports", "catalog", "mcp", "operate", "peer", "runner"] },
   // Calls to others, and where they may not go.
-  outbound: { ...INNER, libraries: ["node:dns", "node:net", "undici"] },
-  compose: { rooms: ["*", "*/*"], libraries: ["node:crypto"] },
+  outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
+  // What the server is given: time and chance.
+  world: { ...INNER, libraries: ["node:crypto"] },
+  // Where everything is kept.
+  storage: { rooms: ["*", "*/*"] },
+  foundation: { rooms: ["*", "*/*"], libraries: ["node:crypto"] },
+  workers: { rooms: ["*", "*/*"] },
+  compose: { rooms: ["*", "*/*"] },
   main: { rooms: ["*", "*/*"], libraries: ["node:net"] },
   cli: {
-    rooms: ["model", "ports", "package"],
+    rooms: ["model", "ports", "package", "peer", "client"],
     libraries: ["node:*", "commander"],
-    lazily: ["main", "config", "loadout", "telemetry", "store/sqlite"],
+    lazily: [
+      "auth",
+      "main",
+      "config",
+      "loadout",
+      "telemetry",
+      "store/sqlite",
+      "store/postgres",
+      "store/postgres",
+      "keys",
+      "signature",
+    ],
   },
 };
 

@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { CLI_LIMITS } from "../../src/cli/limits.ts";
 import { type CommandFile, EXIT } from "../../src/cli/session.ts";
+import { CLIENT_LIMITS } from "../../src/client/limits.ts";
 import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../../src/config/options.ts";
 import { createDialects } from "../../src/dialect/index.ts";
 import { FAULTS, type FaultCode, type Json, LIMITS } from "../../src/model/index.ts";
 import type { Dialect, WireCall } from "../../src/ports.ts";
+import { METRICS } from "../../src/telemetry/metrics.ts";
 import { SETTINGS } from "./server.ts";
 import { readTree } from "./tidy-tree.ts";
 
@@ -48,7 +50,7 @@ const withOther = <T>(now: T, before: T): string => (now === before ? `${now}` :
 export function optionRows(): Rows {
   return OPTION_NAMES.map(name => [
     tick(name),
-    name === "agents" ? "words without a flag" : tick(flagName(name)),
+    flagOf(name),
     tick(envName(name)),
     fallbackOf(name),
     OPTIONS[name].expected.replaceAll('"', "`"),
@@ -56,10 +58,16 @@ export function optionRows(): Rows {
   ]);
 }
 
+function flagOf(name: OptionName): string {
+  if (name === "agents") return "words without a flag";
+  return OPTIONS[name].secret ? "none: others could read it" : tick(flagName(name));
+}
+
 function fallbackOf(name: OptionName): string {
   const value: unknown = OPTIONS[name].fallback;
   if (name === "agents") return "the bundled examples";
-  return value === undefined ? "none" : tick(String(value));
+  const isNothing = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return value === undefined || isNothing ? "none" : tick(String(value));
 }
 
 /** docs/reference/limits.md: name, value, and the option that changes it. The reason is for the document to tell. */
@@ -70,8 +78,20 @@ export const limitRows = (): Rows =>
     Object.hasOwn(OPTIONS, name) ? tick(flagName(name)) : "",
   ]);
 
-export const cliLimitRows = (): Rows =>
-  Object.entries(CLI_LIMITS).map(([name, value]) => [
+/** docs/operate/observe.md: name, kind, labels, and what it tells. */
+export const metricRows = (): Rows =>
+  Object.values(METRICS).map(({ name, kind, labels, help }) => [
+    tick(name),
+    kind,
+    labels.map(tick).join(", "),
+    help,
+  ]);
+
+export const cliLimitRows = (): Rows => boundRows(CLI_LIMITS);
+export const clientLimitRows = (): Rows => boundRows(CLIENT_LIMITS);
+
+const boundRows = (limits: Readonly<Record<string, number | readonly number[]>>): Rows =>
+  Object.entries(limits).map(([name, value]) => [
     tick(name),
     (typeof value === "number" ? [value] : value).map(one => one.toLocaleString("en")).join("; "),
   ]);
@@ -112,13 +132,21 @@ function operationOf(dialect: Dialect, method: string): string {
   for (const role of ["ROLE_USER", "user"]) {
     const message = { messageId: "m1", role, parts: [{ kind: "text", type: "text", text: "hello" }] };
     try {
-      return dialect.decode(toCall(method, { message, id: "t1", contextId: "c1" })).op;
+      return dialect.decode(toCall(method, { message, id: "t1", contextId: "c1", ...PUSH })).op;
     } catch (error) {
       refusal = error;
     }
   }
   throw refusal;
 }
+
+/** What methods for push want to know. */
+const PUSH = {
+  taskId: "t1",
+  url: "https://hooks.example/",
+  pushNotificationConfig: { url: "https://hooks.example/" },
+  pushNotificationConfigId: "p1",
+};
 
 const toCall = (method: string, params: Json): WireCall => ({
   transport: "jsonrpc",
@@ -131,12 +159,13 @@ const toCall = (method: string, params: Json): WireCall => ({
   method,
   params,
   metadata: undefined,
+  bytes: 0,
   signal: () => AbortSignal.abort(),
 });
 
 /** The names of operations, as the port spells them. */
 export function operations(): readonly string[] {
-  const { text } = readTree("src/ports.ts");
+  const { text } = readTree("src/ports/operation.ts");
   const union = /^export type Operation =[\s\S]*?^\);/m.exec(text)?.[0] ?? "";
   return [...union.matchAll(/readonly op: "([\w-]+)"/g)].map(found => found[1] as string);
 }

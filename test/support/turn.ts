@@ -4,7 +4,9 @@ import {
   type AgentName,
   apply,
   type ContextId,
+  type Credential,
   isSame,
+  type JsonObject,
   type Message,
   type Note,
   type NotePlace,
@@ -14,7 +16,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { AgentEvent, Log, OwnShelf, Turn } from "../../src/ports.ts";
+import type { AgentEvent, AuthWays, Log, OwnShelf, Turn } from "../../src/ports.ts";
 import { functionRuntime } from "../../src/runtime/function.ts";
 import { createShelves } from "../../src/store/memory/shelf.ts";
 
@@ -40,12 +42,21 @@ export class Conversation {
   /** What runs have put on record; later attempts of the turn find it again. */
   notes: Note[] = [];
   /** What the agent has put away. */
-  readonly shelf = createTestShelf();
+  readonly shelf: OwnShelf;
+  /** What the caller has given, and how it can be given, by name. */
+  credentials: Readonly<Record<string, Credential>> = {};
+  ways: Readonly<Record<string, AuthWays>> = {};
+  caller: Turn["caller"] = { tenant: "default", principal: "anonymous" };
   /** The clock; chance follows from it. */
   now = 1_000;
   #task: Task | null = null;
   #seq = 0;
   #ids = 0;
+
+  /** `shelf`: of another task of the same context. */
+  constructor(shelf: OwnShelf = createTestShelf()) {
+    this.shelf = shelf;
+  }
 
   /** A caller's message: begins a turn. */
   said(content: string | readonly Part[], metadata?: Task["metadata"]): this {
@@ -53,6 +64,13 @@ export class Conversation {
     const created = { id: TASK, contextId: CONTEXT, agent: "tested" as AgentName, origin: "v1", shown: true };
     if (this.#task === null) this.#record({ type: "created", ...created, ...(metadata && { metadata }) });
     this.#record({ type: "message", message: { messageId: `user-${this.#seq}`, role: "user", parts } });
+    this.notes = [];
+    return this;
+  }
+
+  /** Answers to questions that have ids: begins a turn, too. */
+  answered(answers: JsonObject): this {
+    this.#record({ type: "message", message: toMessage(`user-${this.#seq}`, "see the answers"), answers });
     this.notes = [];
     return this;
   }
@@ -86,9 +104,14 @@ export class Conversation {
         this.#record({ type: "noted", note });
       },
       shelf: this.shelf,
-      caller: { tenant: "default", principal: "anonymous" },
+      caller: this.caller,
+      credentials: async name => this.credentials[name],
+      waysToAuthorize: ({ name }) => this.ways[name] ?? {},
       trace: this.task.trace,
       outbound: { guarded: fetch, trusted: fetch },
+      tools: async name => {
+        throw new Error(`there is no server ${name}`);
+      },
       newId: () => `id-${++this.#ids}`,
       now: () => this.now,
       random: () => (this.now % 1_000) / 1_000,

@@ -1,7 +1,10 @@
-import type { AgentCard, Json, JsonObject } from "../../model/index.ts";
+import type { Json, JsonObject } from "../../model/index.ts";
+import type { CardAnswer } from "../card.ts";
+import { writeSecurityV03 } from "../security.ts";
 
 /** v0.3's shape under a version of its own. Only text is taken at this mount, whatever the agent takes elsewhere. */
-export function writeCard(card: AgentCard, url: string): JsonObject {
+export function writeCard({ agent, security }: CardAnswer, url: string): JsonObject {
+  const { card } = agent;
   return {
     ...BASE,
     name: card.name,
@@ -9,8 +12,9 @@ export function writeCard(card: AgentCard, url: string): JsonObject {
     url,
     version: card.version,
     defaultOutputModes: card.outputModes,
-    capabilities: { streaming: card.streaming, pushNotifications: false, stateTransitionHistory: false },
+    capabilities: { streaming: card.streaming, pushNotifications: card.push, stateTransitionHistory: false },
     skills: [CHAT, ...(card.skills as unknown as readonly Json[])],
+    ...writeSecurityV03(security),
   };
 }
 

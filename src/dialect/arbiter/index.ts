@@ -1,12 +1,14 @@
 import { Fault, type FaultCode, type Json, type Task, textOf } from "../../model/index.ts";
 import type { Answer, Dialect, Envelope, Operation, Route, WireCall, WireFault } from "../../ports.ts";
+import { withoutPush } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
-import { writePage } from "../kind-write.ts";
+import { writePage, writePush } from "../kind-write.ts";
+import { toTaskPush } from "../push.ts";
 import { endpointsOf } from "../rest.ts";
 import { versionOf, versionText } from "../version.ts";
 import { writeCard, writeStub } from "./card.ts";
 import { FAULTS } from "./faults.ts";
-import { agentOf, decodeMethod, decodeRequest, REQUEST } from "./methods.ts";
+import { agentOf, decodeMethod, decodeRequest, NO_PUSH, REQUEST } from "./methods.ts";
 import { writeCanceled, writeEvent, writeRefusal } from "./requests.ts";
 import { writeStep, writeTask } from "./write.ts";
 
@@ -35,6 +37,7 @@ export function createArbiter(profile: Profile): Dialect {
     routes: isStrict ? [...ROUTES, STUB_ROUTE] : ROUTES,
     faults: FAULTS,
     envelope: ENVELOPE,
+    signsCards: false,
     claims: call => ENDPOINTS.has(call.endpoint) || (isStrict && isStub(call)),
     decode(call) {
       if (call.transport === "document") return decodeCard(call);
@@ -42,9 +45,11 @@ export function createArbiter(profile: Profile): Dialect {
       if (!isSpoken(call)) throw new Fault("version-not-supported", VERSIONS);
       return decodeMethod(call, profile);
     },
-    encode,
+    encode: isStrict ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
     voice: () => "arbiter",
     encodeStep: (step, closing, form) => (form === REQUEST ? writeEvent(step) : writeStep(step, closing)),
+    // Of a task at work it tells nothing but the state.
+    encodePush: (step, config) => toTaskPush(step, { ...config, events: "status" }, writeTask),
     encodeFault: writeFault,
     replyHeaders: () => VERSION_ONLY,
   };
@@ -63,21 +68,24 @@ function decodeCard(call: WireCall): Operation {
 
 const VERSIONS = "The version spoken here is 1.0; name it in the header A2A-Version, or none";
 const isSpoken = (call: WireCall): boolean => [undefined, "1.0", "1"].includes(versionText(call));
-const NO_PUSH = "Push notifications are not supported";
 const LOST: ReadonlySet<FaultCode> = new Set<FaultCode>(["task-not-found", "task-not-cancelable"]);
 
 function writeFault(fault: { code: FaultCode; message: string }, call: WireCall): WireFault {
   const { code } = fault;
-  // The version is judged first: whatever else is wrong with the call, this is what is said, and its id was not read yet.
-  if (call.transport === "jsonrpc" && !isSpoken(call))
+  // After who calls, the version is judged first: whatever else is wrong, this is what is said, and the id was not read yet.
+  if (call.transport === "jsonrpc" && code !== "unauthenticated" && !isSpoken(call))
     return { ...numbersOf("version-not-supported"), message: VERSIONS, anonymous: true };
   const message = code === "push-not-supported" ? NO_PUSH : fault.message;
   if (call.transport !== "rest") return { ...numbersOf(code), message };
   return { ...numbersOf(code), message, body: writeRefusal(message, LOST.has(code), call) };
 }
 
-/** Whatever can be said in an envelope travels with 200. */
-const numbersOf = (code: FaultCode) => ({ code, ...FAULTS[code], status: 200 });
+/** Whatever can be said in an envelope travels with 200; who is not known does not come that far. */
+const numbersOf = (code: FaultCode) => ({
+  code,
+  ...FAULTS[code],
+  status: code === "unauthenticated" ? FAULTS[code].http : 200,
+});
 
 function encode(operation: Operation, answer: Answer): Json {
   switch (answer.kind) {
@@ -87,12 +95,13 @@ function encode(operation: Operation, answer: Answer): Json {
       return { ...writePage(answer.page), tasks: answer.page.tasks.map(writeTask) };
     case "card":
       if (operation.op === "card" && operation.form === "stub") return writeStub(answer.base);
-      return writeCard(answer.agent.card, `${answer.base}/v1/a2a/agents/${answer.agent.name}`);
-    case "message":
-    case "agents":
+      return writeCard(answer, `${answer.base}/v1/a2a/agents/${answer.agent.name}`);
     case "push":
     case "pushes":
     case "nothing":
+      return writePush(answer);
+    case "message":
+    case "agents":
       throw new Error(`Arbiter has no word for ${answer.kind}`);
   }
 }

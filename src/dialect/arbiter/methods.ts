@@ -1,6 +1,6 @@
-import type { TaskId } from "../../model/index.ts";
+import { Fault, type TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
-import { createKindMethods, taskOf } from "../kind-methods.ts";
+import { createKindMethods, createPushMethods, taskOf } from "../kind-methods.ts";
 import { readFilter } from "../kind-read.ts";
 import { decodeMethod as decodeBy, type Methods } from "../methods.ts";
 import { readLastOrBeginning, readMissed, readParams } from "../read.ts";
@@ -8,13 +8,13 @@ import { readSend, readSince } from "./read.ts";
 
 const WHOLE = { artifacts: true } as const;
 
-/** The methods of its document. A caller cannot go on with a task, so a question ends a send and a stream as an answer does. */
-const DOCUMENTED: Methods = {
+/** A caller cannot go on with a task, so a question ends a send and a stream as an answer does. */
+const createMethods = (read: typeof readSend): Methods => ({
   ...createKindMethods("arbiter"),
-  "message/send": call => ({ op: "send", send: readSend(call), view: WHOLE, until: "settled" }),
+  "message/send": call => ({ op: "send", send: read(call), view: WHOLE, until: "settled" }),
   "message/stream": call => ({
     op: "stream",
-    send: readSend(call),
+    send: read(call),
     view: WHOLE,
     until: "settled",
     ...readMissed(call),
@@ -27,10 +27,25 @@ const DOCUMENTED: Methods = {
     until: "terminal",
     ended: "snapshot",
   }),
+});
+
+/** Its stable sentence. */
+export const NO_PUSH = "Push notifications are not supported";
+const refusePush = (field?: string): never => {
+  throw new Fault("push-not-supported", NO_PUSH, field === undefined ? {} : { field });
+};
+
+/** The methods of its document: those for push are there to be refused. */
+const DOCUMENTED: Methods = {
+  ...createMethods(call => {
+    const send = readSend(call);
+    return send.push ? refusePush(send.push.field) : send;
+  }),
+  ...Object.fromEntries(Object.keys(createPushMethods("arbiter")).map(name => [name, () => refusePush()])),
 };
 
 export const METHODS: Methods = {
-  ...DOCUMENTED,
+  ...createMethods(readSend),
   // The document lacks it.
   "tasks/list": call => ({ op: "list", filter: readFilter(readParams(call)), view: WHOLE }),
 };

@@ -1,10 +1,16 @@
 import { Fault, type JsonObject, type Part, type Seq } from "../../model/index.ts";
 import type { Send, WireCall } from "../../ports.ts";
-import { readPart as readKindPart } from "../kind-read.ts";
+import { createPushReader, readPart as readKindPart } from "../kind-read.ts";
 import { bad, member, readParams } from "../read.ts";
 import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 
-const SPELLING: Spelling = { origin: "arbiter", user: ["user"], readPart, push: "pushNotificationConfig" };
+const SPELLING: Spelling = {
+  origin: "arbiter",
+  user: ["user"],
+  readPart,
+  push: "pushNotificationConfig",
+  readPush: createPushReader("arbiter"),
+};
 
 /** A message always begins a task: one that it names is not looked at. */
 export function readSend(call: WireCall): Send {

@@ -1,6 +1,9 @@
 import type { Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route } from "../../ports.ts";
+import { withoutPush } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
+import { toTaskPush } from "../push.ts";
+import { writePushOf } from "../type-push.ts";
 import { FAULTS, writeFault } from "./faults.ts";
 import { decodeMethod, type Profile } from "./methods.ts";
 import { writeCard, writeStep, writeTask } from "./write.ts";
@@ -26,14 +29,16 @@ export function createOrloj(profile: Profile): Dialect {
     routes: ROUTES,
     faults: FAULTS,
     envelope: JSON_RPC,
+    signsCards: false,
     claims: call => PATHS.has(call.endpoint),
     decode: call =>
       call.transport === "document"
         ? { op: "card", agent: call.vars.agent as Operation["agent"], base: call.base(), form: "orloj" }
         : decodeMethod(call, profile),
-    encode,
+    encode: profile === "strict" ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
     voice: () => "orloj",
     encodeStep: writeStep,
+    encodePush: (step, config) => toTaskPush(step, config, task => writeTask(task, false)),
     encodeFault: writeFault,
     replyHeaders: call => (call.transport === "document" ? KEPT : NONE),
   };
@@ -47,13 +52,15 @@ function encode(_operation: Operation, answer: Answer): Json {
     case "task":
       return writeTask(answer.task, answer.agent.card.stateTransitionHistory);
     case "card":
-      return writeCard(answer.agent, `${answer.base}${SYSTEM.replace("{agent}", answer.agent.name)}/a2a`);
+      return writeCard(answer, `${answer.base}${SYSTEM.replace("{agent}", answer.agent.name)}/a2a`);
+    case "push":
+      return writePushOf(answer);
+    case "nothing":
+      return null;
     case "message":
     case "page":
     case "agents":
-    case "push":
     case "pushes":
-    case "nothing":
       throw new Error(`this dialect has no word for a ${answer.kind}`);
   }
 }

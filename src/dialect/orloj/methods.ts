@@ -2,31 +2,32 @@ import type { View } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
 import { decodeMethod as decodeNamed, type Methods } from "../methods.ts";
 import { readLastEventId, readMissed } from "../read.ts";
-import type { ReadPart } from "../type-read.ts";
-import { readAnyPart, readDocumentedPart, readReason, readSend, readTarget, readTask } from "./read.ts";
+import { createPushMethods } from "../type-push.ts";
+import { readAnySend, readDocumentedSend, readPush, readReason, readTarget, readTask } from "./read.ts";
 
 /** "strict": exactly what the document says; "on": with what it lacks. */
 export type Profile = "on" | "strict";
 
 const WHOLE: View = { artifacts: true };
 
-const createMethods = (readPart: ReadPart): Methods => ({
+const createMethods = (readSend: typeof readAnySend): Methods => ({
   // A task that asks is answered as well: whoever waits for its end here could not answer it.
-  "tasks/send": call => ({ op: "send", send: readSend(call, readPart), view: WHOLE, until: "settled" }),
+  "tasks/send": call => ({ op: "send", send: readSend(call), view: WHOLE, until: "settled" }),
   "tasks/get": call => ({ op: "get", taskId: readTask(call), view: WHOLE }),
   "tasks/cancel": call => ({ op: "cancel", taskId: readTask(call), ...readReason(call), again: "fault" }),
   "tasks/sendSubscribe": call => ({
     op: "stream",
-    send: readSend(call, readPart),
+    send: readSend(call),
     view: WHOLE,
     until: "terminal",
     ...readMissed(call),
   }),
 });
 
-const DOCUMENTED = createMethods(readDocumentedPart);
+const DOCUMENTED = createMethods(readDocumentedSend);
 export const METHODS: Methods = {
-  ...createMethods(readAnyPart),
+  ...createMethods(readAnySend),
+  ...createPushMethods(readPush),
   "tasks/resubscribe": call => ({
     op: "subscribe",
     taskId: readTask(call),

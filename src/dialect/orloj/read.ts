@@ -10,20 +10,32 @@ import {
   readRequestMetadata,
   readText,
 } from "../read.ts";
+import { readInline } from "../send.ts";
+import { createOnlyReader } from "../type-push.ts";
 import { createPartReader, type ReadPart, readTypeMessage } from "../type-read.ts";
 import { carries } from "./names.ts";
 
-export const readAnyPart = createPartReader(carries);
+const readAnyPart = createPartReader(carries);
+export const readPush = createOnlyReader("orloj");
 
 /** The document has parts of text and of data. */
-export const readDocumentedPart: ReadPart = (from, path) => {
+const readDocumentedPart: ReadPart = (from, path) => {
   if (member(from, "type") !== "file") return readAnyPart(from, path);
   throw new Fault("content-type-not-supported", `${path}.type must be "text" or "data"`, {
     field: `${path}.type`,
   });
 };
 
-export function readSend(call: WireCall, readPart: ReadPart): Send {
+/** With what v0.1 has beyond the document. */
+export function readAnySend(call: WireCall): Send {
+  const push = readInline(call, readParams(call), "", { push: "pushNotification", readPush });
+  const send = readSend(call, readAnyPart);
+  return push ? { ...send, push } : send;
+}
+
+export const readDocumentedSend = (call: WireCall): Send => readSend(call, readDocumentedPart);
+
+function readSend(call: WireCall, readPart: ReadPart): Send {
   const params = readParams(call);
   return defined<Send>({
     origin: "orloj",

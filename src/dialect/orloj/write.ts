@@ -6,11 +6,14 @@ import {
   type Json,
   type JsonObject,
   type Message,
+  metadataOf,
   type Step,
   type Task,
   textOf,
 } from "../../model/index.ts";
-import type { Agent, SaidStep } from "../../ports.ts";
+import type { SaidStep } from "../../ports.ts";
+import type { CardAnswer } from "../card.ts";
+import { writeSecurityV01 } from "../security.ts";
 import { idOf, writeArtifact as writeNumbered, writeParts } from "../type-write.ts";
 import { carries, STATES } from "./names.ts";
 
@@ -24,7 +27,7 @@ export function writeTask(task: Task, history: boolean): JsonObject {
   };
   if (task.artifacts.length > 0 || isTerminal(state)) out.artifacts = task.artifacts.map(writeArtifact);
   if (history && task.history.length > 0) out.history = task.history.map(writeMessage);
-  const metadata = metadataOf(task);
+  const metadata = writeMetadata(task);
   if (metadata) out.metadata = metadata;
   return out;
 }
@@ -51,10 +54,11 @@ const writeArtifact = (artifact: Artifact, index: number): JsonObject =>
   writeNumbered({ ...artifact, name: artifact.name ?? artifact.artifactId }, index, carries);
 
 /** A map of strings; what other dialects put there is written as JSON. */
-function metadataOf(task: Task): JsonObject | undefined {
+function writeMetadata(task: Task): JsonObject | undefined {
   const reason = task.status.state === "canceled" ? task.cancel?.reason : undefined;
-  if (!task.metadata && reason === undefined) return undefined;
-  const texts = Object.entries(task.metadata ?? {}).map(([name, value]) => [name, toText(value)] as const);
+  const metadata = metadataOf(task);
+  if (!metadata && reason === undefined) return undefined;
+  const texts = Object.entries(metadata ?? {}).map(([name, value]) => [name, toText(value)] as const);
   return Object.fromEntries(reason === undefined ? texts : [...texts, ["reason", reason] as const]);
 }
 
@@ -82,7 +86,7 @@ export function writeStep(step: Step): SaidStep | null {
   }
 }
 
-export function writeCard(agent: Agent, url: string): JsonObject {
+export function writeCard({ agent, security }: CardAnswer, url: string): JsonObject {
   const { card, inputSchema } = agent;
   return defined<JsonObject>({
     name: card.name,
@@ -92,10 +96,10 @@ export function writeCard(agent: Agent, url: string): JsonObject {
     provider: card.provider as unknown as Json,
     capabilities: {
       streaming: card.streaming,
-      pushNotifications: false,
+      pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
     },
-    authentication: { schemes: [] },
+    ...writeSecurityV01(security),
     skills: card.skills.map(skill => writeSkill(skill, inputSchema)),
   });
 }

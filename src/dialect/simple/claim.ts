@@ -3,7 +3,7 @@ import type { WireCall } from "../../ports.ts";
 import { isObject } from "../read.ts";
 import { versionOf } from "../version.ts";
 
-/** v0.1 has the same methods, but for the last two. */
+/** v0.1 has the same methods, but for the last two: who sets a config is told by its words, who gets one by the config. */
 const SENDS: ReadonlySet<string> = new Set(["tasks/send", "tasks/sendSubscribe"]);
 const PUSH = /^tasks\/pushNotification\/(?:set|get|list|delete)$/;
 const OWN_PUSH = /^tasks\/pushNotification\/(?:list|delete)$/;
@@ -19,7 +19,7 @@ export function isOurs(call: WireCall): boolean {
   if (SENDS.has(method)) return hasOurParts(params);
   if (method === "tasks/list") return call.endpoint === "/" && isUnnamed(version) && isEmpty(params);
   if (SHARED.has(method)) return isObject(params) && params.taskId !== undefined && params.id === undefined;
-  return OWN_PUSH.test(method);
+  return OWN_PUSH.test(method) || (method === "tasks/pushNotification/set" && hasOurConfig(params));
 }
 
 /** 0.2 and 0.3 are versions whose shapes are known; v1.0 has no method of this spelling. */
@@ -31,6 +31,11 @@ function hasOurParts(params: Json | undefined): boolean {
   const parts = Array.isArray(message.parts) ? message.parts.filter(isObject) : [];
   if (parts.some(part => part.type !== undefined)) return false;
   return parts.some(part => part.kind !== undefined) || message.messageId !== undefined;
+}
+
+function hasOurConfig(params: Json | undefined): boolean {
+  const config = isObject(params) ? params.pushNotificationConfig : undefined;
+  return isObject(config) && (config.webhookUrl !== undefined || config.authenticationInfo !== undefined);
 }
 
 const isEmpty = (params: Json | undefined): boolean =>

@@ -1,6 +1,6 @@
 import { toFaultTable } from "../fault-table.ts";
 
-/** Its table of error codes; below it, what this server adds. All of them travel with HTTP 200. */
+/** Its table of error codes; below it, what this server adds. All of them travel with HTTP 200, but for `unauthenticated`. */
 export const FAULTS = toFaultTable({
   parse: -32700,
   "invalid-request": -32600,

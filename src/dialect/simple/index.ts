@@ -1,12 +1,14 @@
-import { Fault, type FaultCode, type Json } from "../../model/index.ts";
+import { Fault, type FaultCode, isTerminal, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Envelope, Operation, Route, WireCall, WireFault } from "../../ports.ts";
 import { addressOf } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
+import { isWanted, toPush } from "../push.ts";
 import { endpointsOf } from "../rest.ts";
 import { versionText } from "../version.ts";
 import { isOurs } from "./claim.ts";
 import { FAULTS } from "./faults.ts";
 import { decodeMethod } from "./methods.ts";
+import { writePush } from "./push.ts";
 import { writeCard, writeStep, writeTask } from "./write.ts";
 
 /** "strict": exactly what the document says; "on": with what it lacks, beside the official dialects. */
@@ -32,6 +34,7 @@ export function createSimple(profile: Profile): Dialect {
     routes,
     faults: FAULTS,
     envelope: ENVELOPE,
+    signsCards: false,
     claims(call) {
       if (!endpoints.has(call.endpoint)) return false;
       if (call.transport === "document") return call.method === "card";
@@ -49,6 +52,8 @@ export function createSimple(profile: Profile): Dialect {
       const data = writeStep(step, closing);
       return data && { data };
     },
+    encodePush: (step, config) =>
+      isWanted(step, config) ? toPush(writeStep(step, isTerminal(step.task.status.state))) : null,
     encodeFault: writeFault,
     replyHeaders: () => ({}),
   };
@@ -58,9 +63,10 @@ const VERSIONS =
   "The versions spoken here are 1.0 and 0.3; name one of them in the header A2A-Version, or none";
 const isSpoken = (call: WireCall): boolean => [undefined, "1.0", "0.3"].includes(versionText(call));
 
-/** The version is judged first: whatever else is wrong with the call, this is what is said, and its id was not read yet. */
+/** After who calls, the version is judged first: whatever else is wrong with the call, this is what is said, and its id was not read yet. */
 function writeFault(fault: { code: FaultCode; message: string }, call: WireCall): WireFault {
   const { code, message } = fault;
+  if (code === "unauthenticated") return { code, ...FAULTS[code], status: FAULTS[code].http, message };
   if (call.transport === "document" || isSpoken(call)) return { code, ...FAULTS[code], status: 200, message };
   const wrong = "version-not-supported";
   return { code: wrong, ...FAULTS[wrong], status: 200, message: VERSIONS, anonymous: true };
@@ -75,11 +81,14 @@ function encode(operation: Operation, answer: Answer): Json {
     case "card":
       // The default agent is called where its card was found.
       return writeCard(answer.agent.card, operation.agent ? addressOf(answer) : `${answer.base}/`);
+    case "push":
+      return writePush(answer);
+    case "pushes":
+      return answer.configs.map(writePush);
+    case "nothing":
+      return null;
     case "message":
     case "agents":
-    case "push":
-    case "pushes":
-    case "nothing":
       throw new Error(`simple_a2a has no word for ${answer.kind}`);
   }
 }

@@ -1,10 +1,11 @@
-import type { TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
-import { type Decode, decodeMethod as decodeBy, type Methods } from "../methods.ts";
-import { readLastOrBeginning, readMissed } from "../read.ts";
-import { ALL, needTask, readSend } from "./read.ts";
+import { decodeMethod as decodeBy, type Methods } from "../methods.ts";
+import { ONLY } from "../push-config.ts";
+import { needObject, readLastOrBeginning, readMissed, readParams } from "../read.ts";
+import { readPush } from "./push.ts";
+import { ALL, needTask, readSend, readTask } from "./read.ts";
 
-const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
+const CONFIG = "pushNotificationConfig";
 const VIEW = { artifacts: true } as const;
 
 /** The methods of its document. */
@@ -20,10 +21,15 @@ const DOCUMENTED: Methods = {
   "tasks/get": call => ({ op: "get", taskId: needTask(call), view: VIEW }),
   "tasks/list": () => ({ op: "list", filter: ALL, view: VIEW }),
   "tasks/cancel": call => ({ op: "cancel", taskId: needTask(call), again: "fault" }),
-  "tasks/pushNotification/set": push,
-  "tasks/pushNotification/get": push,
-  "tasks/pushNotification/delete": push,
-  "tasks/pushNotification/list": push,
+  "tasks/pushNotification/set": call => ({
+    op: "push-set",
+    taskId: needTask(call),
+    config: readPush(call, needObject(readParams(call), CONFIG, ""), CONFIG),
+    field: CONFIG,
+  }),
+  "tasks/pushNotification/get": call => ({ op: "push-get", taskId: needTask(call), none: "nothing" }),
+  "tasks/pushNotification/delete": call => ({ op: "push-delete", taskId: needTask(call), id: ONLY }),
+  "tasks/pushNotification/list": call => ({ op: "push-list", ...readTask(call) }),
 };
 
 export const METHODS: Methods = {

@@ -4,6 +4,7 @@ import { readPart as readKindPart } from "../kind-read.ts";
 import { readPart as readMemberPart } from "../member-parts.ts";
 import { bad, isObject, readContextId, readParams, readTaskId } from "../read.ts";
 import { readSend as readOfficialSend, type Spelling } from "../send.ts";
+import { readPush } from "./push.ts";
 
 const SPELLING: Spelling = {
   origin: "simple",
@@ -11,6 +12,7 @@ const SPELLING: Spelling = {
   loose: true,
   readPart,
   push: "pushNotificationConfig",
+  readPush,
 };
 
 /** `id` names a task that waits for its caller; the message may name it, too. Without either, the task is new. */
@@ -31,10 +33,15 @@ function readPart(from: JsonObject, path: string): Part {
 }
 
 export function needTask(call: WireCall): TaskId {
-  const params = readParams(call);
-  const id = readTaskId(params, "id", "") ?? readTaskId(params, "taskId", "");
-  if (id === undefined) throw bad("id", "is required and must be a non-empty string");
-  return id;
+  const { taskId } = readTask(call);
+  if (taskId === undefined) throw bad("id", "is required and must be a non-empty string");
+  return taskId;
+}
+
+export function readTask(call: WireCall): { readonly taskId?: TaskId } {
+  const params = call.params == null ? {} : readParams(call);
+  const taskId = readTaskId(params, "id", "") ?? readTaskId(params, "taskId", "");
+  return taskId === undefined ? {} : { taskId };
 }
 
 /** All tasks: as many as one answer can have. */

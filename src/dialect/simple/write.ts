@@ -1,13 +1,14 @@
-import type {
-  AgentCard,
-  Artifact,
-  Json,
-  JsonObject,
-  Message,
-  Part,
-  Step,
-  Task,
-  TaskStatus,
+import {
+  type AgentCard,
+  type Artifact,
+  type Json,
+  type JsonObject,
+  type Message,
+  metadataOf,
+  type Part,
+  type Step,
+  type Task,
+  type TaskStatus,
 } from "../../model/index.ts";
 import { writePart as writeMemberPart } from "../member-parts.ts";
 import { STATES } from "./names.ts";
@@ -19,7 +20,8 @@ export function writeTask(task: Task): JsonObject {
     status: writeStatus(task.status),
     artifacts: task.artifacts.map(writeArtifact),
   };
-  if (task.metadata) out.metadata = task.metadata;
+  const metadata = metadataOf(task);
+  if (metadata) out.metadata = metadata;
   return out;
 }
 
@@ -117,7 +119,7 @@ export function writeCard(card: AgentCard, url: string): JsonObject {
     ...(card.provider && { provider: { ...card.provider } }),
     capabilities: {
       streaming: card.streaming,
-      pushNotifications: false,
+      pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
     },
     skills: card.skills as unknown as Json,

@@ -3,6 +3,8 @@ import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts
 import { addressOf, writeCardV01 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { decodeMethod } from "../methods.ts";
+import { toTaskPush } from "../push.ts";
+import { writePushOf } from "../type-push.ts";
 import { versionOf } from "../version.ts";
 import { FAULTS, writeFault } from "./faults.ts";
 import { isOwn, METHODS } from "./methods.ts";
@@ -30,6 +32,7 @@ export function createV01(options: V01Options): Dialect {
     routes: ROUTES,
     faults: FAULTS,
     envelope: JSON_RPC,
+    signsCards: false,
     claims(call) {
       if (!PATHS.has(call.endpoint)) return false;
       if (call.transport === "jsonrpc" && isOwn(call.method)) return true;
@@ -42,8 +45,9 @@ export function createV01(options: V01Options): Dialect {
       return decodeMethod(call, METHODS, "v0.1");
     },
     encode,
-    voice: () => "v01",
+    voice: (call, origin) => (isOfSimple(call, origin) ? origin : "v01"),
     encodeStep: writeStep,
+    encodePush: (step, config) => toTaskPush(step, config, task => writeTask(task, false)),
     encodeFault: (fault, call) => writeFault(fault, call.method),
     replyHeaders: (_call, active) =>
       active.length > 0 ? { "A2A-Version": "0.1", "X-A2A-Extensions": active.join(", ") } : VERSION_ONLY,
@@ -51,6 +55,10 @@ export function createV01(options: V01Options): Dialect {
 }
 
 const VERSION_ONLY = { "A2A-Version": "0.1" };
+
+/** simple_a2a asks for configs with the same words: its own are told as it knows them, unless the caller names this version. */
+const isOfSimple = (call: WireCall, origin: string): boolean =>
+  origin === "simple" && call.method === "tasks/pushNotification/get" && versionOf(call) !== "0.1";
 
 /** R4: the words of v0.2 and v0.3. */
 const isLater = (method: string): boolean =>
@@ -70,13 +78,15 @@ function encode(operation: Operation, answer: Answer): Json {
       return writeTask(answer.task, asked);
     }
     case "card":
-      return writeCardV01(answer.agent.card, addressOf(answer));
+      return writeCardV01(answer, addressOf(answer));
+    case "push":
+      return writePushOf(answer);
+    case "nothing":
+      return null;
     case "message":
     case "page":
     case "agents":
-    case "push":
     case "pushes":
-    case "nothing":
       throw new Error(`v0.1 has no word for a ${answer.kind}`);
   }
 }

@@ -1,10 +1,8 @@
-import type { TaskId } from "../../model/index.ts";
 import { SHARED } from "../kind-methods.ts";
-import type { Decode, Methods } from "../methods.ts";
+import type { Methods } from "../methods.ts";
 import { readMissed } from "../read.ts";
-import { readSend } from "./read.ts";
-
-const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
+import { createPushMethods } from "../type-push.ts";
+import { readPush, readSend } from "./read.ts";
 
 /** What no later version has: these are calls of v0.1 whatever version they name. */
 const OWN = {
@@ -16,8 +14,7 @@ const OWN = {
     until: "settled",
     ...readMissed(call),
   }),
-  "tasks/pushNotification/set": push,
-  "tasks/pushNotification/get": push,
+  ...createPushMethods(readPush),
 } satisfies Methods;
 
 /** v0.1 §7: every method, and what it asks for. */

@@ -4,16 +4,17 @@ import {
   readContextId,
   readExtensions,
   readId,
-  readObject,
   readParams,
   readRequestMetadata,
   readTexts,
 } from "../read.ts";
-import { readView } from "../send.ts";
+import { readInline, readView } from "../send.ts";
+import { createOnlyReader } from "../type-push.ts";
 import { createPartReader, readTypeMessage } from "../type-read.ts";
 import { carries } from "./names.ts";
 
 const readPart = createPartReader(carries);
+export const readPush = createOnlyReader("v01");
 
 /** R6: a caller should name his task; one without a name gets the server's id. */
 export function readSend(call: WireCall): { readonly send: Send; readonly view: View } {
@@ -27,10 +28,7 @@ export function readSend(call: WireCall): { readonly send: Send; readonly view: 
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readTexts(params, "acceptedOutputModes", ""),
     extensions: readExtensions(call),
-    push: readObject(params, "pushNotification", "") && {
-      field: "pushNotification",
-      config: { url: "", origin: "v01", events: "all" },
-    },
+    push: readInline(call, params, "", { push: "pushNotification", readPush }),
   });
   return { send, view: readView(params, "") };
 }

@@ -1,12 +1,13 @@
-import type {
-  Artifact,
-  Json,
-  JsonObject,
-  Message,
-  Step,
-  Task,
-  TaskEvent,
-  TaskStatus,
+import {
+  type Artifact,
+  type Json,
+  type JsonObject,
+  type Message,
+  metadataOf,
+  type Step,
+  type Task,
+  type TaskEvent,
+  type TaskStatus,
 } from "../../model/index.ts";
 import type { SaidStep } from "../../ports.ts";
 import { idOf, indexOf, writeArtifact as writeNumbered, writeParts } from "../type-write.ts";
@@ -21,7 +22,8 @@ export function writeTask(task: Task, history: boolean): JsonObject {
   };
   if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
   if (history && task.history.length > 0) out.history = task.history.map(writeMessage);
-  if (task.metadata) out.metadata = task.metadata;
+  const metadata = metadataOf(task);
+  if (metadata) out.metadata = metadata;
   return out;
 }
 

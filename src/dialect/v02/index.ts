@@ -1,10 +1,11 @@
 import type { FaultCode, Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
-import { addressOf, writeCardV03 } from "../card.ts";
+import { addressOf, writeCardExtensible } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { writeFault } from "../kind-fault.ts";
-import { writeMessage, writeStep, writeTask } from "../kind-write.ts";
+import { writeMessage, writePush, writeStep, writeTask } from "../kind-write.ts";
 import { decodeMethod } from "../methods.ts";
+import { toTaskPush } from "../push.ts";
 import { endpointsOf } from "../rest.ts";
 import { versionOf } from "../version.ts";
 import { FAULTS } from "./faults.ts";
@@ -44,6 +45,7 @@ export function createV02(options: V02Options): Dialect {
     routes: [...OWN, ...SHARED],
     faults: FAULTS,
     envelope: JSON_RPC,
+    signsCards: false,
     claims(call) {
       if (OWN_ENDPOINTS.has(call.endpoint)) return true;
       if (!SHARED_ENDPOINTS.has(call.endpoint) || versionOf(call) !== "0.2") return false;
@@ -59,6 +61,7 @@ export function createV02(options: V02Options): Dialect {
       const data = writeStep(step, closing);
       return data && { data };
     },
+    encodePush: (step, config) => toTaskPush(step, config, writeTask),
     encodeFault: ({ code, message }, call) => writeFault({ code: codeOf(code, call), message }, call, FAULTS),
     replyHeaders: (_call, active) =>
       active.length > 0 ? { "A2A-Version": "0.2", "X-A2A-Extensions": active.join(", ") } : VERSION_ONLY,
@@ -73,7 +76,7 @@ const isForeign = (method: string): boolean =>
 
 function decodeDocument(call: WireCall): Operation {
   const agent = call.vars.agent as Operation["agent"];
-  if (call.method === EXTENDED) return { op: "extended-card", agent };
+  if (call.method === EXTENDED) return { op: "extended-card", agent, base: call.base() };
   return { op: "card", agent, base: call.base(), form: "v02" };
 }
 
@@ -88,12 +91,13 @@ function encode(_operation: Operation, answer: Answer): Json {
     case "message":
       return writeMessage(answer.message);
     case "card":
-      return { ...writeCardV03(answer.agent.card, addressOf(answer)), protocolVersion: "0.2.6" };
-    case "page":
-    case "agents":
+      return { ...writeCardExtensible(answer, addressOf(answer)), protocolVersion: "0.2.6" };
     case "push":
     case "pushes":
     case "nothing":
+      return writePush(answer);
+    case "page":
+    case "agents":
       throw new Error(`v0.2 has no word for a list of ${answer.kind}`);
   }
 }

@@ -4,15 +4,18 @@ import { checkCardCall, type GrpcAt, writeCardOfficial03 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { writeFault } from "../kind-fault.ts";
 import { SHARED } from "../kind-methods.ts";
-import { writeMessage, writePage, writeStep, writeTask } from "../kind-write.ts";
+import { type PushAnswer, writeMessage, writePage, writePush, writeStep, writeTask } from "../kind-write.ts";
 import { decodeMethod } from "../methods.ts";
+import { toTaskPush } from "../push.ts";
 import { endpointsOf } from "../rest.ts";
+import { writeSecurityProto03 } from "../security.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULTS } from "./faults.ts";
 import { decodeGrpc } from "./grpc.ts";
 import { METHODS } from "./methods.ts";
 import { toAnswer, toEnclosed } from "./proto-write.ts";
 import { PROTOBUF } from "./protobuf.ts";
+import { toPushAnswer } from "./push.ts";
 import { decodeRest, PROTO, REST_ROUTES } from "./rest.ts";
 
 export interface V03Options {
@@ -38,6 +41,7 @@ export function createV03(options: V03Options): Dialect {
     routes: ROUTES,
     faults: FAULTS,
     envelope: JSON_RPC,
+    signsCards: true,
     claims: call => ENDPOINTS.has(call.endpoint) || call.endpoint === GRPC,
     decode(call) {
       if (call.transport === "document") return decodeCard(call);
@@ -55,6 +59,7 @@ export function createV03(options: V03Options): Dialect {
       const data = writeStep(step, closing);
       return data && { data: form === PROTO ? toEnclosed(data) : data };
     },
+    encodePush: (step, config) => toTaskPush(step, config, writeTask),
     encodeFault(fault, call) {
       const written = writeFault(fault, call, FAULTS);
       const { rpc: code, message } = written;
@@ -81,11 +86,15 @@ function decodeCard(call: WireCall): Operation {
 const VERSION_ONLY = { "A2A-Version": "0.3" };
 
 function encode(operation: Operation, answer: Answer, grpcAt: GrpcAt | undefined): Json {
+  const isProto = operation.form === PROTO;
+  if (answer.kind === "push" || answer.kind === "pushes" || answer.kind === "nothing")
+    return isProto ? toPushAnswer(answer) : writePush(answer);
   const said = write(answer, grpcAt);
-  return operation.form === PROTO ? toAnswer(operation, said) : said;
+  if (answer.kind === "card" && isProto) return { ...said, ...writeSecurityProto03(answer.security) };
+  return isProto ? toAnswer(operation, said) : said;
 }
 
-function write(answer: Answer, grpcAt: GrpcAt | undefined): JsonObject {
+function write(answer: Exclude<Answer, PushAnswer>, grpcAt: GrpcAt | undefined): JsonObject {
   switch (answer.kind) {
     case "task":
       return writeTask(answer.task);
@@ -96,9 +105,6 @@ function write(answer: Answer, grpcAt: GrpcAt | undefined): JsonObject {
     case "card":
       return writeCardOfficial03(answer, grpcAt);
     case "agents":
-    case "push":
-    case "pushes":
-    case "nothing":
       throw new Error("v0.3 has no word for a list of agents");
   }
 }

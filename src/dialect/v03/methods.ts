@@ -12,5 +12,5 @@ export const METHODS: Methods = {
     filter: readFilter(readParams(call)),
     view: readView(readParams(call), ""),
   }),
-  "agent/getAuthenticatedExtendedCard": () => ({ op: "extended-card" }),
+  "agent/getAuthenticatedExtendedCard": call => ({ op: "extended-card", base: call.base() }),
 };

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, type Part, TASK_STATES, type View } from "../../model/index.ts";
 import type { Send, WireCall } from "../../ports.ts";
-import { readData, readFile } from "../kind-read.ts";
+import { createPushReader, readData, readFile } from "../kind-read.ts";
 import { bad, isObject, member, needObject, readFlag, readMetadata, readObject, readText } from "../read.ts";
 import { readSend, type Spelling } from "../send.ts";
 import { PROTO_ROLES, PROTO_STATES } from "./names.ts";
@@ -36,6 +36,7 @@ const SPELLING: Spelling = {
   parts: "content",
   readPart,
   push: "pushNotification",
+  readPush: createPushReader("v03"),
 };
 
 /** The definition calls the message `request`; and `content` is `parts` for those who know the schema better. */

@@ -1,11 +1,14 @@
 import type { JsonObject } from "../../model/index.ts";
 import type { Operation, Route, WireCall } from "../../ports.ts";
-import { createKindMethods } from "../kind-methods.ts";
+import { createKindMethods, taskOf } from "../kind-methods.ts";
 import { decodeMethod, type Methods } from "../methods.ts";
+import { readPaging } from "../push-config.ts";
+import { readParams } from "../read.ts";
 import { OLDER, PATHS, readRest, routesBelow } from "../rest.ts";
 import { METHODS } from "./methods.ts";
 import { METHOD_NAMES } from "./names.ts";
 import { isProto, readProtoSend, toState } from "./proto-read.ts";
+import { toSchemaParams } from "./push.ts";
 
 const PUSH = PATHS.filter(([, path]) => path.startsWith("/tasks/{taskId}/"));
 
@@ -19,10 +22,19 @@ export const REST_ROUTES: readonly Route[] = routesBelow(OLDER, [
 /** The form that is not the one of JSON-RPC. */
 export const PROTO = "proto";
 
-const PROTO_METHODS: Methods = { ...METHODS, ...createKindMethods("v03", readProtoSend) };
+const PROTO_METHODS: Methods = {
+  ...METHODS,
+  ...createKindMethods("v03", readProtoSend),
+  // Only here does a list come in pages.
+  "tasks/pushNotificationConfig/list": call => ({
+    op: "push-list",
+    taskId: taskOf(call),
+    ...readPaging(readParams(call)),
+  }),
+};
 
 export function decodeRest(call: WireCall): Operation {
-  const params = readRest(call);
+  const params = toSchemaParams(call.method, readRest(call));
   const asked = { ...call, params, method: METHOD_NAMES[call.method] ?? call.method };
   return isProto(params) ? decodeProto(asked, params) : decodeMethod(asked, METHODS, "v0.3");
 }

@@ -2,13 +2,14 @@ import { Fault, type Json } from "../../model/index.ts";
 import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
 import { checkCardCall, type GrpcAt, writeCardHybrid, writeCardV1 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
+import { isWanted, toPush } from "../push.ts";
 import { endpointsOf } from "../rest.ts";
 import { SPOKEN, versionOf } from "../version.ts";
 import { FAULT_TABLES, writeFault } from "./faults.ts";
 import { decodeMethod, METHODS } from "./methods.ts";
 import { PROTOBUF } from "./protobuf.ts";
-import { isOlderPath, knowsOwnType, OWN_TYPE, REST_ROUTES, toMethodCall } from "./rest.ts";
-import { writeMessage, writePage, writeStep, writeTask } from "./write.ts";
+import { isOlderPath, knowsOwnType, MEDIA_TYPE, OWN_TYPE, REST_ROUTES, toMethodCall } from "./rest.ts";
+import { writeMessage, writePage, writePush, writeStep, writeTask } from "./write.ts";
 
 export interface V1Options {
   readonly errorTable: keyof typeof FAULT_TABLES;
@@ -47,6 +48,7 @@ export function createV1(options: V1Options): Dialect {
     routes: ROUTES,
     faults,
     envelope: JSON_RPC,
+    signsCards: true,
     claims(call) {
       if (call.endpoint === GRPC) return true;
       if (!ENDPOINTS.has(call.endpoint)) return false;
@@ -72,6 +74,8 @@ export function createV1(options: V1Options): Dialect {
       const data = writeStep(step);
       return data && { data };
     },
+    encodePush: (step, config) =>
+      isWanted(step, config) ? toPush(writeStep(step), PUSHED_TYPES[options.errorTable]) : null,
     encodeFault: fault => writeFault(fault, faults),
     replyHeaders(call, active) {
       const headers = call.transport === "rest" && knowsOwnType(call.headers) ? WITH_TYPE : VERSION_ONLY;
@@ -79,6 +83,9 @@ export function createV1(options: V1Options): Dialect {
     },
   };
 }
+
+/** v1 §4.3.3; edition 1.0.0 had no type of its own. */
+const PUSHED_TYPES = { "1.0.1": MEDIA_TYPE, "1.0.0": "application/json" } as const;
 
 const VERSION_ONLY = { "A2A-Version": "1.0" };
 const WITH_TYPE = { ...VERSION_ONLY, ...OWN_TYPE };
@@ -122,8 +129,10 @@ function encode(operation: Operation, answer: Answer, grpcAt: GrpcAt | undefined
         })),
       };
     case "push":
+      return writePush(answer);
     case "pushes":
+      return { configs: answer.configs.map(writePush), nextPageToken: answer.nextPageToken };
     case "nothing":
-      throw new Error("no push yet");
+      return {};
   }
 }

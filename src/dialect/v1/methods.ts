@@ -1,8 +1,10 @@
-import type { TaskId } from "../../model/index.ts";
+import type { JsonObject, TaskId } from "../../model/index.ts";
 import type { Operation, WireCall } from "../../ports.ts";
-import { type Decode, decodeMethod as decodeNamed, type Methods } from "../methods.ts";
+import { decodeMethod as decodeNamed, type Methods } from "../methods.ts";
+import { readPaging, readPush } from "../push-config.ts";
 import {
   isObject,
+  needId,
   readFlag,
   readId,
   readLastEventId,
@@ -13,7 +15,7 @@ import {
 import { readView } from "../send.ts";
 import { readFilter, readSend, readTask } from "./read.ts";
 
-const push: Decode = () => ({ op: "push-list", taskId: "" as TaskId });
+const readPushed = (params: JsonObject): TaskId => needId(params, "taskId", "") as TaskId;
 
 /** v1 §5.3: every method, and what it asks for. */
 export const METHODS: Methods = {
@@ -46,11 +48,24 @@ export const METHODS: Methods = {
     until: "terminal",
     ended: "fault",
   }),
-  CreateTaskPushNotificationConfig: push,
-  GetTaskPushNotificationConfig: push,
-  ListTaskPushNotificationConfigs: push,
-  DeleteTaskPushNotificationConfig: push,
-  GetExtendedAgentCard: () => ({ op: "extended-card" }),
+  CreateTaskPushNotificationConfig(call) {
+    const params = readParams(call);
+    const config = readPush(call, params, "", "v1");
+    return { op: "push-set", taskId: readPushed(params), config, field: "" };
+  },
+  GetTaskPushNotificationConfig(call) {
+    const params = readParams(call);
+    return { op: "push-get", taskId: readPushed(params), id: needId(params, "id", ""), none: "fault" };
+  },
+  ListTaskPushNotificationConfigs(call) {
+    const params = readParams(call);
+    return { op: "push-list", taskId: readPushed(params), ...readPaging(params) };
+  },
+  DeleteTaskPushNotificationConfig(call) {
+    const params = readParams(call);
+    return { op: "push-delete", taskId: readPushed(params), id: needId(params, "id", "") };
+  },
+  GetExtendedAgentCard: call => ({ op: "extended-card", base: call.base() }),
 };
 
 export function decodeMethod(call: WireCall): Operation {

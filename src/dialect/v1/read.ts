@@ -9,6 +9,7 @@ import {
 } from "../../model/index.ts";
 import type { ListFilter, Send, WireCall } from "../../ports.ts";
 import { readPart } from "../member-parts.ts";
+import { readPush } from "../push-config.ts";
 import { bad, member, needId, readCount, readFlag, readId, readText } from "../read.ts";
 import { readSend as readOfficialSend, type Spelling } from "../send.ts";
 import { STATES, STATES_BY_NUMBER } from "./names.ts";
@@ -23,6 +24,7 @@ const SPELLING: Spelling = {
   user: ["ROLE_USER", 1],
   readPart,
   push: "taskPushNotificationConfig",
+  readPush: (call, from, path) => readPush(call, from, path, "v1"),
 };
 
 export const readTask = (params: JsonObject): TaskId => needId(params, "id", "") as TaskId;

@@ -33,7 +33,7 @@ function readTenant(call: WireCall): string | undefined {
   return tenant;
 }
 
-const MEDIA_TYPE = "application/a2a+json";
+export const MEDIA_TYPE = "application/a2a+json";
 export const OWN_TYPE = { "Content-Type": MEDIA_TYPE };
 
 /** v1 §11.2: it should be this type. Those who know it say so; others get the one that edition 1.0.0 had. */

@@ -1,15 +1,21 @@
-import type {
-  Artifact,
-  Json,
-  JsonObject,
-  Message,
-  Step,
-  Task,
-  TaskEvent,
-  TaskStatus,
+import {
+  type Artifact,
+  defined,
+  type Json,
+  type JsonObject,
+  type Message,
+  metadataOf,
+  type PushAuthentication,
+  type PushConfig,
+  type Step,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+  type TaskStatus,
 } from "../../model/index.ts";
 import type { Page } from "../../ports.ts";
 import { writePart } from "../member-parts.ts";
+import { writeMore } from "../push-config.ts";
 import { ROLES, STATES } from "./names.ts";
 
 /** v1 §5.6: UTC, milliseconds, Z. */
@@ -23,7 +29,8 @@ export function writeTask(task: Task): JsonObject {
   };
   if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
   if (task.history.length > 0) out.history = task.history.map(writeMessage);
-  if (task.metadata) out.metadata = task.metadata;
+  const metadata = metadataOf(task);
+  if (metadata) out.metadata = metadata;
   return out;
 }
 
@@ -93,6 +100,22 @@ export function writeStep(step: Step): JsonObject | null {
       return null;
   }
 }
+
+/** v1 §4.3.1: flat, and with one scheme. */
+export function writePush({ taskId, config }: { taskId: TaskId; config: PushConfig }): JsonObject {
+  const { id, url, token, authentication } = config;
+  return defined<JsonObject>({
+    id,
+    taskId,
+    url,
+    token,
+    authentication: authentication && writeAuthentication(authentication),
+    ...writeMore(config),
+  });
+}
+
+const writeAuthentication = ({ schemes: [scheme], credentials }: PushAuthentication): JsonObject =>
+  defined<JsonObject>({ scheme, credentials });
 
 function writeStatusUpdate(task: Task, event?: TaskEvent): JsonObject {
   const out: Record<string, Json> = {

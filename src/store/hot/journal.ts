@@ -1,5 +1,16 @@
-import type { AgentName, Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
-import type { ListFilter, Name, Named, Shelf, ShelfChange, ShelfPlace, Shelved } from "../../ports.ts";
+import type { AgentName, Scope, Seq, Step, Task, TaskId, Usage } from "../../model/index.ts";
+import type {
+  Delivery,
+  ListFilter,
+  Name,
+  Named,
+  Shelf,
+  ShelfChange,
+  ShelfPlace,
+  Shelved,
+  UsageQuery,
+  UsageRow,
+} from "../../ports.ts";
 
 /** Where committed events are kept. Synchronous: a commit happens in one go or not at all. */
 export interface Journal {
@@ -10,18 +21,26 @@ export interface Journal {
   /** Steps after a place; `base` is the task as it stood there, if the caller still has it. */
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
   /** Writes all changes or throws and writes none. */
-  commit(changes: readonly Change[], puts: readonly Put[]): void;
+  commit(changes: readonly Change[], puts: readonly Put[], pushes: readonly PushChange[]): void;
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Named | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
+  count(scope: Scope): { readonly caller: number; readonly tenant: number };
+  spent(scope: Scope, day: number): { readonly caller: Usage; readonly tenant: Usage };
+  spentByAll(query: UsageQuery): readonly UsageRow[];
   /** What was put away: as `Shelf`, but at once. */
   shelved(place: ShelfPlace, range: Parameters<Shelf["list"]>[1]): readonly Shelved[];
+  readonly pushes: PushJournal;
   /** Tasks that are neither settled nor forgotten, in order of the arrival of their turns. */
   unfinished(): readonly Unfinished[];
   /** What lies beyond these bounds, the oldest first. To look for it may take long, so it is done aside. */
   outdated(agent: AgentName, bounds: Bounds): Promise<Outdated>;
   /** Takes it away in one commit, a long log in several. What has moved since it was found stays. What was touched. */
   prune(outdated: Outdated): readonly TaskId[];
+  /** Writes as a commit would, and changes nothing; throws if that is not possible. */
+  check(): void;
+  /** On disk, roughly. */
+  bytes(): number;
   close(): void;
 }
 
@@ -29,6 +48,29 @@ export interface Journal {
 export interface Put {
   readonly place: ShelfPlace;
   readonly changes: readonly ShelfChange[];
+}
+
+/** What one commit makes of a push config; null: it goes. Of a task that is not there, nothing is kept. */
+export interface PushChange {
+  readonly taskId: TaskId;
+  readonly id: string;
+  readonly delivery: Delivery | null;
+}
+
+/** The push configs that are committed. */
+export interface PushJournal {
+  /** In the order in which they were set. */
+  of(taskId: TaskId): readonly Delivery[];
+  /** Those that wait for something to happen; `behind`: it may have happened already. */
+  idle(): readonly (PushPlace & { readonly behind: boolean })[];
+  /** The first that wait for their time, the soonest first. */
+  waiting(max: number): readonly (PushPlace & { readonly dueAt: number })[];
+}
+export interface PushPlace {
+  readonly taskId: TaskId;
+  readonly id: string;
+  readonly host: string;
+  readonly place: number;
 }
 
 export interface Loaded {

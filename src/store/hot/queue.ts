@@ -10,26 +10,95 @@ export interface Queue {
   enter(item: Unfinished): void;
   /** A task has settled: the next one in its context may go. */
   leave(item: Unfinished): void;
-  /** Due tasks of these agents, in order of arrival, taken off the due list. */
+  /**
+   * Due tasks of these agents, taken off the due list: one from each tenant in turn, and there from each caller and
+   * agent, so that nobody waits behind all of somebody else's. Those of one caller and agent in order of arrival.
+   */
   take(agents: ReadonlySet<AgentName>, max: number): readonly Unfinished[];
   /** A taken task wants another run, before the others of its context. */
   again(item: Unfinished): void;
   /** Another task that is in its line: running, due or waiting. */
   before(item: Unfinished): TaskId | undefined;
+  /** All in line that do not run. */
+  waiting(): number;
   /** All in line, due or waiting or running, by agent. */
   count(): ReadonlyMap<AgentName, number>;
 }
 
-export function createQueue(onDue: () => void): Queue {
+/** How many runs a caller, and all callers of its tenant, may have at once. */
+export interface RunQuota {
+  readonly caller: number;
+  readonly tenant: number;
+}
+
+/** Due tasks of one caller and one agent. */
+interface Lane {
+  readonly agent: AgentName;
+  readonly scope: Scope;
+  readonly items: Map<TaskId, Unfinished>;
+}
+
+export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuota): Queue {
   const lines = new Map<string, Unfinished[]>();
-  const due = new Map<AgentName, Map<TaskId, Unfinished>>();
+  /** By tenant, and there by caller and agent. In turn: from where a task was taken, that goes to the end. */
+  const due = new Map<string, Map<string, Lane>>();
+  const running = createTally();
+  let waiting = 0;
+  /** A due task was left where it is, because too many of its caller's run. */
+  let held = false;
 
   const makeDue = (item: Unfinished): void => {
-    let ready = due.get(item.agent);
-    if (!ready) due.set(item.agent, (ready = new Map()));
-    ready.set(item.taskId, item);
+    const { agent, scope } = item;
+    const lanes = due.get(scope.tenant) ?? new Map<string, Lane>();
+    const key = laneOf(item);
+    const lane = lanes.get(key) ?? { agent, scope, items: new Map() };
+    due.set(scope.tenant, lanes);
+    lanes.set(key, lane);
+    lane.items.set(item.taskId, item);
     onDue();
   };
+  const end = (item: Unfinished): void => {
+    if (!running.remove(item)) waiting -= 1;
+    else if (held) {
+      held = false;
+      onDue();
+    }
+  };
+  const hasRoom = ({ scope }: Lane): boolean => {
+    const quota = quotaOf(scope);
+    const room = running.ofTenant(scope) < quota.tenant && running.ofCaller(scope) < quota.caller;
+    held ||= !room;
+    return room;
+  };
+
+  /** The next one of a tenant that may run. */
+  function takeOf(
+    tenant: string,
+    lanes: Map<string, Lane>,
+    agents: ReadonlySet<AgentName>,
+  ): Unfinished | undefined {
+    for (const [key, lane] of lanes) {
+      if (!agents.has(lane.agent) || !hasRoom(lane)) continue;
+      const item = lane.items.values().next().value as Unfinished;
+      lane.items.delete(item.taskId);
+      lanes.delete(key);
+      if (lane.items.size > 0) lanes.set(key, lane);
+      due.delete(tenant);
+      if (lanes.size > 0) due.set(tenant, lanes);
+      running.add(item);
+      waiting -= 1;
+      return item;
+    }
+    return undefined;
+  }
+
+  function withdraw(item: Unfinished): void {
+    const lanes = due.get(item.scope.tenant);
+    const lane = lanes?.get(laneOf(item));
+    if (!lanes || !lane?.items.delete(item.taskId) || lane.items.size > 0) return;
+    lanes.delete(laneOf(item));
+    if (lanes.size === 0) due.delete(item.scope.tenant);
+  }
 
   return {
     enter(item) {
@@ -37,8 +106,12 @@ export function createQueue(onDue: () => void): Queue {
       const line = lines.get(key);
       if (!line) {
         lines.set(key, [item]);
+        waiting += 1;
         makeDue(item);
-      } else if (!line.some(one => one.taskId === item.taskId)) line.push(item);
+      } else if (!line.some(one => one.taskId === item.taskId)) {
+        line.push(item);
+        waiting += 1;
+      }
     },
     leave(item) {
       const key = item.line;
@@ -46,7 +119,8 @@ export function createQueue(onDue: () => void): Queue {
       if (!line) return;
       const at = line.findIndex(one => one.taskId === item.taskId);
       if (at === -1) return;
-      due.get(item.agent)?.delete(item.taskId);
+      end(item);
+      withdraw(item);
       if (line.length === 1) lines.delete(key);
       else {
         line.splice(at, 1);
@@ -55,18 +129,22 @@ export function createQueue(onDue: () => void): Queue {
     },
     take(agents, max) {
       const taken: Unfinished[] = [];
-      for (const [agent, ready] of due) {
-        if (!agents.has(agent)) continue;
-        for (const item of ready.values()) {
-          if (taken.length === max) return taken;
-          ready.delete(item.taskId);
-          taken.push(item);
+      for (let before = -1; taken.length > before && taken.length < max; ) {
+        before = taken.length;
+        for (const [tenant, lanes] of [...due]) {
+          if (taken.length === max) break;
+          const item = takeOf(tenant, lanes, agents);
+          if (item) taken.push(item);
         }
       }
       return taken;
     },
-    again: makeDue,
+    again(item) {
+      if (running.remove(item)) waiting += 1;
+      makeDue(item);
+    },
     before: item => lines.get(item.line)?.find(one => one.taskId !== item.taskId)?.taskId,
+    waiting: () => waiting,
     count() {
       const counts = new Map<AgentName, number>();
       for (const line of lines.values())
@@ -75,6 +153,36 @@ export function createQueue(onDue: () => void): Queue {
     },
   };
 }
+
+/** How many tasks run, by caller and by tenant. */
+function createTally() {
+  const tasks = new Set<TaskId>();
+  const counts = new Map<string, number>();
+  const callerOf = ({ tenant, principal }: Scope): string => `${tenant}\n${principal}`;
+  function change({ scope }: Unfinished, by: 1 | -1): void {
+    for (const key of [scope.tenant, callerOf(scope)]) {
+      const count = (counts.get(key) ?? 0) + by;
+      if (count === 0) counts.delete(key);
+      else counts.set(key, count);
+    }
+  }
+  return {
+    ofTenant: ({ tenant }: Scope): number => counts.get(tenant) ?? 0,
+    ofCaller: (scope: Scope): number => counts.get(callerOf(scope)) ?? 0,
+    add(item: Unfinished): void {
+      tasks.add(item.taskId);
+      change(item, 1);
+    },
+    /** false: it was not running. */
+    remove(item: Unfinished): boolean {
+      const was = tasks.delete(item.taskId);
+      if (was) change(item, -1);
+      return was;
+    },
+  };
+}
+
+const laneOf = ({ agent, scope }: Unfinished): string => `${agent}\n${scope.principal}`;
 
 /** The line of a context: it belongs to one caller and one agent. */
 export const lineOf = (scope: Scope, agent: string, contextId: string): string =>

@@ -14,13 +14,13 @@ export function createShelf(journal: Journal, writer: Writer): Shelf {
       return journal.shelved(place, range);
     },
     async put(place, changes) {
-      for (const change of changes) check(change);
+      for (const change of changes) checkShelved(change);
       if (changes.length > 0) await writer.put({ place, changes });
     },
   };
 }
 
-function check({ key, value }: ShelfChange): void {
+export function checkShelved({ key, value }: ShelfChange): void {
   if (key === "" || key.length > LIMITS.shelfKeyCharsMax || key.includes("\0"))
     throw new Fault("too-large", `A key on a shelf has 1 to ${LIMITS.shelfKeyCharsMax} characters`);
   if (value !== undefined && JSON.stringify(value).length > LIMITS.shelfValueBytesMax)

@@ -10,15 +10,16 @@ import {
   type TaskId,
   taskNotFound,
 } from "../../model/index.ts";
-import type { Expected, Run, Store } from "../../ports.ts";
+import type { Beside, Expected, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
-import type { NewName, Unfinished } from "./journal.ts";
+import type { Journal, NewName, Unfinished } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
-import { createQueue, toItem, wantsRun } from "./queue.ts";
+import { createPushes } from "./pushes.ts";
+import { createQueue, type RunQuota, toItem, wantsRun } from "./queue.ts";
 import { createShelf } from "./shelf.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWriter } from "./writer.ts";
@@ -27,12 +28,17 @@ export interface HotParts extends CacheParts {
   /** Never goes back. */
   readonly now: () => number;
   readonly leaseMs: number;
+  readonly runQuota: (scope: Scope) => RunQuota;
   /** Called once for each task in a commit, after it. */
   readonly onCommitted: (taskId: TaskId) => void;
   /** A task has become due. */
   readonly onDue: () => void;
+  /** There may be something to deliver. */
+  readonly onPushDue: () => void;
   /** What is recorded of a task cannot be read. */
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
+  /** Whoever watches what is written stands around the journal. */
+  readonly aroundJournal?: ((journal: Journal) => Journal) | undefined;
 }
 
 type Created = TaskEvent & { type: "created" };
@@ -50,18 +56,22 @@ const PAUSE_MS = 1_000;
 export function createHotStore(parts: HotParts): Store {
   const { journal, now } = parts;
   const cache = createCache(parts);
-  const queue = createQueue(parts.onDue);
+  const queue = createQueue(parts.onDue, parts.runQuota);
   const leases = createLeases({ now, leaseMs: parts.leaseMs });
   const pages = createPages(journal, parts.hotTasksMax);
   const names = createNames(journal);
   const writer = createWriter({
-    journal,
+    journal: parts.aroundJournal ? parts.aroundJournal(journal) : journal,
     cache,
     now,
-    onCommitted: parts.onCommitted,
+    onCommitted(taskId) {
+      parts.onCommitted(taskId);
+      pushes.moved(taskId);
+    },
     onRefused: takeBack,
     isRunning: taskId => leases.holder(taskId) !== undefined,
   });
+  const pushes = createPushes({ ...parts, writer, cache, onDue: parts.onPushDue });
   const upkeep = createUpkeep({ journal, now, isClosed: () => closed, isIdle, forget });
   let closed = false;
   let paused = false;
@@ -72,6 +82,7 @@ export function createHotStore(parts: HotParts): Store {
     taskId: TaskId,
     events: readonly TaskEvent[],
     expected: Expected,
+    beside: Beside | undefined,
   ): Promise<void> {
     if (closed) throw new Fault("unavailable", "The store is closed");
     const entry = open(scope, taskId, events[0]);
@@ -80,8 +91,11 @@ export function createHotStore(parts: HotParts): Store {
     if ("free" in expected && expected.free) checkFree(scope, before ?? (events[0] as Created));
     const given = namesIn(events, entry.seq + 1);
     if (given.length > 0) names.check(scope, agentOf(before, events), taskId, given);
+    const after = entry.seq;
+    if (beside) pushes.check(taskId, beside.push);
     const done = writer.record(entry, events);
     if (given.length > 0) keepNames(entry, given, done);
+    if (beside) pushes.put(entry, beside.push, after).catch(() => {});
     follow(entry, before);
     return done;
   }
@@ -162,10 +176,11 @@ export function createHotStore(parts: HotParts): Store {
     const entry = cache.find(scope, taskId);
     if (!entry?.task || !wantsRun(entry.task)) return null;
     const attempt = entry.task.attempt + 1;
-    const afterCrash = entry.task.status.state === "working";
+    const { state, at: dueAt } = entry.task.status;
     leases.grant(taskId, worker, attempt);
     writer.record(entry, [{ type: "started", attempt }]);
-    return { scope: entry.scope, worker, attempt, afterCrash, task: entry.task };
+    const { scope: owner, task } = entry;
+    return { scope: owner, worker, attempt, afterCrash: state === "working", dueAt, task };
   }
 
   /** One task that cannot be read must not stop the others. */
@@ -220,7 +235,7 @@ export function createHotStore(parts: HotParts): Store {
   }
 
   function isIdle(taskId: TaskId): boolean {
-    return !cache.peek(taskId)?.dirty && leases.holder(taskId) === undefined;
+    return !cache.peek(taskId)?.dirty && leases.holder(taskId) === undefined && !pushes.isHeld(taskId);
   }
 
   /** Whoever still reads the task must look again. */
@@ -228,17 +243,25 @@ export function createHotStore(parts: HotParts): Store {
     const entry = cache.peek(taskId);
     if (entry) cache.forget(entry);
     pages.forget(taskId);
+    pushes.forget(taskId);
     parts.onCommitted(taskId);
   }
 
   return {
     lastAt: journal.lastAt,
+    nodes: () => 1,
     upkeep,
     shelf: createShelf(journal, writer),
+    pushes: pushes.pushes,
+    deliveries: pushes.deliveries,
+    usage: {
+      spent: async (scope, day) => journal.spent(scope, day),
+      report: async query => journal.spentByAll(query),
+    },
     log: {
-      append(scope, taskId, events, expected) {
+      append(scope, taskId, events, expected, beside) {
         try {
-          return append(scope, taskId, events, expected);
+          return append(scope, taskId, events, expected, beside);
         } catch (error) {
           // What came first may not be committed yet; the writer can only look at it when it is.
           const told = (): never => {
@@ -260,6 +283,9 @@ export function createHotStore(parts: HotParts): Store {
         if (!entry?.visible) return null;
         return { task: entry.visible, seq: entry.committed as Seq, since: entry.since as Seq };
       },
+      async count(scope) {
+        return journal.count(scope);
+      },
       async list(scope, agent, filter) {
         const cursor = readCursor(filter.pageToken, writer.committedRev);
         const { places, total } = journal.list(scope, agent, filter, cursor);
@@ -279,11 +305,12 @@ export function createHotStore(parts: HotParts): Store {
         return leases.renew(run);
       },
       async release(run) {
-        const done = append(run.scope, run.task.id, [{ type: "released" }], { run });
+        const done = append(run.scope, run.task.id, [{ type: "released" }], { run }, undefined);
         leases.drop(run.task.id);
         queue.again(toItem(run.scope, run.task));
         await done;
       },
+      waiting: queue.waiting,
       async unfinished() {
         return queue.count();
       },

@@ -1,4 +1,4 @@
-import { LIMITS, type Retention, type TaskId } from "../../model/index.ts";
+import { Fault, LIMITS, type Retention, type TaskId } from "../../model/index.ts";
 import type { Upkeep } from "../../ports.ts";
 import type { Bounds, Journal, Outdated, Place } from "./journal.ts";
 
@@ -33,6 +33,17 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
         await pause(LIMITS.sweepPauseMs);
       }
       return count;
+    },
+    async check() {
+      if (parts.isClosed()) throw new Fault("unavailable", "The store is closed");
+      try {
+        journal.check();
+      } catch (cause) {
+        throw new Fault("unavailable", "The store cannot write now", {}, cause);
+      }
+    },
+    async bytes() {
+      return parts.isClosed() ? 0 : journal.bytes();
     },
   };
 }

@@ -1,20 +1,10 @@
-import {
-  accepts,
-  apply,
-  Fault,
-  isHidden,
-  isTerminal,
-  LIMITS,
-  type Seq,
-  type Task,
-  type TaskEvent,
-  type TaskId,
-} from "../../model/index.ts";
+import { Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
+import { checkRoom, extend, hasArrived, wantsSnapshot } from "./end.ts";
 import { type Entry, NO_NAMES } from "./entry.ts";
-import type { Change, Journal, Put } from "./journal.ts";
-import { HotStep } from "./step.ts";
+import type { Change, Journal, PushChange, Put } from "./journal.ts";
+import type { HotStep } from "./step.ts";
 
 export interface WriterParts {
   readonly journal: Journal;
@@ -34,6 +24,8 @@ export interface Writer {
   record(entry: Entry, events: readonly TaskEvent[]): Promise<void>;
   /** Puts something on a shelf, in the same commit. */
   put(put: Put): Promise<void>;
+  /** Changes a push config, likewise. */
+  push(change: PushChange): Promise<void>;
   /** What is recorded but not yet committed. */
   readonly pending: Promise<void> | null;
   /** The newest revision that can be read. */
@@ -48,8 +40,7 @@ export function createWriter(parts: WriterParts): Writer {
   let committedRev = newestRev;
 
   function record(entry: Entry, events: readonly TaskEvent[]): Promise<void> {
-    if (entry.seq + events.length > LIMITS.eventsMax && events.some(isMore))
-      throw new Fault("too-large", `A task has at most ${LIMITS.eventsMax} events`);
+    checkRoom(entry.seq, events);
     const before = entry.task;
     const { at, entries, done } = (batch ??= begin());
     extend(entry, events, at);
@@ -71,6 +62,12 @@ export function createWriter(parts: WriterParts): Writer {
     return batch.done;
   }
 
+  function push(change: PushChange): Promise<void> {
+    batch ??= begin();
+    batch.pushes.push(change);
+    return batch.done;
+  }
+
   function begin(): Batch {
     setImmediate(flush);
     return createBatch(parts.now());
@@ -81,11 +78,12 @@ export function createWriter(parts: WriterParts): Writer {
     if (!writing) return;
     batch = null;
     // All that was to be written may have been refused.
-    if (writing.entries.length === 0 && writing.puts.length === 0) return writing.resolve();
+    const { entries, puts, pushes } = writing;
+    if (entries.length === 0 && puts.length === 0 && pushes.length === 0) return writing.resolve();
     cache.cool();
     const changes = writing.entries.map(toChange);
     try {
-      journal.commit(changes, writing.puts);
+      journal.commit(changes, puts, pushes);
     } catch (cause) {
       parts.onRefused(writing.entries);
       writing.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
@@ -130,6 +128,7 @@ export function createWriter(parts: WriterParts): Writer {
   return {
     record,
     put,
+    push,
     flush,
     get pending() {
       return batch?.done ?? null;
@@ -138,57 +137,4 @@ export function createWriter(parts: WriterParts): Writer {
       return committedRev;
     },
   };
-}
-
-/** What a full log no longer takes; an end, a cancel and a start always have room. */
-const isMore = (event: TaskEvent): boolean =>
-  event.type === "artifact" ||
-  event.type === "usage" ||
-  event.type === "noted" ||
-  event.type === "incoming" ||
-  (event.type === "status" && event.state === "working");
-
-/** A run that was given back keeps its place. */
-const hasArrived = (before: Task | null, task: Task | null): boolean =>
-  before?.turn !== task?.turn || (task?.status.state === "submitted" && before?.status.state !== "working");
-
-/** Puts the events at the hot end of a log; if the lifecycle refuses one, none of them. */
-function extend(entry: Entry, events: readonly TaskEvent[], at: number): void {
-  const { task, last, seq } = entry;
-  for (const event of events) {
-    if (accepts(entry.task, event)) extendByOne(entry, event, at);
-    else {
-      const refusal = refused(entry.taskId, entry.task, event);
-      entry.steps.length -= entry.seq - seq;
-      Object.assign(entry, { task, last, seq });
-      throw refusal;
-    }
-  }
-}
-
-function extendByOne(entry: Entry, event: TaskEvent, at: number): void {
-  const seq = (entry.seq + 1) as Seq;
-  // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
-  const lazy = event.type === "artifact";
-  if (!lazy) entry.task = apply(entry.last?.task ?? entry.task, { seq, at, event });
-  entry.last = new HotStep(seq, at, event, entry.last ?? entry.task, lazy ? null : entry.task);
-  entry.steps.push(entry.last);
-  entry.seq = seq;
-}
-
-/** From here on a log is long: to fold so many events takes about as long as to read the task from a snapshot. */
-const LONG = 1_000;
-
-/**
- * At the end, and for long logs when they have doubled, so that all snapshots together cost no more than the log.
- * A short log needs none: to fold a few events costs less than to write the task twice.
- */
-function wantsSnapshot(entry: Entry, task: Task): boolean {
-  const since = entry.seq - entry.snapshotSeq;
-  return since >= (isTerminal(task.status.state) ? LONG : Math.max(LONG, entry.snapshotSeq));
-}
-
-function refused(taskId: TaskId, task: Task | null, event: TaskEvent): Fault {
-  const state = task?.status.state ?? "not there";
-  return new Fault("conflict", `A task that is ${state} takes no ${event.type}`, { taskId });
 }

@@ -16,7 +16,9 @@ import type { ListFilter, Name, Named } from "../../ports.ts";
 import { belongsTo } from "../hot/entry.ts";
 import type { Bounds, Change, Journal, Listing, Loaded, Outdated, Place } from "../hot/journal.ts";
 import { toItem } from "../hot/queue.ts";
+import { createPushTable } from "./pushes.ts";
 import { createShelves } from "./shelf.ts";
+import { createUsages } from "./usage.ts";
 
 interface Kept {
   readonly scope: Scope;
@@ -37,12 +39,18 @@ export function createMemoryJournal(): Journal {
   const kept = new Map<TaskId, Kept>();
   const names = new Map<string, Named>();
   const shelves = createShelves();
+  const usages = createUsages();
+  const pushes = createPushTable(taskId => {
+    const one = kept.get(taskId);
+    return one && seqOf(one);
+  });
   const keyOf = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: Name): string =>
     JSON.stringify([tenant, principal, agent, kind, name]);
 
   function keep(change: Change): void {
     const one = kept.get(change.task.id) ?? begin(change);
     one.task = change.task;
+    usages.keep(change);
     for (const { seq, at, event } of change.steps)
       one.events.push({ seq, at, event: event as Recorded["event"] });
     for (const { kind, name, ...named } of change.names) {
@@ -61,6 +69,7 @@ export function createMemoryJournal(): Journal {
 
   function remove(one: Kept): void {
     kept.delete(one.task.id);
+    pushes.clear(one.task.id);
     const { scope, task } = one;
     for (const name of one.names) names.delete(keyOf(scope, task.agent, name));
     if (!isContextKnown(one)) shelves.clear({ scope, agent: task.agent, shelf: task.contextId });
@@ -99,12 +108,20 @@ export function createMemoryJournal(): Journal {
         return { ...recorded, taskId, contextId: (task as Task).contextId, task: task as Task };
       });
     },
-    commit(changes, puts) {
+    commit(changes, puts, configs) {
       for (const change of changes) keep(change);
       for (const put of puts) shelves.put(put);
+      for (const change of configs) pushes.keep(change);
     },
     named: (scope, agent, name) => names.get(keyOf(scope, agent, name)) ?? null,
+    count: scope => {
+      const tenant = [...kept.values()].filter(one => one.scope.tenant === scope.tenant);
+      return { tenant: tenant.length, caller: tenant.filter(one => belongsTo(one, scope)).length };
+    },
+    spent: usages.spent,
+    spentByAll: usages.spentByAll,
     shelved: shelves.list,
+    pushes: pushes.journal,
     list(scope, agent, filter, cursor): Listing {
       const matching = [...kept.values()].filter(one => matches(one, scope, agent, filter));
       const places = matching
@@ -131,6 +148,8 @@ export function createMemoryJournal(): Journal {
       for (const one of compacted) Object.assign(one, { since: seqOf(one), base: one.task, events: [] });
       return [...gone, ...compacted].map(one => one.task.id);
     },
+    check() {},
+    bytes: () => 0,
     close() {
       kept.clear();
       names.clear();

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
+import { FIRST_SETTLED } from "../rows/states.ts";
 import { createTaskCheck } from "./examine-task.ts";
 import { type OpenedToRead, openToRead, requireSchema } from "./open.ts";
-import { FIRST_SETTLED } from "./states.ts";
 import { runThread, tell, type Watch } from "./thread.ts";
 
 /** What there is in a store, and what is wrong with it. */
@@ -106,6 +106,8 @@ const ORPHANS: Readonly<Record<string, string>> = {
   "rows of logs without a task": "segment WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = segment.task)",
   "names without a task": "name WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = name.task)",
   "names without an owner": "name WHERE NOT EXISTS (SELECT 1 FROM owner WHERE id = name.owner)",
+  "push configs without a task": "push WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = push.task)",
+  "push configs that cannot be read": "push WHERE NOT json_valid(more)",
   "tasks without an owner": "task WHERE NOT EXISTS (SELECT 1 FROM owner WHERE id = task.owner)",
 };
 

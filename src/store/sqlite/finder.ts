@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentName, TaskId } from "../../model/index.ts";
 import type { Bounds, Outdated, Place } from "../hot/journal.ts";
-import { FIRST_SETTLED, FIRST_TERMINAL } from "./states.ts";
+import { FIRST_SETTLED, FIRST_TERMINAL } from "../rows/states.ts";
 
 interface Row {
   readonly id: string;

@@ -4,10 +4,16 @@ import { createSqliteJournal } from "./journal.ts";
 import { startKeeper } from "./keeper.ts";
 import { type OpenParts, openDatabase } from "./open.ts";
 
+export type { TaskStory } from "../rows/story.ts";
+export { createSqliteTokenBook } from "./access.ts";
 export { copyStore } from "./copy.ts";
 export { examineStore, type Report } from "./examine.ts";
+export { openToLeave } from "./leave.ts";
 export { StoreRefusal } from "./open.ts";
 export { type Purged, purgeStore } from "./purge.ts";
+export { countSealed, type Resealed, resealStore } from "./reseal.ts";
+export { readStory } from "./story.ts";
+export { usageOf } from "./usage.ts";
 
 /** The embedded store: one folder, one process, survives a kill at any moment. */
 export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">): Store {

@@ -15,15 +15,19 @@ import {
 } from "../../model/index.ts";
 import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
 import { lineOf } from "../hot/queue.ts";
-import { contextKey } from "./keys.ts";
+import { contextKey } from "../rows/keys.ts";
+import { pack, unpack } from "../rows/pack.ts";
+import { FIRST_SETTLED, STATES } from "../rows/states.ts";
+import { createCounts } from "./counts.ts";
 import { createLister } from "./list.ts";
 import { createNameTable } from "./names.ts";
 import { newestIn } from "./newest.ts";
 import { createOwners } from "./owners.ts";
-import { pack, unpack } from "./pack.ts";
+import { createProbe } from "./probe.ts";
 import { createPruner } from "./prune.ts";
+import { createPushTable } from "./pushes.ts";
 import { createShelfTable } from "./shelf.ts";
-import { FIRST_SETTLED, STATES } from "./states.ts";
+import { createUsageTable } from "./usage.ts";
 
 interface TaskRow {
   readonly id: string;
@@ -58,6 +62,9 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
   const rollback = db.prepare("ROLLBACK");
   const names = createNameTable(db, owners);
   const shelf = createShelfTable(db, owners);
+  const pushes = createPushTable(db, owners);
+  const counts = createCounts(db);
+  const usage = createUsageTable(db);
   const writers = createWriters(db, owners.idOf, names.write);
   const one = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
@@ -106,11 +113,15 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       const steps = unfold(segmentsOf(found, from), taskId, from, start, { after, max });
       return steps.slice(after - from, after - from + max);
     },
-    commit(changes, puts) {
+    commit(changes, puts, configs) {
       begin.run();
       try {
-        for (const change of changes) writers.write(change);
+        for (const change of changes) {
+          writers.write(change);
+          if (change.task.usage) usage.write(change, () => owners.idOf(change.scope, change.task.agent));
+        }
         for (const put of puts) shelf.put(put);
+        for (const change of configs) pushes.write(change);
         commit.run();
       } catch (error) {
         if (db.isTransaction) rollback.run();
@@ -118,9 +129,14 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
         throw error;
       }
       owners.keepNew();
+      for (const { isNew, scope } of changes) if (isNew) counts.change(scope, 1);
     },
     named: names.find,
+    count: counts.count,
+    spent: usage.spent,
+    spentByAll: usage.spentByAll,
     shelved: shelf.list,
+    pushes: pushes.journal,
     list: createLister(db, owners),
     unfinished() {
       const rows = db
@@ -131,7 +147,10 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       return (rows as unknown as TaskRow[]).map(found => toUnfinished(found, owners));
     },
     outdated: find,
-    prune: createPruner(db, load),
+    prune: createPruner(db, load, gone => {
+      for (const owner of gone) counts.change(owners.scopeOf(owner), -1);
+    }),
+    ...createProbe(db),
     close() {
       db.close();
       onClose();

@@ -2,9 +2,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { TaskId } from "../../model/index.ts";
 import type { ListFilter } from "../../ports.ts";
 import type { Journal } from "../hot/journal.ts";
-import { contextKey } from "./keys.ts";
+import { contextKey } from "../rows/keys.ts";
+import { STATES } from "../rows/states.ts";
 import type { Owners } from "./owners.ts";
-import { STATES } from "./states.ts";
 
 /**
  * A page of a list, in order of revision as it was when the first page was made. A task whose status has moved since

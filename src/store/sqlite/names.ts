@@ -1,10 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Scope, Seq, TaskId } from "../../model/index.ts";
 import type { Journal, NewName } from "../hot/journal.ts";
+import { KINDS } from "../rows/names.ts";
 import type { Owners } from "./owners.ts";
-
-/** A kind's number on disk; an alias, which is not the name of a call, stands in the row of its task. */
-export const KINDS: Readonly<Record<NewName["kind"], number>> = { alias: 0, key: 1, message: 2 };
 
 interface NameRow {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { timeOfKey } from "../../model/index.ts";
-import { FIRST_TERMINAL } from "./states.ts";
+import { FIRST_TERMINAL } from "../rows/states.ts";
 
 /** All events of a row have one time, and the row begins with it: see `pack`. */
 const LAST_SAID =

@@ -46,7 +46,7 @@ export function openDatabase(parts: OpenParts): Opened {
   }
 }
 
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
@@ -106,7 +106,7 @@ function holder(pidFile: string): string {
   }
 }
 
-function asRefusal(error: unknown, file: string): unknown {
+export function asRefusal(error: unknown, file: string): unknown {
   const { errcode, errstr } = error as { errcode?: number; errstr?: string };
   if (errcode === undefined) return error;
   return new StoreRefusal(
@@ -193,6 +193,6 @@ function readable(db: DatabaseSync, file: string): { readonly db: DatabaseSync; 
   }
 }
 
-function pragma(db: DatabaseSync, name: string): number {
+export function pragma(db: DatabaseSync, name: string): number {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] as number;
 }

@@ -4,6 +4,7 @@ import type { Journal, Place } from "../hot/journal.ts";
 
 interface Row {
   readonly key: number;
+  readonly owner: number;
   readonly snapshot_seq: number;
   readonly since: number;
   /** The last row of its log; null: the log is in the row of the task. */
@@ -16,14 +17,20 @@ interface Folded {
 }
 
 /** Takes tasks and events away. A long log goes in several commits, and can be read between them. */
-export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded | null): Journal["prune"] {
+export function createPruner(
+  db: DatabaseSync,
+  load: (taskId: TaskId) => Folded | null,
+  /** After the commit: whose tasks are gone, once for each. */
+  onRemoved: (owners: readonly number[]) => void,
+): Journal["prune"] {
+  let removed: number[] = [];
   const find = db.prepare(
-    "SELECT key, snapshot_seq, since, (SELECT max(last) FROM segment WHERE segment.task = key) AS last " +
+    "SELECT key, owner, snapshot_seq, since, (SELECT max(last) FROM segment WHERE segment.task = key) AS last " +
       "FROM task WHERE key = ? AND id = ? AND rev = ?",
   );
   const isLong = db.prepare(`SELECT 1 FROM segment WHERE task = ? LIMIT 1 OFFSET ${LIMITS.sweepRowsMax}`);
   const unshelve = createUnshelver(db);
-  const removals = ["segment WHERE task", "name WHERE task", "task WHERE key"].map(what =>
+  const removals = ["segment WHERE task", "name WHERE task", "push WHERE task", "task WHERE key"].map(what =>
     db.prepare(`DELETE FROM ${what} = ?`),
   );
   const snapshot = db.prepare("UPDATE task SET snapshot_seq = ?, snapshot = ?, whole = NULL WHERE key = ?");
@@ -48,6 +55,7 @@ export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded 
     if (isLong.get(row.key) && shorten(place.taskId, row, 0, [drop])) return true;
     unshelve(row.key);
     for (const removal of removals) removal.run(row.key);
+    removed.push(row.owner);
     return true;
   }
 
@@ -83,10 +91,12 @@ export function createPruner(db: DatabaseSync, load: (taskId: TaskId) => Folded 
   }
 
   return ({ tasks, logs }) => {
+    removed = [];
     db.exec("BEGIN IMMEDIATE");
     try {
       const touched = [...tasks.filter(remove), ...logs.filter(compact)];
       db.exec("COMMIT");
+      onRemoved(removed);
       return touched.map(({ taskId }) => taskId);
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");

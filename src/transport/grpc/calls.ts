@@ -8,10 +8,20 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { Fault, type Json, type JsonObject } from "../../model/index.ts";
-import type { Frame, Headers, Log, Pipeline, WireCall, WireReply } from "../../ports.ts";
+import type {
+  Frame,
+  Headers,
+  Log,
+  Met,
+  PeerCertificate,
+  Pipeline,
+  WireCall,
+  WireReply,
+} from "../../ports.ts";
+import type { Codec } from "../../protobuf/codec.ts";
+import { toPeer } from "../peer.ts";
 import type { Readers } from "../readers.ts";
 import type { Streams } from "../sse.ts";
-import type { Codec } from "./codec.ts";
 import { createPacer } from "./pacer.ts";
 import { toMetadata, toStatus } from "./status.ts";
 
@@ -39,7 +49,6 @@ type Asking = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buf
 
 const NO_QUERY = new URLSearchParams();
 const NO_VARS = {};
-const NO_CERTIFICATE = (): undefined => undefined;
 
 /** Calls of gRPC to calls of ours, and replies back. */
 export function createCalls(parts: CallParts) {
@@ -47,8 +56,16 @@ export function createCalls(parts: CallParts) {
   /** All readers of a step share its frame, and so its bytes. */
   const known = new WeakMap<Frame, Buffer>();
 
-  function ask(method: Method, call: Asking): Promise<WireReply> | WireReply {
+  async function ask(method: Method, call: Asking): Promise<WireReply> {
     const headers = toHeaders(call.metadata);
+    const certificate = certificateOf(call);
+    let met: Met;
+    try {
+      met = await pipeline.meet({ headers, certificate }, headers["a2a-agent"]);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return pipeline.refuse(toCall(method, call, headers, {}), error);
+    }
     let params: Json;
     try {
       params = method.takes.decode(call.request);
@@ -56,7 +73,7 @@ export function createCalls(parts: CallParts) {
       const fault = new Fault("parse", "The message cannot be read; is it of another version?");
       return pipeline.refuse(toCall(method, call, headers, {}), fault);
     }
-    return pipeline.handle(toCall(method, call, headers, params as JsonObject));
+    return pipeline.handle(toCall(method, call, headers, params as JsonObject), met);
   }
 
   function toCall(method: Method, call: Asking, headers: Headers, said: JsonObject): WireCall {
@@ -66,12 +83,13 @@ export function createCalls(parts: CallParts) {
       endpoint: method.endpoint,
       vars: agent === undefined ? NO_VARS : { agent },
       headers,
-      certificate: NO_CERTIFICATE,
+      certificate: certificateOf(call),
       query: NO_QUERY,
       base: parts.base,
       method: method.name,
       params,
       metadata: undefined,
+      bytes: call.request.length,
       signal: parts.readers.signalOf(call, "cancelled"),
     };
   }
@@ -136,6 +154,10 @@ export function createCalls(parts: CallParts) {
 
   return { unary, streaming };
 }
+
+/** grpc-js tells only of certificates that are trusted. */
+const certificateOf = (call: Asking) => (): PeerCertificate | undefined =>
+  toPeer(call.getAuthContext().sslPeerCertificate ?? {});
 
 /** The stream ends before the task does; whoever reads on later gets the rest. */
 function leave(call: ServerWritableStream<Buffer, Buffer>, why: string, metadata: Metadata): void {

@@ -1,7 +1,7 @@
 import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
+import { createCodecs } from "../../protobuf/codec.ts";
+import type { Schema } from "../../protobuf/schema.ts";
 import type { Streams } from "../sse.ts";
-import { createCodecs } from "./codec.ts";
-import type { Schema } from "./schema.ts";
 
 /** The standard health checks of gRPC: what load balancers and probes ask. */
 export const HEALTH: Schema = {

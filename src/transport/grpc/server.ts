@@ -1,10 +1,10 @@
 import type { Duplex } from "node:stream";
 import { Server, ServerCredentials, type UntypedHandleCall } from "@grpc/grpc-js";
+import { createCodecs } from "../../protobuf/codec.ts";
+import type { Schema } from "../../protobuf/schema.ts";
 import { createReaders, HOLD_MS } from "../readers.ts";
 import { type CallParts, createCalls, type Method } from "./calls.ts";
-import { createCodecs } from "./codec.ts";
 import { createHealth, HEALTH } from "./health.ts";
-import type { Schema } from "./schema.ts";
 
 export interface GrpcServerParts extends Omit<CallParts, "readers"> {
   readonly schemas: readonly Schema[];

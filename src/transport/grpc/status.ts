@@ -1,23 +1,7 @@
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import type { WireFault, WireReply } from "../../ports.ts";
-import { createCodecs } from "./codec.ts";
-import type { Schema } from "./schema.ts";
+import { DETAILS } from "../../protobuf/details.ts";
 
-/** Google's package for errors, as far as anything of it is said here. */
-const RPC: Schema = {
-  package: "google.rpc",
-  service: "",
-  rpcs: {},
-  enums: {},
-  messages: {
-    Status: { code: "int32 1", message: "string 2", details: "Any[] 3" },
-    ErrorInfo: { reason: "string 1", domain: "string 2", metadata: "map<string> 3" },
-    BadRequest: { fieldViolations: "FieldViolation[] 1" },
-    FieldViolation: { field: "string 1", description: "string 2" },
-  },
-};
-
-const DETAILS = createCodecs(RPC)("Status");
 const TYPES: ReadonlySet<unknown> = new Set(
   ["ErrorInfo", "BadRequest"].map(name => `type.googleapis.com/google.rpc.${name}`),
 );

@@ -37,6 +37,10 @@ export async function call(
   }
 }
 
+/** A refusal that tells to come back. */
+const isPassing = (error: { readonly message?: string } | undefined): boolean =>
+  /try again|nothing was recorded/.test(error?.message ?? "");
+
 /** The server answered, and it was no. */
 class Refused extends Error {}
 
@@ -49,13 +53,14 @@ async function send(base: string, speaker: Speaker, text: string): Promise<unkno
   const { method, params } = speaker.call(text, "send");
   const headers = { accept: "application/json", ...keyOf(speaker, text) };
   const { status, body } = await rpc(base + speaker.path, method, params, headers);
-  if (status === 503) throw new Error("stopping");
+  if (status === 503 || isPassing(body?.error)) throw new Error("not now");
   if (status !== 200 || body.error) throw new Refused(`${speaker.name}: ${status} ${JSON.stringify(body)}`);
   return body.result;
 }
 
 async function read(base: string, speaker: Speaker, text: string, events: SseEvent[]): Promise<undefined> {
   for await (const event of await replay(base, speaker, text, events.at(-1)?.id)) {
+    if (isPassing(event.data.error)) throw new Error("not now");
     if (event.data.error) throw new Refused(`${speaker.name}: ${JSON.stringify(event.data)}`);
     events.push(event);
   }
@@ -74,8 +79,11 @@ export async function replay(
     ...keyOf(speaker, text),
     ...place,
   });
-  if (stream.status === 503) throw new Error("stopping");
-  if (!stream.headers.get("content-type")?.startsWith("text/event-stream"))
-    throw new Refused(`${speaker.name}: ${stream.status}, no stream`);
+  if (stream.status === 503) throw new Error("not now");
+  if (!stream.headers.get("content-type")?.startsWith("text/event-stream")) {
+    const told = await stream.text();
+    if (isPassing({ message: told })) throw new Error("not now");
+    throw new Refused(`${speaker.name}: ${stream.status}, no stream but ${told}`);
+  }
   return stream;
 }

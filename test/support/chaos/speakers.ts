@@ -34,16 +34,31 @@ const first = (name: string, path: string, message: (text: string) => object, wi
   }),
 });
 
-export const SPEAKERS: readonly Speaker[] = [
-  {
-    name: "v1",
-    path: `/agents/${AGENT}`,
-    headers: { "a2a-version": "1.0" },
-    call: (text, how) => ({
-      method: how === "send" ? "SendMessage" : "SendStreamingMessage",
-      params: { message: message(text, { text }, "ROLE_USER") },
-    }),
+const v1: Speaker = {
+  name: "v1",
+  path: `/agents/${AGENT}`,
+  headers: { "a2a-version": "1.0" },
+  call: (text, how) => ({
+    method: how === "send" ? "SendMessage" : "SendStreamingMessage",
+    params: { message: message(text, { text }, "ROLE_USER") },
+  }),
+};
+
+/** One who has updates delivered to a webhook as well: to the path that is called like the text. */
+export const withWebhook = (url: string): Speaker => ({
+  ...v1,
+  name: "v1 with a webhook",
+  call(text, how) {
+    const { method, params } = v1.call(text, how);
+    return {
+      method,
+      params: { ...params, configuration: { taskPushNotificationConfig: { url: `${url}/${text}` } } },
+    };
   },
+});
+
+export const SPEAKERS: readonly Speaker[] = [
+  v1,
   kindred("v03", `/agents/${AGENT}`),
   kindred("v02", `/agents/${AGENT}`, { "a2a-version": "0.2" }),
   kindred("langgraph", `/a2a/${AGENT}`),

@@ -3,6 +3,8 @@ import { sql as names } from "./0002.ts";
 import { sql as compacted } from "./0003.ts";
 import { sql as arrived } from "./0004.ts";
 import { sql as shelf } from "./0005.ts";
+import { sql as usage } from "./0006.ts";
+import { sql as push } from "./0007.ts";
 
 /** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
-export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf];
+export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf, usage, push];

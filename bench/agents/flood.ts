@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { agent } from "dragoman";
+import { chunkText } from "./script.ts";
+
+/** Says so many chunks with so long a pause between two of them, from a time on; each tells by whom and when it was said. */
+export default agent({
+  name: "flood",
+  description: "Says chunks, as many and as fast as the text asks: flood COUNT PAUSE_MS BEGIN_MS",
+  async *run(task, ctx) {
+    const [, count = 1, pauseMs = 0, beginMs = 0] = task.text.split(" ").map(Number);
+    await sleep(Math.max(0, beginMs - (performance.timeOrigin + performance.now())));
+    for (let index = 0; index < count; index++) {
+      const at = (performance.timeOrigin + performance.now()).toFixed(2);
+      yield ctx.text(chunkText(index).replace(" ", ` @${at}/${process.pid} `));
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  },
+});

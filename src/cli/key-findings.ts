@@ -1,0 +1,22 @@
+import type { Settings } from "../config/config.ts";
+import { isDatabase } from "./kept.ts";
+import { count } from "./text.ts";
+
+/** What is wrong with the keys of a server, as far as its store needs them. Keys that are in no file are not looked at. */
+export async function findKeyTrouble(settings: Settings): Promise<readonly string[]> {
+  const { keyFileOf, readKeyFile, viewOf } = await import("../keys/index.ts");
+  const { countSealed } = await import("../store/sqlite/index.ts");
+  const file = keyFileOf(settings);
+  if (file === undefined || isDatabase(settings.data)) return [];
+  try {
+    const sealed = countSealed(settings.data);
+    const ring = readKeyFile(file);
+    if (!ring) return sealed.size > 0 ? [`there is no key file ${file}, and secrets that need it`] : [];
+    const known = viewOf(ring).map(({ id }) => id);
+    return [...sealed]
+      .filter(([id]) => !known.includes(id))
+      .map(([id, secrets]) => `${count(secrets, "secret")} of the key ${id}, which is not in ${file}`);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}

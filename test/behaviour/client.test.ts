@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/agent.ts";
+import { DIALECT_NAMES, type DialectName, TONGUES, type TransportName } from "../../src/client/dialects.ts";
+import { follow } from "../../src/client/follow.ts";
+import { type Heard, hear } from "../../src/client/hear.ts";
+import { toTarget } from "../../src/client/target.ts";
+import type { Draft } from "../../src/client/view.ts";
+import { textOf } from "../../src/model/index.ts";
+import { createGate, type Gate } from "../support/gate.ts";
+import { serve, type TestServer } from "../support/server.ts";
+
+/** The client of this server against this server: each dialect over each of its transports. */
+
+let gate: Gate;
+const worker = {
+  name: "worker",
+  inputModes: ["*/*"],
+  // biome-ignore lint/suspicious/noExplicitAny: an agent for every test.
+  async *run(task: any, ctx: any): AsyncGenerator<any> {
+    if (task.turn > 1) return yield ctx.text(`You chose ${task.text}`);
+    if (task.text === "ask") return yield ctx.ask("Which one?");
+    if (task.text === "fail") return yield ctx.fail("It is broken");
+    yield ctx.text("one ");
+    yield ctx.status("half way");
+    if (task.text === "wait") await Promise.race([gate.opened, aborted(ctx.signal)]);
+    yield ctx.text("two");
+    if (task.text === "data") yield ctx.data({ total: 3 });
+  },
+};
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => signal.addEventListener("abort", () => resolve()));
+
+const ENDPOINTS: Partial<Record<DialectName, string>> = {
+  langgraph: "/a2a/worker",
+  orloj: "/v1/agent-systems/worker/a2a",
+  arbiter: "/v1/a2a/agents/worker",
+};
+const WAYS = DIALECT_NAMES.flatMap(name => TONGUES[name].map(({ transport }) => [name, transport] as const));
+const signal = new AbortController().signal;
+const access: AgentAccess = { fetch, credentials: async () => ({}), direct: true };
+let server: TestServer;
+let agent: RemoteAgent;
+
+async function open(dialect: DialectName, transport: TransportName): Promise<RemoteAgent> {
+  gate = createGate();
+  server = await serve([worker]);
+  const path = ENDPOINTS[dialect];
+  const isOld = dialect === "v0.2" || dialect === "v0.1" || dialect === "simple";
+  const url = path ? `${server.url}${path}` : isOld ? `${server.url}/` : undefined;
+  const target = toTarget(server.url, undefined);
+  const known = dialect === "v1" && transport === "JSONRPC" ? {} : { dialect, transport };
+  agent = await openAgent({ target, access: () => access, url, ...known }, signal);
+  return agent;
+}
+
+afterEach(async () => {
+  agent.close();
+  await server.stop();
+});
+
+let count = 0;
+const draft = (text: string, more: Partial<Draft> = {}): Draft => ({
+  messageId: `message-${++count}`,
+  parts: [{ kind: "text", text }],
+  ...more,
+});
+
+async function heardOf(
+  said: AsyncIterable<Heard>,
+): Promise<{ words: string; notes: string[]; state: string }> {
+  const texts = new Map<string, string>();
+  const notes: string[] = [];
+  let end: Heard | undefined;
+  for await (const heard of said) {
+    if (heard.kind === "artifact") {
+      const { artifactId, parts } = heard.artifact;
+      texts.set(artifactId, (heard.append ? (texts.get(artifactId) ?? "") : "") + textOf(parts));
+    } else if (heard.kind === "status") notes.push(textOf(heard.message.parts));
+    else end = heard;
+  }
+  const last = end?.kind === "end" ? end : undefined;
+  const said1 = last?.message ? textOf(last.message.parts) : "";
+  return { words: [...texts.values()].join("") || said1, notes, state: last?.state ?? "" };
+}
+
+const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]>) =>
+  hear(
+    follow(
+      { agent, until: "settled", waitsMs: [5, 5, 5], signal, sleep: async () => {}, note: () => {} },
+      begin,
+      {},
+    ),
+    agent.endpoint.dialect,
+  );
+
+describe.each(WAYS)("in %s over %s", (dialect, transport) => {
+  it("streams what an agent says", async () => {
+    await open(dialect, transport);
+    const { words, notes, state } = await heardOf(followed(agent.stream(draft("go"), signal)));
+    expect([words, state]).toEqual(["one two", "completed"]);
+    // Two of them have no word for it in a stream.
+    if (dialect !== "orloj") expect(notes).toContain("half way");
+  });
+
+  it("gets the whole answer at once", async () => {
+    await open(dialect, transport);
+    const { item } = await agent.send(draft("go"), signal);
+    expect(item.kind).toBe("task");
+    const task = item.kind === "task" ? item.task : undefined;
+    const words =
+      task?.artifacts.map(one => textOf(one.parts)).join("") || textOf(task?.message?.parts ?? []);
+    expect([words, task?.state]).toEqual(["one two", "completed"]);
+  });
+
+  it("is told what went wrong", async () => {
+    await open(dialect, transport);
+    const { words, state } = await heardOf(followed(agent.stream(draft("fail"), signal)));
+    expect([words, state]).toEqual(["It is broken", "failed"]);
+  });
+
+  it("answers a question in the same task, and finds the task again", async () => {
+    await open(dialect, transport);
+    const { item } = await agent.send(draft("ask"), signal);
+    if (item.kind !== "task") throw new Error("no task");
+    const { id: taskId, contextId, state } = item.task;
+    expect([state, textOf(item.task.message?.parts ?? [])]).toEqual(["input-required", "Which one?"]);
+    // Arbiter knows no answers: every message is a new task.
+    if (dialect === "arbiter") return;
+    const answer = draft("this", { taskId, ...(contextId !== "" && { contextId }) });
+    const { words } = await heardOf(followed(agent.stream(answer, signal)));
+    expect(words).toBe("You chose this");
+    const { task } = await agent.get({ taskId, contextId: contextId || undefined }, signal);
+    expect([task.id, task.state]).toEqual([taskId, "completed"]);
+  });
+
+  it("goes on where a stream was lost, and cancels", async () => {
+    await open(dialect, transport);
+    const cut = new AbortController();
+    let taskId = "";
+    let contextId: string | undefined;
+    async function* broken() {
+      for await (const received of agent.stream(draft("wait"), cut.signal)) {
+        const { item } = received;
+        if (item.kind === "task") ({ id: taskId, contextId } = item.task);
+        else if (item.kind !== "message") ({ taskId, contextId } = item);
+        yield received;
+        if (item.kind === "status" && item.message) break;
+        if (dialect === "orloj" && item.kind === "task" && item.task.message) break;
+      }
+      gate.open();
+    }
+    const { words, state } = await heardOf(followed(broken()));
+    expect([words, state]).toEqual(["one two", "completed"]);
+    gate = createGate();
+    const { item } = await agent
+      .send(draft("wait", { atOnce: true }), AbortSignal.timeout(1_000))
+      .catch(() => ({
+        item: undefined,
+      }));
+    if (item?.kind !== "task") return;
+    const { task } = await agent.cancel({ taskId: item.task.id, contextId: item.task.contextId }, signal);
+    expect([taskId === "", contextId === "never", task.state]).toEqual([false, false, "canceled"]);
+  });
+});
