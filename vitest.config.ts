@@ -28,6 +28,16 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "on Postgres",
+          include: ["test/story/crash.test.ts", "test/story/kill.test.ts"],
+          env: { DRAGOMAN_TEST_STORE: "postgres" },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

@@ -26,7 +26,7 @@ let hook: Receiver;
 let taken: Map<string, Received[]>;
 beforeEach(async () => {
   folder = tempFolder();
-  postgres = await startPostgres();
+  postgres = await startPostgres(true);
   taken = new Map();
   hook = await openReceiver(received => {
     if (Math.random() < 0.1) return { status: 503, headers: { "retry-after": "0" } };

@@ -16,7 +16,7 @@ let data: string;
 let nodes: TestServer[] = [];
 let folder: ReturnType<typeof tempFolder>;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await startPostgres(true);
   data = await postgres.createDatabase();
   folder = tempFolder();
 }, 60_000);

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "./client.ts";
+import { PLACE_FLAGS, placeOf } from "./place.ts";
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
@@ -44,7 +45,7 @@ export interface Child {
 
 /** Resolves when the server is ready; rejects with what it said if it does not start. */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { process: child, output, exited } = launch(options);
+  const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
   await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
   if (hasEnded(child)) {
     const { code, signal } = await exited;
@@ -70,7 +71,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
 /** A start that is expected to be refused. */
 export async function refusedChild(options: ChildOptions): Promise<Exit & { out: string; err: string }> {
-  const { process: child, output, exited } = launch(options);
+  const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
   // One that does start after all must not outlive the test.
   await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
   child.kill("SIGKILL");
@@ -87,7 +88,17 @@ function launch(options: ChildOptions): {
   const { command = "serve", agents = [], data, port = 0, flags = [], uid, env = {} } = options;
   if (Number.parseInt(process.versions.node, 10) < 22)
     throw new Error(`start the tests through npm: Node ${process.version} is too old to run the sources`);
-  const words = [command, ...agents, "--data", data, "--port", String(port), "--json", ...flags];
+  const words = [
+    command,
+    ...agents,
+    "--data",
+    data,
+    "--port",
+    String(port),
+    "--json",
+    ...PLACE_FLAGS,
+    ...flags,
+  ];
   const child = spawn(process.execPath, [MAIN, ...words], {
     cwd: "/",
     env: { ...process.env, NODE_OPTIONS: "", ...env },

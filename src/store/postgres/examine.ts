@@ -2,6 +2,7 @@ import type { Log } from "../../ports.ts";
 import { type ExaminedName, type ExaminedSegment, type ExaminedTask, examineTask } from "../rows/examine.ts";
 import { FIRST_SETTLED } from "../rows/states.ts";
 import { type Database, openDatabase } from "./database.ts";
+import { explained } from "./migrate.ts";
 import { MIGRATIONS } from "./sql/index.ts";
 
 /** What there is in a database, and what is wrong with it. */
@@ -32,41 +33,46 @@ const STATEMENT_MS = 600_000;
 
 /** Looks at all that is in a database, without changing anything, also while servers run. */
 export async function examinePostgres(parts: ExamineParts): Promise<PostgresReport> {
-  const db = await openDatabase({
-    ...parts,
-    durability: "process",
-    connectionsMax: CONNECTIONS_MAX,
-    statementMs: STATEMENT_MS,
-  });
+  let db: Database | undefined;
+  try {
+    db = await openDatabase({
+      ...parts,
+      durability: "process",
+      connectionsMax: CONNECTIONS_MAX,
+      statementMs: STATEMENT_MS,
+    });
+    return await examine(db, parts);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await db?.close();
+  }
+}
+
+async function examine(db: Database, parts: ExamineParts): Promise<PostgresReport> {
   const findings: string[] = [];
   let findingsCount = 0;
   const find = (finding: string): void => {
     if (++findingsCount <= FINDINGS_MAX) findings.push(finding);
   };
-  try {
-    const tasks = await countIn(db, "task");
-    parts.onProgress(0, tasks);
-    await findOrphans(db, find);
-    const events = await examineTasks(db, find, done => parts.onProgress(done, tasks));
-    const [size] = await db.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
-    const [schema] = await db.query<{ version: number }>(
-      "SELECT max(version) AS version FROM dragoman_schema",
-    );
-    const names = (await countIn(db, "name")) + (await countIn(db, "task WHERE alias IS NOT NULL"));
-    return {
-      file: withoutPassword(parts.url),
-      bytes: size?.bytes ?? 0,
-      schema: schema?.version ?? MIGRATIONS.length,
-      tasks,
-      events,
-      names,
-      unfinished: await unfinishedIn(db),
-      findings,
-      findingsCount,
-    };
-  } finally {
-    await db.close();
-  }
+  const tasks = await countIn(db, "task");
+  parts.onProgress(0, tasks);
+  await findOrphans(db, find);
+  const events = await examineTasks(db, find, done => parts.onProgress(done, tasks));
+  const [size] = await db.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
+  const [schema] = await db.query<{ version: number }>("SELECT max(version) AS version FROM dragoman_schema");
+  const names = (await countIn(db, "name")) + (await countIn(db, "task WHERE alias IS NOT NULL"));
+  return {
+    file: withoutPassword(parts.url),
+    bytes: size?.bytes ?? 0,
+    schema: schema?.version ?? MIGRATIONS.length,
+    tasks,
+    events,
+    names,
+    unfinished: await unfinishedIn(db),
+    findings,
+    findingsCount,
+  };
 }
 
 export function withoutPassword(url: string): string {

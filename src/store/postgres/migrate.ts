@@ -1,3 +1,4 @@
+import { Fault } from "../../model/index.ts";
 import {
   type Asker,
   type Database,
@@ -96,11 +97,14 @@ const REASONS: Readonly<Record<string, string>> = {
   "28000": "this user may not connect",
   "3D000": "there is no such database: create it first",
   "42501": "this user may not create tables there: grant it CREATE on the schema",
+  "42P01": "no Dragoman has used this database yet",
 };
 
 /** What whoever starts a server, or looks at its database, can do about it. */
 export function explained(error: unknown): unknown {
-  if (error instanceof PostgresRefusal) return error;
+  const isOfDatabase =
+    stateOf(error) !== undefined || (error instanceof Fault && error.code === "unavailable");
+  if (!isOfDatabase) return error;
   const reason = REASONS[stateOf(error) ?? ""] ?? messageOf(error);
   return new PostgresRefusal(
     `The Postgres store cannot be opened: ${reason}. Check the URL given with --data.`,

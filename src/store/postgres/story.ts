@@ -2,7 +2,7 @@ import { type Task, type TaskId, timeKey } from "../../model/index.ts";
 import type { Log, UsageQuery, UsageRow } from "../../ports.ts";
 import { unpack } from "../rows/pack.ts";
 import { NAMESAKES_MAX, namesakes, type TaskStory } from "../rows/story.ts";
-import { type Asker, openDatabase, PostgresRefusal } from "./database.ts";
+import { type Asker, type Database, openDatabase, PostgresRefusal } from "./database.ts";
 import { explained } from "./migrate.ts";
 import { Owners } from "./owners.ts";
 import { deliveriesOf } from "./pushes.ts";
@@ -17,22 +17,18 @@ export interface LookParts {
 const STATEMENT_MS = 60_000;
 
 async function look<T>(parts: LookParts, work: (on: Asker) => Promise<T>): Promise<T> {
-  const db = await openDatabase({
-    ...parts,
-    durability: "power",
-    connectionsMax: 1,
-    statementMs: STATEMENT_MS,
-  }).catch(error => {
-    throw explained(error);
-  });
+  let db: Database | undefined;
   try {
+    db = await openDatabase({ ...parts, durability: "power", connectionsMax: 1, statementMs: STATEMENT_MS });
     return await db.transact(async on => {
       // One look: what servers write meanwhile is not half seen.
       await on.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
       return work(on);
     });
+  } catch (error) {
+    throw explained(error);
   } finally {
-    await db.close();
+    await db?.close();
   }
 }
 
