@@ -83,6 +83,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   };
   return {
     kernel,
+    now,
     adminRoutes: doors.admin,
     catalog,
     dialects,

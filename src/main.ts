@@ -57,7 +57,14 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     isAgent: name => catalog.names().has(name as AgentName),
     base: () => settings.publicUrl ?? url,
   });
-  const http = createHttp({ ...kernel, connectionsMax: settings.connectionsMax, tls, hosts, grpc });
+  const http = createHttp({
+    ...kernel,
+    now: house.now,
+    connectionsMax: settings.connectionsMax,
+    tls,
+    hosts,
+    grpc,
+  });
   const admin = settings.adminPort === undefined ? undefined : createAdmin(house, settings, hosts);
   const close = async (): Promise<void> => {
     await house.close([http, grpc]);
@@ -116,13 +123,14 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
 
 /** The same house for administrators alone; they are on this machine, or in a network of their own. */
 const createAdmin = (
-  { kernel, adminRoutes }: House,
+  { kernel, now, adminRoutes }: House,
   { connectionsMax }: ServerSettings,
   hosts: HostCheck | undefined,
 ): Http =>
   createHttp({
     hosts,
     ...kernel,
+    now,
     locate: createRoutes([], adminRoutes),
     connectionsMax,
     tls: undefined,

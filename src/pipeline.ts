@@ -104,34 +104,43 @@ export function createPipeline(parts: {
     return found instanceof Promise ? found.then(toMet) : toMet(found);
   }
 
-  async function answer(heard: Heard, met: Met | undefined): Promise<WireReply> {
-    const { call, dialect, watched } = heard;
-    const identified = met ? met.principal : guard.identify(call);
-    // To wait for what is already there would cost every call a turn.
-    const principal = identified instanceof Promise ? await identified : identified;
-    const asked = withCaller(withHeaders(dialect.decode(call), call), guard, principal);
-    const scope = guard.admit(principal, asked);
-    checkSize(call, parts.bodyBytesMax(scope));
-    const operation = watched ? watched.asked(asked, scope) : asked;
-    const leash = principal && isLong(operation) ? createLeash(guard, principal, call.signal) : undefined;
-    const answer = await core(operation, scope, leash ? leash.signal : call.signal);
-    const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
-    if (checked) await checked;
-    const active = activeExtensions(catalog.seenBy(scope), operation);
-    const { envelope } = dialect;
-    if (isSteps(answer)) {
-      const own = answer.compacted
-        ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
-        : dialect.replyHeaders(call, active);
-      const frames = toFrames(heard, operation.form, answer, leash);
-      return { kind: "many", envelope, headers: withOthers(own, watched), frames: ending(frames, watched) };
+  /** One function and not two: what stands in between would cost every call a turn. */
+  async function handle(call: WireCall, met: Met | undefined): Promise<WireReply> {
+    const heard = hear(call);
+    let reply: WireReply;
+    try {
+      const { dialect, watched } = heard;
+      const identified = met ? met.principal : guard.identify(call);
+      // To wait for what is already there would cost every call a turn.
+      const principal = identified instanceof Promise ? await identified : identified;
+      const asked = withCaller(withHeaders(dialect.decode(call), call), guard, principal);
+      const scope = guard.admit(principal, asked);
+      checkSize(call, parts.bodyBytesMax(scope));
+      const operation = watched ? watched.asked(asked, scope) : asked;
+      const leash = principal && isLong(operation) ? createLeash(guard, principal, call.signal) : undefined;
+      const answer = await core(operation, scope, leash ? leash.signal : call.signal);
+      const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
+      if (checked) await checked;
+      const active = activeExtensions(catalog.seenBy(scope), operation);
+      const { envelope } = dialect;
+      if (isSteps(answer)) {
+        const own = answer.compacted
+          ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
+          : dialect.replyHeaders(call, active);
+        const frames = toFrames(heard, operation.form, answer, leash);
+        return { kind: "many", envelope, headers: withOthers(own, watched), frames: ending(frames, watched) };
+      }
+      const voice = voiceOf(dialect, call, originOf(answer));
+      const own = voice.replyHeaders(call, active);
+      const headers = withOthers(withCaching(own, operation, guard, principal), watched);
+      const json = JSON.stringify(voice.encode(operation, answer));
+      watched?.answered(answer);
+      reply = { kind: "one", envelope, headers, json };
+    } catch (error) {
+      reply = refusal(heard, error);
     }
-    const voice = voiceOf(dialect, call, originOf(answer));
-    const own = voice.replyHeaders(call, active);
-    const headers = withOthers(withCaching(own, operation, guard, principal), watched);
-    const json = JSON.stringify(voice.encode(operation, answer));
-    watched?.answered(answer);
-    return { kind: "one", envelope, headers, json };
+    heard.watched?.ended();
+    return reply;
   }
 
   return {
@@ -142,17 +151,7 @@ export function createPipeline(parts: {
       return reply;
     },
     meet,
-    async handle(call, met) {
-      const heard = hear(call);
-      let reply: WireReply;
-      try {
-        reply = await answer(heard, met);
-      } catch (error) {
-        reply = refusal(heard, error);
-      }
-      if (reply.kind !== "many") heard.watched?.ended();
-      return reply;
-    },
+    handle,
   };
 }
 

@@ -1,3 +1,4 @@
+import { Roll } from "../model/index.ts";
 import type { Bus } from "../ports.ts";
 
 type Heard = () => void;
@@ -10,7 +11,7 @@ export interface LocalBus extends Bus {
 /** A bus inside one process. It cannot lose a ring. */
 export function createLocalBus(): LocalBus {
   /** Most topics have one listener: it stands here by itself. */
-  const topics = new Map<string, Heard | Set<Heard>>();
+  const topics = new Roll<string, Heard | Set<Heard>>();
 
   function forget(topic: string, heard: Heard): void {
     const there = topics.get(topic);

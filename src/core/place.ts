@@ -65,7 +65,10 @@ export async function place(
   const letter: Letter = { agent, send, scope, names, shown, given };
   for (let tries = 1; ; tries++) {
     try {
-      return (names && (await placeAgain(parts, letter, names))) ?? (await placeOnce(parts, letter));
+      const again = names && (await placeAgain(parts, letter, names));
+      if (again) return again;
+      // Most messages begin a task, and there is nothing to look for.
+      return isNamed(send) || given ? await placeOnce(parts, letter) : await placeNew(parts, letter);
     } catch (error) {
       // Somebody else was quicker: look again, the answer may now be different.
       const again = error instanceof Fault && error.code === "conflict" && tries < LIMITS.conflictTriesMax;
@@ -84,17 +87,20 @@ async function placeAgain(parts: CoreParts, letter: Letter, names: CallNames): P
 }
 
 async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
-  const { send } = letter;
-  if (send.taskId !== undefined) {
-    const found = await findOpen(parts, letter, send.taskId);
-    if (found) return placeInTask(parts, letter, found);
-  } else if (send.alias !== undefined) {
-    const found = await seekTask(parts, letter.agent, letter.scope, send.alias);
-    if (found) return placeInTask(parts, letter, found);
-  }
+  const found = isNamed(letter.send) && (await findNamed(parts, letter));
+  if (found) return placeInTask(parts, letter, found);
   if (letter.given) throw unasked(letter.given);
   return placeNew(parts, letter);
 }
+
+/** The task that a message says it is for, or that it would begin if it were not there. */
+function findNamed(parts: CoreParts, letter: Letter): Promise<Found | null> {
+  const { taskId, alias } = letter.send;
+  if (taskId !== undefined) return findOpen(parts, letter, taskId);
+  return seekTask(parts, letter.agent, letter.scope, alias as string);
+}
+
+const isNamed = ({ taskId, alias }: Send): boolean => taskId !== undefined || alias !== undefined;
 
 /** The task that the message names; null: the dialect says that a stray message begins a new one. */
 async function findOpen(parts: CoreParts, letter: Letter, taskId: TaskId): Promise<Found | null> {

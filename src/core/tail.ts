@@ -76,7 +76,12 @@ class Reader {
   /** All that is there, at least one step; null: that was all, or the caller is gone. */
   async next(): Promise<readonly Step[] | null> {
     while (!this.enough) {
-      const steps = await this.#read();
+      let steps: readonly Step[];
+      try {
+        steps = await this.#read();
+      } catch (error) {
+        steps = await this.#readAgain(error);
+      }
       if (steps.length > 0) return this.#cut(steps);
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       if (!this.#ear) this.#ear = this.#listen();
@@ -86,18 +91,24 @@ class Reader {
     return null;
   }
 
+  #read(): Promise<readonly Step[]> {
+    const { scope, taskId } = this.#reading;
+    return this.#parts.store.log.read(scope, taskId, this.#place, LIMITS.readMax);
+  }
+
   /** A store that cannot be read now, because its database is being restarted, may be a moment later. */
-  async #read(): Promise<readonly Step[]> {
-    const { scope, taskId, signal } = this.#reading;
-    for (let tries = 1; ; tries++) {
+  async #readAgain(first: unknown): Promise<readonly Step[]> {
+    const { signal } = this.#reading;
+    let error = first;
+    for (let tries = 1; isPassing(error) && tries < LIMITS.readTriesMax && !signal().aborted; tries++) {
+      await new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
       try {
-        return await this.#parts.store.log.read(scope, taskId, this.#place, LIMITS.readMax);
-      } catch (error) {
-        const isPassing = error instanceof Fault && error.code === "unavailable";
-        if (!isPassing || tries >= LIMITS.readTriesMax || signal().aborted) throw error;
-        await new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
+        return await this.#read();
+      } catch (again) {
+        error = again;
       }
     }
+    throw error;
   }
 
   #cut(steps: readonly Step[]): readonly Step[] {
@@ -122,6 +133,8 @@ class Reader {
     deafen();
   }
 }
+
+const isPassing = (error: unknown): boolean => error instanceof Fault && error.code === "unavailable";
 
 /** How a reader hears that there is more, or that nobody wants it any longer. */
 interface Ear {

@@ -13,6 +13,7 @@ import {
 } from "../model/index.ts";
 import type { Answer, Page } from "../ports.ts";
 import { writePush as writeNameless } from "./push-config.ts";
+import { writeTime } from "./time.ts";
 
 /** What is written in the shape that v0.2 and v0.3 have, and the dialects that grew from them: everything tells its `kind`. */
 
@@ -33,7 +34,7 @@ export function writeTask(task: Task): JsonObject {
 export function writeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: status.state };
   if (status.message) out.message = writeMessage(status.message);
-  out.timestamp = new Date(status.at).toISOString();
+  out.timestamp = writeTime(status.at);
   return out;
 }
 

@@ -19,20 +19,31 @@ export function createLimited(parts: LimitParts): (core: Core) => Core {
   const takeCall = createCallLimit(quotas, parts.now, parts.store.nodes);
   const streams = createStreamLimit(quotas, parts.store.nodes);
 
-  return core => async (operation, scope, signal) => {
-    if (isAboutAgents(operation)) return core(operation, scope, signal);
-    if (hasQuotas) takeCall(scope);
-    if (operation.op === "send" || operation.op === "stream") {
-      checkQueue(parts);
-      if (hasQuotas) await checkSend(parts, operation, scope);
-    }
-    if (!hasQuotas || (operation.op !== "stream" && operation.op !== "subscribe"))
+  const withRoom =
+    (core: Core): Core =>
+    (operation, scope, signal) => {
+      if (isSending(operation) && isFull(parts)) return Promise.reject(tooMany(parts));
       return core(operation, scope, signal);
-    streams.check(scope);
-    const answer = await core(operation, scope, signal);
-    return isSteps(answer) ? streams.count(scope, answer) : answer;
-  };
+    };
+  const withQuotas =
+    (core: Core): Core =>
+    async (operation, scope, signal) => {
+      if (isAboutAgents(operation)) return core(operation, scope, signal);
+      takeCall(scope);
+      if (isSending(operation)) {
+        if (isFull(parts)) throw tooMany(parts);
+        await checkSend(parts, operation, scope);
+      }
+      if (operation.op !== "stream" && operation.op !== "subscribe") return core(operation, scope, signal);
+      streams.check(scope);
+      const answer = await core(operation, scope, signal);
+      return isSteps(answer) ? streams.count(scope, answer) : answer;
+    };
+  return hasQuotas ? withQuotas : withRoom;
 }
+
+const isSending = (operation: Operation): operation is Operation & { readonly op: "send" | "stream" } =>
+  operation.op === "send" || operation.op === "stream";
 
 /** What is the same for everybody is cheap, and nobody's in particular. */
 const isAboutAgents = ({ op }: Operation): boolean =>
@@ -42,12 +53,12 @@ const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterato
 
 const QUEUE_RETRY_MS = 2_000;
 
-function checkQueue({ store, queueMax }: LimitParts): void {
-  if (store.runs.waiting() >= queueMax)
-    throw new Fault("unavailable", `${queueMax} tasks are waiting already; try again soon`, {
-      retryAfterMs: QUEUE_RETRY_MS,
-    });
-}
+const isFull = ({ store, queueMax }: LimitParts): boolean => store.runs.waiting() >= queueMax;
+
+const tooMany = ({ queueMax }: LimitParts): Fault =>
+  new Fault("unavailable", `${queueMax} tasks are waiting already; try again soon`, {
+    retryAfterMs: QUEUE_RETRY_MS,
+  });
 
 async function checkSend(
   parts: LimitParts,

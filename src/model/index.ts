@@ -17,5 +17,6 @@ export * from "./nearest.ts";
 export * from "./policy.ts";
 export * from "./push.ts";
 export * from "./quota.ts";
+export * from "./roll.ts";
 export * from "./task.ts";
 export * from "./verdict.ts";

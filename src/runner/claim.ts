@@ -1,4 +1,4 @@
-import { Bell, type TaskId } from "../model/index.ts";
+import { Bell, Roll, type TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
 import { type Driven, type DriveParts, drive } from "./drive.ts";
 
@@ -27,7 +27,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
   const bell = new Bell();
   const deafen = bus.listen(DUE, bell.wake);
-  const running = new Map<TaskId, Driven>();
+  const running = new Roll<TaskId, Driven>();
   let stopped = false;
 
   async function loop(): Promise<void> {

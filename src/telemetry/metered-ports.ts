@@ -1,5 +1,5 @@
 /** What the ports tell about themselves, counted from outside. */
-import type { TaskEvent } from "../model/index.ts";
+import { Roll, type TaskEvent, type TaskId } from "../model/index.ts";
 import type { Fetch, Run, Store } from "../ports.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
@@ -31,22 +31,23 @@ export function meteredJournal<J extends Commits>(journal: J, { meters, ticks }:
 /** Counts runs, from their claim to their end in the log. */
 export function meteredStore(store: Store, parts: MeterParts): Store {
   const { meters, now, ticks } = parts;
-  const begun = new WeakMap<Run, number>();
+  /** By task; when. */
+  const begun = new Roll<TaskId, number>();
 
   function begin(run: Run): void {
     const { agent } = run.task;
-    begun.set(run, ticks());
+    begun.set(run.task.id, ticks());
     meters.attempts.add([agent]);
     if (run.afterCrash) meters.crashes.add([agent]);
     else meters.queueSeconds.observe([agent], Math.max(0, now() - run.dueAt) / 1_000);
   }
 
   function end(run: Run, outcome: string): void {
-    const { agent } = run.task;
+    const { agent, id } = run.task;
     meters.runs.add([agent, outcome]);
-    const began = begun.get(run);
+    const began = begun.get(id);
     if (began !== undefined) meters.runSeconds.observe([agent], (ticks() - began) / 1_000);
-    begun.delete(run);
+    begun.delete(id);
   }
 
   function hear(run: Run, event: TaskEvent, done: Promise<void>): void {

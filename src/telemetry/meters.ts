@@ -34,6 +34,8 @@ class Series<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;
   readonly #byKey = new Map<string, { readonly labels: Sample["labels"]; readonly one: T }>();
+  /** What was asked for last: most often it is asked for again, and to compare costs less than to look up. */
+  #last: { readonly values: readonly string[]; readonly one: T } | undefined;
 
   constructor(names: readonly string[], make: () => T) {
     this.#names = names;
@@ -42,11 +44,18 @@ class Series<T> {
   }
 
   of(values: readonly string[]): T {
+    if (this.#last && isSame(this.#last.values, values)) return this.#last.one;
+    const one = this.#find(values);
+    this.#last = { values, one };
+    return one;
+  }
+
+  #find(values: readonly string[]): T {
     const key = values.length === 1 ? (values[0] as string) : values.join("\n");
     const found = this.#byKey.get(key);
     if (found) return found.one;
     if (this.#byKey.size >= SERIES_MAX && values.some(value => value !== OTHER))
-      return this.of(values.map(() => OTHER));
+      return this.#find(values.map(() => OTHER));
     const labels = Object.fromEntries(this.#names.map((name, i) => [name, values[i] as string]));
     const one = this.#make();
     this.#byKey.set(key, { labels, one });
@@ -55,11 +64,17 @@ class Series<T> {
 
   clear(): void {
     this.#byKey.clear();
+    this.#last = undefined;
   }
 
   flatMap<R>(toMany: (labels: Sample["labels"], one: T) => readonly R[]): readonly R[] {
     return [...this.#byKey.values()].flatMap(({ labels, one }) => toMany(labels, one));
   }
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false;
+  return true;
 }
 
 export class Counter<Names extends readonly string[] = readonly string[]> implements Meter {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { Fault, type Json } from "../model/index.ts";
+import { Fault, type Json, Roll } from "../model/index.ts";
 import type { Incoming } from "./exchange.ts";
 
 export interface BodyLimits {
@@ -13,7 +13,7 @@ export interface Bodies {
    * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
    * connection survives and the caller gets to read the refusal.
    */
-  read(request: Incoming): Promise<string>;
+  read(request: Incoming): string | Promise<string>;
   close(): void;
 }
 
@@ -24,7 +24,7 @@ interface Arriving {
   /** How often the watch has looked at it. */
   looks: number;
   readonly limits: BodyLimits;
-  readonly arriving: Set<Request>;
+  readonly arriving: Roll<Request, Request>;
   readonly resolve: (text: string) => void;
   readonly reject: (fault: Fault) => void;
 }
@@ -47,9 +47,9 @@ export const afterBody = (request: Request): { readonly Connection?: "close" } =
 const LOOKS = 10;
 
 export function createBodies(limits: BodyLimits): Bodies {
-  const arriving = new Set<Request>();
+  const arriving = new Roll<Request, Request>();
   const watch = setInterval(() => {
-    for (const request of arriving) {
+    for (const request of arriving.values()) {
       const body = request[ARRIVING];
       if (body && ++body.looks > LOOKS) end(request, tooSlow(limits));
     }
@@ -57,15 +57,17 @@ export function createBodies(limits: BodyLimits): Bodies {
   watch.unref();
 
   return {
-    read: (request: Request) =>
-      new Promise((resolve, reject) => {
-        if (request.readableEnded) return resolve(readEarlier(request, limits));
+    read(request: Request) {
+      if (request.whole) return readWhole(request.whole, limits);
+      if (request.readableEnded) return readEarlier(request, limits);
+      return new Promise((resolve, reject) => {
         request[ARRIVING] = { chunks: [], size: 0, looks: 0, limits, arriving, resolve, reject };
-        arriving.add(request);
+        arriving.set(request, request);
         request.on("data", take);
         request.on("end", finish);
         request.on("close", breakOff);
-      }),
+      });
+    },
     close: () => clearInterval(watch),
   };
 }
@@ -113,6 +115,10 @@ function readEarlier(request: Incoming, limits: BodyLimits): string {
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  return readWhole(bytes, limits);
+}
+
+function readWhole(bytes: Buffer, limits: BodyLimits): string {
   if (bytes.length > limits.bodyBytesMax) throw tooLarge(limits);
   const text = toText([bytes]);
   if (text === null) throw notText();

@@ -12,8 +12,13 @@ const server = createServer((request, response) => {
   straight.push((request.socket as unknown as { _handle: { _consumed: unknown } })._handle._consumed);
   response.end("hello");
 });
+const [takeHttp1] = server.listeners("connection");
 const door = shareDoor({
   server,
+  takeHttp1(socket, bytes) {
+    takeHttp1?.call(server, socket);
+    socket.emit("data", bytes);
+  },
   silentMs: SILENT_MS,
   takeHttp2: socket => http2.push(socket),
   refuseSilent: socket => void socket.end("too late"),

@@ -3,7 +3,10 @@ import type { Server as NetServer, Socket } from "node:net";
 
 export interface DoorParts {
   readonly server: Server;
-  readonly takeHttp2: (socket: Socket) => void;
+  /** Whoever takes it has to read `bytes` as if they had just come. */
+  readonly takeHttp1: (socket: Socket, bytes: Buffer) => void;
+  /** undefined: nobody speaks it. */
+  readonly takeHttp2: ((socket: Socket) => void) | undefined;
   /** How long a connection may be silent. */
   readonly silentMs: number;
   /** Says why a connection on which nothing was said is closed. */
@@ -30,8 +33,6 @@ const LOOKS = 10;
 export function shareDoor(parts: DoorParts): { close(): void } {
   const { server } = parts;
   const undecided = new Map<Socket, Undecided>();
-  const [takeHttp1] = server.listeners("connection");
-  if (!takeHttp1) throw new Error("an HTTP server that takes no connections");
   server.removeAllListeners("connection");
   server.on("connection", look);
   const watch = setInterval(hurry, parts.silentMs / LOOKS);
@@ -52,17 +53,16 @@ export function shareDoor(parts: DoorParts): { close(): void } {
     if (word.length < PREFACE.length && PREFACE.startsWith(word))
       return void undecided.set(this, { first: all, looks: 0 });
     forget(this);
-    if (word === PREFACE) return passHttp2(this, all);
-    takeHttp1?.call(server, this);
-    this.emit("data", all);
+    if (word === PREFACE && parts.takeHttp2) passHttp2(this, all, parts.takeHttp2);
+    else parts.takeHttp1(this, all);
   }
 
-  function passHttp2(socket: Socket, all: Buffer): void {
+  function passHttp2(socket: Socket, all: Buffer, take: (socket: Socket) => void): void {
     socket.pause();
     socket.unshift(all);
     // HTTP/1 answers callers that have closed their side; in HTTP/2 nobody would notice that they are gone.
     socket.allowHalfOpen = false;
-    parts.takeHttp2(socket);
+    take(socket);
   }
 
   function lose(this: Socket): void {

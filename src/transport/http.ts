@@ -8,8 +8,10 @@ import type { HostCheck } from "./hosts.ts";
 import { createKernel, type KernelParts, refuse } from "./kernel.ts";
 import { HOLD_MS } from "./readers.ts";
 import type { Serve, Tls } from "./tls.ts";
+import { createWicket } from "./wicket.ts";
 
 export interface HttpParts extends KernelParts {
+  readonly now: () => number;
   readonly connectionsMax: number;
   readonly tls: Tls | undefined;
   /** undefined: callers are asked who they are, so that it does not matter where they come from. */
@@ -41,7 +43,7 @@ export function createHttp(parts: HttpParts): Http {
     requestTimeout: parts.limits.bodyReadMs + LIMITS.headReadMs,
     headersTimeout: LIMITS.headReadMs,
     maxHeaderSize: LIMITS.headerBytesMax,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // Of two headers that may come only once, no one else in the way must have believed the other.
     joinDuplicateHeaders: true,
   };
@@ -54,22 +56,28 @@ export function createHttp(parts: HttpParts): Http {
     maxConnections: parts.connectionsMax,
   });
   server.on("clientError", refuseSocket);
-  const door = plain && parts.grpc && !parts.grpc.server ? share(plain, parts.grpc) : undefined;
+  const door = plain && openDoor(plain, serve, parts);
   const sockets = secure && trackSockets(secure);
 
   return {
     server,
     refuseNew() {
-      closed ??= new Promise(resolve => server.close(() => resolve()));
+      if (closed) return;
+      closed = new Promise(resolve => server.close(() => resolve()));
+      door?.closeIdle();
     },
     async close() {
       this.refuseNew();
       door?.close();
       kernel.close();
       // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
-      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        door?.closeIdle();
+      }, SWEEP_MS);
       const cut = setTimeout(() => {
         plain?.closeAllConnections();
+        door?.closeAll();
         sockets?.close();
       }, HOLD_MS);
       await closed;
@@ -80,14 +88,39 @@ export function createHttp(parts: HttpParts): Http {
 }
 
 const SWEEP_MS = 10;
+/** Longer than the minute after which proxies give a silent connection up: it must not be us who hang up on a call. */
+const KEEP_ALIVE_MS = 65_000;
 
-const share = (server: Server, grpc: Pick<Grpc, "take">) =>
-  shareDoor({
+/** What comes in clear text: HTTP/2 goes to whoever speaks it, plain requests through the small door, the rest to Node. */
+function openDoor(server: Server, serve: Serve, { grpc, now }: HttpParts) {
+  const [takeAll] = server.listeners("connection");
+  if (!takeAll) throw new Error("an HTTP server that takes no connections");
+  const wicket = createWicket({
+    serve,
+    now,
+    limits: { headersMax: LIMITS.headersMax, headBytesMax: LIMITS.headerBytesMax },
+    keepAliveMs: KEEP_ALIVE_MS,
+    pass(socket, bytes) {
+      takeAll.call(server, socket);
+      socket.emit("data", bytes);
+    },
+  });
+  const door = shareDoor({
     server,
-    takeHttp2: grpc.take,
+    takeHttp1: wicket.take,
+    takeHttp2: grpc && !grpc.server ? grpc.take : undefined,
     silentMs: LIMITS.headReadMs,
     refuseSilent: socket => refuseSocket({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
   });
+  return {
+    closeIdle: wicket.closeIdle,
+    closeAll: wicket.closeAll,
+    close(): void {
+      door.close();
+      wicket.close();
+    },
+  };
+}
 
 /** What is not HTTP, or too much of it: said in a few words, then the socket is closed. */
 function refuseSocket(error: { readonly code?: string }, socket: import("node:stream").Duplex): void {

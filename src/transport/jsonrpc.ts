@@ -41,8 +41,12 @@ export function createJsonRpc(parts: JsonRpcParts) {
     let opened: Opened;
     let met: Met | undefined;
     try {
-      met = await pipeline.meet(exchange, exchange.place.vars.agent);
-      opened = readEnvelope(await parts.bodies.read(exchange.request), exchange.headers["content-type"]);
+      // To wait for what is already there would cost every call a turn.
+      const meeting = pipeline.meet(exchange, exchange.place.vars.agent);
+      met = meeting instanceof Promise ? await meeting : meeting;
+      const body = parts.bodies.read(exchange.request);
+      const text = typeof body === "string" ? body : await body;
+      opened = readEnvelope(text, exchange.headers["content-type"]);
     } catch (error) {
       if (!met) skipBody(exchange.request);
       const { fault, id } = asEnvelopeFault(error);

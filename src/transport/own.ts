@@ -21,7 +21,7 @@ export function createOwn(parts: OwnParts) {
       base,
       signal,
       certificate,
-      body: () => parts.bodies.read(request),
+      body: async () => parts.bodies.read(request),
     };
   }
 

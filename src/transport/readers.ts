@@ -1,3 +1,4 @@
+import { Roll } from "../model/index.ts";
 import type { Lazy } from "../ports.ts";
 
 /** How long a connection may stay open after its last answer. */
@@ -8,11 +9,16 @@ interface Caller {
   once(event: string, heard: () => void): unknown;
   readonly destroyed?: boolean;
   readonly cancelled?: boolean;
+  /** All that was to be said is said. */
+  readonly writableFinished?: boolean;
 }
+
+/** Made once: a trace of where it was made would tell nothing. */
+const GONE = new DOMException("The caller is gone, or the server stops", "AbortError");
 
 /** All who read an answer, so that a server that stops can end their reading. */
 export function createReaders() {
-  const open = new Set<AbortController>();
+  const open = new Roll<AbortController, AbortController>();
   let closed = false;
   return {
     /** Aborts when the caller is `gone` or the server stops. Made on demand: a call that is answered at once needs none. */
@@ -23,10 +29,11 @@ export function createReaders() {
         const made = new AbortController();
         controller = made;
         if (closed || caller.destroyed || caller.cancelled) made.abort();
-        open.add(made);
+        open.set(made, made);
         caller.once(gone, () => {
           open.delete(made);
-          made.abort();
+          // Whoever has got his answer waits for nothing; to tell nobody so would cost more than the rest of the call.
+          if (!caller.writableFinished) made.abort(GONE);
         });
         return made.signal;
       };
@@ -36,7 +43,7 @@ export function createReaders() {
     },
     close(): void {
       closed = true;
-      for (const reader of open) reader.abort();
+      for (const reader of open.values()) reader.abort(GONE);
     },
   };
 }

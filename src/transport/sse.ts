@@ -1,3 +1,4 @@
+import { Roll } from "../model/index.ts";
 import type { Frame } from "../ports.ts";
 import { encodingOf, type Outgoing } from "./exchange.ts";
 
@@ -15,13 +16,13 @@ export const STALLED_MAX = 8;
 
 /** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
 export function createStreams(parts: { heartbeatMs: number; streamsMax: number }) {
-  const open = new Set<Open>();
+  const open = new Roll<Open, Open>();
   let others = 0;
   const timer = setInterval(beat, parts.heartbeatMs);
   timer.unref();
 
   function beat(): void {
-    for (const stream of open) {
+    for (const stream of open.values()) {
       if (stream.response.writableNeedDrain) {
         if (++stream.stalled >= STALLED_MAX) stream.response.destroy();
       } else stream.response.write(": heartbeat\n\n");
@@ -48,7 +49,7 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
       faultEvent?: string,
     ): Promise<void> {
       const stream: Open = { response, stalled: 0 };
-      open.add(stream);
+      open.set(stream, stream);
       try {
         for await (const bunch of frames) {
           if (response.destroyed) return;

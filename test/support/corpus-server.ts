@@ -44,6 +44,7 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
   });
   const http = createHttp({
     ...kernel,
+    now: () => now,
     connectionsMax: settings.connectionsMax,
     tls: undefined,
     hosts: undefined,

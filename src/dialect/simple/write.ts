@@ -11,6 +11,7 @@ import {
   type TaskStatus,
 } from "../../model/index.ts";
 import { writePart as writeMemberPart } from "../member-parts.ts";
+import { writeTime } from "../time.ts";
 import { STATES } from "./names.ts";
 
 export function writeTask(task: Task): JsonObject {
@@ -28,7 +29,7 @@ export function writeTask(task: Task): JsonObject {
 function writeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: STATES[status.state] };
   if (status.message) out.message = writeMessage(status.message);
-  out.timestamp = new Date(status.at).toISOString();
+  out.timestamp = writeTime(status.at);
   return out;
 }
 

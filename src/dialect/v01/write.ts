@@ -10,6 +10,7 @@ import {
   type TaskStatus,
 } from "../../model/index.ts";
 import type { SaidStep } from "../../ports.ts";
+import { writeTime } from "../time.ts";
 import { idOf, indexOf, writeArtifact as writeNumbered, writeParts } from "../type-write.ts";
 import { carries, STATES } from "./names.ts";
 
@@ -30,7 +31,7 @@ export function writeTask(task: Task, history: boolean): JsonObject {
 function writeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: STATES[status.state] };
   if (status.message) out.message = writeMessage(status.message);
-  out.timestamp = new Date(status.at).toISOString();
+  out.timestamp = writeTime(status.at);
   return out;
 }
 

@@ -16,10 +16,8 @@ import {
 import type { Page } from "../../ports.ts";
 import { writePart } from "../member-parts.ts";
 import { writeMore } from "../push-config.ts";
+import { writeTime } from "../time.ts";
 import { ROLES, STATES } from "./names.ts";
-
-/** v1 §5.6: UTC, milliseconds, Z. */
-export const writeTime = (ms: number): string => new Date(ms).toISOString();
 
 export function writeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {

@@ -1,4 +1,4 @@
-import { LIMITS, type Scope, type TaskId } from "../../model/index.ts";
+import { LIMITS, Roll, type Scope, type TaskId } from "../../model/index.ts";
 import { belongsTo, createEntry, type Entry, trim } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 
@@ -9,10 +9,16 @@ export interface CacheParts {
   readonly hotBytesMax: number;
 }
 
-/** The tasks in memory. Those that are being written or run stay; of the others, the longest unused are let go. */
+/**
+ * The tasks in memory. Those that are being written or run stay. Of the others those that somebody asked for stay for a
+ * while, the longest unused are let go first; all the rest go as soon as those who waited for them have read them, for most
+ * are never asked for again, and to keep them would cost more than to read a few once more.
+ */
 export interface Cache {
   /** From memory or from the journal; null: not there for this scope. */
   find(scope: Scope, taskId: TaskId): Entry | null;
+  /** The same for somebody who may ask again. */
+  want(scope: Scope, taskId: TaskId): Entry | null;
   /** From memory only, whoever asks. */
   peek(taskId: TaskId): Entry | undefined;
   /** The entry is in use: it is not let go. */
@@ -21,7 +27,7 @@ export interface Cache {
   committed(entry: Entry, bytes: number): void;
   /** Nothing more is going on with the entry for now. */
   rest(entry: Entry): void;
-  /** What settled before the last commit has been read by whoever waited for it: its steps can go, its task stays. */
+  /** What settled before the last commit has been read by whoever waited for it. */
   cool(): void;
   forget(entry: Entry): void;
 }
@@ -31,9 +37,9 @@ const RESTING_BYTES = 2_000;
 
 export function createCache(parts: CacheParts): Cache {
   const { journal } = parts;
-  const entries = new Map<TaskId, Entry>();
+  const entries = new Roll<TaskId, Entry>();
   /** Those that may be let go, the longest unused first. */
-  const resting = new Map<TaskId, Entry>();
+  const resting = new Roll<TaskId, Entry>();
   let cooling: Entry[] = [];
   let bytes = 0;
 
@@ -45,6 +51,7 @@ export function createCache(parts: CacheParts): Cache {
     entry.seq = entry.committed = loaded.seq;
     entry.snapshotSeq = loaded.snapshotSeq;
     entry.since = loaded.since;
+    entry.rests = entry.wanted = true;
     entries.set(taskId, entry);
     weigh(entry, loaded.bytes);
     makeRoom(entry);
@@ -58,9 +65,10 @@ export function createCache(parts: CacheParts): Cache {
 
   function makeRoom(newest: Entry): void {
     resting.set(newest.taskId, newest);
-    for (const old of resting.values()) {
-      if (resting.size <= parts.hotTasksMax && bytes <= parts.hotBytesMax) return;
-      if (old !== newest) forget(old);
+    while (resting.size > parts.hotTasksMax || bytes > parts.hotBytesMax) {
+      const oldest = resting.first();
+      if (!oldest || oldest === newest) return;
+      forget(oldest);
     }
   }
 
@@ -70,17 +78,25 @@ export function createCache(parts: CacheParts): Cache {
     bytes -= entry.bytes;
   }
 
+  function find(scope: Scope, taskId: TaskId): Entry | null {
+    const entry = entries.get(taskId) ?? load(taskId);
+    if (!entry || !belongsTo(entry, scope)) return null;
+    if (entry.rests && resting.delete(taskId)) resting.set(taskId, entry);
+    return entry;
+  }
+
   return {
-    find(scope, taskId) {
-      const entry = entries.get(taskId) ?? load(taskId);
-      if (!entry || !belongsTo(entry, scope)) return null;
-      if (resting.delete(taskId)) resting.set(taskId, entry);
+    find,
+    want(scope, taskId) {
+      const entry = find(scope, taskId);
+      if (entry) entry.wanted = true;
       return entry;
     },
     peek: taskId => entries.get(taskId),
     hold(entry) {
       entries.set(entry.taskId, entry);
-      resting.delete(entry.taskId);
+      if (entry.rests) resting.delete(entry.taskId);
+      entry.rests = false;
     },
     committed(entry, written) {
       weigh(entry, entry.bytes + written);
@@ -89,15 +105,20 @@ export function createCache(parts: CacheParts): Cache {
         weigh(entry, Math.ceil((entry.bytes * entry.steps.length) / count));
     },
     rest(entry) {
-      makeRoom(entry);
+      entry.rests = true;
       cooling.push(entry);
     },
     cool() {
       for (const entry of cooling) {
-        if (resting.get(entry.taskId) !== entry) continue;
+        if (!entry.rests || entries.get(entry.taskId) !== entry) continue;
+        if (!entry.wanted) {
+          forget(entry);
+          continue;
+        }
         entry.steps = [];
         entry.last = null;
         weigh(entry, RESTING_BYTES);
+        makeRoom(entry);
       }
       cooling = [];
     },

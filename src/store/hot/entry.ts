@@ -32,6 +32,10 @@ export interface Entry {
   names: readonly NewName[];
   /** Whether the entry is part of the batch under way. */
   dirty: boolean;
+  /** Nothing more is going on with it for now. */
+  rests: boolean;
+  /** Somebody asked for it beside those who read along: he may ask again. */
+  wanted: boolean;
   /** Roughly what the hot end weighs. */
   bytes: number;
 }
@@ -55,6 +59,8 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     arrived: null,
     names: NO_NAMES,
     dirty: false,
+    rests: false,
+    wanted: false,
     bytes: 0,
   };
 }

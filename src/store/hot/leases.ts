@@ -1,4 +1,4 @@
-import type { TaskId } from "../../model/index.ts";
+import { Roll, type TaskId } from "../../model/index.ts";
 import type { Run } from "../../ports.ts";
 
 interface Lease {
@@ -18,7 +18,7 @@ export interface Leases {
 }
 
 export function createLeases(parts: { now: () => number; leaseMs: number }): Leases {
-  const leases = new Map<TaskId, Lease>();
+  const leases = new Roll<TaskId, Lease>();
   /** No lease ends before this. */
   let earliest = Number.POSITIVE_INFINITY;
 

@@ -1,4 +1,4 @@
-import { type AgentName, isSettled, type Scope, type Task, type TaskId } from "../../model/index.ts";
+import { type AgentName, isSettled, Roll, type Scope, type Task, type TaskId } from "../../model/index.ts";
 import type { Unfinished } from "./journal.ts";
 
 /**
@@ -35,11 +35,11 @@ export interface RunQuota {
 interface Lane {
   readonly agent: AgentName;
   readonly scope: Scope;
-  readonly items: Map<TaskId, Unfinished>;
+  readonly items: Roll<TaskId, Unfinished>;
 }
 
 export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuota): Queue {
-  const lines = new Map<string, Unfinished[]>();
+  const lines = new Roll<string, Unfinished[]>();
   /** By tenant, and there by caller and agent. In turn: from where a task was taken, that goes to the end. */
   const due = new Map<string, Map<string, Lane>>();
   const running = createTally();
@@ -51,7 +51,7 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
     const { agent, scope } = item;
     const lanes = due.get(scope.tenant) ?? new Map<string, Lane>();
     const key = laneOf(item);
-    const lane = lanes.get(key) ?? { agent, scope, items: new Map() };
+    const lane = lanes.get(key) ?? { agent, scope, items: new Roll() };
     due.set(scope.tenant, lanes);
     lanes.set(key, lane);
     lane.items.set(item.taskId, item);
@@ -79,7 +79,7 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
   ): Unfinished | undefined {
     for (const [key, lane] of lanes) {
       if (!agents.has(lane.agent) || !hasRoom(lane)) continue;
-      const item = lane.items.values().next().value as Unfinished;
+      const item = lane.items.first() as Unfinished;
       lane.items.delete(item.taskId);
       lanes.delete(key);
       if (lane.items.size > 0) lanes.set(key, lane);
@@ -156,7 +156,7 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
 
 /** How many tasks run, by caller and by tenant. */
 function createTally() {
-  const tasks = new Set<TaskId>();
+  const tasks = new Roll<TaskId, true>();
   const counts = new Map<string, number>();
   const callerOf = ({ tenant, principal }: Scope): string => `${tenant}\n${principal}`;
   function change({ scope }: Unfinished, by: 1 | -1): void {
@@ -170,7 +170,7 @@ function createTally() {
     ofTenant: ({ tenant }: Scope): number => counts.get(tenant) ?? 0,
     ofCaller: (scope: Scope): number => counts.get(callerOf(scope)) ?? 0,
     add(item: Unfinished): void {
-      tasks.add(item.taskId);
+      tasks.set(item.taskId, true);
       change(item, 1);
     },
     /** false: it was not running. */

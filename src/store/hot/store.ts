@@ -279,7 +279,7 @@ export function createHotStore(parts: HotParts): Store {
         return names.find(scope, agent, name);
       },
       async get(scope, taskId) {
-        const entry = cache.find(scope, taskId);
+        const entry = cache.want(scope, taskId);
         if (!entry?.visible) return null;
         return { task: entry.visible, seq: entry.committed as Seq, since: entry.since as Seq };
       },

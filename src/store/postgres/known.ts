@@ -2,6 +2,7 @@ import {
   applyAll,
   LIMITS,
   type Recorded,
+  Roll,
   type Scope,
   type Seq,
   type Step,
@@ -88,9 +89,9 @@ interface Watched {
 /** The tasks that this node knows; the longest unused are let go. */
 export class Memory {
   readonly #parts: MemoryParts;
-  readonly #tasks = new Map<TaskId, Known>();
+  readonly #tasks = new Roll<TaskId, Known>();
   /** Tasks that are being looked at. */
-  readonly #watched = new Map<TaskId, Watched>();
+  readonly #watched = new Roll<TaskId, Watched>();
   #bytes = 0;
 
   constructor(parts: MemoryParts) {
@@ -113,9 +114,10 @@ export class Memory {
     this.#trim(known);
     this.#tasks.set(known.taskId, known);
     this.#bytes += known.bytes;
-    for (const taskId of this.#tasks.keys()) {
-      if (this.#tasks.size <= this.#parts.hotTasksMax && this.#bytes <= this.#parts.hotBytesMax) return;
-      if (taskId !== known.taskId) this.forget(taskId);
+    while (this.#tasks.size > this.#parts.hotTasksMax || this.#bytes > this.#parts.hotBytesMax) {
+      const oldest = this.#tasks.first();
+      if (!oldest || oldest === known) return;
+      this.forget(oldest.taskId);
     }
   }
 
