@@ -50,7 +50,7 @@ export interface Comparison {
 export type Target = { atLeast: number } | { atMost: number };
 
 /** Streams open before memory is first read: what a server sets up once is not a stream's cost. */
-export const IDLE_STREAMS_BEFORE = 100;
+export const IDLE_STREAMS_BEFORE = 1_000;
 export const IDLE_STREAMS = 1_000;
 
 const SEND: Work = { kind: "send" };

@@ -127,7 +127,7 @@ export function createPipeline(parts: {
         const own = answer.compacted
           ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
           : dialect.replyHeaders(call, active);
-        const frames = toFrames(heard, operation.form, answer, leash);
+        const frames = toFrames({ ...heard, call: withoutBody(call) }, operation.form, answer, leash);
         return { kind: "many", envelope, headers: withOthers(own, watched), frames: ending(frames, watched) };
       }
       const voice = voiceOf(dialect, call, originOf(answer));
@@ -161,6 +161,9 @@ interface Heard {
   readonly dialect: Dialect;
   readonly watched: CallWatch | undefined;
 }
+
+/** What was asked is known by now, and may be large: nobody keeps it as long as a stream is open. */
+const withoutBody = (call: WireCall): WireCall => ({ ...call, params: undefined, metadata: undefined });
 
 type ReplyHeaders = WireReply["headers"];
 

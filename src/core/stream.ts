@@ -12,7 +12,7 @@ import { type CoreParts, findAgent, type OperationOf, requireStreaming } from ".
 import { type Placed, place } from "./place.ts";
 import { isShownAtOnce } from "./send.ts";
 import { show } from "./show.ts";
-import { asCompacted, isEnough, tail } from "./tail.ts";
+import { asCompacted, type Bunch, DONE, isEnough, tail } from "./tail.ts";
 
 /**
  * Records the message and reads on. v1 §3.1.2: either exactly one message, or the task first and then what happens
@@ -55,24 +55,52 @@ async function readMissed(
 
 async function* nothing(): Steps {}
 
-type Bunch = Steps extends AsyncIterable<infer One> ? One : never;
+interface Showing {
+  readonly waitMs: number;
+  readonly view: View;
+}
 
-async function* withTaskFirst(
-  parts: CoreParts,
-  scope: Scope,
-  taskId: TaskId,
-  steps: Steps,
-  how: { readonly waitMs: number; readonly view: View },
-): Steps {
+const withTaskFirst = (parts: CoreParts, scope: Scope, taskId: TaskId, steps: Steps, how: Showing): Steps => {
   const reader = steps[Symbol.asyncIterator]();
-  try {
-    const opening = await readOpening(parts, scope, taskId, reader, how);
-    if (!opening) return;
-    yield opening;
-    for (let bunch = await reader.next(); !bunch.done; bunch = await reader.next()) yield bunch.value;
-  } finally {
-    // Also when the caller leaves after the first frame: a reader that is not closed listens for ever.
-    await reader.return?.();
+  return new TaskFirst(reader, () => readOpening(parts, scope, taskId, reader, how));
+};
+
+/** When the opening is said, there is nothing between the caller and its reader. */
+class TaskFirst implements AsyncIterableIterator<Bunch, undefined> {
+  readonly #reader: AsyncIterator<Bunch>;
+  #readOpening: (() => Promise<Bunch | null>) | undefined;
+
+  constructor(reader: AsyncIterator<Bunch>, readOpening: () => Promise<Bunch | null>) {
+    this.#reader = reader;
+    this.#readOpening = readOpening;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Bunch, undefined>> {
+    const readOpening = this.#readOpening;
+    if (!readOpening) return this.#reader.next();
+    this.#readOpening = undefined;
+    return this.#open(readOpening);
+  }
+
+  async #open(readOpening: () => Promise<Bunch | null>): Promise<IteratorResult<Bunch, undefined>> {
+    let opening: Bunch | null = null;
+    try {
+      opening = await readOpening();
+    } finally {
+      if (!opening) await this.return();
+    }
+    return opening ? { value: opening, done: false } : DONE;
+  }
+
+  /** A reader that is not closed listens for ever. */
+  async return(): Promise<IteratorResult<Bunch, undefined>> {
+    this.#readOpening = undefined;
+    await this.#reader.return?.();
+    return DONE;
   }
 }
 
@@ -82,7 +110,7 @@ async function readOpening(
   scope: Scope,
   taskId: TaskId,
   reader: AsyncIterator<Bunch>,
-  how: { readonly waitMs: number; readonly view: View },
+  how: Showing,
 ): Promise<Bunch | null> {
   const held: Step[] = [];
   for (;;) {

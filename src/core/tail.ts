@@ -30,15 +30,7 @@ export interface Reading {
  * The one reader of events: what is committed after a place, then what comes, until there is enough or the caller is
  * gone. A slow caller lags in the log, not in memory.
  */
-export async function* tail(parts: TailParts, reading: Reading): Steps {
-  const reader = new Reader(parts, reading);
-  try {
-    for (let steps = await reader.next(); steps; steps = await reader.next())
-      yield { steps, closing: reader.enough };
-  } finally {
-    reader.close();
-  }
-}
+export const tail = (parts: TailParts, reading: Reading): Steps => new Reader(parts, reading);
 
 /** Reads on as `tail` does, and gives only the last step; undefined: there was none. `is`: when to stop earlier. */
 export async function lastOf(
@@ -49,8 +41,8 @@ export async function lastOf(
   const reader = new Reader(parts, reading);
   let step: Step | undefined;
   try {
-    for (let steps = await reader.next(); steps; steps = await reader.next()) {
-      step = steps.at(-1) as Step;
+    for (let read = await reader.next(); !read.done; read = await reader.next()) {
+      step = read.value.steps.at(-1) as Step;
       if (is(step)) break;
     }
   } finally {
@@ -59,11 +51,13 @@ export async function lastOf(
   return { step, enough: reader.enough };
 }
 
-class Reader {
+/** An object and not a generator: what stands between an open stream and its log costs memory as long as it is open. */
+class Reader implements AsyncIterableIterator<Bunch, undefined> {
   readonly #parts: TailParts;
   readonly #reading: Reading;
   #place: Seq;
   #ear: Ear | undefined;
+  #over = false;
   /** The last step that was given ends the reading. */
   enough = false;
 
@@ -73,22 +67,33 @@ class Reader {
     this.#place = reading.after;
   }
 
-  /** All that is there, at least one step; null: that was all, or the caller is gone. */
-  async next(): Promise<readonly Step[] | null> {
-    while (!this.enough) {
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** All that is there, at least one step; done: that was all, or the caller is gone. */
+  async next(): Promise<IteratorResult<Bunch, undefined>> {
+    for (let failures = 0; !this.enough && !this.#over; ) {
       let steps: readonly Step[];
       try {
         steps = await this.#read();
       } catch (error) {
-        steps = await this.#readAgain(error);
+        await this.#bear(error, ++failures);
+        continue;
       }
-      if (steps.length > 0) return this.#cut(steps);
+      if (steps.length > 0) return { value: { steps: this.#cut(steps), closing: this.enough }, done: false };
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       if (!this.#ear) this.#ear = this.#listen();
       else await this.#ear.bell.rung();
-      if (this.#ear.signal.aborted) return null;
+      if (this.#ear.signal.aborted) break;
     }
-    return null;
+    this.close();
+    return DONE;
+  }
+
+  async return(): Promise<IteratorResult<Bunch, undefined>> {
+    this.close();
+    return DONE;
   }
 
   #read(): Promise<readonly Step[]> {
@@ -97,17 +102,11 @@ class Reader {
   }
 
   /** A store that cannot be read now, because its database is being restarted, may be a moment later. */
-  async #readAgain(first: unknown): Promise<readonly Step[]> {
-    const { signal } = this.#reading;
-    let error = first;
-    for (let tries = 1; isPassing(error) && tries < LIMITS.readTriesMax && !signal().aborted; tries++) {
-      await new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
-      try {
-        return await this.#read();
-      } catch (again) {
-        error = again;
-      }
-    }
+  async #bear(error: unknown, failures: number): Promise<void> {
+    const isPassing = error instanceof Fault && error.code === "unavailable";
+    if (isPassing && failures < LIMITS.readTriesMax && !this.#reading.signal().aborted)
+      return new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
+    this.close();
     throw error;
   }
 
@@ -127,6 +126,7 @@ class Reader {
   }
 
   close(): void {
+    this.#over = true;
     if (!this.#ear) return;
     const { bell, signal, deafen } = this.#ear;
     signal.removeEventListener("abort", bell.wake);
@@ -134,7 +134,8 @@ class Reader {
   }
 }
 
-const isPassing = (error: unknown): boolean => error instanceof Fault && error.code === "unavailable";
+export type Bunch = Steps extends AsyncIterable<infer One> ? One : never;
+export const DONE: IteratorReturnResult<undefined> = { value: undefined, done: true };
 
 /** How a reader hears that there is more, or that nobody wants it any longer. */
 interface Ear {

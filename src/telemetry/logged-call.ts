@@ -24,7 +24,10 @@ const BODY_CHARS_MAX = 4_096;
 
 class LoggedCall implements CallWatch {
   readonly #parts: CallLogParts;
-  readonly #call: WireCall;
+  readonly #binding: WireCall["transport"];
+  readonly #traceparent: string | undefined;
+  /** What the call said, if that is told. */
+  readonly #params: WireCall["params"];
   readonly #dialect: string;
   readonly #began: number;
   #requestId: string | undefined;
@@ -35,7 +38,9 @@ class LoggedCall implements CallWatch {
 
   constructor(parts: CallLogParts, call: WireCall, dialect: string) {
     this.#parts = parts;
-    this.#call = call;
+    this.#binding = call.transport;
+    this.#traceparent = call.headers.traceparent;
+    this.#params = parts.bodies ? call.params : undefined;
     this.#dialect = dialect;
     this.#began = parts.ticks();
     const given = call.headers["x-request-id"];
@@ -67,14 +72,14 @@ class LoggedCall implements CallWatch {
     const { log, isVerbose, bodies, ticks } = this.#parts;
     if (!isVerbose()) return;
     const ms = Math.round(ticks() - this.#began);
-    const body = bodies && { body: toBody(this.#call.params) };
+    const body = bodies && { body: toBody(this.#params) };
     log.debug({ ...this.#told(), outcome: this.#outcome, ms, ...body }, "a call");
   }
 
   /** A call that the log tells of has an id, and its reply tells it. */
   facts(): object {
     this.#requestId ??= this.#parts.newId();
-    const traceId = traceIdOf(this.#operation, this.#call);
+    const traceId = traceIdOf(this.#operation, this.#traceparent);
     return {
       requestId: this.#requestId,
       ...(traceId !== undefined && { traceId }),
@@ -91,7 +96,7 @@ class LoggedCall implements CallWatch {
     return {
       ...this.facts(),
       dialect: this.#dialect,
-      binding: this.#call.transport,
+      binding: this.#binding,
       operation: operation?.op,
       agent: operation?.agent,
       tenant: this.#tenant,
@@ -99,9 +104,9 @@ class LoggedCall implements CallWatch {
   }
 }
 
-function traceIdOf(operation: Operation | undefined, { headers }: WireCall): string | undefined {
+function traceIdOf(operation: Operation | undefined, traceparent: string | undefined): string | undefined {
   const recorded = operation && "send" in operation ? operation.send.trace?.traceparent : undefined;
-  return (recorded ?? headers.traceparent)?.split("-")[1]?.slice(0, 32);
+  return (recorded ?? traceparent)?.split("-")[1]?.slice(0, 32);
 }
 
 const toBody = (params: unknown): string =>

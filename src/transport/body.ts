@@ -58,7 +58,7 @@ export function createBodies(limits: BodyLimits): Bodies {
 
   return {
     read(request: Request) {
-      if (request.whole) return readWhole(request.whole, limits);
+      if (request.takeBody) return readWhole(request.takeBody(), limits);
       if (request.readableEnded) return readEarlier(request, limits);
       return new Promise((resolve, reject) => {
         request[ARRIVING] = { chunks: [], size: 0, looks: 0, limits, arriving, resolve, reject };

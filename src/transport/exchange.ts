@@ -9,12 +9,12 @@ export interface Incoming {
   /** Nothing of it is still on its way. */
   readonly complete: boolean;
   readonly readableEnded: boolean;
-  /** All of its body, where that came with the head; then there is nothing to listen to. */
-  readonly whole?: Buffer;
   /** The connection that it came over, where there is one. */
   readonly socket?: unknown;
   on(event: string, heard: (this: Incoming, chunk: Buffer) => void): unknown;
   resume(): unknown;
+  /** Gives its body away, once, where all of it came with the head; then there is nothing to listen to. */
+  takeBody?(): Buffer;
 }
 /** What is used of a response. */
 export interface Outgoing {

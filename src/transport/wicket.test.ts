@@ -15,7 +15,7 @@ const ways: string[] = [];
 const lost: Outgoing[] = [];
 
 async function serve(request: Incoming, response: Outgoing, url: string): Promise<void> {
-  ways.push(request.whole ? "small" : "large");
+  ways.push(request.takeBody ? "small" : "large");
   const { "content-length": length, ...headers } = request.headers;
   response.once("close", () => response.destroyed && lost.push(response));
   if (url.startsWith("/silent")) return;

@@ -162,11 +162,13 @@ function lose(this: LineSocket): void {
   this[LINE]?.lose();
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Nothing of it is still to come. */
 class PlainIncoming implements Incoming {
   readonly method: string;
   readonly headers: Incoming["headers"];
-  readonly whole: Buffer;
+  #body: Buffer;
   readonly complete = true;
   readonly readableEnded = false;
   readonly socket: Socket;
@@ -174,8 +176,15 @@ class PlainIncoming implements Incoming {
   constructor({ head, body }: PlainRequest, socket: Socket) {
     this.method = head.method;
     this.headers = head.headers;
-    this.whole = body;
+    this.#body = body;
     this.socket = socket;
+  }
+
+  /** It is read once, and kept no longer: a stream may stay open for hours. */
+  takeBody(): Buffer {
+    const body = this.#body;
+    this.#body = NOTHING;
+    return body;
   }
   on(): void {}
   resume(): void {}
