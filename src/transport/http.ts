@@ -88,6 +88,8 @@ export function createHttp(parts: HttpParts): Http {
 }
 
 const SWEEP_MS = 10;
+/** Larger requests are read as they come. */
+const GATHERED_BYTES_MAX = 64 * 1024;
 /** Longer than the minute after which proxies give a silent connection up: it must not be us who hang up on a call. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -98,7 +100,11 @@ function openDoor(server: Server, serve: Serve, { grpc, now }: HttpParts) {
   const wicket = createWicket({
     serve,
     now,
-    limits: { headersMax: LIMITS.headersMax, headBytesMax: LIMITS.headerBytesMax },
+    limits: {
+      headersMax: LIMITS.headersMax,
+      headBytesMax: LIMITS.headerBytesMax,
+      requestBytesMax: GATHERED_BYTES_MAX,
+    },
     keepAliveMs: KEEP_ALIVE_MS,
     pass(socket, bytes) {
       takeAll.call(server, socket);

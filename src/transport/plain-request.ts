@@ -30,20 +30,28 @@ const SPECIAL: ReadonlySet<string> = new Set([
 export interface PlainLimits {
   readonly headersMax: number;
   readonly headBytesMax: number;
+  /** Of one that does not come in one piece: larger ones are not gathered here. */
+  readonly requestBytesMax: number;
 }
 
 /**
- * Reads a request that has arrived whole, is followed by nothing, and is as plain as most are; null: another one must read
- * it. `last`: the head of the one before it, which is often the same.
+ * Reads a request that has arrived whole, is followed by nothing, and is as plain as most are; "begun": it may become one,
+ * some of its body is still to come; null: another one must read it. `last`: the head of the one before it, which is often
+ * the same.
  */
-export function readPlain(bytes: Buffer, limits: PlainLimits, last?: PlainHead): PlainRequest | null {
+export function readPlain(
+  bytes: Buffer,
+  limits: PlainLimits,
+  last?: PlainHead,
+): PlainRequest | "begun" | null {
   const end = bytes.indexOf(END);
   if (end === -1 || end > limits.headBytesMax) return null;
   const text = bytes.toString("latin1", 0, end);
   const head = text === last?.text ? last : readHead(text, limits);
   const from = end + END.length;
-  if (!head || from + head.length !== bytes.length) return null;
-  return { head, body: bytes.subarray(from) };
+  if (!head || from + head.length < bytes.length) return null;
+  if (from + head.length === bytes.length) return { head, body: bytes.subarray(from) };
+  return from + head.length <= limits.requestBytesMax ? "begun" : null;
 }
 
 function readHead(text: string, limits: PlainLimits): PlainHead | null {

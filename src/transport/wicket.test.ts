@@ -64,7 +64,7 @@ const wicket = createWicket({
     takeAll?.call(both, socket);
     socket.emit("data", bytes);
   },
-  limits: { headersMax: 20, headBytesMax: 4_000 },
+  limits: { headersMax: 20, headBytesMax: 4_000, requestBytesMax: 10_000 },
   keepAliveMs: KEEP_MS,
   now: Date.now,
 });
@@ -158,6 +158,21 @@ describe("a small door beside the large one", () => {
     ["the same head twice", post("one"), post("two"), LAST],
     ["no body", "POST /echo HTTP/1.1\r\nHost: x\r\n\r\n", LAST],
     ["DELETE", "DELETE /echo?a=%20b HTTP/1.1\r\nHost: x\r\n\r\n", LAST],
+    [
+      "a body in a piece of its own",
+      post("hello").slice(0, -5),
+      "hello",
+      post("again").slice(0, -5),
+      "again",
+      LAST,
+    ],
+    [
+      "a body in pieces that are too large",
+      post("x".repeat(20_000)).slice(0, 8_000),
+      post("x".repeat(20_000)).slice(8_000),
+      LAST,
+    ],
+    ["more than the body", post("hello").slice(0, -3), `llo${post("next")}`, LAST],
     ["a body that comes later", post("hello").slice(0, -3), "llo", LAST],
     ["a head in two pieces", "POST /echo HTTP/1.1\r\nHo", "st: x\r\nContent-Length: 2\r\n\r\nhi", LAST],
     ["byte after byte", ..."GET /e HTTP/1.1\r\nHost: x\r\n\r\n".split(""), LAST],
@@ -239,6 +254,23 @@ describe("a small door beside the large one", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it("gathers a body that follows its head, but does not wait for one that does not", async () => {
+    const whole = post("hello");
+    for (const [waitMs, way] of [
+      [1, "small"],
+      [200, "large"],
+    ] as const) {
+      ways.length = 0;
+      const socket = call(both);
+      socket.write(whole.slice(0, -5));
+      await pause(waitMs);
+      socket.write("hello");
+      expect(String((await once(socket, "data"))[0])).toContain('"body":"hello"');
+      expect(ways).toEqual([way]);
+      socket.destroy();
+    }
   });
 
   it("writes no header that would be two", async () => {

@@ -29,14 +29,13 @@ export function createWicket(parts: WicketParts) {
   }, parts.keepAliveMs / LOOKS);
   watch.unref();
   const keeping = createStock(`Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`, parts.now);
-  const house: House = { ...parts, lines, keeping, closing: createStock("", parts.now) };
+  const patience = createPatience();
+  const house: House = { ...parts, lines, keeping, closing: createStock("", parts.now), wait: patience.wait };
 
   return {
     /** A new connection, with its first bytes. */
     take(socket: Socket, bytes: Buffer): void {
-      const asked = readPlain(bytes, parts.limits);
-      if (asked) new Line(house, socket).begin(asked);
-      else parts.pass(socket, bytes);
+      new Line(house, socket).take(bytes);
     },
     closeIdle(): void {
       for (const line of lines) if (line.isIdle) line.socket.end();
@@ -44,7 +43,10 @@ export function createWicket(parts: WicketParts) {
     closeAll(): void {
       for (const { socket } of lines) socket.destroy();
     },
-    close: () => clearInterval(watch),
+    close(): void {
+      clearInterval(watch);
+      patience.close();
+    },
   };
 }
 
@@ -54,6 +56,30 @@ interface House extends WicketParts {
   readonly keeping: () => string;
   /** What those say that do not. */
   readonly closing: () => string;
+  /** Tells the line when it has waited long enough. */
+  readonly wait: (line: Line) => void;
+}
+
+/** Between two looks at those whose requests are not whole yet. */
+const PATIENCE_MS = 50;
+
+/** One timer for all who wait, and none while nobody does. */
+function createPatience() {
+  let waiting: Line[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  function look(): void {
+    const looked = waiting;
+    waiting = [];
+    timer = undefined;
+    for (const line of looked) line.hurry();
+  }
+  return {
+    wait(line: Line): void {
+      waiting.push(line);
+      timer ??= setTimeout(look, PATIENCE_MS).unref();
+    },
+    close: () => clearTimeout(timer),
+  };
 }
 
 const LINE = Symbol("line");
@@ -70,6 +96,10 @@ class Line {
   #head: PlainHead | undefined;
   /** What came before the last answer was given. */
   #early: Buffer | undefined;
+  /** What there is of a request whose body is still to come: many send it after the head. */
+  #begun: Buffer | undefined;
+  /** How often it was looked at since then; undefined: nobody looks. */
+  #waits: number | undefined;
 
   constructor(house: House, socket: LineSocket) {
     this.house = house;
@@ -84,7 +114,7 @@ class Line {
   }
 
   get isIdle(): boolean {
-    return this.#reply === undefined;
+    return this.#reply === undefined && this.#begun === undefined;
   }
 
   begin(asked: PlainRequest): void {
@@ -106,8 +136,31 @@ class Line {
       this.socket.pause();
       return;
     }
-    const asked = readPlain(bytes, this.house.limits, this.#head);
-    if (asked) return this.begin(asked);
+    const all = this.#begun ? Buffer.concat([this.#begun, bytes]) : bytes;
+    this.#begun = undefined;
+    const asked = readPlain(all, this.house.limits, this.#head);
+    if (asked === "begun") this.#wait(all);
+    else if (asked) this.begin(asked);
+    else this.#pass(all);
+  }
+
+  #wait(bytes: Buffer): void {
+    this.#begun = bytes;
+    if (this.#waits === undefined) this.house.wait(this);
+    this.#waits = 0;
+  }
+
+  /** Whoever lets a body wait for long may be told things before it is there; that is for the large door. */
+  hurry(): void {
+    const waits = this.#waits ?? 0;
+    this.#waits = undefined;
+    if (!this.#begun) return;
+    if (waits > 0) return this.#pass(this.#begun);
+    this.#waits = 1;
+    this.house.wait(this);
+  }
+
+  #pass(bytes: Buffer): void {
     this.forget();
     this.house.pass(this.socket, bytes);
   }
@@ -135,6 +188,7 @@ class Line {
 
   forget(): void {
     const { socket } = this;
+    this.#begun = undefined;
     this.house.lines.delete(this);
     socket[LINE] = undefined;
     socket.off("data", take);
