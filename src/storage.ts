@@ -68,7 +68,7 @@ function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
 async function openAlone(parts: StorageParts): Promise<Storage> {
   const { settings, clock, telemetry } = parts;
   const bus = createLocalBus();
-  const inner = { ...storeParts(parts, bus), aroundJournal: telemetry.journal };
+  const inner = { ...storeParts(parts, bus), commits: telemetry.commits };
   const inMemory = settings.data === ":memory:";
   const store = telemetry.store(
     inMemory ? createMemoryStore(inner) : createSqliteStore({ ...inner, folder: settings.data }),
@@ -108,6 +108,7 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
     node,
     connectionsMax: settings.databaseConnectionsMax,
     statementMs: LIMITS.statementMs,
+    commits: telemetry.commits,
     log,
   });
   const bus = await openBell(parts, inner).catch(async error => {

@@ -22,3 +22,11 @@ export interface CallWatch {
   /** For its reply; undefined: none. */
   headers(): Readonly<Record<string, string>> | undefined;
 }
+
+/** Whoever watches what a store writes, and how long that takes. */
+export interface CommitWatch {
+  /** A commit begins; what is returned is to be called when it is done. */
+  begin(): (tasks: number, events: number) => void;
+  /** One could not be written. */
+  failed(): void;
+}

@@ -1,9 +1,9 @@
 /** What the server tells about itself, told by whoever stands around its ports. */
-import type { Agent, Fetch, Log, Outbound, Own, Store, Watch } from "../ports.ts";
+import type { Agent, CommitWatch, Fetch, Log, Outbound, Own, Store, Watch } from "../ports.ts";
 import { isVerbose, type LevelSwitch } from "./level.ts";
 import { loggedCalls } from "./logged-call.ts";
 import { type MeterParts, meteredCalls } from "./metered-call.ts";
-import { type Commits, meteredFetch, meteredJournal, meteredStore } from "./metered-ports.ts";
+import { meteredCommits, meteredFetch, meteredStore } from "./metered-ports.ts";
 import { createMeters } from "./metrics.ts";
 import type { OtelParts } from "./otel.ts";
 import { metricsRoute, type Sources } from "./scrape.ts";
@@ -30,7 +30,7 @@ export interface TelemetryParts {
 /** What stands around the ports; where nobody wants to know, nothing does. */
 export interface Telemetry {
   readonly watch: Watch | undefined;
-  readonly journal: (<J extends Commits>(journal: J) => J) | undefined;
+  readonly commits: CommitWatch | undefined;
   store(store: Store): Store;
   /** `target`: what kind of others are called. */
   fetch(fetch: Fetch, target: string): Fetch;
@@ -55,7 +55,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   return {
     // Spans come first: the others tell of the place in a trace that is recorded.
     watch: watchedBy([...(traced ? [traced.watch] : []), ...(metered ? [metered.watch] : []), logged]),
-    journal: metered?.journal,
+    commits: metered?.commits,
     store: around<Store>(traced?.store, metered?.store),
     fetch,
     outbound: ({ guarded, trusted }) => ({
@@ -78,7 +78,7 @@ function createMetered(time: Omit<MeterParts, "meters">) {
   return {
     meters: parts.meters,
     watch: meteredCalls(parts),
-    journal: <J extends Commits>(journal: J): J => meteredJournal(journal, parts),
+    commits: meteredCommits(parts),
     store: (store: Store): Store => meteredStore(store, parts),
     fetch: (fetch: Fetch, target: string): Fetch => meteredFetch(fetch, target, parts),
   };

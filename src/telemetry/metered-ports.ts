@@ -1,32 +1,21 @@
 /** What the ports tell about themselves, counted from outside. */
 import { Roll, type TaskEvent, type TaskId } from "../model/index.ts";
-import type { Fetch, Run, Store } from "../ports.ts";
+import type { CommitWatch, Fetch, Run, Store } from "../ports.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
 
-/** What is known of a journal here. */
-export interface Commits {
-  commit(changes: readonly { readonly steps: readonly unknown[] }[], ...others: readonly never[]): void;
-}
-
 /** Counts what is committed, and how long it took. */
-export function meteredJournal<J extends Commits>(journal: J, { meters, ticks }: MeterParts): J {
-  const commit: Commits["commit"] = (changes, ...others) => {
+export const meteredCommits = ({ meters, ticks }: MeterParts): CommitWatch => ({
+  begin() {
     const began = ticks();
-    try {
-      journal.commit(changes, ...others);
-    } catch (error) {
-      meters.commitFailures.add([]);
-      throw error;
-    }
-    meters.commitSeconds.observe([], (ticks() - began) / 1_000);
-    meters.commitTasks.observe([], changes.length);
-    let events = 0;
-    for (const { steps } of changes) events += steps.length;
-    meters.events.add([], events);
-  };
-  return { ...journal, commit };
-}
+    return (tasks, events) => {
+      meters.commitSeconds.observe([], (ticks() - began) / 1_000);
+      meters.commitTasks.observe([], tasks);
+      meters.events.add([], events);
+    };
+  },
+  failed: () => meters.commitFailures.add([]),
+});
 
 /** Counts runs, from their claim to their end in the log. */
 export function meteredStore(store: Store, parts: MeterParts): Store {

@@ -6,6 +6,7 @@ import type { ApiKey, Grant } from "../../src/model/index.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";
+import { startPostgres } from "../support/postgres.ts";
 import { openReceiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
@@ -78,23 +79,26 @@ it("counts calls by dialect, binding, operation and outcome", async () => {
   expect(seen['dragoman_call_seconds_bucket{binding="jsonrpc",operation="send",le="+Inf"}']).toBe(2);
 });
 
-it("counts runs, what they spent, and what was committed", async () => {
-  await start();
-  await rpc(`${server.url}/agents/echo`, "SendMessage", said("a"));
-  await rpc(`${server.url}/agents/breaker`, "SendMessage", said("a"));
-  const seen = await scrape();
-  expect(seen['dragoman_runs_total{agent="echo",outcome="completed"}']).toBe(1);
-  expect(seen['dragoman_runs_total{agent="breaker",outcome="broken"}']).toBe(1);
-  expect(seen['dragoman_run_seconds_count{agent="echo"}']).toBe(1);
-  expect(seen['dragoman_queue_seconds_count{agent="echo"}']).toBe(1);
-  expect(seen['dragoman_attempts_total{agent="echo"}']).toBe(1);
-  expect(seen['dragoman_usage_total{agent="echo",counter="inputTokens"}']).toBe(5);
-  expect(seen.dragoman_events_total).toBeGreaterThanOrEqual(8);
-  expect(seen.dragoman_commit_tasks_count).toBe(seen.dragoman_commit_seconds_count);
-  expect(seen.dragoman_commit_failures_total).toBe(0);
-  expect(seen.dragoman_store_bytes).toBe(0);
-  expect(seen.process_cpu_seconds_total).toBeGreaterThan(0);
-});
+it.each(["memory", "Postgres"])(
+  "counts runs, what they spent, and what was committed, in %s",
+  async where => {
+    await start({ data: where === "memory" ? ":memory:" : await (await startPostgres()).createDatabase() });
+    await rpc(`${server.url}/agents/echo`, "SendMessage", said("a"));
+    await rpc(`${server.url}/agents/breaker`, "SendMessage", said("a"));
+    const seen = await scrape();
+    expect(seen['dragoman_runs_total{agent="echo",outcome="completed"}']).toBe(1);
+    expect(seen['dragoman_runs_total{agent="breaker",outcome="broken"}']).toBe(1);
+    expect(seen['dragoman_run_seconds_count{agent="echo"}']).toBe(1);
+    expect(seen['dragoman_queue_seconds_count{agent="echo"}']).toBe(1);
+    expect(seen['dragoman_attempts_total{agent="echo"}']).toBe(1);
+    expect(seen['dragoman_usage_total{agent="echo",counter="inputTokens"}']).toBe(5);
+    expect(seen.dragoman_events_total).toBeGreaterThanOrEqual(8);
+    expect(seen.dragoman_commit_tasks_count).toBe(seen.dragoman_commit_seconds_count);
+    expect(seen.dragoman_commit_failures_total).toBe(0);
+    expect(seen.dragoman_store_bytes === 0).toBe(where === "memory");
+    expect(seen.process_cpu_seconds_total).toBeGreaterThan(0);
+  },
+);
 
 it("shows what is open, running and waiting now", async () => {
   const folder = tempFolder();

@@ -10,11 +10,11 @@ import {
   type TaskId,
   taskNotFound,
 } from "../../model/index.ts";
-import type { Beside, Expected, Run, Store } from "../../ports.ts";
+import type { Beside, CommitWatch, Expected, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
-import type { Journal, NewName, Unfinished } from "./journal.ts";
+import type { NewName, Unfinished } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
@@ -37,8 +37,8 @@ export interface HotParts extends CacheParts {
   readonly onPushDue: () => void;
   /** What is recorded of a task cannot be read. */
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
-  /** Whoever watches what is written stands around the journal. */
-  readonly aroundJournal?: ((journal: Journal) => Journal) | undefined;
+  /** undefined: nobody watches. */
+  readonly commits?: CommitWatch | undefined;
 }
 
 type Created = TaskEvent & { type: "created" };
@@ -61,7 +61,8 @@ export function createHotStore(parts: HotParts): Store {
   const pages = createPages(journal, parts.hotTasksMax);
   const names = createNames(journal);
   const writer = createWriter({
-    journal: parts.aroundJournal ? parts.aroundJournal(journal) : journal,
+    journal,
+    commits: parts.commits,
     cache,
     now,
     onCommitted(taskId) {

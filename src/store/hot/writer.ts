@@ -1,4 +1,5 @@
 import { Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
+import type { CommitWatch } from "../../ports.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
 import { checkRoom, extend, hasArrived, wantsSnapshot } from "./end.ts";
@@ -8,6 +9,7 @@ import type { HotStep } from "./step.ts";
 
 export interface WriterParts {
   readonly journal: Journal;
+  readonly commits: CommitWatch | undefined;
   readonly cache: Cache;
   readonly now: () => number;
   /** Once for each task in a commit, after it. */
@@ -31,6 +33,12 @@ export interface Writer {
   /** The newest revision that can be read. */
   readonly committedRev: number;
   flush(): void;
+}
+
+function countSteps(changes: readonly Change[]): number {
+  let count = 0;
+  for (const { steps } of changes) count += steps.length;
+  return count;
 }
 
 export function createWriter(parts: WriterParts): Writer {
@@ -82,13 +90,16 @@ export function createWriter(parts: WriterParts): Writer {
     if (entries.length === 0 && puts.length === 0 && pushes.length === 0) return writing.resolve();
     cache.cool();
     const changes = writing.entries.map(toChange);
+    const done = parts.commits?.begin();
     try {
       journal.commit(changes, puts, pushes);
     } catch (cause) {
+      parts.commits?.failed();
       parts.onRefused(writing.entries);
       writing.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
       return;
     }
+    done?.(changes.length, countSteps(changes));
     committedRev = newestRev;
     for (let i = 0; i < changes.length; i++) written(writing.entries[i] as Entry, changes[i] as Change);
     writing.resolve();

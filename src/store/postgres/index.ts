@@ -1,5 +1,5 @@
 import { type Seq, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { Log, Store } from "../../ports.ts";
+import type { CommitWatch, Log, Store } from "../../ports.ts";
 import type { HotParts } from "../hot/store.ts";
 import { FIRST_SETTLED } from "../rows/states.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -45,6 +45,8 @@ export interface PostgresParts
   readonly statementMs: number;
   /** How long a delivery to a webhook is held without a sign of life. */
   readonly pushLeaseMs: number;
+  /** undefined: nobody watches. */
+  readonly commits?: CommitWatch | undefined;
   readonly log: Log;
 }
 

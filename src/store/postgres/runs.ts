@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentName, Scope, TaskId } from "../../model/index.ts";
-import type { Log, Run, RunQueue } from "../../ports.ts";
+import type { CommitWatch, Log, Run, RunQueue } from "../../ports.ts";
 import type { RunQuota } from "../hot/queue.ts";
 import { contextKey } from "../rows/keys.ts";
 import type { Asker, Database } from "./database.ts";
@@ -24,6 +24,7 @@ export interface RunParts {
   readonly onCommitted: (taskId: TaskId) => void;
   readonly onDue: () => void;
   readonly onPushDue: () => void;
+  readonly commits?: CommitWatch | undefined;
   readonly log: Log;
 }
 
@@ -198,14 +199,15 @@ export class Runs {
   }
 
   /** Takes as many of these as are still free and within their quotas. */
-  #take(
+  async #take(
     found: readonly Candidate[],
     worker: string,
     max: number,
     at: number,
   ): Promise<{ readonly begun: readonly Begun[]; readonly wanted: number }> {
-    if (found.length === 0) return Promise.resolve({ begun: [], wanted: 0 });
-    return this.#parts.db.transact(async on => {
+    if (found.length === 0) return { begun: [], wanted: 0 };
+    const done = this.#parts.commits?.begin();
+    const taken = await this.#parts.db.transact(async on => {
       // Each node takes a share: others have hands as well, and whoever is done first takes of the rest.
       const share = Math.ceil(found.length / this.#parts.nodes());
       const wanted = (await this.#withinQuota(on, found, at)).slice(0, Math.min(max, share));
@@ -220,6 +222,9 @@ export class Runs {
       const begun = await on.query<Begun>(CLAIM, [at, keys, worker, this.#parts.leaseMs]);
       return { begun, wanted: wanted.length };
     });
+    // That a run begins is an event as well.
+    if (taken.begun.length > 0) done?.(taken.begun.length, taken.begun.length);
+    return taken;
   }
 
   /** In the order of the candidates. */

@@ -1,5 +1,5 @@
 import { type AgentName, Fault, LIMITS, type Scope, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { EventLog, Log } from "../../ports.ts";
+import type { CommitWatch, EventLog, Log } from "../../ports.ts";
 import type { RunQuota } from "../hot/queue.ts";
 import { commit, hasNext, type Written } from "./commit.ts";
 import { type Database, isDown, stateOf } from "./database.ts";
@@ -18,6 +18,7 @@ export interface WriterParts {
   readonly onDue: () => void;
   readonly onPushDue: () => void;
   readonly runQuota: (scope: Scope) => RunQuota;
+  readonly commits?: CommitWatch | undefined;
   readonly log: Log;
 }
 
@@ -103,13 +104,16 @@ export class Writer {
     const watch = memory.watch(drafts.map(draft => draft.taskId));
     try {
       const sheets = await Promise.all(drafts.map(draft => this.#toSheet(draft)));
+      const done = this.#parts.commits?.begin();
       const written = await commit(db, sheets, now);
+      const made = sheets.filter(({ draft }) => written.has(draft.taskId));
+      done?.(
+        made.length,
+        made.reduce((count, { steps }) => count + steps.length, 0),
+      );
       for (const sheet of sheets)
         this.#settle(sheet, written.get(sheet.draft.taskId), watch.isDoubted(sheet.draft.taskId));
-      this.#ring(
-        sheets.filter(({ draft }) => written.has(draft.taskId)),
-        written,
-      );
+      this.#ring(made, written);
     } catch (error) {
       await this.#refuse(drafts, error);
     } finally {
@@ -133,6 +137,7 @@ export class Writer {
     if (isNo) for (const { reject } of requests) reject(error);
     else if (stateOf(error) === UNIQUE) for (const { reject, taskId } of requests) reject(nameTaken(taskId));
     else {
+      this.#parts.commits?.failed();
       this.#parts.log.error({ err: error }, "a commit failed");
       for (const { reject } of requests) reject(new Fault("unavailable", UNCERTAIN, {}, error));
       // It may have happened all the same: whoever reads these looks again.
