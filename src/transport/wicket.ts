@@ -18,7 +18,7 @@ const LOOKS = 10;
 
 /**
  * A small door beside the large one of Node's HTTP server. A request that arrives whole and plain, as most do, is read and
- * answered on the socket itself, which takes a third of the time and of the memory. Whatever else comes is passed on, with
+ * answered on the socket itself, which takes half of the time and a third of the memory. Whatever else comes is passed on, with
  * its connection and for good: what this door does not understand, it does not judge (docs/decisions/0021).
  */
 export function createWicket(parts: WicketParts) {
