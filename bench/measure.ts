@@ -22,7 +22,7 @@ const DRAIN_MS = 20_000;
 const OPERATIONS_MAX = 1_000_000;
 /** Memory is read when closures of the burst of opening have been collected, or not: both are what a user sees. */
 const IDLE_SETTLE_MS = 1_500;
-const HOLD_MS_MAX = 30_000;
+const HOLD_MS_MAX = 60_000;
 
 export async function measureLoad(
   entry: LoadEntry,

@@ -3,7 +3,7 @@ import type { Hold } from "./order.ts";
 import { createKeys, createMessageWriter, SPELLINGS } from "./wire.ts";
 
 /** Streams that are being opened at once: a burst of a thousand would measure the burst. */
-const OPENING_MAX = 50;
+const OPENING_MAX = 150;
 
 /** Opens silent streams and returns when the agent of each is working; they stay open until they are closed. */
 export async function hold(order: Hold): Promise<Connection[]> {
