@@ -1,5 +1,5 @@
 /** What the ports tell about themselves, counted from outside. */
-import { Roll, type TaskEvent, type TaskId } from "../model/index.ts";
+import type { TaskEvent } from "../model/index.ts";
 import type { CommitWatch, Fetch, Run, Store } from "../ports.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
@@ -20,23 +20,23 @@ export const meteredCommits = ({ meters, ticks }: MeterParts): CommitWatch => ({
 /** Counts runs, from their claim to their end in the log. */
 export function meteredStore(store: Store, parts: MeterParts): Store {
   const { meters, now, ticks } = parts;
-  /** By task; when. */
-  const begun = new Roll<TaskId, number>();
+  /** Weak: a run that was lost never tells its end. */
+  const begun = new WeakMap<Run, number>();
 
   function begin(run: Run): void {
     const { agent } = run.task;
-    begun.set(run.task.id, ticks());
+    begun.set(run, ticks());
     meters.attempts.add([agent]);
     if (run.afterCrash) meters.crashes.add([agent]);
     else meters.queueSeconds.observe([agent], Math.max(0, now() - run.dueAt) / 1_000);
   }
 
   function end(run: Run, outcome: string): void {
-    const { agent, id } = run.task;
+    const { agent } = run.task;
     meters.runs.add([agent, outcome]);
-    const began = begun.get(id);
+    const began = begun.get(run);
     if (began !== undefined) meters.runSeconds.observe([agent], (ticks() - began) / 1_000);
-    begun.delete(id);
+    begun.delete(run);
   }
 
   function hear(run: Run, event: TaskEvent, done: Promise<void>): void {

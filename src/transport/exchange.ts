@@ -75,3 +75,16 @@ export function sendProblem(
   const json = JSON.stringify({ error: { code: status, status: code, message } });
   sendText(response, status, json, { "Cache-Control": "no-store", ...headers });
 }
+
+/** Until there is room for more, or nobody takes it any longer. */
+export function drained(response: Outgoing): Promise<void> {
+  return new Promise(resolve => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

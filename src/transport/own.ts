@@ -1,7 +1,7 @@
 import { Fault } from "../model/index.ts";
 import type { OwnCall, OwnReply } from "../ports.ts";
 import type { Bodies } from "./body.ts";
-import { type Exchange, sendProblem, sendText } from "./exchange.ts";
+import { drained, type Exchange, sendProblem, sendText } from "./exchange.ts";
 import type { OwnRoute } from "./routes.ts";
 
 export interface OwnParts {
@@ -88,14 +88,3 @@ function headersOf({ details }: Fault): Record<string, string> {
     ...(details.challenge !== undefined && { "WWW-Authenticate": details.challenge }),
   };
 }
-
-const drained = (response: Exchange["response"]): Promise<void> =>
-  new Promise(resolve => {
-    const go = (): void => {
-      response.off("drain", go);
-      response.off("close", go);
-      resolve();
-    };
-    response.on("drain", go);
-    response.on("close", go);
-  });

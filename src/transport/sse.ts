@@ -1,6 +1,6 @@
 import { Roll } from "../model/index.ts";
 import type { Frame } from "../ports.ts";
-import { encodingOf, type Outgoing } from "./exchange.ts";
+import { drained, encodingOf, type Outgoing } from "./exchange.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
 export type Envelope = (frame: Frame) => string;
@@ -93,16 +93,4 @@ function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined
   const name = frame.event ?? (frame.fault && faultEvent);
   const event = name === undefined ? data : `event: ${name}\n${data}`;
   return frame.id === undefined ? event : `id: ${frame.id}\n${event}`;
-}
-
-function drained(response: Outgoing): Promise<void> {
-  return new Promise(resolve => {
-    const done = (): void => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
-  });
 }

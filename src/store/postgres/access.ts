@@ -1,5 +1,6 @@
 import { type Grant, LIMITS, tooManyTokens } from "../../model/index.ts";
 import type { AccessToken, Log, TokenBook } from "../../ports.ts";
+import type { TokenRow } from "../rows/moved.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 
@@ -7,19 +8,6 @@ export interface TokenBookParts {
   readonly url: string;
   readonly now: () => number;
   readonly log: Log;
-}
-
-interface Row {
-  readonly id: string;
-  readonly name: string | null;
-  readonly principal: string;
-  readonly tenants: string;
-  readonly grants: string;
-  readonly agents: string | null;
-  readonly created: number;
-  readonly expires: number | null;
-  readonly revoked: number | null;
-  readonly used: number | null;
 }
 
 const CONNECTIONS_MAX = 2;
@@ -76,7 +64,7 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
   }
 
   const read = async (where: string, values: readonly unknown[]): Promise<readonly AccessToken[]> =>
-    (await db.query<Row>(`SELECT * FROM token ${where}`, values)).map(row => toToken(row, uses));
+    (await db.query<TokenRow>(`SELECT * FROM token ${where}`, values)).map(row => toToken(row, uses));
 
   return {
     find: async hash => (await read("WHERE hash = $1", [hash]))[0] ?? null,
@@ -127,7 +115,7 @@ async function newestIn(db: Database): Promise<number> {
   return row?.change ?? 0;
 }
 
-const toToken = (row: Row, uses: ReadonlyMap<string, number>): AccessToken => ({
+const toToken = (row: TokenRow, uses: ReadonlyMap<string, number>): AccessToken => ({
   principal: row.principal,
   tenants: JSON.parse(row.tenants) as string[],
   grants: JSON.parse(row.grants) as Grant[],

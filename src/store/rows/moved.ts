@@ -50,9 +50,9 @@ export interface MovedShelved {
   readonly value: string;
 }
 
-export interface MovedToken {
+/** A token as databases keep it, without its hash. */
+export interface TokenRow {
   readonly id: string;
-  readonly hash: string;
   readonly name: string | null;
   readonly principal: string;
   readonly tenants: string;
@@ -62,4 +62,8 @@ export interface MovedToken {
   readonly expires: number | null;
   readonly revoked: number | null;
   readonly used: number | null;
+}
+
+export interface MovedToken extends TokenRow {
+  readonly hash: string;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Badge, type Grant, LIMITS, tooManyTokens } from "../../model/index.ts";
 import type { AccessToken, TokenBook } from "../../ports.ts";
+import type { TokenRow } from "../rows/moved.ts";
 import { inTransaction, openBook } from "./access-file.ts";
 
 export interface TokenBookParts {
@@ -34,8 +35,8 @@ export function createSqliteTokenBook({ folder, now }: TokenBookParts): TokenBoo
   }
 
   return {
-    find: hash => toToken(byHash.get(hash) as Row | undefined, uses),
-    list: async () => (all.all() as unknown as Row[]).map(row => toToken(row, uses) as AccessToken),
+    find: hash => toToken(byHash.get(hash) as TokenRow | undefined, uses),
+    list: async () => (all.all() as unknown as TokenRow[]).map(row => toToken(row, uses) as AccessToken),
     async create(token) {
       write.create(token, now());
       revision += 1;
@@ -95,7 +96,7 @@ function createWriters(db: DatabaseSync) {
       const lists = [tenants, grants, agents].map(list => (list ? JSON.stringify(list) : null));
       insert.run(id, hash, name, principal, ...lists, createdAt, expiresAt);
     },
-    named: (name: string) => named.get({ name }) as Row | undefined,
+    named: (name: string) => named.get({ name }) as TokenRow | undefined,
     revoke: (name: string, at: number): void => void revoke.run({ name, at }),
     /** Not worth to wait for the disk. */
     used(uses: ReadonlyMap<string, number>): void {
@@ -112,20 +113,7 @@ function createWriters(db: DatabaseSync) {
   };
 }
 
-interface Row {
-  readonly id: string;
-  readonly name: string | null;
-  readonly principal: string;
-  readonly tenants: string;
-  readonly grants: string;
-  readonly agents: string | null;
-  readonly created: number;
-  readonly expires: number | null;
-  readonly revoked: number | null;
-  readonly used: number | null;
-}
-
-function toToken(row: Row | undefined, uses: ReadonlyMap<string, number>): AccessToken | null {
+function toToken(row: TokenRow | undefined, uses: ReadonlyMap<string, number>): AccessToken | null {
   if (!row) return null;
   const badge: Badge = {
     principal: row.principal,
