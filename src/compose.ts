@@ -39,7 +39,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const { store, catalog, telemetry, outbound, admission, authorization, keys } = foundation;
   const { guard } = admission;
   const unfinished = await store.runs.unfinished();
-  const streams = createStreams(settings);
+  const streams = createStreams({ ...settings, log });
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));

@@ -1,5 +1,23 @@
-import { type Step, type TaskEvent, toWords, wordsIn, wordsOf } from "./model/index.ts";
-import type { Dialect, Frame, SaidStep } from "./ports.ts";
+import {
+  type Fault,
+  type Sleeper,
+  type Step,
+  type TaskEvent,
+  toWords,
+  wordsIn,
+  wordsOf,
+} from "./model/index.ts";
+import type {
+  Bunch,
+  CallWatch,
+  Dialect,
+  Frame,
+  SaidStep,
+  Source,
+  Steps,
+  WireCall,
+  WireFault,
+} from "./ports.ts";
 
 /** What a dialect made of a step is kept with the step, so that many readers cost one encoding. */
 interface Memo {
@@ -18,28 +36,120 @@ interface Mould {
   readonly event: string | undefined;
 }
 
+/** A call, the dialect that speaks, and whoever watches. */
+export interface Heard {
+  readonly call: WireCall;
+  readonly dialect: Dialect;
+  readonly watched: CallWatch | undefined;
+}
+
+/** Whoever decides how something is said. */
+export interface Speaker {
+  /** The dialect in which a caller hears of a task that was begun in the dialect `origin`. */
+  voiceOf(dialect: Dialect, call: WireCall, origin: string | undefined): Dialect;
+  /** What is said instead of going on; it is also told to whoever watches. */
+  refuse(heard: Heard, error: unknown): WireFault;
+}
+
+/** What one call gets to read, until there is no more, or something goes wrong, or the caller may read no longer. */
+export class Frames implements Source<readonly Frame[]> {
+  readonly #speaker: Speaker;
+  readonly #heard: Heard;
+  readonly #form: string | undefined;
+  readonly #steps: Steps;
+  #writer: FrameWriter | undefined;
+  #unleash: (() => void) | undefined;
+  /** Why the caller may read no longer. */
+  #lapsed: Fault | undefined;
+  isOver = false;
+
+  constructor(speaker: Speaker, heard: Heard, form: string | undefined, steps: Steps) {
+    this.#speaker = speaker;
+    this.#heard = heard;
+    this.#form = form;
+    this.#steps = steps;
+  }
+
+  /** Ends the reading of somebody whose credentials are good no longer. */
+  leash(hold: (cut: (fault: Fault) => void) => () => void): void {
+    this.#unleash = hold(fault => {
+      this.#lapsed = fault;
+      this.#steps.close();
+    });
+  }
+
+  async take(): Promise<readonly Frame[] | null> {
+    if (this.isOver) return null;
+    try {
+      for (let bunch = await this.#steps.take(); bunch; bunch = await this.#steps.take()) {
+        const frames = this.#write(bunch);
+        if (frames.length > 0) return frames;
+      }
+      if (!this.#steps.isOver) return null;
+      if (this.#lapsed) throw this.#lapsed;
+      this.close();
+      return null;
+    } catch (error) {
+      const fault = this.#speaker.refuse(this.#heard, error);
+      this.close();
+      return [{ json: "", fault }];
+    }
+  }
+
+  wakes(sleeper: Sleeper): void {
+    this.#steps.wakes(sleeper);
+  }
+
+  close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#steps.close();
+    this.#unleash?.();
+    this.#heard.watched?.ended();
+  }
+
+  #write(bunch: Bunch): readonly Frame[] {
+    const { dialect, call, watched } = this.#heard;
+    watched?.read(bunch.steps);
+    const origin = bunch.steps[0]?.task.origin;
+    this.#writer ??= new FrameWriter(this.#speaker.voiceOf(dialect, call, origin), this.#form);
+    return this.#writer.write(bunch);
+  }
+}
+
 /** Steps to frames, for one reader of one task; `form`: of those that the dialect has, the one that the reader speaks. */
-export function createFrameWriter(
-  dialect: Dialect,
-  form: string | undefined,
-): (steps: readonly Step[], closing: boolean) => readonly Frame[] {
-  let mould: Mould | null = null;
-  let bare = false;
+export class FrameWriter {
+  readonly #dialect: Dialect;
+  readonly #form: string | undefined;
+  #mould: Mould | null = null;
+  #bare = false;
 
-  const say = (step: Step, ends: boolean): SaidStep | null => dialect.encodeStep(step, ends, form);
-  const isOurs = (memo: Memo): boolean => memo.by === dialect && memo.form === form;
+  constructor(dialect: Dialect, form: string | undefined) {
+    this.#dialect = dialect;
+    this.#form = form;
+  }
 
-  function frameOf(step: Step, ends: boolean): Frame | null {
+  write({ steps, closing }: Bunch): readonly Frame[] {
+    const frames: Frame[] = [];
+    for (let i = 0; i < steps.length; i++) {
+      const frame = this.#frameOf(steps[i] as Step, closing && i === steps.length - 1);
+      if (frame) frames.push(frame);
+    }
+    return frames;
+  }
+
+  #frameOf(step: Step, ends: boolean): Frame | null {
     const known = step.memo as Memo | undefined;
-    for (let memo = known; memo; memo = memo.more) if (isOurs(memo) && memo.ends === ends) return memo.frame;
-    const words = bare || ends ? null : wordsIn(step);
-    const frame = (words !== null && cast(step, words)) || toFrame(step, ends);
-    step.memo = { by: dialect, form, ends, frame, more: known } satisfies Memo;
+    for (let memo = known; memo; memo = memo.more)
+      if (memo.by === this.#dialect && memo.form === this.#form && memo.ends === ends) return memo.frame;
+    const words = this.#bare || ends ? null : wordsIn(step);
+    const frame = (words !== null && this.#cast(step, words)) || this.#toFrame(step, ends);
+    step.memo = { by: this.#dialect, form: this.#form, ends, frame, more: known } satisfies Memo;
     return frame;
   }
 
-  function toFrame(step: Step, ends: boolean): Frame | null {
-    const said = say(step, ends);
+  #toFrame(step: Step, ends: boolean): Frame | null {
+    const said = this.#dialect.encodeStep(step, ends, this.#form);
     if (!said) return null;
     return {
       id: step.seq,
@@ -50,34 +160,23 @@ export function createFrameWriter(
   }
 
   /** Words differ from each other in their text alone: the rest of their JSON is made once. */
-  function cast(step: Step, words: string): Frame | null {
+  #cast(step: Step, words: string): Frame | null {
     const artifactId = wordsOf(step.event as TaskEvent) as string;
-    if (mould?.artifactId !== artifactId) mould = createMould(say, step, artifactId);
-    bare = mould === null;
+    if (this.#mould?.artifactId !== artifactId)
+      this.#mould = createMould(like => this.#dialect.encodeStep(like, false, this.#form), step, artifactId);
+    const mould = this.#mould;
+    this.#bare = mould === null;
     if (!mould) return null;
     const json = mould.head + inOneLine(words) + mould.tail;
     return mould.event === undefined ? { id: step.seq, json } : { id: step.seq, event: mould.event, json };
   }
-
-  return (steps, closing) => {
-    const frames: Frame[] = [];
-    for (let i = 0; i < steps.length; i++) {
-      const frame = frameOf(steps[i] as Step, closing && i === steps.length - 1);
-      if (frame) frames.push(frame);
-    }
-    return frames;
-  };
 }
 
 /** Never in a text: it would be a control character. */
 const BLANK = "\u0000words\u0000";
 
 /** null: this dialect says more than the words (what it takes from the task may change, or it has a form of its own). */
-function createMould(
-  say: (step: Step, ends: boolean) => SaidStep | null,
-  like: Step,
-  artifactId: string,
-): Mould | null {
+function createMould(say: (step: Step) => SaidStep | null, like: Step, artifactId: string): Mould | null {
   const { seq, at, taskId, contextId } = like;
   let looked = false;
   const blank: Step = {
@@ -91,7 +190,7 @@ function createMould(
       return like.task;
     },
   };
-  const said = say(blank, false);
+  const said = say(blank);
   if (!said || said.bare || (looked && !said.steady)) return null;
   const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));
   if (head === undefined || tail === undefined || more !== undefined) return null;

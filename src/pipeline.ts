@@ -1,5 +1,6 @@
-import { createFrameWriter } from "./frames.ts";
+import { Frames, type Heard, type Speaker } from "./frames.ts";
 import { Fault, type Json, LIMITS, type Scope, type Trace, toFault } from "./model/index.ts";
+import { isSteps } from "./ports/operation.ts";
 import type {
   Answer,
   Caller,
@@ -7,17 +8,14 @@ import type {
   Catalog,
   Core,
   Dialect,
-  Frame,
   Guard,
   Headers,
-  Lazy,
   Log,
   Met,
   Operation,
   Pipeline,
   Principal,
   SeenAgents,
-  Steps,
   Watch,
   WireCall,
   WireReply,
@@ -72,30 +70,7 @@ export function createPipeline(parts: {
     };
   }
 
-  async function* toFrames(
-    heard: Heard,
-    form: string | undefined,
-    steps: Steps,
-    leash: Leash | undefined,
-  ): AsyncGenerator<readonly Frame[]> {
-    const { call, dialect, watched } = heard;
-    let write: ReturnType<typeof createFrameWriter> | undefined;
-    const release = leash?.hold();
-    try {
-      for await (const bunch of steps) {
-        watched?.read(bunch.steps);
-        write ??= createFrameWriter(voiceOf(dialect, call, bunch.steps[0]?.task.origin), form);
-        const frames = write(bunch.steps, bunch.closing);
-        if (frames.length > 0) yield frames;
-      }
-      leash?.check();
-    } catch (error) {
-      yield [{ json: "", fault: refusal(heard, error).fault }];
-    } finally {
-      release?.();
-      watched?.ended();
-    }
-  }
+  const speaker: Speaker = { voiceOf, refuse: (heard, error) => refusal(heard, error).fault };
 
   function meet(caller: Caller, agent: string | undefined): Met | Promise<Met> {
     const toMet = (principal: Principal | undefined): Met =>
@@ -117,8 +92,7 @@ export function createPipeline(parts: {
       const scope = guard.admit(principal, asked);
       checkSize(call, parts.bodyBytesMax(scope));
       const operation = watched ? watched.asked(asked, scope) : asked;
-      const leash = principal && isLong(operation) ? createLeash(guard, principal, call.signal) : undefined;
-      const answer = await core(operation, scope, leash ? leash.signal : call.signal);
+      const answer = await core(operation, scope, call.signal);
       const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
       if (checked) await checked;
       const active = activeExtensions(catalog.seenBy(scope), operation);
@@ -127,8 +101,9 @@ export function createPipeline(parts: {
         const own = answer.compacted
           ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
           : dialect.replyHeaders(call, active);
-        const frames = toFrames({ ...heard, call: withoutBody(call) }, operation.form, answer, leash);
-        return { kind: "many", envelope, headers: withOthers(own, watched), frames: ending(frames, watched) };
+        const frames = new Frames(speaker, { ...heard, call: withoutBody(call) }, operation.form, answer);
+        if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onLapse(principal, cut));
+        return { kind: "many", envelope, headers: withOthers(own, watched), frames };
       }
       const voice = voiceOf(dialect, call, originOf(answer));
       const own = voice.replyHeaders(call, active);
@@ -155,13 +130,6 @@ export function createPipeline(parts: {
   };
 }
 
-/** A call, the dialect that speaks, and whoever watches. */
-interface Heard {
-  readonly call: WireCall;
-  readonly dialect: Dialect;
-  readonly watched: CallWatch | undefined;
-}
-
 /** What was asked is known by now, and may be large: nobody keeps it as long as a stream is open. */
 const withoutBody = (call: WireCall): WireCall => ({ ...call, params: undefined, metadata: undefined });
 
@@ -170,26 +138,6 @@ type ReplyHeaders = WireReply["headers"];
 function withOthers(headers: ReplyHeaders, watched: CallWatch | undefined): ReplyHeaders {
   const others = watched?.headers();
   return others ? { ...headers, ...others } : headers;
-}
-
-/** A generator that nobody begins to read does not hear that it is over. */
-function ending(
-  frames: AsyncGenerator<readonly Frame[]>,
-  watched: CallWatch | undefined,
-): AsyncIterable<readonly Frame[]> {
-  if (!watched) return frames;
-  let begun = false;
-  const reader: AsyncIterator<readonly Frame[]> = {
-    next() {
-      begun = true;
-      return frames.next();
-    },
-    return() {
-      if (!begun) watched.ended();
-      return frames.return(undefined);
-    },
-  };
-  return { [Symbol.asyncIterator]: () => reader };
 }
 
 function checkSize({ bytes }: WireCall, bytesMax: number): void {
@@ -216,33 +164,6 @@ function withCaching(
 const FOR_ALL = { Vary: "Authorization" };
 const OWN = { ...FOR_ALL, "Cache-Control": "private, no-cache" };
 const PRIVATE = { ...FOR_ALL, "Cache-Control": "private, no-store" };
-
-/** Whether somebody may still read long after he was let in. */
-const isLong = ({ op }: Operation): boolean => op === "stream" || op === "subscribe";
-
-/** Ends the reading of somebody whose credentials are good no longer. */
-interface Leash {
-  readonly signal: Lazy<AbortSignal>;
-  /** From now on, until the returned function is called. */
-  hold(): () => void;
-  check(): void;
-}
-function createLeash(guard: Guard, principal: Principal, signal: Lazy<AbortSignal>): Leash | undefined {
-  if (guard.schemes.length === 0) return undefined;
-  const cut = new AbortController();
-  let fault: Fault | undefined;
-  return {
-    signal: () => AbortSignal.any([signal(), cut.signal]),
-    hold: () =>
-      guard.onLapse(principal, found => {
-        fault = found;
-        cut.abort();
-      }),
-    check() {
-      if (fault) throw fault;
-    },
-  };
-}
 
 /** What every sending operation of every dialect takes from the call: a key (D10), its place in a trace, how it came. */
 function withHeaders(operation: Operation, call: WireCall): Operation {
@@ -317,5 +238,3 @@ function originOf(answer: Answer): string | undefined {
   if (answer.kind === "task") return answer.task.origin;
   return answer.kind === "push" ? answer.config.origin : undefined;
 }
-
-const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;

@@ -20,6 +20,7 @@ import type {
   Scope,
   SecurityScheme,
   Seq,
+  Sleeper,
   Step,
   Task,
   TaskEvent,
@@ -35,6 +36,7 @@ import type { Answer, Operation, Steps } from "./ports/operation.ts";
 import type { Outbound } from "./ports/outbound.ts";
 import type { Beside, Deliveries, Pushes } from "./ports/push.ts";
 import type { OwnShelf, Shelf } from "./ports/shelf.ts";
+import type { Source } from "./ports/source.ts";
 import type { Upkeep } from "./ports/upkeep.ts";
 import type { Upstream } from "./ports/upstream.ts";
 import type { UsageBook } from "./ports/usage.ts";
@@ -51,6 +53,7 @@ export type * from "./ports/outbound.ts";
 export type * from "./ports/own.ts";
 export type * from "./ports/push.ts";
 export type * from "./ports/shelf.ts";
+export type * from "./ports/source.ts";
 export type * from "./ports/upkeep.ts";
 export type * from "./ports/upstream.ts";
 export type * from "./ports/usage.ts";
@@ -89,7 +92,7 @@ export type WireReply = {
   readonly envelope: Envelope;
 } & (
   | { readonly kind: "one"; readonly json: string }
-  | { readonly kind: "many"; readonly frames: AsyncIterable<readonly Frame[]> }
+  | { readonly kind: "many"; readonly frames: Source<readonly Frame[]> }
   | { readonly kind: "fault"; readonly fault: WireFault }
 );
 
@@ -320,8 +323,9 @@ export interface Run {
 /** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
 export interface Bus {
   ring(topic: string): void;
-  /** Calls `heard` at every ring until the returned function is called. */
-  listen(topic: string, heard: () => void): () => void;
+  /** Wakes the sleeper at every ring until it leaves. */
+  listen(topic: string, sleeper: Sleeper): void;
+  leave(topic: string, sleeper: Sleeper): void;
 }
 /** Readers of a task listen on its id; its run listens here, for a cancel and for messages. */
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;

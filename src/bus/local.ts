@@ -1,7 +1,5 @@
-import { Roll } from "../model/index.ts";
+import { Roll, type Sleeper } from "../model/index.ts";
 import type { Bus } from "../ports.ts";
-
-type Heard = () => void;
 
 export interface LocalBus extends Bus {
   /** Rings for everybody who listens. */
@@ -11,18 +9,12 @@ export interface LocalBus extends Bus {
 /** A bus inside one process. It cannot lose a ring. */
 export function createLocalBus(): LocalBus {
   /** Most topics have one listener: it stands here by itself. */
-  const topics = new Roll<string, Heard | Set<Heard>>();
-
-  function forget(topic: string, heard: Heard): void {
-    const there = topics.get(topic);
-    if (there === heard) topics.delete(topic);
-    else if (there instanceof Set && there.delete(heard) && there.size === 0) topics.delete(topic);
-  }
+  const topics = new Roll<string, Sleeper | Set<Sleeper>>();
 
   function ring(topic: string): void {
     const there = topics.get(topic);
-    if (typeof there === "function") there();
-    else if (there) for (const heard of there) heard();
+    if (there instanceof Set) for (const one of there) one.wake();
+    else there?.wake();
   }
 
   return {
@@ -30,12 +22,16 @@ export function createLocalBus(): LocalBus {
     ringAll() {
       for (const topic of [...topics.keys()]) ring(topic);
     },
-    listen(topic, heard) {
+    listen(topic, sleeper) {
       const there = topics.get(topic);
-      if (there === undefined) topics.set(topic, heard);
-      else if (there instanceof Set) there.add(heard);
-      else topics.set(topic, new Set([there, heard]));
-      return () => forget(topic, heard);
+      if (there === undefined) topics.set(topic, sleeper);
+      else if (there instanceof Set) there.add(sleeper);
+      else topics.set(topic, new Set([there, sleeper]));
+    },
+    leave(topic, sleeper) {
+      const there = topics.get(topic);
+      if (there === sleeper) topics.delete(topic);
+      else if (there instanceof Set && there.delete(sleeper) && there.size === 0) topics.delete(topic);
     },
   };
 }

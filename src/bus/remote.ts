@@ -154,6 +154,7 @@ export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBu
 
   return {
     listen: local.listen,
+    leave: local.leave,
     ring(topic) {
       local.ring(topic);
       tell(topic);

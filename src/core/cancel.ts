@@ -55,8 +55,8 @@ function wish(task: Task, reason: string | undefined): readonly TaskEvent[] {
 async function seeEnd(parts: CoreParts, scope: Scope, taskId: TaskId, after: Seq): Promise<Task> {
   // Twice the grace: a runner that is alive has cut the agent off by then.
   const patience = AbortSignal.timeout(2 * parts.cancelGraceMs + 100);
-  const reading = { scope, taskId, after, until: "terminal", signal: () => patience } as const;
-  const { step, enough } = await lastOf(parts, reading);
+  const reading = { scope, taskId, after, until: "terminal" } as const;
+  const { step, enough } = await lastOf(parts, reading, () => patience);
   return step && enough ? step.task : force(parts, scope, taskId);
 }
 

@@ -16,9 +16,9 @@ export function createCore(parts: CoreParts): Core {
       case "send":
         return send(parts, operation, scope, signal);
       case "stream":
-        return stream(parts, operation, scope, signal);
+        return stream(parts, operation, scope);
       case "subscribe":
-        return subscribe(parts, operation, scope, signal);
+        return subscribe(parts, operation, scope);
       case "get":
         return get(parts, operation, scope);
       case "list":

@@ -31,7 +31,7 @@ async function settle(
   const until = operation.until === "accepted" ? "settled" : operation.until;
   const after = (placed.seq - 1) as Seq;
   const isShown = (step: Step): boolean => atOnce && step.task.shown;
-  const { step } = await lastOf(parts, { scope, taskId: placed.taskId, after, until, signal }, isShown);
+  const { step } = await lastOf(parts, { scope, taskId: placed.taskId, after, until }, signal, isShown);
   return step?.task ?? findAny(parts, scope, placed);
 }
 

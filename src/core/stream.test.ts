@@ -3,6 +3,7 @@ import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { createCatalog } from "../catalog.ts";
 import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
+import { each } from "../ports/source.ts";
 import type { Agent, Bus, Operation, Run, Steps } from "../ports.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
 import { createCore } from "./index.ts";
@@ -13,13 +14,13 @@ function createCountingBus(): Bus & { listeners: number } {
   return {
     listeners: 0,
     ring: bus.ring,
-    listen(topic, heard) {
-      const deafen = bus.listen(topic, heard);
+    listen(topic, sleeper) {
+      bus.listen(topic, sleeper);
       this.listeners += 1;
-      return () => {
-        this.listeners -= 1;
-        deafen();
-      };
+    },
+    leave(topic, sleeper) {
+      bus.leave(topic, sleeper);
+      this.listeners -= 1;
     },
   };
 }
@@ -70,7 +71,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     hopsMax: 8,
   });
   const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
-  const reader = steps[Symbol.asyncIterator]();
+  const reader = each(steps);
   const first = reader.next();
   // The first frame waits for a word: now somebody listens.
   await expect.poll(() => bus.listeners).toBe(1);
@@ -78,7 +79,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
   const word: TaskEvent = { type: "status", state: "working" };
   await store.log.append(SCOPE, run.task.id, [word], { run });
   expect((await first).value.steps[0]).toMatchObject({ event: null, task: { id: run.task.id } });
-  await reader.return?.();
+  await reader.return(undefined);
   expect(bus.listeners).toBe(0);
   await store.close();
 });

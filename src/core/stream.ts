@@ -1,18 +1,20 @@
 import {
   type Scope,
   type Seq,
+  type Sleeper,
   type Step,
   snapshotOf,
   type TaskId,
   type View,
   viewed,
 } from "../model/index.ts";
-import type { Lazy, Steps } from "../ports.ts";
+import { FirstThen } from "../ports/source.ts";
+import type { Bunch, Source, Steps } from "../ports.ts";
 import { type CoreParts, findAgent, type OperationOf, requireStreaming } from "./deps.ts";
 import { type Placed, place } from "./place.ts";
 import { isShownAtOnce } from "./send.ts";
 import { show } from "./show.ts";
-import { asCompacted, type Bunch, DONE, isEnough, tail } from "./tail.ts";
+import { asCompacted, isEnough, tail } from "./tail.ts";
 
 /**
  * Records the message and reads on. v1 §3.1.2: either exactly one message, or the task first and then what happens
@@ -22,18 +24,17 @@ export async function stream(
   parts: CoreParts,
   operation: OperationOf<"stream">,
   scope: Scope,
-  signal: Lazy<AbortSignal>,
 ): Promise<Steps> {
   const agent = findAgent(parts, operation, scope);
   requireStreaming(parts, agent);
   const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
-  const missed = placed.repeated && (await readMissed(parts, operation, scope, placed, signal));
+  const missed = placed.repeated && (await readMissed(parts, operation, scope, placed));
   if (missed) return missed;
   const { taskId } = placed;
   const after = (placed.seq - 1) as Seq;
-  const steps = tail(parts, { scope, taskId, after, until: operation.until, signal });
+  const steps = tail(parts, { scope, taskId, after, until: operation.until });
   const waitMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstWordMs;
-  return withTaskFirst(parts, scope, taskId, steps, { waitMs, view: operation.view });
+  return new TaskFirst(parts, steps, { scope, taskId, waitMs, view: operation.view });
 }
 
 /** What a reader of an earlier stream of the same call has not seen; null: all of it, so it gets the stream as usual. */
@@ -42,98 +43,114 @@ async function readMissed(
   operation: OperationOf<"stream">,
   scope: Scope,
   { taskId, seq }: Placed,
-  signal: Lazy<AbortSignal>,
 ): Promise<Steps | null> {
   const { from, until } = operation;
   const found = from !== undefined && from >= seq && (await parts.store.tasks.get(scope, taskId));
   if (!found || from > found.seq) return null;
   const [last] = await parts.store.log.read(scope, taskId, (from - 1) as Seq, 1);
-  if (last?.seq === from && isEnough(last, until)) return nothing();
-  const steps = tail(parts, { scope, taskId, after: from, until, signal });
+  if (last?.seq === from && isEnough(last, until)) return new FirstThen(null, null);
+  const steps = tail(parts, { scope, taskId, after: from, until });
   return from < found.since ? asCompacted(steps) : steps;
 }
 
-async function* nothing(): Steps {}
-
 interface Showing {
+  readonly scope: Scope;
+  readonly taskId: TaskId;
   readonly waitMs: number;
   readonly view: View;
 }
 
-const withTaskFirst = (parts: CoreParts, scope: Scope, taskId: TaskId, steps: Steps, how: Showing): Steps => {
-  const reader = steps[Symbol.asyncIterator]();
-  return new TaskFirst(reader, () => readOpening(parts, scope, taskId, reader, how));
-};
+/**
+ * Begins with everything up to the agent's first word, the task itself first; or with the one message. After that there
+ * is nothing between the caller and its reader.
+ */
+class TaskFirst implements Source<Bunch> {
+  readonly #reader: Steps;
+  #opening: Opening | undefined;
 
-/** When the opening is said, there is nothing between the caller and its reader. */
-class TaskFirst implements AsyncIterableIterator<Bunch, undefined> {
-  readonly #reader: AsyncIterator<Bunch>;
-  #readOpening: (() => Promise<Bunch | null>) | undefined;
-
-  constructor(reader: AsyncIterator<Bunch>, readOpening: () => Promise<Bunch | null>) {
+  constructor(parts: CoreParts, reader: Steps, how: Showing) {
     this.#reader = reader;
-    this.#readOpening = readOpening;
+    this.#opening = new Opening(parts, reader, how);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  get isOver(): boolean {
+    return this.#reader.isOver;
   }
 
-  next(): Promise<IteratorResult<Bunch, undefined>> {
-    const readOpening = this.#readOpening;
-    if (!readOpening) return this.#reader.next();
-    this.#readOpening = undefined;
-    return this.#open(readOpening);
+  take(): Promise<Bunch | null> {
+    return this.#opening ? this.#open(this.#opening) : this.#reader.take();
   }
 
-  async #open(readOpening: () => Promise<Bunch | null>): Promise<IteratorResult<Bunch, undefined>> {
-    let opening: Bunch | null = null;
-    try {
-      opening = await readOpening();
-    } finally {
-      if (!opening) await this.return();
+  async #open(opening: Opening): Promise<Bunch | null> {
+    const bunch = await opening.take();
+    if (bunch) this.#opening = undefined;
+    return bunch;
+  }
+
+  wakes(sleeper: Sleeper): void {
+    this.#opening?.wakes(sleeper);
+    this.#reader.wakes(sleeper);
+  }
+
+  close(): void {
+    this.#opening?.close();
+    this.#opening = undefined;
+    this.#reader.close();
+  }
+}
+
+class Opening {
+  readonly #parts: CoreParts;
+  readonly #reader: Steps;
+  readonly #how: Showing;
+  readonly #held: Step[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #broken: { readonly error: unknown } | undefined;
+  #sleeper: Sleeper | undefined;
+
+  constructor(parts: CoreParts, reader: Steps, how: Showing) {
+    this.#parts = parts;
+    this.#reader = reader;
+    this.#how = how;
+  }
+
+  wakes(sleeper: Sleeper): void {
+    this.#sleeper = sleeper;
+  }
+
+  async take(): Promise<Bunch | null> {
+    if (this.#broken) throw this.#broken.error;
+    for (let bunch = await this.#reader.take(); bunch; bunch = await this.#reader.take()) {
+      this.#held.push(...bunch.steps);
+      const last = this.#held.at(-1) as Step;
+      if (!last.task.reply && !last.task.shown) continue;
+      this.close();
+      if (!last.task.reply) return { steps: this.#shown(), closing: bunch.closing };
+      this.#reader.close();
+      return { steps: [last], closing: true };
     }
-    return opening ? { value: opening, done: false } : DONE;
+    if (this.#held.length > 0 && !this.#reader.isOver) this.#hurry();
+    return null;
   }
 
-  /** A reader that is not closed listens for ever. */
-  async return(): Promise<IteratorResult<Bunch, undefined>> {
-    this.#readOpening = undefined;
-    await this.#reader.return?.();
-    return DONE;
+  close(): void {
+    clearTimeout(this.#timer);
   }
-}
 
-/** Everything up to the agent's first word, the task itself first; or the one message. */
-async function readOpening(
-  parts: CoreParts,
-  scope: Scope,
-  taskId: TaskId,
-  reader: AsyncIterator<Bunch>,
-  how: Showing,
-): Promise<Bunch | null> {
-  const held: Step[] = [];
-  for (;;) {
-    const pending = reader.next();
-    const soon = held.length === 0 ? await pending : await within(pending, how.waitMs);
-    if (soon === "late") await show(parts, scope, taskId);
-    const { value: bunch, done } = soon === "late" ? await pending : soon;
-    if (done) return null;
-    held.push(...bunch.steps);
-    const last = held.at(-1) as Step;
-    if (last.task.reply) return { steps: [last], closing: true };
-    if (!last.task.shown) continue;
-    const [first, ...rest] = held as [Step, ...Step[]];
-    const snapshot = snapshotOf(viewed(first.task, how.view), first.seq, first.at);
-    return { steps: [snapshot, ...rest], closing: bunch.closing };
+  #shown(): readonly Step[] {
+    const [first, ...rest] = this.#held as [Step, ...Step[]];
+    return [snapshotOf(viewed(first.task, this.#how.view), first.seq, first.at), ...rest];
   }
-}
 
-async function within<T>(pending: Promise<T>, waitMs: number): Promise<T | "late"> {
-  if (waitMs === Number.POSITIVE_INFINITY) return pending;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">(resolve => (timer = setTimeout(() => resolve("late"), waitMs)));
-  const first = await Promise.race([pending, late]);
-  clearTimeout(timer);
-  return first;
+  /** If the agent does not say anything soon, the caller gets the task. */
+  #hurry(): void {
+    const { scope, taskId, waitMs } = this.#how;
+    if (this.#timer || waitMs === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(() => {
+      show(this.#parts, scope, taskId).catch(error => {
+        this.#broken = { error };
+        this.#sleeper?.wake();
+      });
+    }, waitMs);
+  }
 }

@@ -5,11 +5,12 @@ import {
   reached,
   type Scope,
   type Seq,
+  type Sleeper,
   type Step,
   type TaskId,
   type Until,
 } from "../model/index.ts";
-import type { Bus, Lazy, Steps, Store } from "../ports.ts";
+import type { Bunch, Bus, Lazy, Source, Steps, Store } from "../ports.ts";
 
 export interface TailParts {
   readonly store: Store;
@@ -22,42 +23,60 @@ export interface Reading {
   readonly taskId: TaskId;
   readonly after: Seq;
   readonly until: Until;
-  /** Ends the reading, never a run. */
-  readonly signal: Lazy<AbortSignal>;
 }
 
 /**
- * The one reader of events: what is committed after a place, then what comes, until there is enough or the caller is
- * gone. A slow caller lags in the log, not in memory.
+ * The one reader of events: what is committed after a place, then what comes, until there is enough or nobody wants more.
+ * A slow caller lags in the log, not in memory.
  */
 export const tail = (parts: TailParts, reading: Reading): Steps => new Reader(parts, reading);
 
-/** Reads on as `tail` does, and gives only the last step; undefined: there was none. `is`: when to stop earlier. */
+/**
+ * Reads on as `tail` does, and gives only the last step; undefined: there was none. `signal`: ends the reading, never a
+ * run. `is`: when to stop earlier.
+ */
 export async function lastOf(
   parts: TailParts,
   reading: Reading,
+  signal: Lazy<AbortSignal>,
   is: (step: Step) => boolean = () => false,
 ): Promise<{ readonly step: Step | undefined; readonly enough: boolean }> {
   const reader = new Reader(parts, reading);
+  const bell = new Bell();
+  const leave = (): void => reader.close();
+  let gone: AbortSignal | undefined;
   let step: Step | undefined;
+  reader.wakes(bell);
   try {
-    for (let read = await reader.next(); !read.done; read = await reader.next()) {
-      step = read.value.steps.at(-1) as Step;
-      if (is(step)) break;
+    while (!reader.isOver) {
+      const bunch = await reader.take();
+      if (bunch) {
+        step = bunch.steps.at(-1) as Step;
+        if (is(step)) break;
+      } else if (!reader.isOver) {
+        // Made when it is needed: whoever is answered at once needs none.
+        if (!gone) {
+          gone = signal();
+          gone.addEventListener("abort", leave, { once: true });
+        }
+        if (gone.aborted) break;
+        await bell.rung();
+      }
     }
   } finally {
+    gone?.removeEventListener("abort", leave);
     reader.close();
   }
   return { step, enough: reader.enough };
 }
 
-/** An object and not a generator: what stands between an open stream and its log costs memory as long as it is open. */
-class Reader implements AsyncIterableIterator<Bunch, undefined> {
+class Reader implements Source<Bunch>, Sleeper {
   readonly #parts: TailParts;
   readonly #reading: Reading;
   #place: Seq;
-  #ear: Ear | undefined;
-  #over = false;
+  #listens = false;
+  #sleeper: Sleeper | undefined;
+  isOver = false;
   /** The last step that was given ends the reading. */
   enough = false;
 
@@ -67,13 +86,8 @@ class Reader implements AsyncIterableIterator<Bunch, undefined> {
     this.#place = reading.after;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** All that is there, at least one step; done: that was all, or the caller is gone. */
-  async next(): Promise<IteratorResult<Bunch, undefined>> {
-    for (let failures = 0; !this.enough && !this.#over; ) {
+  async take(): Promise<Bunch | null> {
+    for (let failures = 0; !this.isOver; ) {
       let steps: readonly Step[];
       try {
         steps = await this.#read();
@@ -81,19 +95,28 @@ class Reader implements AsyncIterableIterator<Bunch, undefined> {
         await this.#bear(error, ++failures);
         continue;
       }
-      if (steps.length > 0) return { value: { steps: this.#cut(steps), closing: this.enough }, done: false };
+      if (steps.length > 0) return { steps: this.#cut(steps), closing: this.enough };
+      if (this.#listens) break;
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
-      if (!this.#ear) this.#ear = this.#listen();
-      else await this.#ear.bell.rung();
-      if (this.#ear.signal.aborted) break;
+      this.#listens = true;
+      this.#parts.bus.listen(this.#reading.taskId, this);
     }
-    this.close();
-    return DONE;
+    return null;
   }
 
-  async return(): Promise<IteratorResult<Bunch, undefined>> {
-    this.close();
-    return DONE;
+  wakes(sleeper: Sleeper): void {
+    this.#sleeper = sleeper;
+  }
+
+  wake(): void {
+    this.#sleeper?.wake();
+  }
+
+  close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.#listens) this.#parts.bus.leave(this.#reading.taskId, this);
+    this.wake();
   }
 
   #read(): Promise<readonly Step[]> {
@@ -104,7 +127,7 @@ class Reader implements AsyncIterableIterator<Bunch, undefined> {
   /** A store that cannot be read now, because its database is being restarted, may be a moment later. */
   async #bear(error: unknown, failures: number): Promise<void> {
     const isPassing = error instanceof Fault && error.code === "unavailable";
-    if (isPassing && failures < LIMITS.readTriesMax && !this.#reading.signal().aborted)
+    if (isPassing && failures < LIMITS.readTriesMax && !this.isOver)
       return new Promise(resolve => void setTimeout(resolve, LIMITS.readRetryMs).unref());
     this.close();
     throw error;
@@ -115,33 +138,9 @@ class Reader implements AsyncIterableIterator<Bunch, undefined> {
     this.enough = end !== -1;
     const cut = this.enough && end + 1 < steps.length ? steps.slice(0, end + 1) : steps;
     this.#place = (cut.at(-1) as Step).seq;
+    if (this.enough) this.close();
     return cut;
   }
-
-  #listen(): Ear {
-    const bell = new Bell();
-    const signal = this.#reading.signal();
-    signal.addEventListener("abort", bell.wake, { once: true });
-    return { bell, signal, deafen: this.#parts.bus.listen(this.#reading.taskId, bell.wake) };
-  }
-
-  close(): void {
-    this.#over = true;
-    if (!this.#ear) return;
-    const { bell, signal, deafen } = this.#ear;
-    signal.removeEventListener("abort", bell.wake);
-    deafen();
-  }
-}
-
-export type Bunch = Steps extends AsyncIterable<infer One> ? One : never;
-export const DONE: IteratorReturnResult<undefined> = { value: undefined, done: true };
-
-/** How a reader hears that there is more, or that nobody wants it any longer. */
-interface Ear {
-  readonly bell: Bell;
-  readonly signal: AbortSignal;
-  deafen(): void;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { dayOf, Fault, LIMITS, type Quotas, type Scope, startOfDay, tokensIn } from "../model/index.ts";
-import type { Answer, Core, Operation, Steps, Store } from "../ports.ts";
+import { isSteps } from "../ports/operation.ts";
+import type { Core, Operation, Store } from "../ports.ts";
 import { createCallLimit } from "./calls.ts";
 import { NAMES, quotaOf, WHOSE } from "./quotas.ts";
 import { createStreamLimit } from "./streams.ts";
@@ -48,8 +49,6 @@ const isSending = (operation: Operation): operation is Operation & { readonly op
 /** What is the same for everybody is cheap, and nobody's in particular. */
 const isAboutAgents = ({ op }: Operation): boolean =>
   op === "card" || op === "agents" || op === "extended-card";
-
-const isSteps = (answer: Answer | Steps): answer is Steps => Symbol.asyncIterator in answer;
 
 const QUEUE_RETRY_MS = 2_000;
 

@@ -1,5 +1,5 @@
-import { Fault, type Quotas, type Scope } from "../model/index.ts";
-import type { Steps } from "../ports.ts";
+import { Fault, type Quotas, type Scope, type Sleeper } from "../model/index.ts";
+import type { Bunch, Source, Steps } from "../ports.ts";
 import { keyOf, NAMES, quotaOf, WHOSE } from "./quotas.ts";
 
 const RETRY_MS = 5_000;
@@ -34,35 +34,53 @@ export function createStreamLimit(quotas: Quotas, nodes: () => number) {
     /** Counts a stream from its first word that is wanted to its end, however it ends. */
     count(scope: Scope, steps: Steps): Steps {
       const keys = keysOf(scope);
-      const inner = steps[Symbol.asyncIterator]();
-      let state: "new" | "open" | "over" = "new";
-      const end = (): void => {
-        if (state === "open") change(keys, -1);
-        state = "over";
-      };
-      const counted: AsyncIterator<Awaited<ReturnType<typeof inner.next>>["value"]> = {
-        async next() {
-          if (state === "new") {
-            state = "open";
-            change(keys, 1);
-          }
-          try {
-            const result = await inner.next();
-            if (result.done) end();
-            return result;
-          } catch (error) {
-            end();
-            throw error;
-          }
-        },
-        async return() {
-          end();
-          await inner.return?.();
-          return { done: true, value: undefined };
-        },
-      };
-      const wrapped = { [Symbol.asyncIterator]: () => counted };
-      return (steps.compacted ? { ...wrapped, compacted: true as const } : wrapped) as Steps;
+      return new Counted(steps, by => change(keys, by));
     },
   };
+}
+
+class Counted implements Source<Bunch> {
+  readonly #steps: Steps;
+  readonly #change: (by: 1 | -1) => void;
+  #state: "new" | "open" | "over" = "new";
+  readonly compacted?: true;
+
+  constructor(steps: Steps, change: (by: 1 | -1) => void) {
+    this.#steps = steps;
+    this.#change = change;
+    if (steps.compacted) this.compacted = true;
+  }
+
+  get isOver(): boolean {
+    return this.#steps.isOver;
+  }
+
+  wakes(sleeper: Sleeper): void {
+    this.#steps.wakes(sleeper);
+  }
+
+  async take(): Promise<Bunch | null> {
+    if (this.#state === "new") {
+      this.#state = "open";
+      this.#change(1);
+    }
+    try {
+      const bunch = await this.#steps.take();
+      if (this.#steps.isOver) this.#end();
+      return bunch;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#end();
+    this.#steps.close();
+  }
+
+  #end(): void {
+    if (this.#state === "open") this.#change(-1);
+    this.#state = "over";
+  }
 }

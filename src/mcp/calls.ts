@@ -13,6 +13,7 @@ import {
   type TaskId,
   textOf,
 } from "../model/index.ts";
+import { each } from "../ports/source.ts";
 import type { Agent, Answer, Catalog, Core, Guard, Operation, Principal, Send, Steps } from "../ports.ts";
 import { agentOf, CANCEL_TASK, GET_TASK, toTools } from "./offer.ts";
 import { toError, toReply, toResult } from "./result.ts";
@@ -56,8 +57,8 @@ export function createCalls(parts: CallsParts) {
       const answer = await ask(visit, { op: "send", ...base }, patience(visit));
       return toAnswer(answer as Answer, tool);
     }
-    const steps = (await ask(visit, { op: "stream", ...base }, patience(visit))) as Steps;
-    const last = await read(steps, visit.progress);
+    const steps = (await ask(visit, { op: "stream", ...base })) as Steps;
+    const last = await read(steps, patience(visit), visit.progress);
     if (!last) throw new Fault("unavailable", "The task was made, but it cannot be read now");
     return last.task.reply ? toReply(last.task.reply) : toResult(last.task, tool);
   }
@@ -74,8 +75,8 @@ export function createCalls(parts: CallsParts) {
       until: "settled" as const,
       ended: "snapshot" as const,
     };
-    const steps = (await ask(visit, reading, patience(visit))) as Steps;
-    const last = await read(steps, visit.progress);
+    const steps = (await ask(visit, reading)) as Steps;
+    const last = await read(steps, patience(visit), visit.progress);
     return toResult(last?.task ?? task, undefined);
   }
 
@@ -112,9 +113,13 @@ const toAnswer = (answer: Answer, tool: string): CallToolResult =>
   answer.kind === "message" ? toReply(answer.message) : toResult(taskIn(answer), tool);
 
 /** The newest step. */
-async function read(steps: Steps, progress: Visit["progress"]): Promise<Step | undefined> {
+async function read(
+  steps: Steps,
+  signal: AbortSignal,
+  progress: Visit["progress"],
+): Promise<Step | undefined> {
   let last: Step | undefined;
-  for await (const bunch of steps) {
+  for await (const bunch of each(steps, signal)) {
     last = bunch.steps.at(-1) ?? last;
     const words = progress && bunch.steps.map(wordsOf).join("");
     if (words) progress(words.slice(0, LIMITS.mcpProgressCharsMax));

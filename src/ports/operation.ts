@@ -20,6 +20,7 @@ import type {
   View,
 } from "../model/index.ts";
 import type { Agent } from "../ports.ts";
+import type { Source } from "./source.ts";
 
 /** `choice`, where no agent is named: "only" the one there is, if it is the only one; "any": the task's own. */
 export type Operation = {
@@ -137,10 +138,12 @@ export type Answer =
       readonly fallback: AgentName | undefined;
       readonly base: string;
     };
-/**
- * Steps come in bunches: all that is there is handed on at once. `closing` is true in the bunch that ends the stream.
- * `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands.
- */
-export type Steps = AsyncIterable<{ readonly steps: readonly Step[]; readonly closing: boolean }> & {
-  readonly compacted?: true;
-};
+/** Steps come in bunches: all that is there is handed on at once. */
+export interface Bunch {
+  readonly steps: readonly Step[];
+  /** It ends the stream. */
+  readonly closing: boolean;
+}
+/** `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands. */
+export type Steps = Source<Bunch> & { readonly compacted?: true };
+export const isSteps = (answer: Answer | Steps): answer is Steps => "take" in answer;

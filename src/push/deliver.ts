@@ -25,7 +25,7 @@ export function createPusher(parts: PusherParts): Pusher {
   const { deliveries } = store;
   const hosts = createHosts();
   const bell = new Bell();
-  const deafen = bus.listen(PUSH_DUE, bell.wake);
+  bus.listen(PUSH_DUE, bell);
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
   let stopped = false;
@@ -58,7 +58,7 @@ export function createPusher(parts: PusherParts): Pusher {
     // Who cannot find out looks again soon.
     const nextAt = await deliveries.nextAt().catch(() => parts.now() + PAUSE_MS);
     if (nextAt === undefined || stopped) return;
-    timer = setTimeout(bell.wake, Math.min(Math.max(nextAt - parts.now(), 0), WAIT_MS_MAX)).unref();
+    timer = setTimeout(() => bell.wake(), Math.min(Math.max(nextAt - parts.now(), 0), WAIT_MS_MAX)).unref();
   }
 
   function begin(delivery: Delivery): void {
@@ -98,7 +98,7 @@ export function createPusher(parts: PusherParts): Pusher {
       const late = setTimeout(() => stopping.abort(), parts.drainMs);
       await Promise.all(underWay);
       clearTimeout(late);
-      deafen();
+      bus.leave(PUSH_DUE, bell);
     },
   };
 }

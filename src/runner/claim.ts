@@ -26,9 +26,10 @@ const CLAIM_MAX = 64;
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
   const bell = new Bell();
-  const deafen = bus.listen(DUE, bell.wake);
+  bus.listen(DUE, bell);
   const running = new Roll<TaskId, Driven>();
   let stopped = false;
+  let onIdle = (): void => {};
 
   async function loop(): Promise<void> {
     while (!stopped) {
@@ -48,16 +49,21 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function begin(run: Run): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    const driven = drive(parts, run, agent);
-    running.set(run.task.id, driven);
-    driven.over.then(end);
+    running.set(run.task.id, drive(parts, run, agent, end));
   }
 
   function end(driven: Driven): void {
     const full = running.size >= parts.runsMax;
     if (running.get(driven.run.task.id) === driven) running.delete(driven.run.task.id);
     if (full) bell.wake();
+    if (running.size === 0) onIdle();
   }
+
+  const idle = (): Promise<void> =>
+    new Promise(resolve => {
+      if (running.size === 0) resolve();
+      else onIdle = resolve;
+    });
 
   async function renew(): Promise<void> {
     await Promise.all([...running.values()].map(renewOne));
@@ -67,7 +73,7 @@ export function createRunner(parts: RunnerParts): Runner {
   async function renewOne(driven: Driven): Promise<void> {
     if (!(await store.runs.renew(driven.run))) driven.stop("lost");
     // The safety net for a bell that was lost.
-    driven.look();
+    driven.wake();
   }
 
   const heart = setInterval(() => {
@@ -91,11 +97,11 @@ export function createRunner(parts: RunnerParts): Runner {
       stopped = true;
       bell.wake();
       await looped;
-      await waitAtMost(Promise.all([...running.values()].map(one => one.over)), parts.drainMs);
+      await waitAtMost(idle(), parts.drainMs);
       for (const driven of running.values()) driven.stop("shutdown");
-      await Promise.all([...running.values()].map(one => one.over));
+      await idle();
       clearInterval(heart);
-      deafen();
+      bus.leave(DUE, bell);
     },
   };
 }

@@ -4,10 +4,11 @@ import {
   type Message,
   type Note,
   type NotePlace,
+  type Sleeper,
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import { type Agent, type Bus, type Log, type Run, runTopic } from "../ports.ts";
+import { type Agent, type AgentEvent, type Bus, type Log, type Run, runTopic } from "../ports.ts";
 import { BadAgentEvent, toNoted, toTaskEvent, weightOf } from "./events.ts";
 import { Incoming } from "./incoming.ts";
 import { Mismatch } from "./notes.ts";
@@ -25,29 +26,35 @@ export interface DriveParts extends TurnParts {
 type Stop = "canceled" | "lost" | "shutdown";
 
 /** A run under way. */
-export interface Driven {
+export interface Driven extends Sleeper {
   readonly run: Run;
-  /** Resolves when nothing of the run is left; never rejects. */
-  readonly over: Promise<Driven>;
   /** Tells the agent to stop; after the grace it is no longer waited for. */
   stop(why: Stop): void;
-  /** There may be a cancel, or a message for it. */
-  look(): void;
 }
 
-/** Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. */
-export function drive(parts: DriveParts, run: Run, agent: Agent): Driven {
-  return new Drive(parts, run, agent);
+/**
+ * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. `onOver` is
+ * called when nothing of the run is left.
+ */
+export function drive(parts: DriveParts, run: Run, agent: Agent, onOver: (driven: Driven) => void): Driven {
+  return new Drive(parts, run, agent, onOver);
 }
 
+/** What an agent threw. */
+type Broken = { readonly error: unknown };
+
+/** No function of it waits for the agent, which may be silent for hours: it is called when something is said. */
 class Drive implements Driven, TurnHost {
   readonly run: Run;
-  readonly over: Promise<Driven>;
   readonly #parts: DriveParts;
   readonly #agent: Agent;
+  readonly #onOver: (driven: Driven) => void;
   readonly #taskId: TaskId;
   readonly #expected: { readonly run: Run };
-  readonly #pumped = Promise.withResolvers<void>();
+  /** Where the agent's words come from. */
+  #source: AsyncIterator<AgentEvent> | undefined;
+  /** The agent is no longer heard. */
+  #left = false;
   #controller: AbortController | undefined;
   #stopped: Stop | undefined;
   /** The turn has its end on record, or on the way there. */
@@ -65,13 +72,16 @@ class Drive implements Driven, TurnHost {
   #notedBytes = 0;
   #incoming: Incoming | undefined;
 
-  constructor(parts: DriveParts, run: Run, agent: Agent) {
+  constructor(parts: DriveParts, run: Run, agent: Agent, onOver: (driven: Driven) => void) {
     this.run = run;
     this.#parts = parts;
     this.#agent = agent;
+    this.#onOver = onOver;
     this.#taskId = run.task.id;
     this.#expected = { run };
-    this.over = this.#go();
+    parts.bus.listen(runTopic(this.#taskId), this);
+    if (this.#mayRun()) this.#begin(new RunTurn(parts, run, this));
+    else this.#leave();
   }
 
   get #log(): Log {
@@ -85,29 +95,11 @@ class Drive implements Driven, TurnHost {
     this.#past?.close(stopped(why));
     this.#incoming?.end();
     // A lost run has nothing to wait for: its words are refused anyway.
-    setTimeout(this.#pumped.resolve, why === "lost" ? 0 : this.#parts.cancelGraceMs).unref();
+    setTimeout(() => this.#leave(), why === "lost" ? 0 : this.#parts.cancelGraceMs).unref();
   }
 
-  async #go(): Promise<Driven> {
-    const deafen = this.#parts.bus.listen(runTopic(this.#taskId), this.look);
-    try {
-      if (this.#mayRun()) {
-        this.#pump().then(this.#pumped.resolve, this.#pumped.reject);
-        await this.#pumped.promise.catch(error => this.#stopped || this.#fail(error));
-      }
-      await this.#finish();
-    } catch (error) {
-      this.#log.error({ err: error }, "a run ended in disorder");
-    } finally {
-      this.#over = true;
-      this.#past?.close(new Error("the run is over"));
-      this.#incoming?.end();
-      deafen();
-    }
-    return this;
-  }
-
-  readonly look = (): void => {
+  /** There may be a cancel, or a message for it. */
+  wake(): void {
     this.#parts.store.tasks.get(this.run.scope, this.#taskId).then(
       found => {
         if (found?.task.cancel) this.stop("canceled");
@@ -115,7 +107,7 @@ class Drive implements Driven, TurnHost {
       },
       error => this.#log.error({ err: error }, "a run could not look at its task"),
     );
-  };
+  }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
@@ -127,7 +119,7 @@ class Drive implements Driven, TurnHost {
     if (!this.#incoming) {
       this.#incoming = new Incoming();
       if (this.#stopped || this.#over) this.#incoming.end();
-      this.look();
+      this.wake();
     }
     return this.#incoming;
   }
@@ -167,27 +159,73 @@ class Drive implements Driven, TurnHost {
     return { type: "status", state: "input-required", message, again: true };
   }
 
-  async #pump(): Promise<void> {
-    const turn = new RunTurn(this.#parts, this.run, this);
-    if (turn.attempt > 1) await this.#lookBack(turn.attempt);
-    if (this.#stopped) return;
-    const agent = this.#agent.runtime.run(turn)[Symbol.asyncIterator]();
-    let ended = false;
+  #begin(turn: RunTurn): void {
+    if (turn.attempt > 1) this.#lookBack(turn.attempt).then(() => this.#start(turn), this.#broke);
+    else this.#start(turn);
+  }
+
+  #start(turn: RunTurn): void {
+    if (this.#stopped) return this.#leave();
     try {
-      while (!this.#settled && !this.#over && this.#stopped !== "lost") {
-        const said = await agent.next();
-        ended = said.done === true;
-        if (this.#over) return;
-        if (said.done) return this.#catchUp();
-        const event = this.#revise ? this.#revise(toTaskEvent(said.value)) : toTaskEvent(said.value);
-        if (event === null) continue;
-        const done = this.#record(this.#check(event));
-        if (this.#isMuch(event)) await done;
-      }
-    } finally {
-      // Its clean-up is its own affair: the turn is over, and nobody waits for it.
-      if (!ended) agent.return?.()?.catch(() => {});
+      this.#source = this.#agent.runtime.run(turn)[Symbol.asyncIterator]();
+      this.#ask(this.#source);
+    } catch (error) {
+      this.#broke(error);
     }
+  }
+
+  #ask(source: AsyncIterator<AgentEvent>): void {
+    if (this.#settled || this.#left || this.#stopped === "lost") this.#hush();
+    else source.next().then(this.#heard, this.#broke);
+  }
+
+  readonly #heard = (said: IteratorResult<AgentEvent>): void => {
+    const source = this.#source as AsyncIterator<AgentEvent>;
+    if (said.done) this.#source = undefined;
+    if (this.#left) return this.#hush();
+    try {
+      if (said.done) {
+        this.#catchUp();
+        return this.#leave();
+      }
+      const event = this.#revise ? this.#revise(toTaskEvent(said.value)) : toTaskEvent(said.value);
+      const done = event && this.#record(this.#check(event));
+      if (done && this.#isMuch(event)) done.then(() => this.#ask(source), this.#broke);
+      else this.#ask(source);
+    } catch (error) {
+      this.#broke(error);
+    }
+  };
+
+  readonly #broke = (error: unknown): void => this.#hush({ error });
+
+  /** Nothing more is wanted of the agent. Its clean-up is its own affair: nobody waits for it. */
+  #hush(broken?: Broken): void {
+    const source = this.#source;
+    this.#source = undefined;
+    this.#leave(broken);
+    source?.return?.()?.catch(() => {});
+  }
+
+  /** Ends the run, once, for whatever reason comes first. */
+  #leave(broken?: Broken): void {
+    if (this.#left) return;
+    this.#left = true;
+    void this.#end(broken);
+  }
+
+  async #end(broken: Broken | undefined): Promise<void> {
+    try {
+      if (broken && !this.#stopped) this.#fail(broken.error);
+      await this.#finish();
+    } catch (error) {
+      this.#log.error({ err: error }, "a run ended in disorder");
+    }
+    this.#over = true;
+    this.#past?.close(new Error("the run is over"));
+    this.#incoming?.end();
+    this.#parts.bus.leave(runTopic(this.#taskId), this);
+    this.#onOver(this);
   }
 
   /** A turn in which notes were made is resumed; any other one begins anew. */
@@ -234,12 +272,12 @@ class Drive implements Driven, TurnHost {
     const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], this.#expected);
     if (done !== this.#written) {
       this.#written = done;
-      done.catch(this.#lose);
+      done.catch(error => this.#lose(error));
     }
     return done;
   }
 
-  readonly #lose = (error: unknown): void => {
+  #lose(error: unknown): void {
     const fault = error instanceof Fault ? error : undefined;
     this.#refusal ??= fault?.code;
     if (fault?.code !== "conflict") {
@@ -247,7 +285,7 @@ class Drive implements Driven, TurnHost {
       this.#log.error({ err: cause }, "what a run said could not be recorded");
     }
     this.stop("lost");
-  };
+  }
 
   #fail(error: unknown): void {
     const ref = this.#parts.newId().slice(-12);

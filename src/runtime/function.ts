@@ -3,7 +3,7 @@ import type { AgentDefinition, Outcome, Said } from "../agent.ts";
 import { toCard, toExtendedCard, toPolicy } from "../agent.ts";
 import type { AgentName } from "../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
-import { Speech } from "./function/ctx.ts";
+import { Speech, type SpeechHearer } from "./function/ctx.ts";
 import { isEnd, Script } from "./function/script.ts";
 import { upstreamOf } from "./upstream.ts";
 
@@ -31,7 +31,7 @@ const DONE: Result = { value: undefined, done: true };
  * One run. The function is only asked for more when somebody reads; but what it spends is heard at once, even while
  * it is busy. One reader, who waits for one result before asking for the next.
  */
-class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined> {
+class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, SpeechHearer {
   readonly #turn: Turn;
   readonly #speech: Speech;
   readonly #script: Script;
@@ -46,7 +46,7 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined> {
 
   constructor(definition: AgentDefinition, turn: Turn) {
     this.#turn = turn;
-    this.#speech = new Speech(turn, this.#look);
+    this.#speech = new Speech(turn, this);
     this.#script = new Script(definition, turn, this.#speech);
   }
 
@@ -55,8 +55,11 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined> {
   }
 
   next(): Promise<Result> {
-    const promise = new Promise(this.#wait);
-    this.#look();
+    const promise = new Promise<Result>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.look();
     return promise;
   }
 
@@ -67,47 +70,50 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined> {
     return DONE;
   }
 
-  readonly #wait = (resolve: (result: Result) => void, reject: (error: unknown) => void): void => {
-    this.#resolve = resolve;
-    this.#reject = reject;
-  };
-
   /** Gives the reader, if one is waiting, what there is: first what was spent, since nothing is counted after an end. */
-  readonly #look = (): void => {
+  look(): void {
     if (!this.#resolve) return;
     const usage = this.#ended ? undefined : this.#speech.spent();
     if (usage) this.#give({ value: { type: "usage", usage }, done: false });
     else if (this.#kept) this.#give(this.#kept);
     else if (this.#broken) this.#fail(this.#broken.error);
     else if (!this.#busy) this.#ask();
-  };
+  }
 
   #ask(): void {
     this.#busy = true;
-    const saying = this.#script.begun();
-    if (saying) saying.then(this.#heard, this.#broke);
-    else this.#script.next().then(this.#said, this.#broke);
+    try {
+      const saying = this.#script.yielding();
+      if (saying) saying.then(this.#heard, this.#broke);
+      else this.#next();
+    } catch (error) {
+      this.#broke(error);
+    }
   }
 
   /** The hot path: most of what a generator yields is said as it is. */
   readonly #heard = (result: IteratorResult<Said, Outcome>): void => {
     const event = this.#script.hear(result);
     if (event) this.#said(event);
-    else this.#script.next(result).then(this.#said, this.#broke);
+    else this.#next(result);
   };
 
-  readonly #said = (event: AgentEvent | undefined): void => {
+  #next(heard?: IteratorResult<Said, Outcome>): void {
+    this.#script.next(heard).then(event => this.#said(event), this.#broke);
+  }
+
+  #said(event: AgentEvent | undefined): void {
     this.#busy = false;
     if (event === undefined) this.#warn();
     this.#kept = event === undefined ? DONE : { value: event, done: false };
-    this.#look();
-  };
+    this.look();
+  }
 
   readonly #broke = (error: unknown): void => {
     this.#busy = false;
     this.#warn();
     this.#broken = { error };
-    this.#look();
+    this.look();
   };
 
   #give(result: Result): void {

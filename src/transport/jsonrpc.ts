@@ -1,5 +1,6 @@
 import { Fault, type Json, LIMITS } from "../model/index.ts";
-import type { Frame, Met, Pipeline, WireFault, WireReply } from "../ports.ts";
+import { FirstThen } from "../ports/source.ts";
+import type { Frame, Met, Pipeline, Source, WireFault, WireReply } from "../ports.ts";
 import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
@@ -59,7 +60,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     return answer(exchange, reply, opened.id ?? "null");
   }
 
-  function answer(exchange: Exchange, reply: WireReply, id: string): Promise<void> | void {
+  function answer(exchange: Exchange, reply: WireReply, id: string): void {
     const { response } = exchange;
     if (reply.kind === "one")
       return sendText(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`, reply.headers);
@@ -68,28 +69,19 @@ export function createJsonRpc(parts: JsonRpcParts) {
         ...reply.headers,
         ...afterBody(exchange.request),
       });
-    if (reply.kind === "fault") return open(exchange, reply, one({ json: "", fault: reply.fault }), id);
-    return open(exchange, reply, reply.frames, id);
-  }
-
-  function open(
-    exchange: Exchange,
-    reply: WireReply,
-    frames: AsyncIterable<readonly Frame[]>,
-    id: string,
-  ): Promise<void> {
-    openStream(exchange.response, reply.headers);
+    openStream(response, reply.headers);
     const shown = reply.envelope.idInFrames ? id : undefined;
+    const frames = reply.kind === "many" ? reply.frames : onlyOf({ json: "", fault: reply.fault });
     const head = `${headOf(shown)}"result":`;
-    return streams.write(exchange.response, frames, frame => {
+    streams.write(response, frames, frame => {
       if (frame.fault) return toError(frame.fault, shown);
       return frame.bare ? frame.json : `${head}${frame.json}}`;
     });
   }
 
   /** A notification: it is done, and nothing is said. */
-  async function forget(exchange: Exchange, reply: WireReply, status: number): Promise<void> {
-    if (reply.kind === "many") await reply.frames[Symbol.asyncIterator]().return?.();
+  function forget(exchange: Exchange, reply: WireReply, status: number): void {
+    if (reply.kind === "many") reply.frames.close();
     exchange.response.writeHead(status, reply.headers);
     exchange.response.end();
   }
@@ -97,9 +89,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
   return { serve };
 }
 
-async function* one(frame: Frame): AsyncGenerator<readonly Frame[]> {
-  yield [frame];
-}
+const onlyOf = (frame: Frame): Source<readonly Frame[]> => new FirstThen([frame], null);
 
 /** The status of a reply without words, if the call gets one: it had no id, and its dialect takes that for a notification. */
 function silenceFor(id: string | undefined, reply: WireReply): number | null {

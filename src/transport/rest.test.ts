@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { LIMITS, type Seq } from "../model/index.ts";
+import { FirstThen } from "../ports/source.ts";
 import type { Frame, Headers, Pipeline, Route, WireFault, WireReply } from "../ports.ts";
 import { createBodies } from "./body.ts";
 import { createRest } from "./rest.ts";
@@ -27,7 +28,11 @@ afterEach(() => server.close());
 async function open(reply: WireReply): Promise<string> {
   const meet = () => ({ principal: undefined });
   const pipeline: Pipeline = { meet, handle: async () => reply, refuse: () => reply };
-  const rest = createRest({ pipeline, streams: createStreams(LIMITS), bodies: createBodies(LIMITS) });
+  const rest = createRest({
+    pipeline,
+    streams: createStreams({ ...LIMITS, log: { debug() {}, info() {}, warn() {}, error() {} } }),
+    bodies: createBodies(LIMITS),
+  });
   server = createServer((request, response) => {
     const place = { endpoint: ROUTE.path, vars: {}, byVerb: new Map() };
     const headers = request.headers as Headers;
@@ -43,9 +48,7 @@ async function open(reply: WireReply): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function* framesOf(...frames: Frame[]): AsyncGenerator<readonly Frame[]> {
-  yield frames;
-}
+const framesOf = (...frames: Frame[]) => new FirstThen(frames, null);
 
 describe("HTTP+JSON", () => {
   it("a stream that breaks off says so in an event that is named error", async () => {

@@ -35,18 +35,18 @@ export function createRest(parts: RestParts) {
     return NO_BODY;
   }
 
-  function answer(exchange: Exchange, reply: WireReply): Promise<void> | void {
+  function answer(exchange: Exchange, reply: WireReply): void {
     if (reply.kind === "one") return sendText(exchange.response, 200, reply.json, reply.headers);
     if (reply.kind === "fault") return sendFault(exchange, reply);
     openStream(exchange.response, reply.headers);
     if (exchange.request.method === "HEAD") return leave(exchange, reply);
     // The official clients look for errors among the names of events.
-    return streams.write(exchange.response, reply.frames, toData, "error");
+    streams.write(exchange.response, reply.frames, toData, "error");
   }
 
   /** Whoever wants nothing but the head of a stream is not kept waiting for its end. */
-  async function leave(exchange: Exchange, reply: WireReply & { kind: "many" }): Promise<void> {
-    await reply.frames[Symbol.asyncIterator]().return?.();
+  function leave(exchange: Exchange, reply: WireReply & { kind: "many" }): void {
+    reply.frames.close();
     exchange.response.end();
   }
 

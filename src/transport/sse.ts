@@ -1,33 +1,29 @@
-import { Roll } from "../model/index.ts";
-import type { Frame } from "../ports.ts";
+import { Roll, type Sleeper } from "../model/index.ts";
+import type { Frame, Log, Source } from "../ports.ts";
 import { drained, encodingOf, type Outgoing } from "./exchange.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
 export type Envelope = (frame: Frame) => string;
 
-interface Open {
-  readonly response: Outgoing;
-  /** Looks since the reader stopped reading. */
-  stalled: number;
-}
-
 /** How many heartbeats a reader may be stuck before it is cut off; it can resume where it stopped. */
 export const STALLED_MAX = 8;
 
-/** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
-export function createStreams(parts: { heartbeatMs: number; streamsMax: number }) {
-  const open = new Roll<Open, Open>();
-  let others = 0;
-  const timer = setInterval(beat, parts.heartbeatMs);
-  timer.unref();
+export interface StreamsParts {
+  readonly heartbeatMs: number;
+  readonly streamsMax: number;
+  readonly log: Log;
+}
 
-  function beat(): void {
-    for (const stream of open.values()) {
-      if (stream.response.writableNeedDrain) {
-        if (++stream.stalled >= STALLED_MAX) stream.response.destroy();
-      } else stream.response.write(": heartbeat\n\n");
-    }
-  }
+/** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
+export function createStreams(parts: StreamsParts) {
+  const open = new Roll<Stream, Stream>();
+  let others = 0;
+  let closed = false;
+  const timer = setInterval(() => {
+    for (const stream of open.values()) stream.beat();
+  }, parts.heartbeatMs);
+  timer.unref();
+  const house: House = { open, log: parts.log };
 
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
@@ -38,40 +34,113 @@ export function createStreams(parts: { heartbeatMs: number; streamsMax: number }
       others += 1;
       await writing.finally(() => (others -= 1));
     },
-    /**
-     * Writes all frames that are there at once in one go; waits when the reader is slow. `faultEvent` is the name of the
-     * event with which a stream breaks off, if it has one.
-     */
-    async write(
+    /** To its end. `faultEvent` is the name of the event with which a stream breaks off, if it has one. */
+    write(
       response: Outgoing,
-      frames: AsyncIterable<readonly Frame[]>,
+      frames: Source<readonly Frame[]>,
       envelope: Envelope,
       faultEvent?: string,
-    ): Promise<void> {
-      const stream: Open = { response, stalled: 0 };
-      open.set(stream, stream);
-      try {
-        for await (const bunch of frames) {
-          if (response.destroyed) return;
-          let text = "";
-          for (let i = 0; i < bunch.length; i++) {
-            text += toText(bunch[i] as Frame, envelope, faultEvent);
-            if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
-            if (!response.write(text, encodingOf(text))) await drained(response);
-            if (response.destroyed) return;
-            stream.stalled = 0;
-            text = "";
-          }
-        }
-        response.end();
-      } finally {
-        open.delete(stream);
-      }
+    ): void {
+      const stream = new Stream(house, response, frames, envelope, faultEvent);
+      if (closed) stream.stop();
+      stream.wake();
     },
+    /** Ends all, each after a whole event. */
     close(): void {
+      closed = true;
       clearInterval(timer);
+      for (const stream of [...open.values()]) stream.stop();
     },
   };
+}
+
+interface House {
+  readonly open: Roll<Stream, Stream>;
+  readonly log: Log;
+}
+
+/** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
+class Stream implements Sleeper {
+  readonly #house: House;
+  readonly #response: Outgoing;
+  readonly #frames: Source<readonly Frame[]>;
+  readonly #envelope: Envelope;
+  readonly #faultEvent: string | undefined;
+  /** Looks since the reader stopped reading. */
+  #stalled = 0;
+  #awake = false;
+  /** It was woken while it was awake: it must look again. */
+  #again = false;
+
+  constructor(
+    house: House,
+    response: Outgoing,
+    frames: Source<readonly Frame[]>,
+    envelope: Envelope,
+    faultEvent: string | undefined,
+  ) {
+    this.#house = house;
+    this.#response = response;
+    this.#frames = frames;
+    this.#envelope = envelope;
+    this.#faultEvent = faultEvent;
+    house.open.set(this, this);
+    frames.wakes(this);
+    response.once("close", () => this.stop());
+  }
+
+  beat(): void {
+    if (!this.#response.writableNeedDrain) this.#response.write(": heartbeat\n\n");
+    else if (++this.#stalled >= STALLED_MAX) this.#response.destroy();
+  }
+
+  wake(): void {
+    this.#again = true;
+    if (this.#awake) return;
+    this.#awake = true;
+    this.#work().catch(error => this.#break(error));
+  }
+
+  /** Nothing more is wanted of it. */
+  stop(): void {
+    this.#frames.close();
+  }
+
+  async #work(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      for (let bunch = await this.#frames.take(); bunch; bunch = await this.#frames.take())
+        if (this.#response.destroyed) this.stop();
+        else await this.#write(bunch);
+    }
+    this.#awake = false;
+    if (this.#frames.isOver) this.#end();
+  }
+
+  /** All that is there goes out at once; a reader that is slow is waited for. */
+  async #write(bunch: readonly Frame[]): Promise<void> {
+    const response = this.#response;
+    let text = "";
+    for (let i = 0; i < bunch.length && !response.destroyed; i++) {
+      text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
+      if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
+      if (!response.write(text, encodingOf(text))) await drained(response);
+      this.#stalled = 0;
+      text = "";
+    }
+  }
+
+  #end(): void {
+    this.#house.open.delete(this);
+    if (!this.#response.destroyed) this.#response.end();
+  }
+
+  #break(error: unknown): void {
+    this.#house.log.error({ err: error }, "a stream broke off");
+    this.#house.open.delete(this);
+    this.#frames.close();
+    this.#response.destroy();
+  }
 }
 
 export function openStream(response: Outgoing, headers: Readonly<Record<string, string>>): void {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createV01 } from "../../src/dialect/v01/index.ts";
-import { createFrameWriter } from "../../src/frames.ts";
+import { FrameWriter } from "../../src/frames.ts";
 import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
 import { toWords } from "../../src/model/index.ts";
 import { openStream, rpc } from "../support/client.ts";
@@ -244,7 +244,7 @@ it("1.6: streamed words are written in one mould, though they name the caller's 
     artifacts: [{ artifactId: "x" }, { artifactId: "y" }],
   } as unknown as Task;
   const steps = Array.from({ length: 50 }, (_, i) => toStep(i + 1, toWords("y", `w${i} `), task));
-  const frames = createFrameWriter(counted, undefined)(steps, false);
+  const frames = new FrameWriter(counted, undefined).write({ steps, closing: false });
   expect(encoded).toBe(1);
   expect(frames.map(frame => JSON.parse(frame.json).artifact)).toEqual(
     steps.map((_, i) => ({

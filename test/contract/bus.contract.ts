@@ -40,8 +40,8 @@ export function busContract(name: string, create: () => BusUnderTest): void {
     it("wakes those who listen on this node at once, and on others soon", async () => {
       const [a, b] = [open("a"), open("b")];
       let [here, there] = [0, 0];
-      a.listen("t", () => void here++);
-      b.listen("t", () => void there++);
+      a.listen("t", { wake: () => void here++ });
+      b.listen("t", { wake: () => void there++ });
       a.ring("t");
       expect(here).toBe(1);
       await connect(a, "b");
@@ -54,7 +54,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       const order: string[] = [];
-      b.listen("x", () => void order.push(heard.includes("b x") ? "after" : "before"));
+      b.listen("x", { wake: () => void order.push(heard.includes("b x") ? "after" : "before") });
       a.ring("x");
       await until(() => Promise.resolve(order.includes("after")));
       expect(heard).not.toContain("a x");
@@ -75,8 +75,9 @@ export function busContract(name: string, create: () => BusUnderTest): void {
     it("whoever does not listen any longer is not woken", async () => {
       const a = open("a");
       let count = 0;
-      const deafen = a.listen("t", () => void count++);
-      deafen();
+      const sleeper = { wake: () => void count++ };
+      a.listen("t", sleeper);
+      a.leave("t", sleeper);
       a.ring("t");
       expect(count).toBe(0);
     });
@@ -85,7 +86,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       let woken = 0;
-      b.listen("t", () => void woken++);
+      b.listen("t", { wake: () => void woken++ });
       heard.length = 0;
       await under.cut();
       await until(() => Promise.resolve(heard.includes("b *") && woken > 0));

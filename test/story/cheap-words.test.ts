@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDialects } from "../../src/dialect/index.ts";
-import { createFrameWriter } from "../../src/frames.ts";
+import { FrameWriter } from "../../src/frames.ts";
 import {
   apply,
   type ContextId,
@@ -66,7 +66,7 @@ const CASES = DIALECTS.flatMap(dialect =>
 describe.each(CASES)("in the dialect $name (form: $form)", ({ dialect, form }) => {
   it(`${WORDS} words are said with a look or two at the task`, () => {
     const { steps, looks } = createSpeech();
-    const frames = createFrameWriter(dialect, form)(steps, false);
+    const frames = new FrameWriter(dialect, form).write({ steps, closing: false });
     expect(frames.map(frame => / word \d+/.exec(frame.json)?.[0])).toEqual(steps.map((_, i) => ` word ${i}`));
     expect(looks()).toBeLessThanOrEqual(2);
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent.ts";
 import { compose } from "../../src/compose.ts";
 import { type ApiKey, USUAL_GRANTS } from "../../src/model/index.ts";
+import { each } from "../../src/ports/source.ts";
 import type { Agent, Frame, WireCall, WireReply } from "../../src/ports.ts";
 import { toAgent } from "../../src/runtime/function.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
@@ -178,7 +179,7 @@ class World {
     if (reply.kind === "fault") return JSON.stringify(reply.fault);
     const isOpen = /ubscribe/.test(method);
     const frames: Frame[] = [];
-    for await (const bunch of reply.frames) {
+    for await (const bunch of each(reply.frames, controller.signal)) {
       frames.push(...bunch);
       if (isOpen) controller.abort();
     }

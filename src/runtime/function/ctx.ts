@@ -28,23 +28,38 @@ export const NOTHING: AgentEvent = Object.freeze({ type: "usage", usage: Object.
 /** Events that are remembered until they are yielded: enough for one warning. */
 const UNSAID_MAX = 100;
 
+/** Whoever hears what is said; what is spent need not be yielded. */
+export interface SpeechHearer {
+  /** Something was spent. */
+  look(): void;
+}
+
 /** One run's words, from the verb to the moment when they are yielded. */
 export class Speech {
   readonly #turn: Turn;
-  readonly #texts: Texts;
-  readonly #wholes: Wholes;
-  readonly #onUsage: () => void;
+  /** Made when they are first needed, as most of what follows: a run may be silent for hours. */
+  #madeTexts: Texts | undefined;
+  #madeWholes: Wholes | undefined;
+  readonly #hearer: SpeechHearer;
   #spent: Record<string, number> | undefined;
   /** Most events are yielded before the next is made: one slot for those, a map for the rest. */
   #unsaid: AgentEvent | undefined;
   #unsaidVerb = "";
   #othersUnsaid: Map<unknown, string> | undefined;
 
-  constructor(turn: Turn, onUsage: () => void) {
+  constructor(turn: Turn, hearer: SpeechHearer) {
     this.#turn = turn;
-    this.#onUsage = onUsage;
-    this.#texts = new Texts(turn);
-    this.#wholes = new Wholes(turn);
+    this.#hearer = hearer;
+  }
+
+  get #texts(): Texts {
+    this.#madeTexts ??= new Texts(this.#turn);
+    return this.#madeTexts;
+  }
+
+  get #wholes(): Wholes {
+    this.#madeWholes ??= new Wholes(this.#turn);
+    return this.#madeWholes;
   }
 
   /** Text without the verb: what a yielded string means. */
@@ -100,7 +115,7 @@ export class Speech {
       this.#spent ??= {};
       this.#spent[name] = (this.#spent[name] ?? 0) + amount;
     }
-    if (this.#spent) this.#onUsage();
+    if (this.#spent) this.#hearer.look();
     return NOTHING;
   }
 
@@ -144,7 +159,10 @@ export class Speech {
   }
 }
 
-/** Its verbs are closures rather than methods, so that authors may write `run(task, { text, ask })`. */
+/**
+ * Its verbs are not methods, so that authors may write `run(task, { text, ask })`; and they are made when they are used,
+ * for a run may be silent for hours, and most use one or two.
+ */
 export class FunctionCtx implements Ctx {
   readonly #speech: Speech;
   readonly #turn: Turn;
@@ -159,24 +177,57 @@ export class FunctionCtx implements Ctx {
     this.attempt = turn.attempt;
   }
 
-  readonly text = (text: string, options?: TextOptions) =>
-    this.#speech.made("text", this.#speech.text(text, options));
-  readonly data = (data: unknown, options: DataOptions = {}) =>
-    this.#speech.made("data", this.#speech.data(data, options));
-  readonly file = (file: FileContent) => this.#speech.made("file", this.#speech.file(file));
-  readonly artifact = (artifact: ArtifactContent) =>
-    this.#speech.made("artifact", this.#speech.artifact(artifact));
-  readonly status = (content: Content) =>
-    this.#speech.made("status", this.#speech.status("working", content));
-  readonly reply = (content: Content) => this.#speech.made("reply", this.#speech.reply(content));
-  readonly ask = (question: Content) =>
-    this.#speech.made("ask", this.#speech.status("input-required", question));
-  readonly askAll = (questions: Questions) => this.#speech.made("askAll", this.#speech.askAll(questions));
-  readonly askAuth = (request: AuthRequest) => this.#speech.made("askAuth", this.#speech.askAuth(request));
-  readonly credentials = (name: string) => this.#turn.credentials(name);
-  readonly reject = (reason: Content) => this.#speech.made("reject", this.#speech.status("rejected", reason));
-  readonly fail = (reason: Content) => this.#speech.made("fail", this.#speech.status("failed", reason));
-  readonly usage = (counters: Counters) => this.#speech.spend(counters);
+  get text(): Ctx["text"] {
+    return (text, options) => this.#speech.made("text", this.#speech.text(text, options));
+  }
+
+  get data(): Ctx["data"] {
+    return (data, options = {}) => this.#speech.made("data", this.#speech.data(data, options));
+  }
+
+  get file(): Ctx["file"] {
+    return file => this.#speech.made("file", this.#speech.file(file));
+  }
+
+  get artifact(): Ctx["artifact"] {
+    return artifact => this.#speech.made("artifact", this.#speech.artifact(artifact));
+  }
+
+  get status(): Ctx["status"] {
+    return content => this.#speech.made("status", this.#speech.status("working", content));
+  }
+
+  get reply(): Ctx["reply"] {
+    return content => this.#speech.made("reply", this.#speech.reply(content));
+  }
+
+  get ask(): Ctx["ask"] {
+    return question => this.#speech.made("ask", this.#speech.status("input-required", question));
+  }
+
+  get askAll(): Ctx["askAll"] {
+    return questions => this.#speech.made("askAll", this.#speech.askAll(questions));
+  }
+
+  get askAuth(): Ctx["askAuth"] {
+    return request => this.#speech.made("askAuth", this.#speech.askAuth(request));
+  }
+
+  get credentials(): Ctx["credentials"] {
+    return name => this.#turn.credentials(name);
+  }
+
+  get reject(): Ctx["reject"] {
+    return reason => this.#speech.made("reject", this.#speech.status("rejected", reason));
+  }
+
+  get fail(): Ctx["fail"] {
+    return reason => this.#speech.made("fail", this.#speech.status("failed", reason));
+  }
+
+  get usage(): Ctx["usage"] {
+    return counters => this.#speech.spend(counters);
+  }
 
   get step(): Steps["step"] {
     return this.#durable().step;
@@ -232,14 +283,18 @@ export class FunctionCtx implements Ctx {
     return this.#call;
   }
 
-  readonly mcp = async (server: string): Promise<McpTools> => {
+  get mcp(): Ctx["mcp"] {
+    return server => this.#open(server);
+  }
+
+  async #open(server: string): Promise<McpTools> {
     const found = await this.#turn.tools(server);
     const { signal } = this.#turn;
     return {
       listTools: () => found.listTools(signal),
       callTool: (name, input = {}) => found.callTool(name, input, signal),
     };
-  };
+  }
 
   get hops(): number {
     return this.#turn.task.hops ?? 0;

@@ -16,6 +16,8 @@ export class Script {
   #over = false;
   /** The function's generator; when it has ended, what it returned. */
   #source: Source | undefined;
+  /** What has to be waited for, if it is not a generator. */
+  #outcome: Promise<void> | undefined;
 
   constructor(definition: AgentDefinition, turn: Turn, speech: Speech) {
     this.#definition = definition;
@@ -23,8 +25,9 @@ export class Script {
     this.#speech = speech;
   }
 
-  /** What a running generator yields next; null: there is none, or not yet. */
-  begun(): Promise<IteratorResult<Said, Outcome>> | null {
+  /** What the function's generator yields next; null: there is none, or not yet. */
+  yielding(): Promise<IteratorResult<Said, Outcome>> | null {
+    if (!this.#begun) this.#begin();
     const source = this.#over ? undefined : this.#source;
     const result = source?.next();
     if (!result) return null;
@@ -42,10 +45,7 @@ export class Script {
   async next(heard?: IteratorResult<Said, Outcome>): Promise<AgentEvent | undefined> {
     let waiting = heard;
     try {
-      if (!this.#begun) {
-        const saying = this.#begin();
-        if (saying) await saying;
-      }
+      if (this.#outcome) await this.#outcome;
       while (!this.#over && (waiting || this.#source)) {
         const result = waiting ?? (await (this.#source as Source).next());
         waiting = undefined;
@@ -76,18 +76,17 @@ export class Script {
     }
   }
 
-  /** What has to be waited for, if it is not a generator. */
-  #begin(): Promise<void> | undefined {
+  #begin(): void {
     this.#begun = true;
     const ctx = new FunctionCtx(this.#speech, this.#turn);
     const saying = this.#definition.run(toAgentTask(this.#turn), ctx);
-    if (!isGenerator(saying)) return this.#await(saying);
-    this.#source = toSource(saying);
-    return undefined;
+    if (isGenerator(saying)) this.#source = toSource(saying);
+    else this.#outcome = this.#await(saying);
   }
 
   async #await(saying: unknown): Promise<void> {
     const outcome = await saying;
+    this.#outcome = undefined;
     if (isGenerator(outcome)) this.#source = toSource(outcome);
     else this.#conclude(outcome as Outcome);
   }

@@ -8,6 +8,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { Fault, type Json, type JsonObject } from "../../model/index.ts";
+import { each } from "../../ports/source.ts";
 import type {
   Frame,
   Headers,
@@ -140,7 +141,8 @@ export function createCalls(parts: CallParts) {
     call.sendMetadata(toMetadata(reply.headers));
     const pacer = createPacer(call, parts.stallMs);
     const trailers = toMetadata({});
-    for await (const bunch of reply.frames)
+    const signal = parts.readers.signalOf(call, "cancelled");
+    for await (const bunch of each(reply.frames, signal()))
       for (const frame of bunch) {
         if (call.cancelled) return;
         if (frame.fault) return void call.emit("error", toStatus(frame.fault, reply.headers));
