@@ -12,10 +12,10 @@ import type {
   CallWatch,
   Dialect,
   Frame,
+  Manner,
   SaidStep,
   Source,
   Steps,
-  WireCall,
   WireFault,
 } from "./ports.ts";
 
@@ -38,7 +38,7 @@ interface Mould {
 
 /** A call, the dialect that speaks, and whoever watches. */
 export interface Heard {
-  readonly call: WireCall;
+  readonly call: Manner;
   readonly dialect: Dialect;
   readonly watched: CallWatch | undefined;
 }
@@ -46,7 +46,7 @@ export interface Heard {
 /** Whoever decides how something is said. */
 export interface Speaker {
   /** The dialect in which a caller hears of a task that was begun in the dialect `origin`. */
-  voiceOf(dialect: Dialect, call: WireCall, origin: string | undefined): Dialect;
+  voiceOf(dialect: Dialect, call: Manner, origin: string | undefined): Dialect;
   /** What is said instead of going on; it is also told to whoever watches. */
   refuse(heard: Heard, error: unknown): WireFault;
 }

@@ -11,6 +11,7 @@ import type {
   Guard,
   Headers,
   Log,
+  Manner,
   Met,
   Operation,
   Pipeline,
@@ -47,7 +48,7 @@ export function createPipeline(parts: {
   const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
   const choose = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
-  const voiceOf = (dialect: Dialect, call: WireCall, origin: string | undefined): Dialect =>
+  const voiceOf = (dialect: Dialect, call: Manner, origin: string | undefined): Dialect =>
     (origin !== undefined && byName.get(dialect.voice(call, origin))) || dialect;
 
   function hear(call: WireCall): Heard {
@@ -101,7 +102,7 @@ export function createPipeline(parts: {
         const own = answer.compacted
           ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
           : dialect.replyHeaders(call, active);
-        const frames = new Frames(speaker, { ...heard, call: withoutBody(call) }, operation.form, answer);
+        const frames = new Frames(speaker, { ...heard, call: mannerOf(call) }, operation.form, answer);
         if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onLapse(principal, cut));
         return { kind: "many", envelope, headers: withOthers(own, watched), frames };
       }
@@ -130,8 +131,9 @@ export function createPipeline(parts: {
   };
 }
 
-/** What was asked is known by now, and may be large: nobody keeps it as long as a stream is open. */
-const withoutBody = (call: WireCall): WireCall => ({ ...call, params: undefined, metadata: undefined });
+const mannerOf = ({ transport, endpoint, headers, query, method }: WireCall): Manner => {
+  return { transport, endpoint, headers, query, method };
+};
 
 type ReplyHeaders = WireReply["headers"];
 

@@ -65,17 +65,22 @@ export type TransportName = Route["transport"] | "grpc";
 /** Header names in lower case; a header that came twice is joined with a comma, as HTTP allows. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
-export interface WireCall extends Caller {
+/** How somebody calls, as far as the form of a reply depends on it: what is kept of a call while its stream is open. */
+export interface Manner {
   readonly transport: TransportName;
   /** The pattern of the path that was called, as a dialect's routes spell it; for gRPC `grpc:PACKAGE`. */
   readonly endpoint: string;
+  readonly headers: Headers;
+  readonly query: URLSearchParams;
+  readonly method: string;
+}
+
+/** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
+export interface WireCall extends Caller, Manner {
   /** What stands in the path where the endpoint has a name in braces. */
   readonly vars: PathVars;
-  readonly query: URLSearchParams;
   /** Scheme and host under which the caller reached us, without a trailing slash. */
   readonly base: Lazy<string>;
-  readonly method: string;
   readonly params: Json | undefined;
   /** How large it came, roughly. */
   readonly bytes: number;
@@ -150,16 +155,16 @@ export interface Dialect {
   decode(call: WireCall): Operation;
   encode(operation: Operation, answer: Answer): Json;
   /** Which dialect speaks the answer about what was made in `origin`: generations share `tasks/get` and its kin. */
-  voice(call: WireCall, origin: string): string;
+  voice(call: Manner, origin: string): string;
   /**
    * `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no word for it.
    */
   encodeStep(step: Step, closing: boolean, form: string | undefined): SaidStep | null;
   /** What a webhook that was set in this dialect gets for a step; null: nothing, or nothing that the config asks for. */
   encodePush(step: Step, config: PushConfig): SaidPush | null;
-  encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: WireCall): WireFault;
+  encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: Manner): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
-  replyHeaders(call: WireCall, active: readonly string[]): Readonly<Record<string, string>>;
+  replyHeaders(call: Manner, active: readonly string[]): Readonly<Record<string, string>>;
 }
 export interface SaidStep {
   readonly event?: string;

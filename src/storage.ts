@@ -56,6 +56,7 @@ function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),
     hotEventsMax: LIMITS.hotEventsMax,
     hotTasksMax: LIMITS.hotTasksMax,
+    hotQuietMs: LIMITS.hotQuietMs,
     hotBytesMax: LIMITS.hotBytesMax,
     onCommitted: (taskId: TaskId) => bus.ring(taskId),
     onDue: () => bus.ring(DUE),

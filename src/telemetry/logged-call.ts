@@ -25,13 +25,15 @@ const BODY_CHARS_MAX = 4_096;
 class LoggedCall implements CallWatch {
   readonly #parts: CallLogParts;
   readonly #binding: WireCall["transport"];
-  readonly #traceparent: string | undefined;
+  /** As the call gave it, or as it was recorded. */
+  #traceparent: string | undefined;
   /** What the call said, if that is told. */
   readonly #params: WireCall["params"];
   readonly #dialect: string;
   readonly #began: number;
   #requestId: string | undefined;
-  #operation: Operation | undefined;
+  #operation: Operation["op"] | undefined;
+  #agent: Operation["agent"];
   #tenant: string | undefined;
   #taskId: TaskId | undefined;
   #outcome = "ok";
@@ -49,7 +51,9 @@ class LoggedCall implements CallWatch {
   }
 
   asked(operation: Operation, scope: Scope): Operation {
-    this.#operation = operation;
+    this.#operation = operation.op;
+    this.#agent = operation.agent;
+    if ("send" in operation) this.#traceparent = operation.send.trace?.traceparent ?? this.#traceparent;
     this.#tenant = scope.tenant;
     return operation;
   }
@@ -79,7 +83,7 @@ class LoggedCall implements CallWatch {
   /** A call that the log tells of has an id, and its reply tells it. */
   facts(): object {
     this.#requestId ??= this.#parts.newId();
-    const traceId = traceIdOf(this.#operation, this.#traceparent);
+    const traceId = this.#traceparent?.split("-")[1]?.slice(0, 32);
     return {
       requestId: this.#requestId,
       ...(traceId !== undefined && { traceId }),
@@ -92,21 +96,15 @@ class LoggedCall implements CallWatch {
   }
 
   #told(): object {
-    const operation = this.#operation;
     return {
       ...this.facts(),
       dialect: this.#dialect,
       binding: this.#binding,
-      operation: operation?.op,
-      agent: operation?.agent,
+      operation: this.#operation,
+      agent: this.#agent,
       tenant: this.#tenant,
     };
   }
-}
-
-function traceIdOf(operation: Operation | undefined, traceparent: string | undefined): string | undefined {
-  const recorded = operation && "send" in operation ? operation.send.trace?.traceparent : undefined;
-  return (recorded ?? traceparent)?.split("-")[1]?.slice(0, 32);
 }
 
 const toBody = (params: unknown): string =>

@@ -92,6 +92,7 @@ export class Stage {
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,
       hotTasksMax: 100,
+      hotQuietMs: 1_000,
       hotBytesMax: 1_000_000,
       onCommitted: id => void this.committed.push(id),
       onDue: () => {},

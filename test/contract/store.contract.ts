@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type AgentName,
@@ -66,6 +67,23 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect(texts.at(9)).toEqual({ kind: "text", text: "0123456789" });
       expect(steps.at(-1)?.task.status.state).toBe("completed");
       expect(await on.store.tasks.get(alice, id)).toEqual({ task: steps.at(-1)?.task, seq: 35, since: 0 });
+    });
+
+    it("a log that has fallen silent is read from any place, and goes on without a gap", async () => {
+      on.start({ hotQuietMs: 5 });
+      const id = await on.createTask();
+      const run = await on.begin();
+      for (const text of ["a", "b", "c"]) await on.store.log.append(alice, id, [chunk(text)], { run });
+      const before = plain(await on.store.log.read(alice, id, BEGINNING, 100));
+      await pause(30);
+      expect(plain(await on.store.log.read(alice, id, BEGINNING, 100))).toEqual(before);
+      expect(await on.store.log.read(alice, id, before.length as Seq, 100)).toEqual([]);
+      await on.store.log.append(alice, id, [chunk("d")], { run });
+      const all = await on.store.log.read(alice, id, BEGINNING, 100);
+      expect(plain(all.slice(0, -1))).toEqual(before);
+      expect(all.at(-1)).toMatchObject({ seq: before.length + 1, event: chunk("d") });
+      expect(all.at(-1)?.task.artifacts[0]?.parts).toEqual([{ kind: "text", text: "abcd" }]);
+      expect((await on.store.tasks.get(alice, id))?.task).toEqual(all.at(-1)?.task);
     });
 
     it("shows nothing before it is committed, and tells of each commit after it", async () => {

@@ -46,6 +46,7 @@ describe("a store whose database may grow no further", () => {
       leaseMs: 30_000,
       hotEventsMax: 1_024,
       hotTasksMax: 100,
+      hotQuietMs: 1_000,
       hotBytesMax: 1_000_000,
       onCommitted: id => void committed.push(id),
       onDue: () => {},

@@ -1,5 +1,5 @@
 import { Fault, type Json } from "../../model/index.ts";
-import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
+import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports.ts";
 import { addressOf, writeCardV01 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { decodeMethod } from "../methods.ts";
@@ -57,7 +57,7 @@ export function createV01(options: V01Options): Dialect {
 const VERSION_ONLY = { "A2A-Version": "0.1" };
 
 /** simple_a2a asks for configs with the same words: its own are told as it knows them, unless the caller names this version. */
-const isOfSimple = (call: WireCall, origin: string): boolean =>
+const isOfSimple = (call: Manner, origin: string): boolean =>
   origin === "simple" && call.method === "tasks/pushNotification/get" && versionOf(call) !== "0.1";
 
 /** R4: the words of v0.2 and v0.3. */

@@ -1,5 +1,5 @@
 import type { FaultCode, Json } from "../../model/index.ts";
-import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
+import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports.ts";
 import { addressOf, writeCardExtensible } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { writeFault } from "../kind-fault.ts";
@@ -81,7 +81,7 @@ function decodeDocument(call: WireCall): Operation {
 }
 
 /** v0.2 §7.10: where there is no extended card, its path leads nowhere. */
-const codeOf = (code: FaultCode, call: WireCall): FaultCode =>
+const codeOf = (code: FaultCode, call: Manner): FaultCode =>
   code === "unsupported-operation" && call.method === EXTENDED ? "extended-card-not-configured" : code;
 
 function encode(_operation: Operation, answer: Answer): Json {

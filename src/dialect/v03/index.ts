@@ -1,5 +1,5 @@
 import { Fault, type Json, type JsonObject } from "../../model/index.ts";
-import type { Answer, Dialect, Operation, Route, WireCall } from "../../ports.ts";
+import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports.ts";
 import { checkCardCall, type GrpcAt, writeCardOfficial03 } from "../card.ts";
 import { JSON_RPC } from "../envelope.ts";
 import { writeFault } from "../kind-fault.ts";
@@ -74,7 +74,7 @@ export function createV03(options: V03Options): Dialect {
  * R7: what generations have in common. Their callers know the shapes of their own tasks, and name no version, or 1.0,
  * which has no such method (simple_a2a's document allows it).
  */
-const isShared = (call: WireCall): boolean =>
+const isShared = (call: Manner): boolean =>
   Object.hasOwn(SHARED, call.method) && [undefined, "1.0"].includes(versionOf(call));
 const OLDER: ReadonlySet<string> = new Set(["v01", "v02", "simple"]);
 

@@ -5,13 +5,14 @@ import { isObject, mediaTypeOf, textOf } from "../../model/index.ts";
 import type { Turn } from "../../ports.ts";
 
 const NONE: JsonObject = Object.freeze({});
+const NOTHING: readonly never[] = Object.freeze([]);
 
 export function toAgentTask({ task, message }: Turn): AgentTask {
   return {
     id: task.id,
     contextId: task.contextId,
     thread: task.thread ?? task.contextId,
-    accepts: task.accepts ?? [],
+    accepts: task.accepts ?? NOTHING,
     text: textOf(message.parts),
     data: message.parts.find(part => part.kind === "data")?.data,
     input: toInput(message.parts),
@@ -37,7 +38,7 @@ function toFiles(parts: readonly Part[]): readonly AgentFile[] {
     if (part.kind !== "bytes" && part.kind !== "url") continue;
     files.push(toFile(part, part.filename ?? `file-${files.length + 1}`));
   }
-  return files;
+  return files.length > 0 ? files : NOTHING;
 }
 
 function toFile(part: Part & { kind: "bytes" | "url" }, name: string): AgentFile {

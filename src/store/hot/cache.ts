@@ -29,11 +29,13 @@ export interface Cache {
   rest(entry: Entry): void;
   /** What settled before the last commit has been read by whoever waited for it. */
   cool(): void;
+  /** Lets go of the hot ends of logs to which nothing was added since the last time: whoever reads along has read them. */
+  hush(): void;
   forget(entry: Entry): void;
 }
 
-/** Roughly what a settled task weighs without its steps. */
-const RESTING_BYTES = 2_000;
+/** Roughly what a task weighs without its steps. */
+const BARE_BYTES = 2_000;
 
 export function createCache(parts: CacheParts): Cache {
   const { journal } = parts;
@@ -61,6 +63,12 @@ export function createCache(parts: CacheParts): Cache {
   function weigh(entry: Entry, weight: number): void {
     bytes += weight - entry.bytes;
     entry.bytes = weight;
+  }
+
+  function strip(entry: Entry): void {
+    entry.steps = [];
+    entry.last = null;
+    weigh(entry, BARE_BYTES);
   }
 
   function makeRoom(newest: Entry): void {
@@ -115,12 +123,16 @@ export function createCache(parts: CacheParts): Cache {
           forget(entry);
           continue;
         }
-        entry.steps = [];
-        entry.last = null;
-        weigh(entry, RESTING_BYTES);
+        strip(entry);
         makeRoom(entry);
       }
       cooling = [];
+    },
+    hush() {
+      for (const entry of entries.values()) {
+        if (entry.steps.length > 0 && entry.heard === entry.committed && !entry.dirty) strip(entry);
+        entry.heard = entry.committed;
+      }
     },
     forget,
   };

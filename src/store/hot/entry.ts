@@ -14,6 +14,8 @@ export interface Entry {
   seq: number;
   /** The newest event that is committed: nothing later is shown to anyone. */
   committed: number;
+  /** How far it was when it was last looked at whether it has fallen silent. */
+  heard: number;
   /** The task after that event: how callers see it. */
   visible: Task | null;
   /** The newest events, without gaps, up to `seq`; all that are not committed are among them. */
@@ -50,6 +52,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     last: null,
     seq: 0,
     committed: 0,
+    heard: 0,
     visible: null,
     steps: [],
     item: null,

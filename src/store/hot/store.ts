@@ -28,6 +28,8 @@ export interface HotParts extends CacheParts {
   /** Never goes back. */
   readonly now: () => number;
   readonly leaseMs: number;
+  /** How long a log says nothing before its events leave memory. */
+  readonly hotQuietMs: number;
   readonly runQuota: (scope: Scope) => RunQuota;
   /** Called once for each task in a commit, after it. */
   readonly onCommitted: (taskId: TaskId) => void;
@@ -74,6 +76,7 @@ export function createHotStore(parts: HotParts): Store {
   });
   const pushes = createPushes({ ...parts, writer, cache, onDue: parts.onPushDue });
   const upkeep = createUpkeep({ journal, now, isClosed: () => closed, isIdle, forget });
+  const hush = setInterval(cache.hush, parts.hotQuietMs).unref();
   let closed = false;
   let paused = false;
   for (const item of journal.unfinished()) queue.enter(item);
@@ -320,6 +323,7 @@ export function createHotStore(parts: HotParts): Store {
       if (closed) return;
       writer.flush();
       closed = true;
+      clearInterval(hush);
       journal.close();
     },
   };
