@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { agent } from "dragoman";
 import { chunkText, readRequest } from "./script.ts";
 
@@ -9,7 +8,7 @@ export default agent({
   async *run(task, ctx) {
     const request = readRequest(task.text);
     if (request.ask === "echo") yield ctx.text(request.text);
-    if (request.ask === "idle") await once(ctx.signal, "abort");
+    if (request.ask === "idle") await new Promise(resolve => ctx.signal.addEventListener("abort", resolve));
     if (request.ask === "stream") {
       for (let index = 0; index < request.chunks; index++) yield ctx.text(chunkText(index));
     }

@@ -48,7 +48,7 @@ export const LIMITS = {
   /** Events of one active log kept in memory; a slower reader goes back to the store. */
   hotEventsMax: 1_024,
   /** How long an active log says nothing before its events leave memory: thousands of runs may wait for hours. */
-  hotQuietMs: 1_000,
+  hotQuietMs: 250,
   /** Bytes of one active log kept in memory, roughly. */
   hotLogBytesMax: 8 * 1024 * 1024,
   /** Characters of a key under which something is put on a shelf. */

@@ -1,4 +1,4 @@
-/** So many come in before the entries move on; fewer than V8 makes between two small collections. */
+/** So many go before the entries move on; fewer than V8 makes between two small collections. */
 const TURN = 256;
 
 /**
@@ -25,13 +25,15 @@ export class Roll<Key, Value> {
 
   /** What is there already keeps its place. */
   set(key: Key, value: Value): void {
-    if (this.#left-- === 0) this.#turn();
+    if (this.#left <= 0) this.#turn();
     (this.#old.has(key) ? this.#old : this.#new).set(key, value);
   }
 
   /** Whether it was there. */
   delete(key: Key): boolean {
-    return this.#new.delete(key) || this.#old.delete(key);
+    const was = this.#new.delete(key) || this.#old.delete(key);
+    if (was) this.#left -= 1;
+    return was;
   }
 
   /** The one that has been there longest. */
@@ -49,12 +51,18 @@ export class Roll<Key, Value> {
     yield* this.#new.values();
   }
 
+  /** Makes nothing for each of them: for those who look at all of them often. */
+  forEach(look: (value: Value) => void): void {
+    this.#old.forEach(look);
+    this.#new.forEach(look);
+  }
+
   *[Symbol.iterator](): Generator<[Key, Value]> {
     yield* this.#old;
     yield* this.#new;
   }
 
-  /** Those that stay long are moved as often as so many others have come. */
+  /** Those that stay long are moved as often as so many others have gone. */
   #turn(): void {
     if (this.#old.size > 0) for (const [key, value] of this.#new) this.#old.set(key, value);
     this.#old = new Map(this.#old.size > 0 ? this.#old : this.#new);

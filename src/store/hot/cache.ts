@@ -71,6 +71,11 @@ export function createCache(parts: CacheParts): Cache {
     weigh(entry, BARE_BYTES);
   }
 
+  function quieten(entry: Entry): void {
+    if (entry.steps.length > 0 && entry.heard === entry.committed && !entry.dirty) strip(entry);
+    entry.heard = entry.committed;
+  }
+
   function makeRoom(newest: Entry): void {
     resting.set(newest.taskId, newest);
     while (resting.size > parts.hotTasksMax || bytes > parts.hotBytesMax) {
@@ -128,12 +133,7 @@ export function createCache(parts: CacheParts): Cache {
       }
       cooling = [];
     },
-    hush() {
-      for (const entry of entries.values()) {
-        if (entry.steps.length > 0 && entry.heard === entry.committed && !entry.dirty) strip(entry);
-        entry.heard = entry.committed;
-      }
-    },
+    hush: () => entries.forEach(quieten),
     forget,
   };
 }
