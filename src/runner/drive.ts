@@ -80,8 +80,7 @@ class Drive implements Driven, TurnHost {
     this.#taskId = run.task.id;
     this.#expected = { run };
     parts.bus.listen(runTopic(this.#taskId), this);
-    if (this.#mayRun()) this.#begin(new RunTurn(parts, run, this));
-    else this.#leave();
+    this.#begin();
   }
 
   get #log(): Log {
@@ -159,19 +158,24 @@ class Drive implements Driven, TurnHost {
     return { type: "status", state: "input-required", message, again: true };
   }
 
-  #begin(turn: RunTurn): void {
-    if (turn.attempt > 1) this.#lookBack(turn.attempt).then(() => this.#start(turn), this.#broke);
-    else this.#start(turn);
+  /** Whatever is wrong with one run must not reach whoever begins the others. */
+  #begin(): void {
+    try {
+      if (!this.#mayRun()) return this.#leave();
+      const turn = new RunTurn(this.#parts, this.run, this);
+      if (turn.attempt === 1) return this.#start(turn);
+      this.#lookBack(turn.attempt)
+        .then(() => this.#start(turn))
+        .catch(this.#broke);
+    } catch (error) {
+      this.#broke(error);
+    }
   }
 
   #start(turn: RunTurn): void {
     if (this.#stopped) return this.#leave();
-    try {
-      this.#source = this.#agent.runtime.run(turn)[Symbol.asyncIterator]();
-      this.#ask(this.#source);
-    } catch (error) {
-      this.#broke(error);
-    }
+    this.#source = this.#agent.runtime.run(turn)[Symbol.asyncIterator]();
+    this.#ask(this.#source);
   }
 
   #ask(source: AsyncIterator<AgentEvent>): void {
@@ -204,7 +208,11 @@ class Drive implements Driven, TurnHost {
     const source = this.#source;
     this.#source = undefined;
     this.#leave(broken);
-    source?.return?.()?.catch(() => {});
+    try {
+      source?.return?.()?.catch(() => {});
+    } catch {
+      // As if it had said so later.
+    }
   }
 
   /** Ends the run, once, for whatever reason comes first. */

@@ -1,0 +1,64 @@
+import { afterEach, expect, it } from "vitest";
+import { agent } from "../../src/agent.ts";
+import { type Running, startServer } from "../../src/main.ts";
+import type { AgentEvent, AgentRuntime, Turn } from "../../src/ports.ts";
+import { toAgent } from "../../src/runtime/function.ts";
+import { createTestLog, SETTINGS } from "../support/server.ts";
+
+/** Ways in which a runtime that somebody else wrote may break its promise, by what the caller says. */
+const WAYS: Readonly<Record<string, (turn: Turn) => AsyncIterable<AgentEvent>>> = {
+  "does not begin": () => {
+    throw new Error("no run");
+  },
+  "is not one": () => ({}) as AsyncIterable<AgentEvent>,
+  "breaks at once": () => of({ next: () => fail("no word") }),
+  "breaks later": () => of({ next: () => Promise.reject(new Error("no word")) }),
+  "breaks when it is told to stop": () =>
+    of({ next: () => Promise.reject(new Error("no word")), return: () => fail("no end") }),
+  "says nonsense": () => of({ next: async () => ({ done: false, value: { type: "nonsense" } as never }) }),
+};
+
+const of = (words: AsyncIterator<AgentEvent>): AsyncIterable<AgentEvent> => ({
+  [Symbol.asyncIterator]: () => words,
+});
+function fail(why: string): never {
+  throw new Error(why);
+}
+
+const definition = agent({ name: "odd", description: "Breaks as it is told", run: () => "fine" });
+const usual = toAgent(definition);
+const runtime: AgentRuntime = {
+  name: "odd",
+  run(turn) {
+    const [part] = turn.message.parts;
+    return (WAYS[part?.kind === "text" ? part.text : ""] ?? usual.runtime.run)(turn);
+  },
+};
+
+let server: Running | undefined;
+afterEach(async () => server?.stop());
+
+it("a runtime that breaks its promise fails its own task, says nothing of it, and stops no other", async () => {
+  const agents = [{ ...usual, runtime }];
+  server = await startServer({ settings: SETTINGS, agents, fallback: usual.name, log: createTestLog() });
+  for (const way of Object.keys(WAYS)) {
+    const failed = await say(server, way);
+    expect([way, failed.status.state]).toEqual([way, "TASK_STATE_FAILED"]);
+    expect(JSON.stringify(failed)).not.toMatch(/no run|no word|no end/);
+    expect((await say(server, "hello")).status.state).toBe("TASK_STATE_COMPLETED");
+  }
+});
+
+interface Reply {
+  readonly result: { readonly task: { readonly status: { readonly state: string } } };
+}
+
+async function say({ url }: Running, text: string) {
+  const message = { messageId: text, role: "ROLE_USER", parts: [{ text }] };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } }),
+  });
+  return ((await response.json()) as Reply).result.task;
+}
