@@ -20,7 +20,6 @@ import type {
   Scope,
   SecurityScheme,
   Seq,
-  Sleeper,
   Step,
   Task,
   TaskEvent,
@@ -43,6 +42,7 @@ import type { UsageBook } from "./ports/usage.ts";
 
 export type { ListFilter, Name, Named, Page } from "./model/index.ts";
 export type * from "./ports/access.ts";
+export * from "./ports/bus.ts";
 export type * from "./ports/caller.ts";
 export type * from "./ports/credentials.ts";
 export type * from "./ports/keys.ts";
@@ -324,20 +324,6 @@ export interface Run {
   /** The task as the run begins. */
   readonly task: Task;
 }
-
-/** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
-export interface Bus {
-  ring(topic: string): void;
-  /** Wakes the sleeper at every ring until it leaves. */
-  listen(topic: string, sleeper: Sleeper): void;
-  leave(topic: string, sleeper: Sleeper): void;
-}
-/** Readers of a task listen on its id; its run listens here, for a cancel and for messages. */
-export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
-/** Rung when a task has become due. */
-export const DUE = "due";
-/** Rung when there is something to deliver to a webhook. */
-export const PUSH_DUE = "push-due";
 
 // ---- 5. who does the work ------------------------------------------------------------------------------------
 
