@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, type Stream, said, until } from "../support/client.ts";
+import { liveMemory, writeScale } from "../support/scale.ts";
 import { tempFolder } from "../support/server.ts";
 import { isAscending, partsText, taskOf } from "../support/wire.ts";
 
@@ -45,30 +46,6 @@ function painter(): string {
       if (i % 8 === 0) await new Promise(resolve => setImmediate(resolve));
     }`,
   );
-}
-
-/** Weighs the process that it runs in. */
-function scale(): string {
-  return writeAgent(
-    folder.path,
-    "scale",
-    `
-    const { setFlagsFromString } = await import("node:v8");
-    const { runInNewContext } = await import("node:vm");
-    setFlagsFromString("--expose-gc");
-    const collect = runInNewContext("gc");
-    for (let i = 0; i < 3; i++) {
-      collect();
-      await sleep(5);
-    }
-    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-    yield ctx.data({ live: heapUsed + external + arrayBuffers });`,
-  );
-}
-
-async function liveMemory(url: string): Promise<number> {
-  const { body } = await rpc(`${url}/agents/scale`, "SendMessage", said("now"));
-  return taskOf(body).artifacts[0].parts[0].data.live;
 }
 
 /** The most resident memory it ever had, in bytes. */
@@ -162,7 +139,7 @@ for (const eventBytes of [16 * 1024, MB])
     if (!existsSync("/proc/self/status"))
       return skip("NOT TESTED: this system has no /proc to read memory from");
     const server = await startChild({
-      agents: [painter(), scale()],
+      agents: [painter(), writeScale(folder.path)],
       data: join(folder.path, "data"),
       flags: ["--durability", "process", "--log-level", "warn"],
     });
