@@ -44,7 +44,16 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
   const dialects = writeDialects(parts, foundation, grpcAt, world);
-  const peerParts = { settings, catalog, outbound, guard, core, version: readVersion, log };
+  const peerParts = {
+    settings,
+    catalog,
+    outbound,
+    guard,
+    core,
+    version: readVersion,
+    watch: telemetry.watch,
+    log,
+  };
   const peers = await openPeers(peerParts).catch(async error => {
     await foundation.close();
     throw error;

@@ -4,7 +4,7 @@ import { createMcpRoute } from "./mcp/route.ts";
 import { createTools, type McpTarget } from "./mcp/tools.ts";
 import { StartRefusal } from "./operate.ts";
 import { MissingPeer } from "./peer.ts";
-import type { Core, Guard, Log, McpServers, Outbound, Own } from "./ports.ts";
+import type { Core, Guard, Log, McpServers, Outbound, Own, Watch } from "./ports.ts";
 import { createUpstreams } from "./runner/upstreams.ts";
 
 export interface PeersParts {
@@ -19,6 +19,8 @@ export interface PeersParts {
   readonly guard: Guard;
   readonly core: Core;
   readonly version: () => string;
+  /** undefined: nobody watches. */
+  readonly watch: Watch | undefined;
   readonly log: Log;
 }
 

@@ -12,9 +12,24 @@ import {
   type Task,
   type TaskId,
   textOf,
+  toFault,
 } from "../model/index.ts";
+import { isSteps } from "../ports/operation.ts";
 import { each } from "../ports/source.ts";
-import type { Agent, Answer, Catalog, Core, Guard, Operation, Principal, Send, Steps } from "../ports.ts";
+import type {
+  Agent,
+  Answer,
+  CallWatch,
+  Catalog,
+  Core,
+  Guard,
+  Headers,
+  Operation,
+  Principal,
+  Send,
+  Steps,
+  Watch,
+} from "../ports.ts";
 import { agentOf, CANCEL_TASK, GET_TASK, toTools } from "./offer.ts";
 import { toError, toReply, toResult } from "./result.ts";
 
@@ -22,6 +37,8 @@ export interface CallsParts {
   readonly guard: Guard;
   readonly core: Core;
   readonly catalog: Catalog;
+  /** undefined: nobody watches. */
+  readonly watch: Watch | undefined;
   readonly mcpWaitMs: number;
 }
 
@@ -30,10 +47,19 @@ export interface Visit {
   readonly principal: Principal | undefined;
   /** Where the caller reached us. */
   readonly base: string;
+  readonly headers: Headers;
   readonly signal: AbortSignal;
   /** Tells the caller how it goes on; undefined: he does not want to know. */
   readonly progress: ((words: string) => void) | undefined;
 }
+
+/** A visit, and whoever watches it. */
+interface Watched extends Visit {
+  readonly watched: CallWatch | undefined;
+}
+
+/** As MCP calls it. */
+const CALL = "tools/call";
 
 const WHOLE = { artifacts: true, historyMax: 0 } as const;
 
@@ -47,23 +73,27 @@ export function createCalls(parts: CallsParts) {
   const patience = ({ signal }: Visit): AbortSignal =>
     AbortSignal.any([signal, AbortSignal.timeout(parts.mcpWaitMs)]);
 
-  async function ask(visit: Visit, operation: Operation, signal = visit.signal): Promise<Answer | Steps> {
-    return core(operation, guard.admit(visit.principal, operation), () => signal);
+  async function ask(visit: Watched, operation: Operation, signal = visit.signal): Promise<Answer | Steps> {
+    const scope = guard.admit(visit.principal, operation);
+    const asked = visit.watched ? visit.watched.asked(operation, scope) : operation;
+    const answer = await core(asked, scope, () => signal);
+    if (!isSteps(answer)) visit.watched?.answered(answer);
+    return answer;
   }
 
-  async function say(visit: Visit, agent: Agent, tool: string, input: JsonObject): Promise<CallToolResult> {
+  async function say(visit: Watched, agent: Agent, tool: string, input: JsonObject): Promise<CallToolResult> {
     const base = { agent: agent.name, send: readSend(input), until: "settled" as const, view: WHOLE };
     if (!visit.progress || !agent.card.streaming) {
       const answer = await ask(visit, { op: "send", ...base }, patience(visit));
       return toAnswer(answer as Answer, tool);
     }
     const steps = (await ask(visit, { op: "stream", ...base })) as Steps;
-    const last = await read(steps, patience(visit), visit.progress);
+    const last = await read(steps, patience(visit), visit);
     if (!last) throw new Fault("unavailable", "The task was made, but it cannot be read now");
     return last.task.reply ? toReply(last.task.reply) : toResult(last.task, tool);
   }
 
-  async function get(visit: Visit, input: JsonObject): Promise<CallToolResult> {
+  async function get(visit: Watched, input: JsonObject): Promise<CallToolResult> {
     const taskId = readTask(input);
     const asked = { agent: undefined, choice: "any" as const, taskId };
     const task = taskIn(await ask(visit, { op: "get", ...asked, view: WHOLE }));
@@ -75,30 +105,41 @@ export function createCalls(parts: CallsParts) {
       until: "settled" as const,
       ended: "snapshot" as const,
     };
-    const steps = (await ask(visit, reading)) as Steps;
-    const last = await read(steps, patience(visit), visit.progress);
+    // To those who watch it is one call.
+    const waiting = { ...visit, watched: undefined };
+    const steps = (await ask(waiting, reading)) as Steps;
+    const last = await read(steps, patience(visit), waiting);
     return toResult(last?.task ?? task, undefined);
   }
 
-  async function cancel(visit: Visit, input: JsonObject): Promise<CallToolResult> {
+  async function cancel(visit: Watched, input: JsonObject): Promise<CallToolResult> {
     const asked = { agent: undefined, choice: "any" as const, taskId: readTask(input) };
     const answer = await ask(visit, { op: "cancel", ...asked, again: "task" });
     return { ...toResult(taskIn(answer), undefined), isError: false };
+  }
+
+  async function use(visit: Watched, tool: string, input: JsonObject): Promise<CallToolResult> {
+    if (tool === GET_TASK) return get(visit, input);
+    if (tool === CANCEL_TASK) return cancel(visit, input);
+    const agent = agentOf(tool, agentsFor(visit));
+    if (!agent) throw new Fault("agent-not-found", `There is no tool "${tool}" here`);
+    return say(visit, agent, tool, input);
   }
 
   return {
     list: (visit: Visit) => toTools(agentsFor(visit)),
     /** What is wrong with a call is told to who made it: it may do better. */
     async call(visit: Visit, tool: string, input: JsonObject): Promise<CallToolResult> {
+      const called = { transport: "mcp", headers: visit.headers, method: CALL, params: input } as const;
+      const watched = parts.watch?.begin(called, "mcp");
       try {
-        if (tool === GET_TASK) return await get(visit, input);
-        if (tool === CANCEL_TASK) return await cancel(visit, input);
-        const agent = agentOf(tool, agentsFor(visit));
-        if (!agent) throw new Fault("agent-not-found", `There is no tool "${tool}" here`);
-        return await say(visit, agent, tool, input);
+        return await use({ ...visit, watched }, tool, input);
       } catch (error) {
+        watched?.refused(toFault(error));
         if (error instanceof Fault && error.code !== "internal") return toError(error.message);
         throw error;
+      } finally {
+        watched?.ended();
       }
     },
   };
@@ -116,10 +157,11 @@ const toAnswer = (answer: Answer, tool: string): CallToolResult =>
 async function read(
   steps: Steps,
   signal: AbortSignal,
-  progress: Visit["progress"],
+  { progress, watched }: Watched,
 ): Promise<Step | undefined> {
   let last: Step | undefined;
   for await (const bunch of each(steps, signal)) {
+    watched?.read(bunch.steps);
     last = bunch.steps.at(-1) ?? last;
     const words = progress && bunch.steps.map(wordsOf).join("");
     if (words) progress(words.slice(0, LIMITS.mcpProgressCharsMax));

@@ -1,7 +1,7 @@
 /** `/mcp`: the agents as tools for clients of the Model Context Protocol, over Streamable HTTP. */
 import type { McpRequestContext, Server, ServerContext } from "@modelcontextprotocol/server";
 import { loadPeer } from "../peer.ts";
-import type { Log, Own, OwnCall, OwnReply, Principal } from "../ports.ts";
+import type { Log, Own, OwnCall, OwnReply } from "../ports.ts";
 import { type CallsParts, createCalls, toInput, type Visit } from "./calls.ts";
 
 export interface McpRouteParts extends CallsParts {
@@ -16,10 +16,7 @@ export interface McpRoute {
 }
 
 /** Who calls: the library hands it on, and does not look at it. */
-interface Visitor {
-  readonly principal: Principal | undefined;
-  readonly base: string;
-}
+type Visitor = Pick<Visit, "principal" | "base" | "headers">;
 
 /** No sessions: each call is served by itself, so that any server of several can take it. */
 export async function createMcpRoute(parts: McpRouteParts): Promise<McpRoute> {
@@ -58,7 +55,7 @@ export async function createMcpRoute(parts: McpRouteParts): Promise<McpRoute> {
     const principal = await guard.identify(call);
     if (!principal && !guard.takesStrangers(undefined)) guard.need(principal);
     const base = call.base();
-    const extra = { principal, base } satisfies Visitor;
+    const extra = { principal, base, headers: call.headers } satisfies Visitor;
     const authInfo = { token: "", clientId: principal?.subject ?? "", scopes: [], extra };
     return toReply(await handler.fetch(await toRequest(call, base), { authInfo }));
   }

@@ -2,9 +2,14 @@ import type { Fault, Scope, Step } from "../model/index.ts";
 import type { WireCall } from "../ports.ts";
 import type { Answer, Operation } from "./operation.ts";
 
+/** What whoever watches may know of a call; tools of MCP are called as well. */
+export type WatchedCall = Pick<WireCall, "headers" | "method" | "params"> & {
+  readonly transport: WireCall["transport"] | "mcp";
+};
+
 /** Whoever watches calls from the doorway. */
 export interface Watch {
-  begin(call: WireCall, dialect: string): CallWatch;
+  begin(call: WatchedCall, dialect: string): CallWatch;
 }
 
 /** One call as it is watched: told what becomes of it as it happens, and of its end once. */

@@ -1,5 +1,5 @@
 import type { Fault, Scope, Step, TaskId } from "../model/index.ts";
-import type { Answer, CallWatch, Log, Operation, Watch, WireCall } from "../ports.ts";
+import type { Answer, CallWatch, Log, Operation, Watch, WatchedCall } from "../ports.ts";
 import { redact, scrub, shorten } from "./redact.ts";
 
 export interface CallLogParts {
@@ -24,11 +24,11 @@ const BODY_CHARS_MAX = 4_096;
 
 class LoggedCall implements CallWatch {
   readonly #parts: CallLogParts;
-  readonly #binding: WireCall["transport"];
+  readonly #binding: WatchedCall["transport"];
   /** As the call gave it, or as it was recorded. */
   #traceparent: string | undefined;
   /** What the call said, if that is told. */
-  readonly #params: WireCall["params"];
+  readonly #params: WatchedCall["params"];
   readonly #dialect: string;
   readonly #began: number;
   #requestId: string | undefined;
@@ -38,7 +38,7 @@ class LoggedCall implements CallWatch {
   #taskId: TaskId | undefined;
   #outcome = "ok";
 
-  constructor(parts: CallLogParts, call: WireCall, dialect: string) {
+  constructor(parts: CallLogParts, call: WatchedCall, dialect: string) {
     this.#parts = parts;
     this.#binding = call.transport;
     this.#traceparent = call.headers.traceparent;

@@ -1,5 +1,5 @@
 import type { Fault, Step } from "../model/index.ts";
-import type { CallWatch, Operation, Watch, WireCall } from "../ports.ts";
+import type { CallWatch, Operation, Watch, WatchedCall } from "../ports.ts";
 import type { Meters } from "./metrics.ts";
 
 export interface MeterParts {
@@ -16,7 +16,7 @@ export const meteredCalls = (parts: MeterParts): Watch => ({
 
 class MeteredCall implements CallWatch {
   readonly #parts: MeterParts;
-  readonly #binding: WireCall["transport"];
+  readonly #binding: WatchedCall["transport"];
   readonly #dialect: string;
   readonly #began: number;
   readonly #at: number;
@@ -24,7 +24,7 @@ class MeteredCall implements CallWatch {
   #outcome: Fault["code"] | "ok" = "ok";
   #reads = false;
 
-  constructor(parts: MeterParts, call: WireCall, dialect: string) {
+  constructor(parts: MeterParts, call: WatchedCall, dialect: string) {
     this.#parts = parts;
     this.#binding = call.transport;
     this.#dialect = dialect;

@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Fault, Scope, Step, Trace } from "../model/index.ts";
-import type { Answer, CallWatch, Operation, Watch, WireCall } from "../ports.ts";
+import type { Answer, CallWatch, Operation, Watch, WatchedCall } from "../ports.ts";
 import { ATTRIBUTES, aboutContext, aboutTask, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -16,7 +16,7 @@ class TracedCall implements CallWatch {
   readonly #span: Span;
   #known = false;
 
-  constructor({ tracer }: Tracing, call: WireCall, dialect: string) {
+  constructor({ tracer }: Tracing, call: WatchedCall, dialect: string) {
     const attributes = {
       [ATTRIBUTES.dialect]: dialect,
       [ATTRIBUTES.binding]: call.transport,
@@ -74,7 +74,7 @@ class TracedCall implements CallWatch {
   headers(): undefined {}
 }
 
-function traceOf({ headers }: WireCall): Trace | undefined {
+function traceOf({ headers }: WatchedCall): Trace | undefined {
   const { traceparent, tracestate } = headers;
   if (traceparent === undefined) return undefined;
   return { traceparent, ...(tracestate !== undefined && { tracestate }) };

@@ -109,6 +109,33 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
   });
 });
 
+it("calls are counted like all others, each under what it asks for and how it ended", async () => {
+  await start({ mcpWaitMs: 50 });
+  const client = await connect();
+  const waiting = await callTool(client, "worker", { message: "wait" });
+  const { task } = waiting.structuredContent ?? {};
+  await callTool(client, "worker", { message: "this" }, { onprogress: () => {} });
+  await callTool(client, "get_task", { task });
+  await callTool(client, "cancel_task", { task });
+  await callTool(client, "get_task", { task: "nobody" });
+  await callTool(client, "worker", {});
+  await callTool(client, "nobody", { message: "hi" });
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const counted = metrics.match(/^dragoman_calls_total\{dialect="mcp".*$/gm)?.map(line => {
+    const [, ...labels] = /binding="(\w+)",operation="(\w+)",outcome="([\w-]+)"\} (\d+)/.exec(line) ?? [];
+    return labels.join(" ");
+  });
+  expect(counted?.sort()).toEqual([
+    "mcp cancel ok 1",
+    "mcp get ok 1",
+    "mcp get task-not-found 1",
+    "mcp none agent-not-found 1",
+    "mcp none invalid-params 1",
+    "mcp send ok 1",
+    "mcp stream ok 1",
+  ]);
+});
+
 describe("work that takes long", () => {
   it("is answered with a handle, which can be asked about", async () => {
     await start({ mcpWaitMs: 50 });
