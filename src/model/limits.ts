@@ -47,7 +47,7 @@ export const LIMITS = {
   hotBytesMax: 64 * 1024 * 1024,
   /** Events of one active log kept in memory; a slower reader goes back to the store. */
   hotEventsMax: 1_024,
-  /** How long an active log says nothing before its events leave memory: thousands of runs may wait for hours. */
+  /** How long a short log says nothing before its events leave memory; thousands of runs may wait for hours. */
   hotQuietMs: 250,
   /** Bytes of one active log kept in memory, roughly. */
   hotLogBytesMax: 8 * 1024 * 1024,

@@ -29,10 +29,13 @@ export interface Cache {
   rest(entry: Entry): void;
   /** What settled before the last commit has been read by whoever waited for it. */
   cool(): void;
-  /** Lets go of the hot ends of logs to which nothing was added since the last time: whoever reads along has read them. */
+  /** Looks at all logs, and lets go of the hot ends of those that have fallen silent: whoever reads along has read them. */
   hush(): void;
   forget(entry: Entry): void;
 }
+
+/** The more was said, the longer its readers take: so many steps are read between two looks at a silent log. */
+const STEPS_PER_LOOK = 16;
 
 /** Roughly what a task weighs without its steps. */
 const BARE_BYTES = 2_000;
@@ -72,8 +75,10 @@ export function createCache(parts: CacheParts): Cache {
   }
 
   function quieten(entry: Entry): void {
-    if (entry.steps.length > 0 && entry.heard === entry.committed && !entry.dirty) strip(entry);
+    if (entry.steps.length === 0 || entry.dirty) return;
+    if (entry.heard !== entry.committed) entry.looks = 0;
     entry.heard = entry.committed;
+    if (entry.looks++ * STEPS_PER_LOOK >= entry.steps.length) strip(entry);
   }
 
   function makeRoom(newest: Entry): void {

@@ -14,8 +14,9 @@ export interface Entry {
   seq: number;
   /** The newest event that is committed: nothing later is shown to anyone. */
   committed: number;
-  /** How far it was when it was last looked at whether it has fallen silent. */
+  /** How far it was when it was last looked at whether it has fallen silent, and how often it was so since then. */
   heard: number;
+  looks: number;
   /** The task after that event: how callers see it. */
   visible: Task | null;
   /** The newest events, without gaps, up to `seq`; all that are not committed are among them. */
@@ -53,6 +54,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     seq: 0,
     committed: 0,
     heard: 0,
+    looks: 0,
     visible: null,
     steps: [],
     item: null,
