@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { Agent, buildConnector } from "undici";
 import type { Fetch, Targets } from "../ports.ts";
 import { type Allowance, createAddresses, isLoopback, toName } from "./addresses.ts";
 import { createLookup, createResolve, createResolver, type Resolve } from "./lookup.ts";
@@ -33,24 +32,26 @@ export function createGuarded(parts: GuardedParts): Guarded {
   const { isAllowed } = addresses;
   const resolver = createResolver();
   const resolve = parts.resolve ?? createResolve(addresses, resolver);
-  const connect = buildConnector({
-    timeout: parts.connectMs,
-    allowH2: false,
-    lookup: createLookup(resolve, isAllowed, refused),
-  });
-  const agent = new Agent({
-    allowH2: false,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    connect(options, callback) {
-      const literal = unbracketed(options.hostname);
-      // An address is dialled without a lookup.
-      if (isIP(literal) !== 0 && !isAllowed(literal, literal)) callback(refused(literal), null);
-      else connect(options, callback);
-    },
+  const way = through(({ Agent, buildConnector }) => {
+    const connect = buildConnector({
+      timeout: parts.connectMs,
+      allowH2: false,
+      lookup: createLookup(resolve, isAllowed, refused),
+    });
+    return new Agent({
+      allowH2: false,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      connect(options, callback) {
+        const literal = unbracketed(options.hostname);
+        // An address is dialled without a lookup.
+        if (isIP(literal) !== 0 && !isAllowed(literal, literal)) callback(refused(literal), null);
+        else connect(options, callback);
+      },
+    });
   });
   return {
-    fetch: through(agent),
+    fetch: way.fetch,
     refusalOf(url) {
       const host = toName(unbracketed(url.hostname));
       const isOpen = parts.http || (parts.loopback && isLoopback(host));
@@ -62,7 +63,7 @@ export function createGuarded(parts: GuardedParts): Guarded {
     },
     async close() {
       resolver.cancel();
-      await agent.destroy();
+      await way.close();
     },
   };
 }

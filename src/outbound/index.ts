@@ -1,4 +1,3 @@
-import { Agent } from "undici";
 import type { Outbound } from "../ports.ts";
 import { createGuarded } from "./guarded.ts";
 import { through } from "./through.ts";
@@ -19,12 +18,14 @@ export interface OpenOutbound extends Outbound {
 export function createOutbound({ allow, connectMs }: OutboundParts): OpenOutbound {
   const guarded = createGuarded({ allow, loopback: false, http: true, connectMs });
   // Streams may be quiet for as long as they like: whoever reads them has a signal.
-  const trusted = new Agent({ connect: { timeout: connectMs }, bodyTimeout: 0, headersTimeout: 0 });
+  const trusted = through(
+    ({ Agent }) => new Agent({ connect: { timeout: connectMs }, bodyTimeout: 0, headersTimeout: 0 }),
+  );
   return {
     guarded: guarded.fetch,
-    trusted: through(trusted),
+    trusted: trusted.fetch,
     async close() {
-      await Promise.all([guarded.close(), trusted.destroy()]);
+      await Promise.all([guarded.close(), trusted.close()]);
     },
   };
 }
