@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Wire } from "./load/order.ts";
 
@@ -22,11 +23,20 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
   official03: { label: "official 0.3.14", wire: "v03", toArguments: official("official03.ts") },
 };
 
+/** What `npm start` gives Node. */
+function flagsOfStart(): string[] {
+  const { scripts } = JSON.parse(readFileSync(toPath("../package.json"), "utf8"));
+  return String(scripts.start)
+    .split(" ")
+    .filter(word => word.startsWith("--"));
+}
+
 function dragoman(durability: "power" | "process", ...flags: string[]): Contender["toArguments"] {
   const main = toPath("../src/cli/main.ts");
   const agent = toPath("./agents/bench.ts");
   return (port, folder) => {
     return [
+      ...flagsOfStart(),
       main,
       "serve",
       agent,
