@@ -96,7 +96,7 @@ class Reader implements Source<Bunch>, Sleeper {
         continue;
       }
       if (steps.length > 0) return { steps: this.#cut(steps), closing: this.enough };
-      if (this.#listens) break;
+      if (this.#listens || this.isOver) break;
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       this.#listens = true;
       this.#parts.bus.listen(this.#reading.taskId, this);

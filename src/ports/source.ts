@@ -38,7 +38,6 @@ export async function* each<Bunch>(source: Source<Bunch>, signal?: AbortSignal):
 export class FirstThen<Bunch> implements Source<Bunch> {
   #first: Bunch | null;
   readonly #rest: Source<Bunch> | null;
-  #closed = false;
 
   constructor(first: Bunch | null, rest: Source<Bunch> | null) {
     this.#first = first;
@@ -46,7 +45,7 @@ export class FirstThen<Bunch> implements Source<Bunch> {
   }
 
   get isOver(): boolean {
-    return this.#closed || (this.#first === null && (this.#rest?.isOver ?? true));
+    return this.#first === null && (this.#rest?.isOver ?? true);
   }
 
   async take(): Promise<Bunch | null> {
@@ -61,7 +60,6 @@ export class FirstThen<Bunch> implements Source<Bunch> {
   }
 
   close(): void {
-    this.#closed = true;
     this.#first = null;
     this.#rest?.close();
   }
