@@ -8,7 +8,6 @@ export interface Options {
   cluster: boolean;
   rounds: number;
   clusterRounds: number;
-  idleRounds: number;
   /** Length of one round of one contender. */
   roundMs: number;
   warmMs: number;
@@ -50,7 +49,6 @@ export function readOptions(args: string[]): Options | undefined {
     cluster: only?.includes(CLUSTER) ?? false,
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
-    idleRounds: rounds ?? (values.quick ? 1 : 3),
     roundMs: values.quick ? 800 : 2_000,
     warmMs: values.quick ? 500 : 4_000,
     json: values.json,

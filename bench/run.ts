@@ -57,8 +57,8 @@ async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Pr
 
 /** A fresh server for each round: memory once taken is seldom given back. */
 async function runIdle(scenario: IdleScenario, result: Result, tools: Tools): Promise<void> {
-  const rounds = tools.options.idleRounds;
-  const measure = async (entry: Entry): Promise<Round> => {
+  const { rounds } = tools.options;
+  const measure = async (entry: LoadEntry): Promise<Round> => {
     const server = await startServer(entry.contender, tools.children, tools.options.folder);
     return await measureIdle(entry, server, tools.generator).finally(server.stop);
   };
