@@ -68,7 +68,7 @@ export function createKernel(parts: KernelParts): Kernel {
       certificate: () => peerOf(request.socket),
       query,
       base: () => baseOf(request.headers, site),
-      signal: readers.signalOf(response, "close"),
+      signal: readers.signalOf(response),
     };
     if (route.transport === "own") return own.serve(exchange, route);
     return transports[route.transport].serve(exchange, route);

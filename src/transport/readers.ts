@@ -6,9 +6,8 @@ export const HOLD_MS = 1_000;
 
 /** Whoever waits for an answer: a response, or a call of gRPC. */
 interface Caller {
-  once(event: string, heard: () => void): unknown;
+  once(event: "close", heard: () => void): unknown;
   readonly destroyed?: boolean;
-  readonly cancelled?: boolean;
   /** All that was to be said is said. */
   readonly writableFinished?: boolean;
 }
@@ -21,16 +20,19 @@ export function createReaders() {
   const open = new Roll<AbortController, AbortController>();
   let closed = false;
   return {
-    /** Aborts when the caller is `gone` or the server stops. Made on demand: a call that is answered at once needs none. */
-    signalOf(caller: Caller, gone: "close" | "cancelled"): Lazy<AbortSignal> {
+    /** Aborts when the caller is gone or the server stops. Made on demand: a call that is answered at once needs none. */
+    signalOf(caller: Caller): Lazy<AbortSignal> {
       let controller: AbortController | undefined;
       return () => {
         if (controller) return controller.signal;
         const made = new AbortController();
         controller = made;
-        if (closed || caller.destroyed || caller.cancelled) made.abort();
+        if (closed || caller.destroyed) {
+          made.abort(GONE);
+          return made.signal;
+        }
         open.set(made, made);
-        caller.once(gone, () => {
+        caller.once("close", () => {
           open.delete(made);
           // Whoever has got his answer waits for nothing; to tell nobody so would cost more than the rest of the call.
           if (!caller.writableFinished) made.abort(GONE);

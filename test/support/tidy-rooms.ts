@@ -39,7 +39,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Loaded with the first connection that speaks it.
   "transport/grpc": {
     rooms: ["model", "ports", "transport", "protobuf"],
-    libraries: ["@grpc/grpc-js", "node:stream"],
+    libraries: ["node:http2", "node:stream", "node:util", "node:zlib"],
   },
   // What is told about the dialects: it knows their routes as data, and none of them.
   openapi: { ...INNER, libraries: ["node:crypto"] },

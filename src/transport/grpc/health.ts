@@ -1,7 +1,8 @@
-import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
 import { createCodecs } from "../../protobuf/codec.ts";
 import type { Schema } from "../../protobuf/schema.ts";
 import type { Streams } from "../sse.ts";
+import type { GrpcCall } from "./call.ts";
+import { GrpcRefusal, OK } from "./status.ts";
 
 /** The standard health checks of gRPC: what load balancers and probes ask. */
 export const HEALTH: Schema = {
@@ -18,7 +19,8 @@ export const HEALTH: Schema = {
   },
 };
 
-type Watcher = ServerWritableStream<Buffer, Buffer>;
+/** Names are short. */
+const REQUEST_BYTES_MAX = 4_096;
 
 /** `served`: the names of what is served; the server as a whole has the empty name. */
 export function createHealth(served: ReadonlySet<string>, streams: Streams) {
@@ -26,33 +28,41 @@ export function createHealth(served: ReadonlySet<string>, streams: Streams) {
   const request = codecs("HealthCheckRequest");
   const response = codecs("HealthCheckResponse");
   /** And whether what they watch is there. */
-  const watchers = new Map<Watcher, boolean>();
+  const watchers = new Map<GrpcCall, boolean>();
   let serving = true;
 
-  const nameIn = (bytes: Buffer): string =>
-    (request.decode(bytes) as { readonly service?: string }).service ?? "";
+  async function nameIn(call: GrpcCall): Promise<string> {
+    const bytes = await call.read(REQUEST_BYTES_MAX);
+    try {
+      return (request.decode(bytes) as { readonly service?: string }).service ?? "";
+    } catch {
+      throw new GrpcRefusal("INVALID_ARGUMENT", "The message cannot be read");
+    }
+  }
   const isKnown = (name: string): boolean => name === "" || served.has(name);
   const say = (word: string): Buffer => response.encode(JSON.stringify({ status: word }));
   const now = (): Buffer => say(serving ? "SERVING" : "NOT_SERVING");
 
-  const handlers = {
-    Check(call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) {
-      const name = nameIn(call.request);
-      if (isKnown(name)) done(null, now());
-      else done({ code: status.NOT_FOUND, details: `Nothing is called "${name}" here` });
+  const answers = {
+    async Check(call: GrpcCall): Promise<void> {
+      const name = await nameIn(call);
+      if (!isKnown(name)) throw new GrpcRefusal("NOT_FOUND", `Nothing is called "${name}" here`);
+      call.begin({});
+      call.end(OK, now());
     },
-    Watch(call: Watcher) {
-      if (streams.hasRoom()) return streams.count(watch(call));
-      call.emit("error", { code: status.UNAVAILABLE, details: "Too many streams are open on this server" });
+    async Watch(call: GrpcCall): Promise<void> {
+      if (!streams.hasRoom())
+        throw new GrpcRefusal("UNAVAILABLE", "Too many streams are open on this server");
+      await streams.count(watch(call, isKnown(await nameIn(call))));
     },
   };
 
-  function watch(call: Watcher): Promise<void> {
-    const known = isKnown(nameIn(call.request));
+  function watch(call: GrpcCall, known: boolean): Promise<void> {
     watchers.set(call, known);
+    call.begin({});
     call.write(known ? now() : say("SERVICE_UNKNOWN"));
     return new Promise(resolve =>
-      call.once("cancelled", () => {
+      call.once("close", () => {
         watchers.delete(call);
         resolve();
       }),
@@ -60,14 +70,14 @@ export function createHealth(served: ReadonlySet<string>, streams: Streams) {
   }
 
   return {
-    handlers,
+    answers,
     /** Watchers are told that nothing new is taken. */
     refuseNew(): void {
       serving = false;
       for (const [watcher, known] of watchers) if (known) watcher.write(now());
     },
     close(): void {
-      for (const watcher of watchers.keys()) watcher.end();
+      for (const watcher of watchers.keys()) watcher.end(OK);
     },
   };
 }

@@ -1,13 +1,13 @@
-import type { ServerWritableStream } from "@grpc/grpc-js";
+import type { GrpcCall } from "./call.ts";
 
 /** Bytes that may wait for a reader in memory; the rest waits in the log. */
 const UNSENT_BYTES_MAX = 64 * 1024;
 
 /** Writes to a stream no faster than it is read. */
-export function createPacer(call: ServerWritableStream<Buffer, Buffer>, stallMs: number) {
+export function createPacer(call: GrpcCall, stallMs: number) {
   let unsent = 0;
   let wake: (() => void) | undefined;
-  call.once("cancelled", () => wake?.());
+  call.once("close", () => wake?.());
 
   const room = (): Promise<boolean> =>
     new Promise(resolve => {

@@ -1,0 +1,87 @@
+import { promisify } from "node:util";
+import { gunzip, inflate } from "node:zlib";
+import { GrpcRefusal } from "./status.ts";
+
+/** Before each message: whether it is compressed, and how long it is. */
+const HEAD_BYTES = 5;
+
+/** Without a compression of its own: what is said here is short, or there is a proxy that knows better. */
+export function toFrame(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, HEAD_BYTES);
+  return frame;
+}
+
+const NONE = new GrpcRefusal("UNIMPLEMENTED", "The call brought no message");
+const TOO_MANY = new GrpcRefusal("UNIMPLEMENTED", "The call brought more than one message");
+const CUT = new GrpcRefusal("INVALID_ARGUMENT", "The message broke off before its end");
+
+/** Puts together the one message that a call brings, from the pieces that it comes in. */
+export class MessageReader {
+  readonly #bytesMax: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** Of head and message, as soon as the head is there. */
+  #expected = HEAD_BYTES;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Says why the message is refused, as soon as that is clear. */
+  add(piece: Buffer): GrpcRefusal | undefined {
+    this.#pieces.push(piece);
+    const before = this.#bytes;
+    this.#bytes += piece.length;
+    if (before < HEAD_BYTES && this.#bytes >= HEAD_BYTES) {
+      const length = this.#whole().readUInt32BE(1);
+      if (length > this.#bytesMax) return tooLarge(this.#bytesMax);
+      this.#expected = HEAD_BYTES + length;
+    }
+    return this.#bytes > this.#expected ? TOO_MANY : undefined;
+  }
+
+  /** `encoding`: how it is compressed, if it says that it is. */
+  async finish(encoding: string | undefined): Promise<Buffer> {
+    if (this.#bytes === 0) throw NONE;
+    if (this.#bytes < this.#expected) throw CUT;
+    const whole = this.#whole();
+    const message = whole.subarray(HEAD_BYTES);
+    return whole[0] === 0 ? message : this.#unpack(message, encoding);
+  }
+
+  #whole(): Buffer {
+    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces)];
+    return this.#pieces[0] as Buffer;
+  }
+
+  async #unpack(message: Buffer, encoding = "identity"): Promise<Buffer> {
+    const unpack = UNPACKERS[encoding];
+    if (!unpack)
+      throw new GrpcRefusal(
+        "UNIMPLEMENTED",
+        `The message is compressed in a way that is not known here (${encoding})`,
+        {
+          "grpc-accept-encoding": `identity,${Object.keys(UNPACKERS).join(",")}`,
+        },
+      );
+    try {
+      return await unpack(message, { maxOutputLength: this.#bytesMax });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(this.#bytesMax);
+      throw new GrpcRefusal("INVALID_ARGUMENT", `The message is not compressed as it says (${encoding})`);
+    }
+  }
+}
+
+const UNPACKERS: Readonly<
+  Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
+> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+};
+
+const tooLarge = (bytesMax: number): GrpcRefusal =>
+  new GrpcRefusal("RESOURCE_EXHAUSTED", `The message is larger than ${bytesMax} bytes`);

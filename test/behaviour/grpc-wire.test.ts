@@ -1,0 +1,308 @@
+import { once } from "node:events";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { deflateSync, gzipSync } from "node:zlib";
+import { SendMessageRequest } from "@a2a-js/sdk";
+import { A2AService } from "@a2a-js/sdk/server/grpc";
+import { status } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rpc, said, until } from "../support/client.ts";
+import { createPuppet, echo } from "../support/puppet.ts";
+import { serve, type TestServer } from "../support/server.ts";
+
+/** wire notes 4.7 (B-V13): what gRPC is on the wire, said by hand where clients would not let us say it. */
+
+const BYTES_MAX = 4_096;
+const PATH = A2AService.sendMessage.path;
+const puppet = createPuppet();
+
+let server: TestServer;
+let session: ClientHttp2Session;
+beforeAll(async () => {
+  server = await serve([echo, puppet.definition], { bodyBytesMax: BYTES_MAX });
+  session = connect(server.url);
+});
+afterAll(async () => {
+  session.close();
+  await server.stop();
+});
+
+const toRequest = (text: string): Buffer =>
+  A2AService.sendMessage.requestSerialize(SendMessageRequest.fromJSON(said(text)));
+
+function toFrame(message: Uint8Array, flag = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = flag;
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+interface Heard {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+const open = (headers: Readonly<Record<string, string>> = {}, over = session): ClientHttp2Stream =>
+  over.request({
+    ":method": "POST",
+    ":path": PATH,
+    "content-type": "application/grpc",
+    te: "trailers",
+    ...headers,
+  });
+
+/** What the server says, to the end of what it says. */
+async function hear(call: ClientHttp2Stream): Promise<Heard> {
+  const pieces: Buffer[] = [];
+  let headers: Record<string, unknown> = {};
+  const take = (more: object): void => void (headers = { ...headers, ...more });
+  call.on("response", take).on("trailers", take);
+  call.on("data", piece => pieces.push(piece as Buffer));
+  call.on("error", () => {});
+  await once(call, "end");
+  return {
+    status: Number(headers[":status"]),
+    code: Number(headers["grpc-status"]),
+    message: decodeURIComponent(String(headers["grpc-message"] ?? "")),
+    headers,
+    text: Buffer.concat(pieces).toString(),
+  };
+}
+
+function ask(bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<Heard> {
+  const call = open(headers);
+  const heard = hear(call);
+  call.end(bytes);
+  return heard;
+}
+
+describe("B-V13: messages of gRPC", () => {
+  it("come in whatever pieces the network makes of them", async () => {
+    const call = open();
+    const heard = hear(call);
+    for (const byte of toFrame(toRequest("in pieces"))) {
+      call.write(Buffer.from([byte]));
+      await new Promise(setImmediate);
+    }
+    call.end();
+    const { code, text } = await heard;
+    expect([code, text.includes("in pieces")]).toEqual([status.OK, true]);
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+  ] as const)("may be compressed with %s", async (encoding, pack) => {
+    const { code, text } = await ask(toFrame(pack(toRequest("squeezed")), 1), { "grpc-encoding": encoding });
+    expect([code, text.includes("squeezed")]).toEqual([status.OK, true]);
+    // Whoever can compress need not.
+    const plain = await ask(toFrame(toRequest("as it is")), { "grpc-encoding": encoding });
+    expect(plain.code).toBe(status.OK);
+  });
+
+  it("that are compressed otherwise, or not at all, are refused, and callers hear what is known here", async () => {
+    const { code, message, headers } = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "snappy" });
+    expect(code).toBe(status.UNIMPLEMENTED);
+    expect(message).toBe("The message is compressed in a way that is not known here (snappy)");
+    expect(headers["grpc-accept-encoding"]).toBe("identity,gzip,deflate");
+    const untrue = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "gzip" });
+    expect([untrue.code, untrue.message]).toEqual([
+      status.INVALID_ARGUMENT,
+      "The message is not compressed as it says (gzip)",
+    ]);
+    expect((await ask(toFrame(toRequest("x"), 1))).code).toBe(status.UNIMPLEMENTED);
+  });
+
+  it("are not larger than the server takes, and are not made larger by unpacking them", async () => {
+    const expected = [status.RESOURCE_EXHAUSTED, `The message is larger than ${BYTES_MAX} bytes`];
+    const bomb = gzipSync(Buffer.alloc(1024 * 1024));
+    expect(bomb.length).toBeLessThan(BYTES_MAX);
+    const packed = await ask(toFrame(bomb, 1), { "grpc-encoding": "gzip" });
+    expect([packed.code, packed.message]).toEqual(expected);
+    // Its length is enough: nobody waits for the rest.
+    const call = open();
+    const heard = hear(call);
+    call.write(toFrame(Buffer.alloc(BYTES_MAX + 1)).subarray(0, 5));
+    const { code, message } = await heard;
+    expect([code, message]).toEqual(expected);
+    await once(call, "close");
+    expect((await ask(toFrame(toRequest("still here")))).code).toBe(status.OK);
+  });
+
+  it("are one for each call, and whole", async () => {
+    const one = toFrame(toRequest("one"));
+    for (const [bytes, code, message] of [
+      [Buffer.alloc(0), status.UNIMPLEMENTED, "The call brought no message"],
+      [Buffer.concat([one, one]), status.UNIMPLEMENTED, "The call brought more than one message"],
+      [one.subarray(0, 3), status.INVALID_ARGUMENT, "The message broke off before its end"],
+      [one.subarray(0, 20), status.INVALID_ARGUMENT, "The message broke off before its end"],
+    ] as const) {
+      const heard = await ask(bytes);
+      expect([heard.code, heard.message]).toEqual([code, message]);
+    }
+  });
+});
+
+describe("B-V13: calls of gRPC", () => {
+  it("are known by the type of their content", async () => {
+    const bytes = toFrame(toRequest("hi"));
+    for (const [type, expected] of [
+      ["application/grpc+proto", 200],
+      ["application/grpc; charset=utf-8", 200],
+      ["application/grpc+json", 415],
+      ["application/grpc-web", 415],
+      ["application/json", 415],
+    ] as const) {
+      const { status, code } = await ask(bytes, { "content-type": type });
+      expect([type, status]).toEqual([type, expected]);
+      if (expected === 200) expect(code).toBe(0);
+    }
+  });
+
+  it("say why they are refused in any language", async () => {
+    const health = Buffer.from("Grüße 100 % 世界");
+    const bytes = toFrame(Buffer.concat([Buffer.from([0x0a, health.length]), health]));
+    const { code, message, headers } = await ask(bytes, { ":path": "/grpc.health.v1.Health/Check" });
+    expect([code, message]).toEqual([status.NOT_FOUND, `Nothing is called "${health}" here`]);
+    expect(headers["grpc-message"]).toMatch(/^[\x20-\x7e]+$/);
+  });
+
+  it("end when their time is over, whether their callers notice or not; tasks go on", async () => {
+    const before = Date.now();
+    const { code, message } = await ask(toFrame(toRequest("go")), {
+      "a2a-agent": "puppet",
+      "grpc-timeout": "300m",
+    });
+    expect([code, message]).toEqual([status.DEADLINE_EXCEEDED, "The deadline of the call has passed"]);
+    expect(Date.now() - before).toBeGreaterThan(250);
+    const list = await rpc(`${server.url}/agents/puppet`, "ListTasks", {});
+    const { id } = list.body.result.tasks[0];
+    puppet.say(id, ctx => ctx.text("went on"));
+    puppet.end(id);
+    const isOver = async (): Promise<boolean> =>
+      (await rpc(`${server.url}/agents/puppet`, "GetTask", { id })).body.result.status.state ===
+      "TASK_STATE_COMPLETED";
+    await until(isOver);
+  });
+
+  it("have time if they say so, in any unit, and as long as it takes if they say nonsense", async () => {
+    for (const timeout of [
+      "1H",
+      "2M",
+      "99999999H",
+      "30S",
+      "20000m",
+      "99999999u",
+      "99999999n",
+      "soon",
+      "-1S",
+      "1",
+    ]) {
+      const { code } = await ask(toFrame(toRequest("hi")), { "grpc-timeout": timeout });
+      expect([timeout, code]).toEqual([timeout, status.OK]);
+    }
+  });
+
+  it("may be many at once on one connection, and each hears its own answer", async () => {
+    const words = Array.from({ length: 300 }, (_, i) => `word ${i}.`);
+    const heard = await Promise.all(words.map(word => ask(toFrame(toRequest(word)))));
+    for (const [i, word] of words.entries()) expect(heard[i]?.text).toContain(word);
+  });
+
+  it("can be given up at any moment, and nobody else notices", async () => {
+    for (let i = 0; i < 60; i++) {
+      const call = open({ "a2a-agent": i % 3 === 0 ? "puppet" : "echo" });
+      call.on("error", () => {});
+      if (i % 2) call.write(toFrame(toRequest("never mind")).subarray(0, i));
+      else call.end(toFrame(toRequest("never mind")));
+      setTimeout(() => call.close(constants.NGHTTP2_CANCEL), i % 7);
+    }
+    expect((await ask(toFrame(toRequest("still here")))).code).toBe(status.OK);
+  });
+});
+
+describe("B-V13: streams of gRPC that are given up", () => {
+  it("make room for others, at whatever moment it was", async () => {
+    const small = await serve([puppet.definition], { streamsMax: 1 });
+    const other = connect(small.url);
+    const stream = A2AService.sendStreamingMessage.path;
+    const watch = "/grpc.health.v1.Health/Watch";
+    for (let i = 0; i < 40; i++) {
+      const call = open({ ":path": i % 2 ? stream : watch }, other);
+      call.on("error", () => {});
+      call.end(toFrame(i % 2 ? toRequest("go") : Buffer.alloc(0)));
+      const closed = once(call, "close");
+      setTimeout(() => call.close(constants.NGHTTP2_CANCEL), i % 5);
+      await closed;
+    }
+    const hasRoom = async (): Promise<boolean> => {
+      const call = open({ ":path": watch }, other);
+      call.on("error", () => {});
+      call.end(toFrame(Buffer.alloc(0)));
+      const [{ "grpc-status": refused }] = await once(call, "response");
+      call.close();
+      return refused === undefined;
+    };
+    await until(hasRoom);
+    other.close();
+    await small.stop();
+  });
+});
+
+describe("B-V13: a reader of gRPC that does not read", () => {
+  it("is let go after some heartbeats, and the task is not concerned", async () => {
+    const gate = createPuppet();
+    const pulse = await serve([gate.definition], { heartbeatMs: 20, streamsMax: 1 });
+    const other = connect(pulse.url);
+    const call = open({ ":path": A2AService.sendStreamingMessage.path }, other);
+    call.on("error", () => {});
+    call.end(toFrame(toRequest("go")));
+    const closed = once(call, "close");
+    await once(call, "response");
+    const { id } = (await rpc(pulse.url, "ListTasks", {})).body.result.tasks[0];
+    for (let i = 0; i < 20; i++) gate.say(id, ctx => ctx.text("x".repeat(20_000)));
+    gate.end(id);
+    await closed;
+    expect(call.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    const { body } = await rpc(pulse.url, "GetTask", { id });
+    expect(body.result.status.state).toBe("TASK_STATE_COMPLETED");
+    other.close();
+    await pulse.stop();
+  });
+});
+
+describe("B-V13: whoever may not call", () => {
+  it("hears so before he has said what he wants", async () => {
+    const locked = await serve([echo], {
+      auth: ["api-key"],
+      apiKeys: [{ principal: "a", tenants: ["t"], grants: [], agents: undefined, hash: "00" }],
+    });
+    const other = connect(locked.url);
+    const call = open({}, other);
+    const { code } = await hear(call);
+    expect(code).toBe(status.UNAUTHENTICATED);
+    // Whoever goes on all the same is cut off.
+    await once(call, "close");
+    other.close();
+    await locked.stop();
+  });
+});
+
+describe("B-V13: connections of gRPC", () => {
+  it("last as long as the peer is there, and no longer", async () => {
+    const pulse = await serve([echo], { heartbeatMs: 20 });
+    const { port } = new URL(pulse.url);
+    const alive = connect(pulse.url);
+    expect((await hear(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
+    // Says the first words of HTTP/2, and then nothing for ever.
+    const silent = connectSocket(Number(port), "127.0.0.1").resume();
+    silent.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
+    await once(silent, "close");
+    expect((await hear(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
+    alive.close();
+    await pulse.stop();
+  });
+});
