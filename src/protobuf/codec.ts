@@ -1,34 +1,32 @@
-import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from "@bufbuild/protobuf";
 import { type Json, LIMITS } from "../model/index.ts";
-import { readSchema, type Schema } from "./schema.ts";
+import { createMessages } from "./message.ts";
+import { Reader } from "./reader.ts";
+import type { Schema } from "./schema.ts";
+import { Writer } from "./writer.ts";
 
 /** One message: its bytes to its ProtoJSON, which is what dialects read, and back. */
 export interface Codec {
   decode(bytes: Uint8Array): Json;
+  /** What a dialect says beyond its definition has no number, and is not said. */
   encode(json: string): Buffer;
 }
 
-/** Free JSON takes three messages for each of its levels. */
-const recursionLimit = 4 * LIMITS.jsonDepthMax;
+/** Free JSON takes three messages for each of its levels; whoever is too deep hears so from the dialect. */
+const LEVELS_MAX = 4 * LIMITS.jsonDepthMax;
 
 export function createCodecs(schema: Schema): (message: string) => Codec {
-  const { registry, nameOf } = readSchema(schema);
-  const reading = { readUnknownFields: false, recursionLimit };
-  // What a dialect says beyond its definition has no number.
-  const writing = { registry, ignoreUnknownFields: true, recursionLimit };
-  return message => {
-    const desc = registry.getMessage(nameOf(message)) as DescMessage;
+  const messages = createMessages(schema);
+  const writer = new Writer();
+  return name => {
+    const message = messages.get(name);
+    if (!message) throw new Error(`there is no message ${name} in ${schema.package}`);
     return {
-      decode: bytes => toJson(desc, fromBinary(desc, bytes, reading), { registry }) as Json,
+      decode: bytes => message.readAll(new Reader(bytes, LEVELS_MAX), {}),
       encode(json) {
-        const value = JSON.parse(json.includes("\\ud") ? mended(json) : json) as JsonValue;
-        const bytes = toBinary(desc, fromJson(desc, value, writing));
-        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        writer.reset();
+        message.writeAll(writer, JSON.parse(json));
+        return writer.take();
       },
     };
   };
 }
-
-/** A stream of words may be cut within a character: JSON can say half of it, protobuf cannot. */
-const mended = (json: string): string =>
-  json.replace(/\\(?:\\|ud[89a-f][\da-f]{2})/g, found => (found === "\\\\" ? found : "\\ufffd"));

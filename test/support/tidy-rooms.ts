@@ -44,7 +44,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // What is told about the dialects: it knows their routes as data, and none of them.
   openapi: { ...INNER, libraries: ["node:crypto"] },
   // From tables of fields to bytes and back: for those who serve gRPC and those who call it.
-  protobuf: { rooms: ["model"], libraries: ["@bufbuild/protobuf", "@bufbuild/protobuf/wkt"] },
+  protobuf: { rooms: ["model"], libraries: ["node:buffer"] },
   // Agents somewhere else: how they are called, in any dialect.
   client: { ...INNER, lazily: ["client/grpc"] },
   "client/grpc": {

@@ -147,7 +147,7 @@ function chooseAgent(
   isAgent: (name: string) => boolean,
 ): { agent: string | undefined; params: JsonObject } {
   const named = headers["a2a-agent"];
+  if (typeof params.tenant !== "string" || !isAgent(params.tenant)) return { agent: named, params };
   const { tenant, ...rest } = params;
-  if (typeof tenant !== "string" || !isAgent(tenant)) return { agent: named, params };
-  return { agent: named ?? tenant, params: rest };
+  return { agent: named ?? (tenant as string), params: rest };
 }
