@@ -49,7 +49,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   const grpc = createGrpc({
     ...settings,
     tls,
-    apart: tls !== undefined || settings.grpcPort !== undefined,
+    apart: settings.grpcPort !== undefined,
     schemas: PACKAGES,
     pipeline: kernel.pipeline,
     log,
@@ -61,6 +61,8 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     ...kernel,
     now: house.now,
     connectionsMax: settings.connectionsMax,
+    heartbeatMs: settings.heartbeatMs,
+    streamsMax: settings.streamsMax,
     tls,
     hosts,
     grpc,
@@ -124,7 +126,7 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
 /** The same house for administrators alone; they are on this machine, or in a network of their own. */
 const createAdmin = (
   { kernel, now, adminRoutes }: House,
-  { connectionsMax }: ServerSettings,
+  { connectionsMax, heartbeatMs, streamsMax }: ServerSettings,
   hosts: HostCheck | undefined,
 ): Http =>
   createHttp({
@@ -133,6 +135,8 @@ const createAdmin = (
     now,
     locate: createRoutes([], adminRoutes),
     connectionsMax,
+    heartbeatMs,
+    streamsMax,
     tls: undefined,
     grpc: undefined,
   });
@@ -149,10 +153,9 @@ async function listenAll(
   return { url, grpc: await listenGrpc(grpc, settings), admin: await listenAdmin(admin, settings) };
 }
 
-async function listenGrpc(grpc: Grpc, { host, port, grpcPort }: ServerSettings): Promise<string | undefined> {
-  if (!grpc.server) return undefined;
-  const next = port === 0 ? 0 : port + 1;
-  return `${inUrl(host)}:${await listen(grpc.server, host, grpcPort ?? next, "--grpc-port")}`;
+async function listenGrpc(grpc: Grpc, { host, grpcPort }: ServerSettings): Promise<string | undefined> {
+  if (!grpc.server || grpcPort === undefined) return undefined;
+  return `${inUrl(host)}:${await listen(grpc.server, host, grpcPort, "--grpc-port")}`;
 }
 
 async function listenAdmin(admin: Http | undefined, settings: ServerSettings): Promise<string | undefined> {

@@ -9,7 +9,7 @@ const PROFILES = ["on", "strict", "off"];
 const FLAGS: readonly FlagRow[] = [
   ["--port <number>", "where to listen; 0: any free port (default: 2024)"],
   ["--host <address>", "the address to listen at; 0.0.0.0: all of them (default: 127.0.0.1)"],
-  ["--grpc-port <number>", "a port for gRPC alone; else it shares the port, and with TLS has the next one"],
+  ["--grpc-port <number>", "a port for gRPC alone; else it shares the port"],
   ["--tls-cert <file>", "the certificate, in PEM form: HTTPS is spoken"],
   ["--tls-key <file>", "the private key of the certificate, in PEM form"],
   [

@@ -39,7 +39,7 @@ export interface Options
     PushOptions {
   readonly port: number;
   readonly host: string;
-  /** Where gRPC has a port of its own; undefined: it shares the port, or with TLS has the next one. */
+  /** Where gRPC has a port of its own; undefined: it shares the port. */
   readonly grpcPort: number | undefined;
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
@@ -99,7 +99,7 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     fromText: asText,
   },
   grpcPort: whole<number | undefined>(0, 65_535, {
-    about: "A port for gRPC alone; else it shares the port, and with TLS has the next one",
+    about: "A port for gRPC alone; else it shares the port",
     fallback: undefined,
   }),
   tlsCert: file("The certificate, in PEM form: HTTPS is spoken"),

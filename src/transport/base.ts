@@ -44,7 +44,7 @@ export function toGrpcAddress(
   const url = URL.parse(base);
   // A proxy that passes HTTP/1 need not pass HTTP/2.
   if (!url || (own === undefined && (parts.publicUrl !== undefined || parts.trustProxy))) return undefined;
-  return `${url.hostname}:${own ?? (url.port || 80)}`;
+  return `${url.hostname}:${own ?? (url.port || (url.protocol === "https:" ? 443 : 80))}`;
 }
 
 /** Several proxies make a list; the first entry is the one nearest to the caller. */

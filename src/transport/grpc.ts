@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { createServer, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { trackSockets } from "./door.ts";
@@ -8,7 +9,7 @@ import type { Tls } from "./tls.ts";
 
 export interface GrpcParts extends Omit<GrpcServerParts, "stallMs"> {
   readonly tls: Tls | undefined;
-  /** Listens at a port of its own. With TLS it must: HTTP/2 with and without gRPC look the same from outside. */
+  /** Listens at a port of its own. */
   readonly apart: boolean;
 }
 
@@ -17,6 +18,8 @@ export interface Grpc {
   readonly server: Server | undefined;
   /** Takes a connection on which HTTP/2 is spoken. */
   take(connection: Duplex): void;
+  /** Takes a call on a connection on which other things are asked as well. */
+  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
   /** Takes no more connections and tells those who watch; connections that are open go on. */
   refuseNew(): void;
   /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
@@ -55,9 +58,19 @@ export function createGrpc(parts: GrpcParts): Grpc {
     void hand(connection);
   }
 
+  async function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    // Whoever goes before anybody listens to him was not there.
+    stream.on("error", () => {});
+    loading ??= load();
+    const server = await loading;
+    if (!server) stream.close();
+    else if (!stream.destroyed) server.hear(stream, headers);
+  }
+
   return {
     server: port?.server,
     take,
+    hear: (stream, headers) => void hear(stream, headers),
     refuseNew() {
       refusing = true;
       port?.refuseNew();

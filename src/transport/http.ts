@@ -16,8 +16,10 @@ export interface HttpParts extends KernelParts {
   readonly tls: Tls | undefined;
   /** undefined: callers are asked who they are, so that it does not matter where they come from. */
   readonly hosts: HostCheck | undefined;
-  /** If it has no port of its own, it gets the connections on which HTTP/2 is spoken. undefined: nobody speaks it. */
-  readonly grpc: Pick<Grpc, "server" | "take"> | undefined;
+  readonly heartbeatMs: number;
+  readonly streamsMax: number;
+  /** If it has no port of its own, it gets what is said to it at this one. undefined: nobody speaks it. */
+  readonly grpc: Pick<Grpc, "server" | "take" | "hear"> | undefined;
 }
 
 export interface Http {
@@ -47,7 +49,8 @@ export function createHttp(parts: HttpParts): Http {
     // Of two headers that may come only once, no one else in the way must have believed the other.
     joinDuplicateHeaders: true,
   };
-  const secure = parts.tls?.createHttp(options, serve);
+  const grpc = parts.grpc?.server ? undefined : parts.grpc;
+  const secure = parts.tls?.createHttp(options, serve, { ...parts, grpc });
   const plain = secure
     ? undefined
     : createServer(options, (asked, reply) => serve(asked, reply, asked.url ?? "/"));
@@ -56,7 +59,7 @@ export function createHttp(parts: HttpParts): Http {
     maxConnections: parts.connectionsMax,
   });
   server.on("clientError", refuseSocket);
-  const door = plain && openDoor(plain, serve, parts);
+  const door = plain && openDoor(plain, serve, { ...parts, grpc });
   const sockets = secure && trackSockets(secure);
 
   return {
@@ -114,7 +117,7 @@ function openDoor(server: Server, serve: Serve, { grpc, now }: HttpParts) {
   const door = shareDoor({
     server,
     takeHttp1: wicket.take,
-    takeHttp2: grpc && !grpc.server ? grpc.take : undefined,
+    takeHttp2: grpc?.take,
     silentMs: LIMITS.headReadMs,
     refuseSilent: socket => refuseSocket({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
   });

@@ -1,5 +1,24 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
+import { LIMITS } from "../model/index.ts";
 import type { Incoming, Outgoing } from "./exchange.ts";
+
+/** Calls at once on one connection, beside its streams: whoever has all streams may still cancel. */
+const CALLS_MAX = 1_000;
+/** MiB that the calls of one connection may hold in HTTP/2's own memory. */
+const SESSION_MEMORY_MAX = 256;
+
+/** How much one connection may ask for. */
+export const http2Options = (streamsMax: number) => ({
+  settings: { maxConcurrentStreams: streamsMax + CALLS_MAX },
+  maxHeaderListPairs: LIMITS.headersMax,
+  maxSendHeaderBlockLength: LIMITS.headerBytesMax,
+  maxSessionMemory: SESSION_MEMORY_MAX,
+});
+
+/** Messages in protobuf; nothing else of gRPC is spoken here. */
+const GRPC = /^application\/grpc(\+proto)?\s*(;|$)/i;
+export const isGrpc = (headers: IncomingHttpHeaders): boolean => GRPC.test(headers["content-type"] ?? "");
 
 /** RFC 9113 §8.2.2: what belongs to a connection has no place here. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);

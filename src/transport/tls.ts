@@ -1,24 +1,34 @@
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import {
   createSecureServer,
+  type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
-  type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from "node:http2";
 import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext, createServer as createTlsServer } from "node:tls";
 import { LIMITS } from "../model/index.ts";
 import type { Incoming, Outgoing } from "./exchange.ts";
-import { Http2Outgoing, toIncoming } from "./http2.ts";
+import type { Grpc } from "./grpc.ts";
+import { Http2Outgoing, http2Options, isGrpc, toIncoming } from "./http2.ts";
+import { createSessions } from "./sessions.ts";
 
 /** Makes servers with a certificate; a server in clear text need not even load what it takes. */
 export interface Tls {
   /** HTTP/1.1 and HTTP/2, whichever the caller likes better. */
-  createHttp(options: ServerOptions, serve: Serve): SecureServer;
+  createHttp(options: ServerOptions, serve: Serve, parts: Http2Parts): SecureServer;
   /** For gRPC alone. */
   createHttp2(take: (connection: Duplex) => void): NetServer;
+}
+
+export interface Http2Parts {
+  readonly heartbeatMs: number;
+  readonly streamsMax: number;
+  /** Gets the calls of gRPC. undefined: they are requests like others. */
+  readonly grpc: Pick<Grpc, "hear"> | undefined;
 }
 
 export type Serve = (request: Incoming, response: Outgoing, url: string) => void;
@@ -55,7 +65,7 @@ export function readTls(files: TlsFiles): Tls {
   }
   const secure = { cert, key, handshakeTimeout: LIMITS.headReadMs, ...asking(tlsClientCa) };
   return {
-    createHttp: (options, serve) => createBoth({ ...options, ...secure }, serve),
+    createHttp: (options, serve, parts) => createBoth({ ...options, ...secure }, serve, parts),
     createHttp2: take => createTlsServer({ ...secure, ALPNProtocols: ["h2"] }, take),
   };
 }
@@ -69,15 +79,12 @@ const asking = (file: string | undefined) =>
     ? {}
     : { ca: read(file, "--tls-client-ca", "CERTIFICATE"), requestCert: true, rejectUnauthorized: false };
 
-const STREAMS_PER_SESSION_MAX = 1_000;
-
 function createBoth(
   options: ServerOptions & { cert: Buffer; key: Buffer; ca?: Buffer },
   serve: Serve,
+  { heartbeatMs, streamsMax, grpc }: Http2Parts,
 ): SecureServer {
-  const settings = { maxConcurrentStreams: STREAMS_PER_SESSION_MAX };
-  const limits = { maxHeaderListPairs: LIMITS.headersMax, maxSendHeaderBlockLength: LIMITS.headerBytesMax };
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = createSessions(heartbeatMs);
   const handler = (
     request: IncomingMessage | Http2ServerRequest,
     response: ServerResponse | Http2ServerResponse,
@@ -87,18 +94,31 @@ function createBoth(
       serve(toIncoming(request), new Http2Outgoing((response as Http2ServerResponse).stream), url);
     else serve(request, response as ServerResponse, url);
   };
-  const server = createSecureServer({ ...options, ...limits, settings, allowHTTP1: true }, handler as never);
-  server.on("session", session => {
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
-  });
+  const server = createSecureServer(
+    { ...options, ...http2Options(streamsMax), allowHTTP1: true },
+    handler as never,
+  );
+  server.on("session", sessions.add);
+  if (grpc) divert(server, grpc);
   // Node 22 does not have it on such servers.
   const { closeIdleConnections: closeHttp1 } = server as Partial<Pick<SecureServer, "closeIdleConnections">>;
   const closeIdleConnections = (): void => {
     closeHttp1?.call(server);
-    for (const session of sessions) session.close();
+    sessions.refuseNew();
   };
   return Object.assign(server, { closeIdleConnections }) as unknown as SecureServer;
+}
+
+type Hear = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...more: unknown[]) => void;
+
+/** A call of gRPC is taken before anything is made of it that only a request needs. */
+function divert(server: Http2SecureServer, grpc: Pick<Grpc, "hear">): void {
+  const [hearRequest] = server.listeners("stream") as Hear[];
+  if (!hearRequest) throw new Error("a server of HTTP/2 that takes no requests");
+  server.removeAllListeners("stream");
+  const hear: Hear = (stream, headers, ...more) =>
+    isGrpc(headers) ? grpc.hear(stream, headers) : hearRequest.call(server, stream, headers, ...more);
+  server.on("stream", hear);
 }
 
 function read(file: string, flag: string, label: string): Buffer {

@@ -114,7 +114,7 @@ describe("a certificate of an authority that is trusted", () => {
       Buffer.from(robot.key),
       Buffer.from(robot.cert),
     );
-    const client = createGrpcClient((server.grpc as string).replace("127.0.0.1", "localhost"), creds);
+    const client = createGrpcClient(new URL(server.url).host.replace("127.0.0.1", "localhost"), creds);
     const { json } = await client.ask("SendMessage", said("hi"));
     expect(json.task.artifacts[0].parts[0].text).toBe("acme/by name");
     client.close();
@@ -138,7 +138,7 @@ describe("whoever shows another one, or none", () => {
     for (const shown of [undefined, foreign]) {
       const pair = shown && [Buffer.from(shown.key), Buffer.from(shown.cert)];
       const creds = credentials.createSsl(Buffer.from(serverCert), ...((pair ?? []) as [Buffer, Buffer]));
-      const client = createGrpcClient((server.grpc as string).replace("127.0.0.1", "localhost"), creds);
+      const client = createGrpcClient(new URL(server.url).host.replace("127.0.0.1", "localhost"), creds);
       const error = await refusedBy(client.ask("SendMessage", said("hi")));
       expect([error.code, error.details]).toEqual([
         status.UNAUTHENTICATED,

@@ -51,10 +51,14 @@ describe("with a certificate", () => {
     expect((await read(`${server.url}/agents`)).body.agents).toHaveLength(2);
   });
 
-  it("gRPC is at a port of its own, which the card names, with the same certificate", async () => {
-    const address = grpcIn(await cardOf(server));
+  it.each([
+    ["at the same port", {}],
+    ["at a port of its own", { grpcPort: 0 }],
+  ] as const)("gRPC is %s, which the card names, with the same certificate", async (_where, more) => {
+    const one = await serve([echo], { ...files, ...more });
+    const address = grpcIn(await cardOf(one));
     expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect(`https://${address}`).not.toBe(server.url);
+    expect(`https://${address}` === one.url).toBe(!("grpcPort" in more));
     const client = connectGrpc(address);
     const stream = client.open("SendStreamingMessage", said("hello"));
     const last = (await stream.all()).at(-1);
@@ -64,6 +68,40 @@ describe("with a certificate", () => {
     const error = await refusedBy(stranger.ask("SendMessage", said("hello"), {}, { deadline: soon() }));
     expect(error.details).not.toBe("");
     stranger.close();
+    await one.stop();
+  });
+
+  it("calls of gRPC and requests share a connection, and what is neither is a request", async () => {
+    const session = connectHttp2(server.url, { ca: cert });
+    const answerTo = async (headers: object, body: Uint8Array | string) => {
+      const call = session.request({ ":method": "POST", "a2a-version": "1.0", ...headers });
+      const heard: Loose = {};
+      call
+        .on("response", more => Object.assign(heard, more))
+        .on("trailers", more => Object.assign(heard, more));
+      call.end(body);
+      await once(call.resume(), "end");
+      return heard;
+    };
+    const path = "/grpc.health.v1.Health/Check";
+    const health = await answerTo({ ":path": path, "content-type": "application/grpc" }, Buffer.alloc(5));
+    expect(health["grpc-status"]).toBe("0");
+    const asked = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
+    const list = await answerTo({ ":path": "/", "content-type": "application/json" }, JSON.stringify(asked));
+    expect([list[":status"], list["content-type"]]).toEqual([200, "application/json"]);
+    const web = await answerTo({ ":path": path, "content-type": "application/grpc-web" }, "");
+    expect(web[":status"]).toBe(404);
+    session.close();
+  });
+
+  it("streams of gRPC at the same port end after a whole event when the server stops", async () => {
+    const stopping = await serve([puppet.definition], files);
+    const client = connectGrpc(grpcIn(await cardOf(stopping)));
+    const stream = client.open("SendStreamingMessage", said("go"));
+    await stream.first();
+    const [{ error }] = await Promise.all([stream.ended(), stopping.stop()]);
+    expect(error?.details).toBe("The server stops; subscribe to the task to read on");
+    client.close();
   });
 
   it("whoever speaks in clear text, or never gets through the handshake, disturbs nobody", async () => {

@@ -46,6 +46,8 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     ...kernel,
     now: () => now,
     connectionsMax: settings.connectionsMax,
+    heartbeatMs: settings.heartbeatMs,
+    streamsMax: settings.streamsMax,
     tls: undefined,
     hosts: undefined,
     grpc: undefined,
