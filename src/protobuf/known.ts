@@ -1,13 +1,12 @@
 import { isObject, type Json, type JsonObject } from "../model/index.ts";
 import { type Kind, put } from "./kinds.ts";
-import { BYTES, FIXED64, type Reader, VARINT } from "./reader.ts";
+import { BYTES, FIXED64, type Reader, tagOf, VARINT } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
 /** The messages of Google's own package that have a form of their own in JSON. */
 
-const tagOf = (number: number, wire: number): number => (number << 3) | wire;
-
-const KEY = tagOf(1, BYTES);
+/** In an entry of a map, and in a list. */
+export const KEY = tagOf(1, BYTES);
 const VALUE = tagOf(2, BYTES);
 
 /** What is in an entry of a map: a key, and whatever `read` reads; undefined: nothing was there. */
@@ -42,8 +41,10 @@ function readValue(reader: Reader, before: Json | undefined): Json {
   let value = before;
   while (!reader.isOver) {
     const tag = reader.tag();
-    if (tag === NULL) value = nothing(reader.int32());
-    else if (tag === NUMBER) value = finite(reader.double());
+    if (tag === NULL) {
+      reader.int32();
+      value = null;
+    } else if (tag === NUMBER) value = finite(reader.double());
     else if (tag === TEXT) value = reader.text();
     else if (tag === BOOL) value = reader.bool();
     else if (tag === OBJECT) value = readObject(reader, value);
@@ -54,8 +55,6 @@ function readValue(reader: Reader, before: Json | undefined): Json {
   if (value === undefined) throw new RangeError("a value that is none");
   return value;
 }
-
-const nothing = (_any: number): null => null;
 
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../model/index.ts";
 import { createEnum, type Kind, put, SCALARS } from "./kinds.ts";
-import { KNOWN, readEntry } from "./known.ts";
-import { BYTES, type Reader, VARINT } from "./reader.ts";
+import { KEY, KNOWN, readEntry } from "./known.ts";
+import { BYTES, type Reader, tagOf, VARINT } from "./reader.ts";
 import { type FieldSpec, fieldsOf, type Schema } from "./schema.ts";
 import type { Writer } from "./writer.ts";
 
@@ -10,8 +10,7 @@ interface Field extends FieldSpec {
   readonly tag: number;
 }
 
-const KEY = (1 << 3) | BYTES;
-const tagOfValue = (kind: Kind): number => (2 << 3) | kind.wire;
+const tagOfValue = (kind: Kind): number => tagOf(2, kind.wire);
 
 /** A message of a schema; the JSON of it is an object with the fields that there are. */
 export class Message implements Kind {
@@ -129,15 +128,14 @@ export function createMessages(schema: Schema): ReadonlyMap<string, Message> {
         // Lists of numbers would be packed, and nobody has any.
         if (!kind || (spec.form === "list" && kind.wire === VARINT))
           throw new Error(`${schema.package}.${name}.${spec.name} cannot be of the type ${spec.type}`);
-        const wire = spec.form === "one" ? kind.wire : BYTES;
-        return { ...spec, kind, tag: (spec.number << 3) | wire };
+        return { ...spec, kind, tag: tagOf(spec.number, spec.form === "one" ? kind.wire : BYTES) };
       }),
     );
   return messages;
 }
 
-const TYPE_URL = (1 << 3) | BYTES;
-const CONTENT = (2 << 3) | BYTES;
+const TYPE_URL = tagOf(1, BYTES);
+const CONTENT = tagOf(2, BYTES);
 
 /** A message that says itself what it is. Of one that is not of this package only that is told. */
 function createAny(packageName: string, messages: ReadonlyMap<string, Message>): Kind {

@@ -8,9 +8,12 @@ const GROUP = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
+/** What stands before a value: which field it is of, and how it stands there. */
+export const tagOf = (number: number, wire: number): number => (number << 3) | wire;
+
 const TWO_32 = 2 ** 32;
 
-/** Reads what somebody else has written: nothing in it is believed. Throws what `RangeError`s are made for. */
+/** Reads what somebody else has written: nothing in it is believed. What cannot be read is a `RangeError`. */
 export class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -115,7 +118,8 @@ export class Reader {
 
   #skipGroup(number: number): void {
     if (--this.#levels < 0) throw new RangeError("too deep");
-    for (let tag = this.tag(); tag !== ((number << 3) | GROUP_END) >>> 0; tag = this.tag()) this.skip(tag);
+    const end = tagOf(number, GROUP_END) >>> 0;
+    for (let tag = this.tag(); tag !== end; tag = this.tag()) this.skip(tag);
     this.#levels += 1;
   }
 

@@ -4,6 +4,7 @@ import { GrpcRefusal } from "./status.ts";
 
 /** Before each message: whether it is compressed, and how long it is. */
 const HEAD_BYTES = 5;
+const EMPTY = Buffer.alloc(0);
 
 /** Without a compression of its own: what is said here is short, or there is a proxy that knows better. */
 export function toFrame(message: Uint8Array): Buffer {
@@ -21,8 +22,9 @@ const CUT = new GrpcRefusal("INVALID_ARGUMENT", "The message broke off before it
 /** Puts together the one message that a call brings, from the pieces that it comes in. */
 export class MessageReader {
   readonly #bytesMax: number;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  /** What has come, at its beginning: one piece as it is, or several in a buffer that grows with them. */
+  #bytes: Buffer = EMPTY;
+  #count = 0;
   /** Of head and message, as soon as the head is there. */
   #expected = HEAD_BYTES;
 
@@ -32,39 +34,43 @@ export class MessageReader {
 
   /** Says why the message is refused, as soon as that is clear. */
   add(piece: Buffer): GrpcRefusal | undefined {
-    this.#pieces.push(piece);
-    const before = this.#bytes;
-    this.#bytes += piece.length;
-    if (before < HEAD_BYTES && this.#bytes >= HEAD_BYTES) {
-      const length = this.#whole().readUInt32BE(1);
+    const before = this.#count;
+    this.#count += piece.length;
+    if (before === 0) this.#bytes = piece;
+    else this.#append(piece, before);
+    if (before < HEAD_BYTES && this.#count >= HEAD_BYTES) {
+      const length = this.#bytes.readUInt32BE(1);
       if (length > this.#bytesMax) return tooLarge(this.#bytesMax);
       this.#expected = HEAD_BYTES + length;
     }
-    return this.#bytes > this.#expected ? TOO_MANY : undefined;
+    return this.#count > this.#expected ? TOO_MANY : undefined;
   }
 
   /** `encoding`: how it is compressed, if it says that it is. */
   async finish(encoding: string | undefined): Promise<Buffer> {
-    if (this.#bytes === 0) throw NONE;
-    if (this.#bytes < this.#expected) throw CUT;
-    const whole = this.#whole();
-    const message = whole.subarray(HEAD_BYTES);
-    return whole[0] === 0 ? message : this.#unpack(message, encoding);
+    if (this.#count === 0) throw NONE;
+    if (this.#count < this.#expected) throw CUT;
+    const message = this.#bytes.subarray(HEAD_BYTES, this.#count);
+    return this.#bytes[0] === 0 ? message : this.#unpack(message, encoding);
   }
 
-  #whole(): Buffer {
-    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces)];
-    return this.#pieces[0] as Buffer;
+  #append(piece: Buffer, at: number): void {
+    if (this.#count > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(this.#count * 2);
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(piece, at);
   }
 
   async #unpack(message: Buffer, encoding = "identity"): Promise<Buffer> {
-    const unpack = UNPACKERS[encoding];
+    const unpack = UNPACKERS.get(encoding);
     if (!unpack)
       throw new GrpcRefusal(
         "UNIMPLEMENTED",
         `The message is compressed in a way that is not known here (${encoding})`,
         {
-          "grpc-accept-encoding": `identity,${Object.keys(UNPACKERS).join(",")}`,
+          "grpc-accept-encoding": `identity,${[...UNPACKERS.keys()].join(",")}`,
         },
       );
     try {
@@ -76,12 +82,12 @@ export class MessageReader {
   }
 }
 
-const UNPACKERS: Readonly<
-  Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-};
+type Unpack = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const UNPACKERS: ReadonlyMap<string, Unpack> = new Map([
+  ["gzip", promisify(gunzip) as Unpack],
+  ["deflate", promisify(inflate) as Unpack],
+]);
 
 const tooLarge = (bytesMax: number): GrpcRefusal =>
   new GrpcRefusal("RESOURCE_EXHAUSTED", `The message is larger than ${bytesMax} bytes`);
