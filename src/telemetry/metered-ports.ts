@@ -46,11 +46,15 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
       return;
     }
     const outcome = outcomeOf(event);
-    if (outcome !== undefined)
-      done.then(
-        () => end(run, outcome),
-        () => {},
-      );
+    if (outcome !== undefined) endWith(run, outcome, done);
+  }
+
+  /** Apart from `hear`, which is asked for every word: whatever has closures in it costs, whether they are made or not. */
+  function endWith(run: Run, outcome: string, done: Promise<void>): void {
+    done.then(
+      () => end(run, outcome),
+      () => {},
+    );
   }
 
   return {

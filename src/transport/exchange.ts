@@ -21,6 +21,8 @@ export interface Outgoing {
   readonly headersSent: boolean;
   readonly destroyed: boolean;
   readonly writableNeedDrain: boolean;
+  /** Whether it finds out how a text is best encoded if it is not told. Others take UTF-8. */
+  readonly encodes?: boolean;
   /** For what is known before it is known what will be said; `writeHead` adds to it. */
   setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
@@ -63,6 +65,10 @@ export function sendText(
 /** Plain ASCII, as most JSON is, need not be encoded: it is copied as it is, and that is quicker. */
 export const encodingOf = (text: string, bytes = Buffer.byteLength(text)): "latin1" | "utf8" =>
   bytes === text.length ? "latin1" : "utf8";
+
+/** What is to be told to a response about the encoding of a text. */
+export const encodingFor = (response: Outgoing, text: string): "latin1" | "utf8" | undefined =>
+  response.encodes ? undefined : encodingOf(text);
 
 /** A refusal outside of any dialect: there is nobody at this path to say it. */
 export function sendProblem(

@@ -1,6 +1,6 @@
 import { Roll, type Sleeper } from "../model/index.ts";
 import type { Frame, Log, Source } from "../ports.ts";
-import { drained, encodingOf, type Outgoing } from "./exchange.ts";
+import { drained, encodingFor, type Outgoing } from "./exchange.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
 export type Envelope = (frame: Frame) => string;
@@ -124,7 +124,7 @@ class Stream implements Sleeper {
     for (let i = 0; i < bunch.length && !response.destroyed; i++) {
       text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
       if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
-      if (!response.write(text, encodingOf(text))) await drained(response);
+      if (!response.write(text, encodingFor(response, text))) await drained(response);
       this.#stalled = 0;
       text = "";
     }

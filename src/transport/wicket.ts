@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Incoming, Outgoing } from "./exchange.ts";
+import { encodingOf, type Incoming, type Outgoing } from "./exchange.ts";
 import { type PlainHead, type PlainLimits, type PlainRequest, readPlain } from "./plain-request.ts";
 
 export interface WicketParts {
@@ -272,6 +272,10 @@ class Reply implements Outgoing {
     return !this.#isEnded && this.#line.socket.writableNeedDrain;
   }
 
+  get encodes(): boolean {
+    return true;
+  }
+
   setHeader(name: string, value: string): void {
     this.#known ??= {};
     this.#known[name] = value;
@@ -293,31 +297,32 @@ class Reply implements Outgoing {
     this.#head = head + (this.#isLast ? closing() : keeping());
   }
 
-  write(text: string, encoding: BufferEncoding = "utf8"): boolean {
+  write(text: string, encoding?: BufferEncoding): boolean {
     if (this.#isEnded || this.destroyed) return false;
     if (text === "") return true;
-    let head = "";
     if (this.#head !== "") {
       this.#isChunked = !this.#isSized;
       this.#line.linger();
-      head = this.#isSized ? `${this.#head}\r\n` : `${this.#head}Transfer-Encoding: chunked\r\n\r\n`;
-      this.#head = "";
+      this.#head += this.#isSized ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
     }
-    return this.#line.socket.write(head + this.#framed(text, encoding), encoding);
+    return this.#send(text, encoding);
   }
 
-  end(text = "", encoding: BufferEncoding = "utf8"): void {
+  end(text = "", encoding?: BufferEncoding): void {
     if (this.#isEnded || this.destroyed) return;
     this.#isEnded = true;
-    let last = text;
-    if (this.#head !== "") {
-      const size = this.#isSized ? "" : `Content-Length: ${Buffer.byteLength(text)}\r\n`;
-      last = `${this.#head}${size}\r\n${text}`;
-      this.#head = "";
-    } else if (this.#isChunked) last = `${this.#framed(text, encoding)}0\r\n\r\n`;
-    if (last !== "") this.#line.socket.write(last, encoding);
+    this.#send(text, encoding);
     if (this.#heard) process.nextTick(() => this.tell("close"));
     this.#line.finish(this.#isLast);
+  }
+
+  /** To look at a text that was put together makes it one piece, so it is looked at when all of it is. */
+  #send(text: string, encoding: BufferEncoding | undefined): boolean {
+    let whole = this.#framed(text, encoding ?? "latin1");
+    const as = encoding ?? encodingOf(whole);
+    if (as !== (encoding ?? "latin1")) whole = this.#framed(text, as);
+    this.#head = "";
+    return whole === "" || this.#line.socket.write(whole, as);
   }
 
   destroy(): void {
@@ -348,10 +353,17 @@ class Reply implements Outgoing {
     this.tell("close");
   }
 
+  /** With what must stand around it. */
   #framed(text: string, encoding: BufferEncoding): string {
-    if (!this.#isChunked || text === "") return text;
     const bytes = encoding === "latin1" ? text.length : Buffer.byteLength(text);
-    return `${bytes.toString(16)}\r\n${text}\r\n`;
+    if (this.#isChunked) {
+      const chunk = text === "" ? "" : `${this.#head}${bytes.toString(16)}\r\n${text}\r\n`;
+      return this.#isEnded ? `${chunk}0\r\n\r\n` : chunk;
+    }
+    if (this.#head === "" || !this.#isEnded) return this.#head + text;
+    return this.#isSized
+      ? `${this.#head}\r\n${text}`
+      : `${this.#head}Content-Length: ${bytes}\r\n\r\n${text}`;
   }
 }
 
