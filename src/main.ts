@@ -52,6 +52,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     apart: settings.grpcPort !== undefined,
     schemas: PACKAGES,
     pipeline: kernel.pipeline,
+    limits: kernel.limits,
     log,
     streams: kernel.streams,
     isAgent: name => catalog.names().has(name as AgentName),

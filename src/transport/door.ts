@@ -95,13 +95,21 @@ export function shareDoor(parts: DoorParts): { close(): void } {
 }
 
 /** All connections of a server, also those that are still shaking hands: whoever is left in the end is cut off. */
-export function trackSockets(server: NetServer): { close(): void } {
+export function trackSockets(server: NetServer): { gone(): Promise<void>; close(): void } {
   const open = new Set<Socket>();
+  let emptied: (() => void) | undefined;
   server.on("connection", (socket: Socket) => {
     open.add(socket);
-    socket.once("close", () => open.delete(socket));
+    socket.once("close", () => {
+      open.delete(socket);
+      if (open.size === 0) emptied?.();
+    });
   });
   return {
+    /** When there is none any more. */
+    async gone(): Promise<void> {
+      if (open.size > 0) await new Promise<void>(resolve => (emptied = resolve));
+    },
     close(): void {
       for (const socket of open) socket.destroy();
     },

@@ -1,5 +1,4 @@
 import type { ServerHttp2Session } from "node:http2";
-import { HOLD_MS } from "./readers.ts";
 import { STALLED_MAX } from "./sse.ts";
 
 /**
@@ -10,7 +9,6 @@ export function createSessions(heartbeatMs: number) {
   /** And how many heartbeats ago it gave its last sign of life. */
   const open = new Map<ServerHttp2Session, number>();
   let refusing = false;
-  let emptied: (() => void) | undefined;
   const timer = setInterval(() => {
     for (const [session, silent] of open) ask(session, silent);
   }, heartbeatMs);
@@ -19,16 +17,18 @@ export function createSessions(heartbeatMs: number) {
   function ask(session: ServerHttp2Session, silent: number): void {
     open.set(session, silent + 1);
     if (silent >= STALLED_MAX) session.destroy();
-    else if (silent === 0) session.ping(() => open.has(session) && open.set(session, 0));
+    // One that has ended is here until its connection is closed, and cannot be asked.
+    else if (silent === 0 && !session.destroyed) session.ping(lost => lost ?? hear(session));
+  }
+
+  function hear(session: ServerHttp2Session): void {
+    if (open.has(session)) open.set(session, 0);
   }
 
   return {
     add(session: ServerHttp2Session): void {
       open.set(session, 0);
-      session.once("close", () => {
-        open.delete(session);
-        if (open.size === 0) emptied?.();
-      });
+      session.once("close", () => open.delete(session));
       if (refusing) session.close();
     },
     /** Tells all that nothing new is taken; what is under way goes on. */
@@ -36,16 +36,10 @@ export function createSessions(heartbeatMs: number) {
       refusing = true;
       for (const session of open.keys()) session.close();
     },
-    /** Lets what is under way end, for a while. */
-    async close(): Promise<void> {
+    /** The same, and nobody is asked any more. */
+    close(): void {
       clearInterval(timer);
       this.refuseNew();
-      if (open.size === 0) return;
-      const cut = setTimeout(() => {
-        for (const session of open.keys()) session.destroy();
-      }, HOLD_MS);
-      await new Promise<void>(resolve => (emptied = resolve));
-      clearTimeout(cut);
     },
   };
 }

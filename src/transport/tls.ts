@@ -99,6 +99,7 @@ function createBoth(
     handler as never,
   );
   server.on("session", sessions.add);
+  server.on("close", () => sessions.close());
   if (grpc) divert(server, grpc);
   // Node 22 does not have it on such servers.
   const { closeIdleConnections: closeHttp1 } = server as Partial<Pick<SecureServer, "closeIdleConnections">>;

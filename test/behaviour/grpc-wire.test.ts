@@ -147,6 +147,20 @@ describe("B-V13: messages of gRPC", () => {
   });
 });
 
+describe("B-V13: messages of gRPC that do not come", () => {
+  it("are waited for as long as bodies are", async () => {
+    const hasty = await serve([echo], { bodyReadMs: 100 } as object);
+    const other = connect(hasty.url);
+    const call = open({}, other);
+    call.write(toFrame(toRequest("hi")).subarray(0, 7));
+    const { code, message } = await hear(call);
+    expect([code, message]).toEqual([status.DEADLINE_EXCEEDED, "The message took too long"]);
+    await once(call, "close");
+    other.close();
+    await hasty.stop();
+  });
+});
+
 describe("B-V13: calls of gRPC", () => {
   it("are known by the type of their content", async () => {
     const bytes = toFrame(toRequest("hi"));
@@ -161,6 +175,15 @@ describe("B-V13: calls of gRPC", () => {
       expect([type, status]).toEqual([type, expected]);
       if (expected === 200) expect(code).toBe(0);
     }
+  });
+
+  it("hear why even if what they ask for is longer than an answer may be", async () => {
+    const { code, message } = await ask(toFrame(toRequest("hi")), { ":path": `/${"%".repeat(14_000)}` });
+    expect(code).toBe(status.UNIMPLEMENTED);
+    expect(message).toContain("the services here are lf.a2a.v1.A2AService, ");
+    const name = Buffer.concat([Buffer.from([0x0a, 0xf4, 0x03]), Buffer.alloc(500, "x")]);
+    const health = await ask(toFrame(name), { ":path": "/grpc.health.v1.Health/Check" });
+    expect(health.code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
   it("say why they are refused in any language", async () => {
@@ -248,6 +271,17 @@ describe("B-V13: streams of gRPC that are given up", () => {
       return refused === undefined;
     };
     await until(hasRoom);
+    // Whoever asks for many at once gets no more than one after the other.
+    const calls = Array.from({ length: 20 }, () => open({ ":path": watch }, other));
+    const answers = calls.map(call =>
+      once(
+        call.on("error", () => {}),
+        "response",
+      ),
+    );
+    for (const call of calls) call.end(toFrame(Buffer.alloc(0)));
+    const refused = (await Promise.all(answers)).filter(([head]) => head["grpc-status"] !== undefined);
+    expect(refused).toHaveLength(19);
     other.close();
     await small.stop();
   });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
-import { LIMITS } from "../../model/index.ts";
 import type { Headers, PeerCertificate, WireReply } from "../../ports.ts";
+import type { BodyLimits } from "../body.ts";
 import { peerOf } from "../peer.ts";
 import { HOLD_MS } from "../readers.ts";
 import { MessageReader, toFrame } from "./message.ts";
@@ -13,6 +13,9 @@ const AND_NO_MORE = { endStream: true };
 
 const TOO_LATE = new GrpcRefusal("DEADLINE_EXCEEDED", "The message took too long");
 const GONE = new GrpcRefusal("CANCELLED", "The caller has gone");
+
+/** How much a message may be, and how long it may take. */
+export type ReadLimits = Pick<BodyLimits, "bodyBytesMax" | "bodyReadMs">;
 
 /** One call: a stream of HTTP/2 with the words of gRPC. Nothing is said to a caller who is gone. */
 export class GrpcCall {
@@ -61,26 +64,29 @@ export class GrpcCall {
   }
 
   /** The one message that it brings; nothing of it is taken before somebody asks for it. */
-  read(bytesMax: number): Promise<Buffer> {
+  read(limits: ReadLimits): Promise<Buffer> {
     const stream = this.#stream;
-    const reader = new MessageReader(bytesMax);
+    const reader = new MessageReader(limits.bodyBytesMax);
     return new Promise((resolve, reject) => {
-      const refuse = (error: unknown): void => {
+      const leave = (): void => {
         clearTimeout(late);
-        stream.off("data", take);
+        stream.off("data", take).off("end", finish);
+      };
+      const refuse = (error: unknown): void => {
+        leave();
         reject(error);
       };
-      const late = setTimeout(refuse, LIMITS.bodyReadMs, TOO_LATE);
+      const finish = (): void => {
+        leave();
+        resolve(reader.finish(this.headers["grpc-encoding"]));
+      };
       const take = (piece: Buffer): void => {
         this.#bytes += piece.length;
         const why = reader.add(piece);
         if (why) refuse(why);
       };
-      stream.on("data", take);
-      stream.once("end", () => {
-        clearTimeout(late);
-        resolve(reader.finish(this.headers["grpc-encoding"]));
-      });
+      const late = setTimeout(refuse, limits.bodyReadMs, TOO_LATE);
+      stream.on("data", take).on("end", finish);
       this.once("close", () => refuse(GONE));
     });
   }

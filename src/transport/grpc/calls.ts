@@ -4,7 +4,7 @@ import type { Frame, Headers, Met, PeerCertificate, Pipeline, WireCall, WireRepl
 import type { Codec } from "../../protobuf/codec.ts";
 import type { Readers } from "../readers.ts";
 import type { Streams } from "../sse.ts";
-import type { GrpcCall } from "./call.ts";
+import type { GrpcCall, ReadLimits } from "./call.ts";
 import { createPacer } from "./pacer.ts";
 import { CODES, OK, type Status, toStatus } from "./status.ts";
 
@@ -15,7 +15,7 @@ export interface CallParts {
   readonly isAgent: (name: string) => boolean;
   /** Where the rest of this server is: see `WireCall`. */
   readonly base: () => string;
-  readonly bodyBytesMax: number;
+  readonly limits: ReadLimits;
   /** After how long a reader that takes nothing is left alone. */
   readonly stallMs: number;
 }
@@ -51,7 +51,7 @@ export function createCalls(parts: CallParts) {
       if (!(error instanceof Fault)) throw error;
       return pipeline.refuse(toCall(method, call, {}), error);
     }
-    const message = await call.read(parts.bodyBytesMax);
+    const message = await call.read(parts.limits);
     let params: Json;
     try {
       params = method.takes.decode(message);

@@ -1,7 +1,7 @@
 import { createCodecs } from "../../protobuf/codec.ts";
 import type { Schema } from "../../protobuf/schema.ts";
-import type { Streams } from "../sse.ts";
 import type { GrpcCall } from "./call.ts";
+import type { CallParts } from "./calls.ts";
 import { GrpcRefusal, OK } from "./status.ts";
 
 /** The standard health checks of gRPC: what load balancers and probes ask. */
@@ -19,11 +19,13 @@ export const HEALTH: Schema = {
   },
 };
 
-/** Names are short. */
-const REQUEST_BYTES_MAX = 4_096;
+/** Names are short, and are said again where they are not known. */
+const REQUEST_BYTES_MAX = 256;
+
+export type HealthParts = Pick<CallParts, "streams" | "limits">;
 
 /** `served`: the names of what is served; the server as a whole has the empty name. */
-export function createHealth(served: ReadonlySet<string>, streams: Streams) {
+export function createHealth(served: ReadonlySet<string>, { streams, limits }: HealthParts) {
   const codecs = createCodecs(HEALTH);
   const request = codecs("HealthCheckRequest");
   const response = codecs("HealthCheckResponse");
@@ -32,7 +34,7 @@ export function createHealth(served: ReadonlySet<string>, streams: Streams) {
   let serving = true;
 
   async function nameIn(call: GrpcCall): Promise<string> {
-    const bytes = await call.read(REQUEST_BYTES_MAX);
+    const bytes = await call.read({ ...limits, bodyBytesMax: REQUEST_BYTES_MAX });
     try {
       return (request.decode(bytes) as { readonly service?: string }).service ?? "";
     } catch {
@@ -51,9 +53,10 @@ export function createHealth(served: ReadonlySet<string>, streams: Streams) {
       call.end(OK, now());
     },
     async Watch(call: GrpcCall): Promise<void> {
+      const known = isKnown(await nameIn(call));
       if (!streams.hasRoom())
         throw new GrpcRefusal("UNAVAILABLE", "Too many streams are open on this server");
-      await streams.count(watch(call, isKnown(await nameIn(call))));
+      await streams.count(watch(call, known));
     },
   };
 

@@ -3,8 +3,9 @@ import type { Duplex } from "node:stream";
 import type { Log } from "../../ports.ts";
 import { createCodecs } from "../../protobuf/codec.ts";
 import type { Schema } from "../../protobuf/schema.ts";
+import { trackSockets } from "../door.ts";
 import { http2Options, isGrpc } from "../http2.ts";
-import { createReaders, type Readers } from "../readers.ts";
+import { createReaders, HOLD_MS, type Readers } from "../readers.ts";
 import { createSessions } from "../sessions.ts";
 import { GrpcCall } from "./call.ts";
 import { type Answer, type CallParts, createCalls } from "./calls.ts";
@@ -31,21 +32,25 @@ const UNSUPPORTED_MEDIA_TYPE = 415;
 
 export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
   const readers = createReaders();
-  const health = createHealth(new Set(parts.schemas.map(nameOf)), parts.streams);
+  const health = createHealth(new Set(parts.schemas.map(nameOf)), parts);
   const answers = createAnswers(parts, readers, health.answers);
   const sessions = createSessions(parts.heartbeatMs);
   const server = createServer(http2Options(parts.streamsMax));
+  const sockets = trackSockets(server);
   server.on("session", sessions.add);
   // Whoever does not speak HTTP/2 after all is cut off, and nobody else is concerned.
   server.on("sessionError", () => {});
   server.on("stream", hear);
+
+  /** Without what was asked for: a long name would not fit into the trailers, and nothing at all would be said. */
+  const unknown = `There is no such method; the services here are ${[...parts.schemas, HEALTH].map(nameOf).join(", ")}`;
 
   function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const call = new GrpcCall(stream, headers);
     if (!isGrpc(headers)) return call.refuse(UNSUPPORTED_MEDIA_TYPE);
     const path = headers[":path"] as string;
     const answer = answers.get(path);
-    if (!answer) return call.end({ code: CODES.UNIMPLEMENTED, message: `There is no ${path} here` });
+    if (!answer) return call.end({ code: CODES.UNIMPLEMENTED, message: unknown });
     answer(call).catch(error => call.end(toFailure(error, path)));
   }
 
@@ -62,7 +67,11 @@ export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
     async close() {
       readers.close();
       health.close();
-      await sessions.close();
+      sessions.close();
+      // A session that ends in good order waits for its peer, who may never answer.
+      const cut = setTimeout(sockets.close, HOLD_MS);
+      await sockets.gone();
+      clearTimeout(cut);
     },
   };
 }
