@@ -1,49 +1,64 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Wire } from "./load/order.ts";
 
 /** The servers that are compared. Each pair of the report speaks the same wire and runs the same agent. */
-export type ContenderId = "power" | "process" | "silent" | "traced" | "official13" | "official03";
+export type ContenderId =
+  | "power"
+  | "process"
+  | "silent"
+  | "traced"
+  | "postgres"
+  | "official13"
+  | "official03";
 
 export interface Contender {
   label: string;
   wire: Wire;
   /** Its traces are taken, and thrown away. */
   traced?: true;
-  /** Arguments to Node; `folder` is empty and is removed afterwards. */
-  toArguments(port: number, folder: string): string[];
+  /** Its tasks are kept in a Postgres database of its own. */
+  postgres?: true;
+  /** Arguments to Node. `data`: an empty folder that is removed afterwards, or the URL of an empty database. */
+  toArguments(port: number, data: string, tree: string): string[];
 }
+
+/** The working tree that this bench belongs to. */
+export const THIS_TREE = fileURLToPath(new URL("..", import.meta.url));
 
 export const CONTENDERS: Record<ContenderId, Contender> = {
   power: { label: "Dragoman power", wire: "v1", toArguments: dragoman("power") },
   process: { label: "Dragoman process", wire: "v03", toArguments: dragoman("process") },
   silent: { label: "Dragoman silent", wire: "v1", toArguments: dragoman("power", "--no-metrics") },
   traced: { label: "Dragoman traced", wire: "v1", traced: true, toArguments: dragoman("power") },
+  postgres: { label: "Dragoman Postgres", wire: "v1", postgres: true, toArguments: dragoman("power") },
   official13: { label: "official 1.3.0", wire: "v1", toArguments: official("official13.ts") },
   official03: { label: "official 0.3.14", wire: "v03", toArguments: official("official03.ts") },
 };
 
-/** What `npm start` gives Node. */
-function flagsOfStart(): string[] {
-  const { scripts } = JSON.parse(readFileSync(toPath("../package.json"), "utf8"));
+/** Whether a contender is Dragoman, which can also be started from another tree. */
+export const isDragoman = (id: ContenderId): boolean => id !== "official13" && id !== "official03";
+
+/** The flags that `npm start` gives Node. */
+function flagsOfStart(tree: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8"));
   return String(scripts.start)
     .split(" ")
     .filter(word => word.startsWith("--"));
 }
 
 function dragoman(durability: "power" | "process", ...flags: string[]): Contender["toArguments"] {
-  const main = toPath("../src/cli/main.ts");
-  const agent = toPath("./agents/bench.ts");
-  return (port, folder) => {
+  return (port, data, tree) => {
     return [
-      ...flagsOfStart(),
-      main,
+      ...flagsOfStart(tree),
+      join(tree, "src/cli/main.ts"),
       "serve",
-      agent,
+      join(tree, "bench/agents/bench.ts"),
       "--port",
       String(port),
       "--data",
-      folder,
+      data,
       "--durability",
       durability,
       ...flags,

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
-import { createChildren } from "./children.ts";
+import { type Children, createChildren } from "./children.ts";
+import type { Place } from "./cluster/house.ts";
 import type { ClusterResult } from "./cluster.ts";
 import { createGenerator } from "./generator.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
@@ -14,7 +15,12 @@ async function bench(options: Options): Promise<void> {
   }
   const output = options.json ? process.stderr : process.stdout;
   const tell = (line: string): void => void output.write(`${line}\n`);
-  const tools: Tools = { options, children, generator: createGenerator(children), tell };
+  const surroundings = {
+    children,
+    parent: options.folder,
+    createDatabase: createDatabases(children, options),
+  };
+  const tools: Tools = { options, children, surroundings, generator: createGenerator(children), tell };
   const results = await runAll(tools);
   if (results.length > 0) tell(describeResults(results));
   const cluster = options.cluster ? await measureCluster(tools) : undefined;
@@ -24,7 +30,17 @@ async function bench(options: Options): Promise<void> {
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
 
-/** Loaded only for this: it needs Postgres. */
+/** Starts Postgres with the first database that a contender needs; the end of the bench stops it. */
+function createDatabases(children: Children, { folder }: Options): () => Promise<string> {
+  let started: Promise<Place> | undefined;
+  return async () => {
+    const { startPostgres } = await import("./cluster/house.ts");
+    started ??= startPostgres(children, folder);
+    return (await started).createDatabase();
+  };
+}
+
+/** Loaded only for this scenario: it needs Postgres. */
 async function measureCluster(tools: Tools): Promise<ClusterResult> {
   const { describeCluster, runCluster } = await import("./cluster.ts");
   const result = await runCluster(tools);

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { CLUSTER, SCENARIOS, type Scenario } from "./scenarios.ts";
+import { againstTree, CLUSTER, SCENARIOS, type Scenario } from "./scenarios.ts";
 
 export interface Options {
   scenarios: Scenario[];
@@ -23,6 +25,8 @@ export const USAGE = `npm run bench -- [options]
   --only A,B      only these scenarios: ${SCENARIOS.map(scenario => scenario.name).join(", ")};
                   and ${CLUSTER}, which is not among them unless it is named
   --rounds N      rounds per scenario (5, quick 3)
+  --against DIR   compare Dragoman with the checkout in DIR (the commit before, with its own npm ci) instead of the
+                  official servers, in the same rounds; a cost ratio of at most 1.05 is expected
   --json          the result as JSON on stdout; progress goes to stderr
   --folder DIR    where data folders are made (${tmpdir()}); choose a real disk, a file system in memory syncs for free
   --help          this text
@@ -37,6 +41,7 @@ export function readOptions(args: string[]): Options | undefined {
       only: { type: "string" },
       rounds: { type: "string" },
       json: { type: "boolean", default: false },
+      against: { type: "string" },
       folder: { type: "string", default: tmpdir() },
       help: { type: "boolean", default: false },
     },
@@ -44,8 +49,10 @@ export function readOptions(args: string[]): Options | undefined {
   if (values.help) return undefined;
   const rounds = values.rounds === undefined ? undefined : readRounds(values.rounds);
   const only = values.only?.split(",").map(name => name.trim());
+  const scenarios = only?.filter(name => name !== CLUSTER).map(readScenario) ?? SCENARIOS;
+  const tree = values.against === undefined ? undefined : readTree(values.against);
   return {
-    scenarios: only?.filter(name => name !== CLUSTER).map(readScenario) ?? SCENARIOS,
+    scenarios: tree === undefined ? scenarios : scenarios.map(scenario => againstTree(scenario, tree)),
     cluster: only?.includes(CLUSTER) ?? false,
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
@@ -60,6 +67,11 @@ function readRounds(text: string): number {
   const rounds = Number(text);
   if (Number.isInteger(rounds) && rounds >= 1 && rounds <= ROUNDS_MAX) return rounds;
   throw new Error(`--rounds is a number from 1 to ${ROUNDS_MAX}, not "${text}"`);
+}
+
+function readTree(folder: string): string {
+  if (existsSync(join(folder, "src/cli/main.ts"))) return resolve(folder);
+  throw new Error(`--against needs a checkout of Dragoman; "${folder}" has no src/cli/main.ts`);
 }
 
 function readScenario(name: string): Scenario {

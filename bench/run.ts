@@ -1,16 +1,17 @@
 import type { Children } from "./children.ts";
-import { CONTENDERS, type ContenderId } from "./contenders.ts";
+import { CONTENDERS } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
 import { measureIdle, measureLoad, type Round } from "./measure.ts";
 import type { Options } from "./options.ts";
 import type { Rounds } from "./ratios.ts";
 import { describeRound } from "./report.ts";
 import type { Entry, IdleScenario, LoadEntry, LoadScenario, Scenario } from "./scenarios.ts";
-import { type Server, startServer } from "./server.ts";
+import { type Server, type Surroundings, startServer } from "./server.ts";
 
 export interface Tools {
   options: Options;
   children: Children;
+  surroundings: Surroundings;
   generator: Generator;
   /** A line for the user, while the bench runs. */
   tell(line: string): void;
@@ -39,7 +40,7 @@ async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Pr
   const { rounds, roundMs, warmMs } = tools.options;
   const servers = await startServers(scenario, result, tools);
   const measure = (entry: LoadEntry, ms: number): Promise<Round | undefined> => {
-    const server = servers.get(entry.contender);
+    const server = servers.get(toKey(entry));
     return server === undefined
       ? Promise.resolve(undefined)
       : attempt(() => measureLoad(entry, server, tools.generator, ms));
@@ -59,7 +60,7 @@ async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Pr
 async function runIdle(scenario: IdleScenario, result: Result, tools: Tools): Promise<void> {
   const { rounds } = tools.options;
   const measure = async (entry: LoadEntry): Promise<Round> => {
-    const server = await startServer(entry.contender, tools.children, tools.options.folder);
+    const server = await startServer(entry, tools.surroundings);
     return await measureIdle(entry, server, tools.generator).finally(server.stop);
   };
   for (let round = 0; round < rounds; round++) {
@@ -69,16 +70,21 @@ async function runIdle(scenario: IdleScenario, result: Result, tools: Tools): Pr
 }
 
 async function startServers(scenario: LoadScenario, result: Result, tools: Tools) {
-  const servers = new Map<ContenderId, Server>();
-  for (const id of new Set(scenario.entries.map(entry => entry.contender))) {
+  const servers = new Map<string, Server>();
+  const distinct = new Map(scenario.entries.map(entry => [toKey(entry), entry]));
+  for (const [key, entry] of distinct) {
     try {
-      servers.set(id, await startServer(id, tools.children, tools.options.folder));
+      servers.set(key, await startServer(entry, tools.surroundings));
     } catch (error) {
-      noteProblem(`${CONTENDERS[id].label} did not start: ${(error as Error).message}`, result, tools);
+      const { label } = CONTENDERS[entry.contender];
+      noteProblem(`${label} did not start: ${(error as Error).message}`, result, tools);
     }
   }
   return servers;
 }
+
+/** Entries with the same key are measured on the same server. */
+const toKey = ({ contender, tree = "" }: Entry): string => `${contender} ${tree}`;
 
 /** Everyone has a turn in each round, and another one begins each time. */
 async function takeTurns<E extends Entry>(

@@ -1,4 +1,4 @@
-import type { ContenderId } from "./contenders.ts";
+import { type ContenderId, isDragoman } from "./contenders.ts";
 import type { Over, Wire, Work } from "./load/order.ts";
 
 /** What is measured and what should come out. Adding a scenario is adding an entry here. */
@@ -29,6 +29,8 @@ export interface IdleScenario extends Common {
 export interface Entry {
   id: string;
   contender: ContenderId;
+  /** The working tree that the contender is started from; undefined: this one. */
+  tree?: string;
 }
 
 export interface LoadEntry extends Entry {
@@ -144,6 +146,23 @@ export const SCENARIOS: Scenario[] = [
     ],
   },
   {
+    name: "postgres",
+    about:
+      "SendMessage and a stream of 50 chunks on Postgres, without the CPU time of Postgres; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [
+      { ...toSend("send on Postgres", "jsonrpc"), contender: "postgres" },
+      { ...toSend("send, official 1.3.0", "jsonrpc"), contender: "official13" },
+      { ...toSend("stream50 on Postgres", "jsonrpc"), contender: "postgres", work: STREAM_50 },
+      { ...toSend("stream50, official 1.3.0", "jsonrpc"), contender: "official13", work: STREAM_50 },
+    ],
+    comparisons: [
+      { ours: "send on Postgres", theirs: "send, official 1.3.0", target: undefined },
+      { ours: "stream50 on Postgres", theirs: "stream50, official 1.3.0", target: undefined },
+    ],
+  },
+  {
     name: "idle",
     about: `memory per open stream of a silent agent; ${IDLE_STREAMS} streams`,
     kind: "idle",
@@ -151,6 +170,14 @@ export const SCENARIOS: Scenario[] = [
     comparisons: against13({ atMost: 0.5 }),
   },
 ];
+
+/** Dragoman's own entries of a scenario, each beside the same entry of another tree, usually the commit before. */
+export function againstTree(scenario: Scenario, tree: string): Scenario {
+  const own = scenario.entries.filter(entry => isDragoman(entry.contender));
+  const other = own.map(entry => ({ ...entry, id: `${entry.id} before`, tree }));
+  const comparisons = own.map(({ id }) => ({ ours: id, theirs: `${id} before`, target: { atMost: 1.05 } }));
+  return { ...scenario, entries: own.flatMap((entry, i) => [entry, other[i] as LoadEntry]), comparisons };
+}
 
 function each(contenders: ContenderId[], work: Work, connections: number): LoadEntry[] {
   return contenders.map(contender => {

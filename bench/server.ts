@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Children } from "./children.ts";
-import { CONTENDERS, type ContenderId } from "./contenders.ts";
+import { CONTENDERS, THIS_TREE } from "./contenders.ts";
+import type { Entry } from "./scenarios.ts";
 import { openSink } from "./sink.ts";
 
 export interface Server {
@@ -18,14 +19,27 @@ const READY_POLL_MS = 50;
 /** What a server said last, shown when it does not start. */
 const WORDS_CHARS_MAX = 2_000;
 
+/** What servers are started in. */
+export interface Surroundings {
+  children: Children;
+  /** Where data folders are made. */
+  parent: string;
+  /** Creates an empty Postgres database and resolves with its URL. */
+  createDatabase(): Promise<string>;
+}
+
 /** Resolves when the server's card can be fetched; rejects with the server's own words when that does not happen. */
-export async function startServer(id: ContenderId, children: Children, parent: string): Promise<Server> {
+export async function startServer(
+  { contender, tree = THIS_TREE }: Pick<Entry, "contender" | "tree">,
+  { children, parent, createDatabase }: Surroundings,
+): Promise<Server> {
   const folder = children.createFolder(parent);
   const port = await findPort();
-  const { toArguments, traced } = CONTENDERS[id];
+  const { toArguments, traced, postgres } = CONTENDERS[contender];
+  const data = postgres ? await createDatabase() : folder;
   const sink = traced && (await openSink());
   const env: Record<string, string> = sink ? { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url } : {};
-  const child = children.spawn(toArguments(port, folder), env);
+  const child = children.spawn(toArguments(port, data, tree), env);
   const stop = async (): Promise<void> => {
     await children.end(child);
     children.removeFolder(folder);
