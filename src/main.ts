@@ -62,6 +62,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     ...kernel,
     now: house.now,
     connectionsMax: settings.connectionsMax,
+    httpFastPath: settings.httpFastPath,
     heartbeatMs: settings.heartbeatMs,
     streamsMax: settings.streamsMax,
     tls,
@@ -127,7 +128,7 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
 /** The same house for administrators alone; they are on this machine, or in a network of their own. */
 const createAdmin = (
   { kernel, now, adminRoutes }: House,
-  { connectionsMax, heartbeatMs, streamsMax }: ServerSettings,
+  { connectionsMax, httpFastPath, heartbeatMs, streamsMax }: ServerSettings,
   hosts: HostCheck | undefined,
 ): Http =>
   createHttp({
@@ -136,6 +137,7 @@ const createAdmin = (
     now,
     locate: createRoutes([], adminRoutes),
     connectionsMax,
+    httpFastPath,
     heartbeatMs,
     streamsMax,
     tls: undefined,

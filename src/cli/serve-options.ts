@@ -22,6 +22,8 @@ const FLAGS: readonly FlagRow[] = [
   ["--public-url <url>", "the URL under which callers reach this server, for its cards"],
   ["--trust-proxy", "believe X-Forwarded-* headers"],
   ["--no-trust-proxy", "do not, whatever file and environment say"],
+  ["--http-fast-path", "read plain HTTP/1.1 requests without Node's HTTP parser (default)"],
+  ["--no-http-fast-path", "do not, whatever file and environment say"],
   ["--card-policy <policy>", "what a card is for a caller that names no version", ["hybrid", "v1"]],
   [
     "--version-policy <policy>",

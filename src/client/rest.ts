@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/index.ts";
+import { type Json, type JsonObject, trimEnd } from "../model/index.ts";
 import { kindOfStatus } from "./faults.ts";
 import { bodyOf, httpTrouble, isStream, type Link, parse, type Request, readText, request } from "./http.ts";
 import { violationsOf } from "./jsonrpc.ts";
@@ -73,7 +73,7 @@ function toRequest(link: RestParts, asked: Asked, more: Readonly<Record<string, 
   const [verb, path] = PATHS[asked.method] ?? ["POST", `/${asked.method}`];
   const { id, tenant, ...rest } = asked.params;
   const whose = tenant === undefined ? "" : `/${encodeURIComponent(String(tenant))}`;
-  const below = `${link.url.replace(/\/+$/, "")}${link.below}${whose}`;
+  const below = `${trimEnd(link.url, "/")}${link.below}${whose}`;
   const url = below + path.replace("{id}", encodeURIComponent(String(id)));
   const headers = { ...more, ...link.headers, ...asked.headers };
   if (verb === "GET") return { verb, url: url + toQuery(rest), headers };

@@ -1,3 +1,4 @@
+import { trimEnd } from "../model/index.ts";
 import { Trouble } from "./trouble.ts";
 
 /** Whom the user means: an address to say again in hints, and where the card may be. */
@@ -14,9 +15,7 @@ const OLD_CARD_PATH = "/.well-known/agent.json";
 export function toTarget(address: string, agent: string | undefined): Target {
   const url = parseUrl(address);
   const isCard = /\.json$|\/agentCard$/.test(url.pathname);
-  const root = isCard
-    ? url.pathname.replace(/(\/\.well-known)?\/[^/]*$/, "")
-    : url.pathname.replace(/\/+$/, "");
+  const root = isCard ? url.pathname.replace(/(\/\.well-known)?\/[^/]*$/, "") : trimEnd(url.pathname, "/");
   const path = agent === undefined ? root : `${root}/agents/${encodeURIComponent(agent)}`;
   const base = `${url.origin}${path}`;
   if (isCard && agent === undefined) return { base, cardUrls: [url.href] };

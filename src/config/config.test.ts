@@ -42,6 +42,7 @@ const TEXTS: Record<string, string> = {
   default: "echo",
   publicUrl: "https://example.org/a//",
   trustProxy: "yes",
+  httpFastPath: "no",
   cardPolicy: "v1",
   versionPolicy: "strict",
   errorTable: "1.0.0",
@@ -91,6 +92,7 @@ const VALUES: Record<string, unknown> = {
   ...TEXTS,
   publicUrl: "https://example.org/a",
   trustProxy: true,
+  httpFastPath: false,
   auth: ["tokens", "api-key"],
   insecure: true,
   // The key itself is not kept.

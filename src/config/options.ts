@@ -48,6 +48,7 @@ export interface Options
   readonly default: string | undefined;
   readonly publicUrl: string | undefined;
   readonly trustProxy: boolean;
+  readonly httpFastPath: boolean;
   readonly cardPolicy: "hybrid" | "v1";
   readonly versionPolicy: "lenient" | "strict";
   readonly errorTable: "1.0.1" | "1.0.0";
@@ -130,6 +131,13 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     expected: "true or false",
     schema: z.boolean(),
     fallback: false,
+    fromText: asTruth,
+  },
+  httpFastPath: {
+    about: "Read plain HTTP/1.1 requests without Node's HTTP parser, which costs less",
+    expected: "true or false",
+    schema: z.boolean(),
+    fallback: true,
     fromText: asTruth,
   },
   cardPolicy: choice(["hybrid", "v1"], {

@@ -19,4 +19,5 @@ export * from "./push.ts";
 export * from "./quota.ts";
 export * from "./roll.ts";
 export * from "./task.ts";
+export * from "./trim.ts";
 export * from "./verdict.ts";

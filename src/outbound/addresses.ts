@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { trimEnd } from "../model/index.ts";
 
 type Net = readonly [net: string, bits: number];
 
@@ -73,7 +74,7 @@ export function createAddresses({ allow, loopback }: Allowance): Addresses {
     isNamed,
     isAllowed(address, host) {
       // The interface that may stand behind an address of a link does not make it another.
-      const bare = address.replace(/%.*$/, "");
+      const [bare = ""] = address.split("%", 1);
       if (isIP(bare) === 0) return false;
       const type = typeOf(bare);
       return isNamed(host) || nets.check(bare, type) || !inside[type].check(bare, type);
@@ -87,7 +88,7 @@ function toNet(entry: string): Net {
 }
 
 /** Names are the same in small letters, and with a dot at their end. */
-export const toName = (host: string): string => host.toLowerCase().replace(/\.+$/, "");
+export const toName = (host: string): string => trimEnd(host.toLowerCase(), ".");
 
 const THIS_MACHINE = toList(LOOPBACK);
 

@@ -79,7 +79,7 @@ function readObject(reader: Reader, before: Json | undefined): Json {
 }
 
 function readList(reader: Reader, before: Json | undefined): Json {
-  const list = Array.isArray(before) ? [...before] : [];
+  const list: Json[] = Array.isArray(before) ? before : [];
   const outer = reader.enter();
   while (!reader.isOver) {
     const tag = reader.tag();

@@ -5,12 +5,34 @@ import type { Json } from "../model/index.ts";
  * them, nothing between them.
  */
 export function canonical(value: Json): string {
-  if (typeof value === "string") return quoted(value);
-  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON`);
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, inner]) => `${quoted(name)}:${canonical(inner as Json)}`).join(",")}}`;
+  const pieces: string[] = [];
+  write(value, pieces);
+  return pieces.join("");
+}
+
+/** Each piece is written once, however deep it stands: to join at every level would copy it as often. */
+function write(value: Json, pieces: string[]): void {
+  if (typeof value === "string") pieces.push(quoted(value));
+  else if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON`);
+  else if (typeof value !== "object" || value === null) pieces.push(JSON.stringify(value));
+  else if (Array.isArray(value)) writeAll("[]", value, inner => write(inner, pieces), pieces);
+  else {
+    const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    const writeMember = ([name, inner]: [string, Json]): void => {
+      pieces.push(quoted(name), ":");
+      write(inner, pieces);
+    };
+    writeAll("{}", members, writeMember, pieces);
+  }
+}
+
+function writeAll<T>(around: string, all: readonly T[], writeOne: (one: T) => void, pieces: string[]): void {
+  pieces.push(around[0] as string);
+  all.forEach((one, i) => {
+    if (i > 0) pieces.push(",");
+    writeOne(one);
+  });
+  pieces.push(around[1] as string);
 }
 
 function quoted(text: string): string {

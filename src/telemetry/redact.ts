@@ -13,7 +13,9 @@ const LOOKS: readonly (readonly [RegExp, string])[] = [
     /\b((?:api[-_]?key|password|secret|access_token|token)["']?\s*[=:]\s*["']?)[^\s"',;&}]{4,}/gi,
     `$1${GONE}`,
   ],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, GONE],
+  // Only where a row of such characters begins, and only if it ends as a JWT does: else a long row would be read again
+  // from each "-eyJ" in it.
+  [/(?<![\w-])(?=[\w-]+\.[\w-]{8,}\.)([\w-]*?)\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, `$1${GONE}`],
   [/\bsk-[\w-]{16,}/g, GONE],
 ];
 

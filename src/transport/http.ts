@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { Server as NetServer } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import { LIMITS } from "../model/index.ts";
 import type { Site } from "./base.ts";
 import { shareDoor, trackSockets } from "./door.ts";
@@ -13,6 +13,8 @@ import { createWicket } from "./wicket.ts";
 export interface HttpParts extends KernelParts {
   readonly now: () => number;
   readonly connectionsMax: number;
+  /** false: Node's parser reads every request. */
+  readonly httpFastPath: boolean;
   readonly tls: Tls | undefined;
   /** undefined: callers are asked who they are, so that it does not matter where they come from. */
   readonly hosts: HostCheck | undefined;
@@ -96,12 +98,17 @@ const GATHERED_BYTES_MAX = 64 * 1024;
 /** Longer than the minute after which proxies give a silent connection up: it must not be us who hang up on a call. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** What comes in clear text: HTTP/2 goes to whoever speaks it, plain requests through the small door, the rest to Node. */
-function openDoor(server: Server, serve: Serve, { grpc, now }: HttpParts) {
+/** What comes in clear text: HTTP/2 goes to the gRPC server, plain requests take the fast path, the rest goes to Node. */
+function openDoor(server: Server, serve: Serve, { grpc, now, httpFastPath }: HttpParts) {
   const [takeAll] = server.listeners("connection");
   if (!takeAll) throw new Error("an HTTP server that takes no connections");
-  const wicket = createWicket({
+  const pass = (socket: Socket, bytes: Buffer): void => {
+    takeAll.call(server, socket);
+    socket.emit("data", bytes);
+  };
+  const parts = {
     serve,
+    pass,
     now,
     limits: {
       headersMax: LIMITS.headersMax,
@@ -109,24 +116,21 @@ function openDoor(server: Server, serve: Serve, { grpc, now }: HttpParts) {
       requestBytesMax: GATHERED_BYTES_MAX,
     },
     keepAliveMs: KEEP_ALIVE_MS,
-    pass(socket, bytes) {
-      takeAll.call(server, socket);
-      socket.emit("data", bytes);
-    },
-  });
+  };
+  const wicket = httpFastPath ? createWicket(parts) : undefined;
   const door = shareDoor({
     server,
-    takeHttp1: wicket.take,
+    takeHttp1: wicket?.take ?? pass,
     takeHttp2: grpc?.take,
     silentMs: LIMITS.headReadMs,
     refuseSilent: socket => refuseSocket({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
   });
   return {
-    closeIdle: wicket.closeIdle,
-    closeAll: wicket.closeAll,
+    closeIdle: () => wicket?.closeIdle(),
+    closeAll: () => wicket?.closeAll(),
     close(): void {
       door.close();
-      wicket.close();
+      wicket?.close();
     },
   };
 }

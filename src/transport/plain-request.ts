@@ -16,15 +16,17 @@ export interface PlainRequest {
 }
 
 /**
- * RFC 9112 §3 and §5, and less than that: no other verbs, only the origin form, only visible ASCII, no folded lines. What
- * is not like this is not wrong; it is left to who reads all of HTTP.
+ * RFC 9112 §3 and §5, and less than that: only these methods, only the origin form, only visible ASCII and spaces, no
+ * folded lines, no tabs. A request that is not like this is not refused; Node's parser reads it.
  */
-const HEAD =
-  /^(POST|GET|DELETE) (\/[!-~]{0,2000}) HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}:[ \t]?[ -~]*)+)$/;
+const METHODS = ["POST", "GET", "DELETE"] as const;
+const URL_BYTES_MAX = 2_001;
+const NAME_BYTES_MAX = 100;
+const LENGTH_DIGITS_MAX = 9;
 
-/** Headers that change how a request is read, or what happens to its connection; and what none of them may say twice. */
+/** Headers that change how a request is read, or what happens to its connection. */
 const SPECIAL: ReadonlySet<string> = new Set([
-  ...["transfer-encoding", "expect", "upgrade", "trailer", "te", "http2-settings"],
+  ...["transfer-encoding", "expect", "upgrade", "trailer", "te", "http2-settings", "proxy-connection"],
 ]);
 
 export interface PlainLimits {
@@ -47,42 +49,89 @@ export function readPlain(
   const end = bytes.indexOf(END);
   if (end === -1 || end > limits.headBytesMax) return null;
   const text = bytes.toString("latin1", 0, end);
-  const head = text === last?.text ? last : readHead(text, limits);
+  const head = text === last?.text ? last : readHead(bytes, text, limits.headersMax);
   const from = end + END.length;
   if (!head || from + head.length < bytes.length) return null;
   if (from + head.length === bytes.length) return { head, body: bytes.subarray(from) };
   return from + head.length <= limits.requestBytesMax ? "begun" : null;
 }
 
-function readHead(text: string, limits: PlainLimits): PlainHead | null {
-  const parts = HEAD.exec(text);
-  if (!parts) return null;
-  const [, method, url, lines] = parts as unknown as [string, string, string, string];
-  const headers = readHeaders(lines, limits.headersMax);
+const END = "\r\n\r\n";
+const VERSION = " HTTP/1.1\r\n";
+
+/** `text`: the same bytes as characters, up to the end of the head. Every byte is looked at once, in order; null: not plain. */
+function readHead(bytes: Buffer, text: string, headersMax: number): PlainHead | null {
+  const method = METHODS.find(one => text.startsWith(one));
+  if (method === undefined || !text.startsWith(" /", method.length)) return null;
+  const from = method.length + 1;
+  const to = skip(bytes, from, text.length, VISIBLE);
+  if (to - from > URL_BYTES_MAX || !text.startsWith(VERSION, to)) return null;
+  const headers = readHeaders(bytes, text, to + VERSION.length, headersMax);
   if (!headers || headers.host === undefined) return null;
   const length = lengthOf(headers["content-length"]);
-  return length === null ? null : { text, method, url, headers, length };
+  return length === null ? null : { text, method, url: text.slice(from, to), headers, length };
 }
 
-const END = "\r\n\r\n";
-
 /** null: something in them is not plain. */
-function readHeaders(lines: string, headersMax: number): IncomingHttpHeaders | null {
+function readHeaders(
+  bytes: Buffer,
+  text: string,
+  start: number,
+  headersMax: number,
+): IncomingHttpHeaders | null {
   const headers: Record<string, string> = {};
-  let count = 0;
-  for (let from = 2; from < lines.length; ) {
-    const found = lines.indexOf("\r\n", from);
-    const end = found === -1 ? lines.length : found;
-    const colon = lines.indexOf(":", from);
-    const name = lowerCase(lines.slice(from, colon));
-    // Of two headers with one name, another reader may believe the other.
-    if (SPECIAL.has(name) || Object.hasOwn(headers, name) || ++count > headersMax) return null;
-    const value = lines.slice(colon + 1, end).trim();
+  const end = text.length;
+  let at = start;
+  for (let count = 1; ; count++) {
+    const colon = skip(bytes, at, end, TOKEN);
+    const size = colon - at;
+    if (size === 0 || size > NAME_BYTES_MAX || bytes[colon] !== COLON || count > headersMax) return null;
+    const name = lowerCase(text.slice(at, colon));
+    // Two headers of one name are left to Node's parser: it joins them or refuses them.
+    if (SPECIAL.has(name) || Object.hasOwn(headers, name)) return null;
+    const from = skip(bytes, colon + 1, end, BLANK);
+    const to = skip(bytes, from, end, VALUE);
+    const value = text.slice(from, trimmed(bytes, from, to));
     if (name === "connection" && value.toLowerCase() !== "keep-alive") return null;
     headers[name] = value;
-    from = end + 2;
+    if (to === end) return headers;
+    if (bytes[to] !== CR || bytes[to + 1] !== LF) return null;
+    at = to + 2;
   }
-  return headers;
+}
+
+const CR = 13;
+const LF = 10;
+const SPACE = 32;
+const COLON = 58;
+
+/** What a byte may be part of. */
+const BLANK = 1;
+const VALUE = 2;
+const VISIBLE = 4;
+const TOKEN = 8;
+const DIGIT = 16;
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte < SPACE || byte > 126) return 0;
+  if (byte === SPACE) return BLANK | VALUE;
+  const isDigit = byte >= 48 && byte <= 57;
+  const isLetter = (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122);
+  const isToken = isDigit || isLetter || "!#$%&'*+.^_`|~-".includes(String.fromCharCode(byte));
+  return VALUE | VISIBLE | (isToken ? TOKEN : 0) | (isDigit ? DIGIT : 0);
+});
+
+/** Where the first byte is, from `at` on, that is not of this kind; or `end`. */
+function skip(bytes: Buffer, at: number, end: number, kind: number): number {
+  let next = at;
+  while (next < end && ((KINDS[bytes[next] as number] as number) & kind) !== 0) next++;
+  return next;
+}
+
+/** The end of a value without the blanks after it. */
+function trimmed(bytes: Buffer, from: number, to: number): number {
+  let end = to;
+  while (end > from && bytes[end - 1] === SPACE) end--;
+  return end;
 }
 
 /** How most callers spell most names. */
@@ -98,8 +147,15 @@ const SPELLED = new Map(
 );
 const lowerCase = (name: string): string => SPELLED.get(name) ?? name.toLowerCase();
 
-/** null: none that can be believed. */
+/** null: no length that is plain. */
 function lengthOf(said: string | undefined): number | null {
   if (said === undefined) return 0;
-  return /^\d{1,9}$/.test(said) ? Number(said) : null;
+  if (said === "" || said.length > LENGTH_DIGITS_MAX) return null;
+  let length = 0;
+  for (let at = 0; at < said.length; at++) {
+    const code = said.charCodeAt(at);
+    if (((KINDS[code] as number) & DIGIT) === 0) return null;
+    length = length * 10 + code - 48;
+  }
+  return length;
 }

@@ -128,6 +128,10 @@ const LAST = "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 const post = (body: string, head = ""): string =>
   `POST /echo HTTP/1.1\r\nHost: x\r\n${head}Content-Length: ${Buffer.byteLength(body, "latin1")}\r\n\r\n${body}`;
 
+const get = (headers: string): string => `GET /echo HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+const many = (count: number, colon = ": "): string =>
+  Array.from({ length: count }, (_, i) => `X${i}${colon}v\r\n`).join("");
+
 /** What was said to a server, and what it has said so far. */
 function open(server: Server, text: string): { heard: string; readonly socket: Socket } {
   const talk = { heard: "", socket: call(server) };
@@ -212,6 +216,25 @@ describe("a small door beside the large one", () => {
     ["a bare carriage return", "GET /echo HTTP/1.1\r\nHost: x\rA: b\r\n\r\n"],
     ["NUL", "GET /echo HTTP/1.1\r\nHost: x\0\r\n\r\n"],
     ["letters beyond ASCII", "GET /echo HTTP/1.1\r\nHost: x\r\nA: \xe9\r\n\r\n", LAST],
+    ["letters beyond ASCII after many headers", get(`${many(15)}A: \xe9\r\n`), LAST],
+    ["letters beyond ASCII in UTF-8", get(`${many(15)}A: \xc3\xa9\r\n`), LAST],
+    ["many headers", get(many(15)), LAST],
+    ["many headers without a space", get(many(15, ":")), LAST],
+    ["many headers and blanks", get(many(15, ":    ")), LAST],
+    ["more headers than the small door reads", get(many(25)), LAST],
+    ["tabs around values", get("A:\tb\r\nC:\t\t\r\nD: e\tf\t\r\n"), LAST],
+    ["empty values", get("A:\r\nB: \r\nC:   \r\n"), LAST],
+    ["blanks after values", get("A: b   \r\nC:d \r\n"), LAST],
+    ["a length with blanks around it", get("Content-Length:  0  \r\n"), LAST],
+    ["a control byte in a value", get("A: b\x01c\r\n")],
+    ["a control byte after many headers", get(`${many(15)}A: \x7f\r\n`)],
+    ["a bare line feed in a value", get("A: b\nC: d\r\n")],
+    ["a bare carriage return after many headers", get(`${many(15)}A: b\rc\r\n`)],
+    ["odd characters in a name", get("!#$%&'*+.^_`|~-: b\r\n"), LAST],
+    ["a character that no name may have", get("A(b): c\r\n")],
+    ["letters beyond ASCII in a name", get("A\xe9: c\r\n")],
+    ["a line without a colon", get(`${many(15)}A\r\n`)],
+    ["Proxy-Connection", get("Proxy-Connection: close\r\n")],
     ["an empty name", "GET /echo HTTP/1.1\r\nHost: x\r\n: b\r\n\r\n"],
     ["the absolute form", "GET http://x/echo HTTP/1.1\r\nHost: x\r\n\r\n", LAST],
     ["keep-alive in so many words", post("x", "Connection: Keep-Alive\r\n"), LAST],

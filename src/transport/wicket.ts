@@ -63,6 +63,9 @@ interface House extends WicketParts {
 /** Between two looks at those whose requests are not whole yet. */
 const PATIENCE_MS = 50;
 
+/** Of one request: all that has come is read again with each of them, so that many small ones would cost the square. */
+const PIECES_MAX = 32;
+
 /** One timer for all who wait, and none while nobody does. */
 function createPatience() {
   let waiting: Line[] = [];
@@ -98,6 +101,8 @@ class Line {
   #early: Buffer | undefined;
   /** What there is of a request whose body is still to come: many send it after the head. */
   #begun: Buffer | undefined;
+  /** In how many pieces that came. */
+  #pieces = 0;
   /** How often it was looked at since then; undefined: nobody looks. */
   #waits: number | undefined;
 
@@ -120,6 +125,7 @@ class Line {
   begin(asked: PlainRequest): void {
     const reply = new Reply(this);
     this.#reply = reply;
+    this.#pieces = 0;
     this.#head = asked.head;
     this.house.serve(new PlainIncoming(asked, this.socket), reply, asked.head.url);
   }
@@ -145,6 +151,8 @@ class Line {
   }
 
   #wait(bytes: Buffer): void {
+    this.#pieces += 1;
+    if (this.#pieces > PIECES_MAX) return this.#pass(bytes);
     this.#begun = bytes;
     if (this.#waits === undefined) this.house.wait(this);
     this.#waits = 0;

@@ -46,6 +46,7 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     ...kernel,
     now: () => now,
     connectionsMax: settings.connectionsMax,
+    httpFastPath: settings.httpFastPath,
     heartbeatMs: settings.heartbeatMs,
     streamsMax: settings.streamsMax,
     tls: undefined,

@@ -17,6 +17,7 @@ export const SETTINGS: ServerSettings = {
   data: ":memory:",
   publicUrl: undefined,
   trustProxy: false,
+  httpFastPath: true,
   cardPolicy: "hybrid",
   versionPolicy: "lenient",
   errorTable: "1.0.1",

@@ -5,11 +5,19 @@ export async function* readLines(
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
+  let restBytes = 0;
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() as string;
-    for (const line of lines) yield withoutReturn(check(line, bytesMax));
-    check(rest, bytesMax);
+    // Only what is new is looked at: a long line may come in many chunks.
+    const lines = decoder.decode(chunk, { stream: true }).split("\n");
+    const last = lines.pop() as string;
+    for (const line of lines) {
+      yield withoutReturn(check(rest + line, bytesMax));
+      rest = "";
+      restBytes = 0;
+    }
+    rest += last;
+    restBytes += Buffer.byteLength(last);
+    if (restBytes > bytesMax) throw tooLong(bytesMax);
   }
   if (rest !== "") yield withoutReturn(rest);
 }
@@ -19,5 +27,8 @@ const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slic
 function check(line: string, bytesMax: number): string {
   // A character is at least a byte: most lines need not be measured.
   if (line.length * 3 <= bytesMax || Buffer.byteLength(line) <= bytesMax) return line;
-  throw new Error(`it said a line of more than ${bytesMax} bytes; send it in several pieces, or as a url`);
+  throw tooLong(bytesMax);
 }
+
+const tooLong = (bytesMax: number): Error =>
+  new Error(`it said a line of more than ${bytesMax} bytes; send it in several pieces, or as a url`);
