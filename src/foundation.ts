@@ -19,8 +19,9 @@ import { toDigest, type World } from "./world.ts";
 /** What the server needs to know; `Settings` has it all. */
 export type ServerSettings = Omit<
   Settings,
-  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "notes"
->;
+  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "notes" | "portChosen"
+> &
+  Partial<Pick<Settings, "portChosen">>;
 
 export interface ServerParts {
   readonly settings: ServerSettings;
