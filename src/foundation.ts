@@ -30,6 +30,8 @@ export interface ServerParts {
   readonly log: Log;
   /** Callers come through a program of somebody else. */
   readonly mounted?: true;
+  /** Whether a base leads to this server: see `createOwnBase`. */
+  readonly isOwnBase?: (base: string) => boolean;
   /** How much is logged; undefined: that cannot be changed. */
   readonly levels?: LevelSwitch | undefined;
 }

@@ -9,7 +9,7 @@ import type { Agent } from "./ports.ts";
 import { StoreRefusal } from "./store/sqlite/index.ts";
 import { isPath, toGrpcAddress } from "./transport/base.ts";
 import { createGrpc, type Grpc } from "./transport/grpc.ts";
-import { createHostCheck, type HostCheck } from "./transport/hosts.ts";
+import { createHostCheck, createOwnBase, type HostCheck } from "./transport/hosts.ts";
 import { createHttp, type Http } from "./transport/http.ts";
 import { createKernel } from "./transport/kernel.ts";
 import { createMount, type Mount } from "./transport/mount.ts";
@@ -46,7 +46,13 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   checkDoor(settings);
   const tls = await loadTls(settings);
   const hosts = createHostCheck(settings);
-  const house = await compose(parts, base => toGrpcAddress(base, portOf(grpc.server), settings));
+  const isOwnBase = createOwnBase({
+    ...settings,
+    listening: () => (http.server.address() as AddressInfo | null) ?? undefined,
+  });
+  const house = await compose({ ...parts, isOwnBase }, base =>
+    toGrpcAddress(base, portOf(grpc.server), settings),
+  );
   const { kernel, catalog, unfinished, watched } = house;
   const grpc = createGrpc({
     ...settings,
@@ -112,7 +118,9 @@ export async function startMounted(parts: ServerParts, path: string | undefined)
     throw new StartRefusal(
       `The path "${path}" is none. Give one such as "/a2a", without a slash at its end.`,
     );
-  const house = await compose({ ...parts, mounted: true }, undefined);
+  const listening = (): undefined => undefined;
+  const isOwnBase = createOwnBase({ ...parts.settings, host: undefined, listening, path });
+  const house = await compose({ ...parts, mounted: true, isOwnBase }, undefined);
   const mount = createMount({ kernel: createKernel(house.kernel), path });
   await house.look();
   house.begin();

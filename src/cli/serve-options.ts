@@ -56,7 +56,10 @@ const ACCESS_FLAGS: readonly FlagRow[] = [
   ],
   ["--client-certificates <json>", "whose certificates mtls takes; else all of the authority"],
   ["--cors <list>", "pages that may call from a browser: origins with commas between them, or *"],
-  ["--allowed-hosts <list>", "names under which a server on loopback may be called, beside its own"],
+  [
+    "--allowed-hosts <list>",
+    "names of this server beside its own: it may be called by them on loopback, and signs cards for them",
+  ],
 ];
 
 const LIMIT_FLAGS: readonly FlagRow[] = [

@@ -86,7 +86,8 @@ function describe(url: string, error: unknown): readonly [string, Symptom?] {
       const isNoHttp =
         code === "UND_ERR_SOCKET" ||
         ((error as Error).cause as Error | undefined)?.name === "HTTPParserError";
-      return [`${url} could not be reached: ${shortly(error)}`, isNoHttp ? "no-http" : undefined];
+      const message = `${url} could not be reached: ${shortly(error)}`;
+      return isNoHttp ? [message, "no-http"] : [message];
     }
   }
 }
