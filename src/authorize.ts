@@ -26,6 +26,7 @@ export interface Authorization {
     readonly coreParts: CoreParts;
     readonly core: Core;
     readonly guard: Guard;
+    readonly isOwnBase: (base: string) => boolean;
   }): readonly Own[];
 }
 
@@ -37,10 +38,11 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   return {
     credentials: desk,
     listensAt: url => void (heardAt = url),
-    routes({ coreParts, core, guard }) {
+    routes({ coreParts, core, guard, isOwnBase }) {
       const pages = createOAuthPages({
         ...parts,
         desk,
+        baseFor: called => (isOwnBase(called) ? called : base()),
         // What it is made from was sealed by this server when its owner was admitted.
         toScope: (tenant, principal) => toScope(tenant, principal),
         waits: (scope, taskId, messageId) => isAsking(coreParts, scope, taskId, messageId),

@@ -43,7 +43,8 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
-  const dialects = writeDialects(parts, foundation, grpcAt, world);
+  const isOwnBase = parts.isOwnBase ?? ((base: string) => base === settings.publicUrl);
+  const dialects = writeDialects({ settings, isOwnBase }, foundation, grpcAt, world);
   const peerParts = {
     settings,
     catalog,
@@ -74,7 +75,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
       ...peers.own,
       ...createOwnDocuments({ dialects, readVersion, readPage: readDocsPage }),
       createKeySet(keys.signer, KEYS_PATH),
-      ...authorization.routes({ coreParts, core, guard }),
+      ...authorization.routes({ coreParts, core, guard, isOwnBase }),
       ...admission.own,
       ...createPushRoutes(store.deliveries).map(one => onlyAdmin(one, guard)),
     ],
@@ -141,12 +142,12 @@ function toCoreParts(
 }
 
 function writeDialects(
-  { settings }: ServerParts,
+  { settings, isOwnBase }: Required<Pick<ServerParts, "settings" | "isOwnBase">>,
   { keys }: Foundation,
   grpcAt: GrpcAt | undefined,
   { around }: World,
 ) {
-  const signing = createSigning({ signer: keys.signer, entriesMax: LIMITS.signedCardsMax });
+  const signing = createSigning({ signer: keys.signer, entriesMax: LIMITS.signedCardsMax, isOwnBase });
   return createDialects({ ...settings, ...(grpcAt && { grpcAt }) })
     .map(dialect => (settings.signCards ? signing(dialect) : dialect))
     .map(around.dialect);

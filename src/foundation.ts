@@ -19,8 +19,9 @@ import { toDigest, type World } from "./world.ts";
 /** What the server needs to know; `Settings` has it all. */
 export type ServerSettings = Omit<
   Settings,
-  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "notes"
->;
+  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "notes" | "portChosen"
+> &
+  Partial<Pick<Settings, "portChosen">>;
 
 export interface ServerParts {
   readonly settings: ServerSettings;
@@ -29,6 +30,8 @@ export interface ServerParts {
   readonly log: Log;
   /** Callers come through a program of somebody else. */
   readonly mounted?: true;
+  /** Whether a base leads to this server: see `createOwnBase`. */
+  readonly isOwnBase?: (base: string) => boolean;
   /** How much is logged; undefined: that cannot be changed. */
   readonly levels?: LevelSwitch | undefined;
 }

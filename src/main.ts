@@ -1,5 +1,5 @@
 /** Where a server begins: the house, and the doors through which callers come in. */
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { checkDoor } from "./admission.ts";
 import { compose, type ServerParts, type ServerSettings } from "./compose.ts";
 import { PACKAGES } from "./dialect/index.ts";
@@ -9,7 +9,7 @@ import type { Agent } from "./ports.ts";
 import { StoreRefusal } from "./store/sqlite/index.ts";
 import { isPath, toGrpcAddress } from "./transport/base.ts";
 import { createGrpc, type Grpc } from "./transport/grpc.ts";
-import { createHostCheck, type HostCheck } from "./transport/hosts.ts";
+import { createHostCheck, createOwnBase, type HostCheck } from "./transport/hosts.ts";
 import { createHttp, type Http } from "./transport/http.ts";
 import { createKernel } from "./transport/kernel.ts";
 import { createMount, type Mount } from "./transport/mount.ts";
@@ -19,6 +19,8 @@ import type { Tls } from "./transport/tls.ts";
 export interface Running {
   /** Where it listens: http://127.0.0.1:2024 */
   readonly url: string;
+  /** The default port, if another program has it and the server took the next free one. */
+  readonly portInUse: number | undefined;
   /** Where gRPC listens, if it has a port of its own: 127.0.0.1:2025 */
   readonly grpc: string | undefined;
   /** Where administrators are answered, if that is a port of its own: http://127.0.0.1:9464 */
@@ -44,7 +46,13 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   checkDoor(settings);
   const tls = await loadTls(settings);
   const hosts = createHostCheck(settings);
-  const house = await compose(parts, base => toGrpcAddress(base, portOf(grpc.server), settings));
+  const isOwnBase = createOwnBase({
+    ...settings,
+    listening: () => (http.server.address() as AddressInfo | null) ?? undefined,
+  });
+  const house = await compose({ ...parts, isOwnBase }, base =>
+    toGrpcAddress(base, portOf(grpc.server), settings),
+  );
   const { kernel, catalog, unfinished, watched } = house;
   const grpc = createGrpc({
     ...settings,
@@ -79,14 +87,16 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     await close();
     throw error;
   });
+  const { portInUse } = addresses;
+  if (portInUse !== undefined)
+    log.info({ url, portInUse }, "the default port is in use; the server took the next free one");
   house.listensAt(toReachable(url));
   await house.look();
   const runner = house.begin();
 
   return {
     url,
-    grpc: addresses.grpc,
-    admin: addresses.admin,
+    ...addresses,
     unfinished,
     get running() {
       return runner.running;
@@ -109,7 +119,9 @@ export async function startMounted(parts: ServerParts, path: string | undefined)
     throw new StartRefusal(
       `The path "${path}" is none. Give one such as "/a2a", without a slash at its end.`,
     );
-  const house = await compose({ ...parts, mounted: true }, undefined);
+  const listening = (): undefined => undefined;
+  const isOwnBase = createOwnBase({ ...parts.settings, host: undefined, listening, path });
+  const house = await compose({ ...parts, mounted: true, isOwnBase }, undefined);
   const mount = createMount({ kernel: createKernel(house.kernel), path });
   await house.look();
   house.begin();
@@ -144,17 +156,67 @@ const createAdmin = (
     grpc: undefined,
   });
 
+type Addresses = Pick<Running, "url" | "grpc" | "admin" | "portInUse">;
+
 async function listenAll(
   http: Http,
   grpc: Grpc,
   admin: Http | undefined,
   settings: ServerSettings,
-): Promise<Pick<Running, "url" | "grpc" | "admin">> {
-  const { host, port } = settings;
+): Promise<Addresses> {
+  const { host } = settings;
   const scheme = settings.tlsCert === undefined ? "http" : "https";
-  const url = `${scheme}://${inUrl(host)}:${await listen(http.server, host, port, "--port")}`;
-  return { url, grpc: await listenGrpc(grpc, settings), admin: await listenAdmin(admin, settings) };
+  const { port, portInUse } = await listenHttp(http.server, settings);
+  const url = `${scheme}://${inUrl(host)}:${port}`;
+  return {
+    url,
+    portInUse,
+    grpc: await listenGrpc(grpc, settings),
+    admin: await listenAdmin(admin, settings),
+  };
 }
+
+/** Ports that are tried where none was chosen. */
+const PORT_TRIES = 20;
+
+/** A chosen port or none; the default port is a preference, and the next free one will do. */
+async function listenHttp(
+  server: Server,
+  settings: ServerSettings,
+): Promise<{ readonly port: number; readonly portInUse: number | undefined }> {
+  const { host, port: first, grpcPort, adminPort } = settings;
+  if (settings.portChosen !== false)
+    return { port: await listen(server, host, first, "--port"), portInUse: undefined };
+  const last = first + PORT_TRIES - 1;
+  for (let port = first; port <= last; port++) {
+    if (port === grpcPort || port === adminPort || !(await isFreeOnLoopback(host, port))) continue;
+    try {
+      await listen(server, host, port, "--port");
+      return { port, portInUse: port === first ? undefined : first };
+    } catch (error) {
+      if (!(error instanceof PortInUse)) throw error;
+    }
+  }
+  throw new StartRefusal(`The ports ${first} to ${last} are all in use. ${chooseWith("--port")}.`);
+}
+
+/**
+ * "localhost" has an address of each family, and "all addresses" includes them: a port that another program has at one
+ * of them would lead some callers there. Listening at one address does not show that on every system.
+ */
+async function isFreeOnLoopback(host: string, port: number): Promise<boolean> {
+  if (!SEVERAL.has(host)) return true;
+  for (const address of ["127.0.0.1", "::1"]) {
+    const probe = createServer();
+    const error = await listen(probe, address, port, "--port").catch(problem => problem as unknown);
+    if (error instanceof PortInUse) return false;
+    await new Promise(resolve => probe.close(resolve));
+  }
+  return true;
+}
+
+/** Hosts that stand for several addresses. */
+const SEVERAL: ReadonlySet<string> = new Set(["localhost", "0.0.0.0", "::"]);
 
 async function listenGrpc(grpc: Grpc, { host, grpcPort }: ServerSettings): Promise<string | undefined> {
   if (!grpc.server || grpcPort === undefined) return undefined;
@@ -172,8 +234,12 @@ const inUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host
 /** Resolves with the port, which may have been for the system to choose. */
 function listen(server: Server, host: string, port: number, flag: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, host, port, flag)));
-    server.listen(port, host, () => resolve(portOf(server) as number));
+    const done = (): void => resolve(portOf(server) as number);
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      server.off("listening", done);
+      reject(explain(error, host, port, flag));
+    });
+    server.once("listening", done).listen(port, host);
   });
 }
 
@@ -182,15 +248,17 @@ const portOf = (server: Server | undefined): number | undefined =>
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number, flag: string): Error {
   if (error.code === "EADDRINUSE")
-    return new StartRefusal(
-      `Port ${port} is in use by another program. Choose another with ${flag}, or stop it.`,
-    );
+    return new PortInUse(`Port ${port} is in use by another program. ${chooseWith(flag)}, or stop it.`);
   if (error.code === "EACCES")
     return new StartRefusal(`Port ${port} may not be used by this user. Choose one above 1023 with ${flag}.`);
   if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
     return new StartRefusal(`This machine has no address ${host}. Choose another with --host.`);
   return error;
 }
+
+class PortInUse extends StartRefusal {}
+
+const chooseWith = (flag: string): string => `Choose another with ${flag} (with npm: npm start -- ${flag} N)`;
 
 type House = Awaited<ReturnType<typeof compose>>;
 

@@ -8,6 +8,8 @@ export interface BannerFacts {
   readonly readyMs: number;
   /** Scheme, host and port, without a slash at the end. */
   readonly url: string;
+  /** The default port, where another program has it: then the server has taken the next free one. */
+  readonly portInUse?: number | undefined;
   readonly publicUrl: string | undefined;
   /** Host and port of gRPC; undefined: those of the URL. */
   readonly grpc: string | undefined;
@@ -38,7 +40,7 @@ export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
   const row = (name: string, ...values: readonly string[]) =>
     values.map((value, at) => `  ${(at === 0 ? name : "").padEnd(width)}${value}`);
   return [
-    `${paint.bold(`Dragoman ${facts.version}`)} ready in ${Math.round(facts.readyMs)} ms`,
+    `${paint.bold(`Dragoman ${facts.version}`)} ready in ${Math.round(facts.readyMs)} ms${describePort(facts)}`,
     "",
     ...facts.agents.flatMap(name => row(name, ...addressesOf(facts, name, paint))),
     "",
@@ -58,6 +60,11 @@ export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
     "",
   ].join("\n");
 }
+
+const describePort = ({ url, portInUse }: BannerFacts): string =>
+  portInUse === undefined
+    ? ""
+    : ` on port ${new URL(url).port} (another program has port ${portInUse}; choose one with --port)`;
 
 function addressesOf(facts: BannerFacts, name: string, paint: BannerPaint): readonly string[] {
   const own = `${facts.url}/agents/${name}`;
@@ -98,12 +105,13 @@ export function bannerJson(facts: BannerFacts): string {
     url: `${facts.url}/agents/${name}`,
     card: `${facts.url}/agents/${name}${CARD}`,
   }));
-  const { version, url, publicUrl, grpc, admin, data } = facts;
+  const { version, url, portInUse, publicUrl, grpc, admin, data } = facts;
   return JSON.stringify({
     ready: true,
     version,
     readyMs: Math.round(facts.readyMs),
     url,
+    portInUse,
     publicUrl,
     grpc,
     admin,

@@ -93,7 +93,7 @@ function createReader(terminal: Terminal, signal: AbortSignal): Reader {
   async function textAt(place: string): Promise<string> {
     if (!/^https?:/.test(place)) return readKeys(resolve(terminal.cwd, place));
     // Keys are for everybody: whoever asks need not say who he is, and credentials stay at home.
-    const access = toAccess(terminal, { headers: {} } as Remote);
+    const access = toAccess(terminal, { headers: {} });
     const asked = { verb: "GET", url: place, headers: { accept: "application/json" } } as const;
     const response = await request(access, asked, signal);
     if (!response.ok) throw new Error(`${place} has no keys (HTTP ${response.status})`);

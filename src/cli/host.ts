@@ -78,6 +78,7 @@ function factsOf(
     readyMs: terminal.sinceStartMs(),
     // An address that means "all of them" is nothing to call.
     url: server.url.replace(/\/\/(0\.0\.0\.0|\[::\])/, "//127.0.0.1"),
+    portInUse: server.portInUse,
     publicUrl: settings.publicUrl,
     grpc: server.grpc,
     admin: server.admin,

@@ -5,7 +5,7 @@ import { told } from "./trouble.ts";
 
 const ABOUT = `
 First steps:
-  dragoman serve                                serve the example agents on http://127.0.0.1:2024
+  dragoman serve                                serve the example agents and show their addresses
   dragoman dev my-agent.ts                      serve an agent of yours and reload it when it changes
   dragoman call http://127.0.0.1:2024 "hello"   talk to an agent
 

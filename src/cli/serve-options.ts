@@ -7,7 +7,7 @@ const PROFILES = ["on", "strict", "off"];
 
 /** Written down here once more, and held in step by a test, so that `--help` need not load what config/ needs. */
 const FLAGS: readonly FlagRow[] = [
-  ["--port <number>", "where to listen; 0: any free port (default: 2024)"],
+  ["--port <number>", "where to listen; 0: any free port (default: 2024, or the next free one)"],
   ["--host <address>", "the address to listen at; 0.0.0.0: all of them (default: 127.0.0.1)"],
   ["--grpc-port <number>", "a port for gRPC alone; else it shares the port"],
   ["--tls-cert <file>", "the certificate, in PEM form: HTTPS is spoken"],
@@ -58,7 +58,10 @@ const ACCESS_FLAGS: readonly FlagRow[] = [
   ],
   ["--client-certificates <json>", "whose certificates mtls takes; else all of the authority"],
   ["--cors <list>", "pages that may call from a browser: origins with commas between them, or *"],
-  ["--allowed-hosts <list>", "names under which a server on loopback may be called, beside its own"],
+  [
+    "--allowed-hosts <list>",
+    "names of this server beside its own: it may be called by them on loopback, and signs cards for them",
+  ],
 ];
 
 const LIMIT_FLAGS: readonly FlagRow[] = [

@@ -3,6 +3,7 @@ import { type AgentAccess, openAgent, type RemoteAgent } from "../client/agent.t
 import { type FollowParts, follow } from "../client/follow.ts";
 import { CLIENT_LIMITS } from "../client/limits.ts";
 import { advance, type Progress } from "../client/progress.ts";
+import { isSameOrigin } from "../client/target.ts";
 import type { Received } from "../client/view.ts";
 import type { Until } from "../model/index.ts";
 import { createHints, type Hints } from "./hints.ts";
@@ -75,17 +76,24 @@ export async function openRemote(
   signal: AbortSignal,
 ): Promise<RemoteAgent> {
   output.waiting(`waiting for the card of ${remote.target.base}`);
-  const access = toAccess(terminal, remote);
-  const agent = await openAgent({ target: remote.target, access: () => access }, signal);
+  const { target, headers } = remote;
+  // A card may send calls to another origin: the user's credentials are not for that one.
+  const isMeant = (url: string): boolean => isSameOrigin(url, target.base);
+  const access = (url: string) => toAccess(terminal, isMeant(url) ? remote : { headers: {} });
+  const agent = await openAgent({ target, access }, signal);
   output.rest();
-  const { origin } = new URL(agent.endpoint.url);
-  // A card may send calls, and with them the user's credentials, to another host: that must not go unseen.
-  if (Object.keys(remote.headers).length > 0 && origin !== new URL(remote.target.base).origin)
-    output.note(`the card sends calls, with your headers, to ${agent.endpoint.url}`);
+  const { url } = agent.endpoint;
+  if (Object.keys(headers).length > 0 && !isMeant(url))
+    output.note(
+      `the card sends calls to ${url}, another origin: --header is not sent there; call it directly`,
+    );
   return agent;
 }
 
-export const toAccess = ({ fetch }: Pick<Terminal, "fetch">, { headers }: Remote): AgentAccess => ({
+export const toAccess = (
+  { fetch }: Pick<Terminal, "fetch">,
+  { headers }: Pick<Remote, "headers">,
+): AgentAccess => ({
   fetch,
   credentials: async () => headers,
   direct: true,

@@ -8,9 +8,10 @@ const CURES: Readonly<Record<Symptom, string>> = {
   refused: "Is the server running? Start one with: dragoman serve",
   "unknown-host": "Is it spelled right?",
   silent: 'The task may go on: look with "dragoman tasks"',
+  "no-http": "Another program may have this port: a server shows its address when it starts",
   unauthenticated: "It wants to know who calls: add --header 'Authorization: Bearer …'",
   forbidden: "This caller may not do this: check what --header says",
-  missing: "Is the address right?",
+  missing: "Is the address right? A server shows it when it starts",
   large: "The message is larger than this server takes",
   many: "Too many calls: wait a little",
 };

@@ -120,7 +120,10 @@ async function createTransport(
         ? createRest({ ...link, below: "", mediaType: "application/a2a+json" })
         : createRest({ ...link, below: "/v1", mediaType: "application/json" });
     case "GRPC": {
-      if (!access.direct) throw new Trouble(`${url} is not called: gRPC is for addresses that are trusted`);
+      if (!access.direct)
+        throw new Trouble(
+          `${url} is not called: gRPC is only for an origin that was chosen; name it with the option endpoint`,
+        );
       const { createGrpc } = await import("./grpc/index.ts");
       return createGrpc(link);
     }

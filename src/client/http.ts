@@ -72,7 +72,8 @@ const shortly = (error: unknown): string =>
   codeOf(error) === "ECONNREFUSED" ? "connection refused" : messageOf((error as Error).cause ?? error);
 
 function describe(url: string, error: unknown): readonly [string, Symptom?] {
-  switch (codeOf(error)) {
+  const code = codeOf(error);
+  switch (code) {
     case "ECONNREFUSED":
       return [`Nothing answers at ${url}: connection refused`, "refused"];
     case "ENOTFOUND":
@@ -80,8 +81,14 @@ function describe(url: string, error: unknown): readonly [string, Symptom?] {
       return [`The host of ${url} is not known`, "unknown-host"];
     case "UND_ERR_HEADERS_TIMEOUT":
       return [`No answer from ${url} in five minutes`, "silent"];
-    default:
-      return [`${url} could not be reached: ${shortly(error)}`];
+    default: {
+      // A parse error of HTTP, or a connection that was closed before any answer.
+      const isNoHttp =
+        code === "UND_ERR_SOCKET" ||
+        ((error as Error).cause as Error | undefined)?.name === "HTTPParserError";
+      const message = `${url} could not be reached: ${shortly(error)}`;
+      return isNoHttp ? [message, "no-http"] : [message];
+    }
   }
 }
 

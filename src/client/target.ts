@@ -27,7 +27,33 @@ export function toTarget(address: string, agent: string | undefined): Target {
 }
 
 function parseUrl(address: string): URL {
-  const url = URL.parse(address.includes("://") ? address : `http://${address}`);
+  const url = parseAddress(address);
   if (url && /^https?:$/.test(url.protocol)) return url;
   throw new Trouble(`"${address}" is no address of an agent. Write it like http://127.0.0.1:2024`);
+}
+
+/** As a URL, whatever the transport: gRPC has a host and a port, or an address with a scheme. */
+export const parseAddress = (address: string): URL | null =>
+  URL.parse(address.includes("://") ? address : `http://${address}`);
+
+/** Schemes by whether TLS is spoken, with the usual port of each. */
+const SCHEMES: Readonly<Record<string, readonly [scheme: string, port: number]>> = {
+  "http:": ["http", 80],
+  "https:": ["https", 443],
+  "grpc:": ["http", 80],
+  "grpcs:": ["https", 443],
+};
+
+/** Scheme, host and port are the same: credentials for the one may go to the other. */
+export function isSameOrigin(address: string, other: string): boolean {
+  const origin = originOf(address);
+  return origin !== undefined && origin === originOf(other);
+}
+
+/** `URL.origin` is "null" for schemes that browsers do not know, and so the same for all of them. */
+function originOf(address: string): string | undefined {
+  const url = parseAddress(address);
+  const [scheme, usual] = (url && SCHEMES[url.protocol]) ?? [];
+  if (!url?.hostname || scheme === undefined) return undefined;
+  return `${scheme}://${url.hostname.toLowerCase()}:${url.port || usual}`;
 }

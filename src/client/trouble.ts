@@ -14,6 +14,7 @@ export type Symptom =
   | "refused"
   | "unknown-host"
   | "silent"
+  | "no-http"
   | "unauthenticated"
   | "forbidden"
   | "missing"

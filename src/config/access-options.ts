@@ -277,7 +277,8 @@ export const ACCESS_OPTIONS: { readonly [K in keyof AccessOptions]: Option<Acces
     fromText: asList,
   },
   allowedHosts: {
-    about: "Names under which a server on loopback may be called, beside its own",
+    about:
+      "Names of this server beside its own: one on loopback may be called by them, and cards are signed for them",
     expected: "a list of host names",
     schema: z.array(z.string().regex(HOST)),
     fallback: undefined,

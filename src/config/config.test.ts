@@ -128,10 +128,11 @@ const VALUES: Record<string, unknown> = {
 
 describe("settings", () => {
   test("are the defaults when nobody says anything", async () => {
-    const { agentsFolder, configFiles, notes, ...settings } = await read();
+    const { agentsFolder, configFiles, notes, portChosen, ...settings } = await read();
     const fallbacks = OPTION_NAMES.map(name => [name, OPTIONS[name].fallback]);
     expect(settings).toEqual({ ...Object.fromEntries(fallbacks), data: join(empty, ".dragoman") });
     expect({ agentsFolder, configFiles, notes }).toEqual({ agentsFolder: empty, configFiles: [], notes: [] });
+    expect(portChosen).toBe(false);
     expect(settings).toMatchObject({ port: 2024, host: "127.0.0.1", durability: "power", auth: ["none"] });
   });
 
@@ -140,6 +141,7 @@ describe("settings", () => {
     const settings = await read({ config, port: "3" }, { DRAGOMAN_PORT: "2", DRAGOMAN_HOST: "b" });
     expect(settings).toMatchObject({ port: 3, host: "b", logLevel: "warn", runsMax: LIMITS.runsMax });
     expect(settings.configFiles).toEqual([config]);
+    expect(settings.portChosen).toBe(true);
   });
 
   test("are found under every option's variable and flag", async () => {
@@ -160,7 +162,7 @@ describe("settings", () => {
   });
 
   test("take an empty variable as not set", async () => {
-    expect(await read({}, { DRAGOMAN_PORT: "" })).toMatchObject({ port: 2024 });
+    expect(await read({}, { DRAGOMAN_PORT: "" })).toMatchObject({ port: 2024, portChosen: false });
   });
 
   test("place a relative data folder where it was written down", async () => {

@@ -18,6 +18,8 @@ import {
 import { type OtelSettings, readOtel } from "./otel.ts";
 
 export interface Settings extends Options {
+  /** The port was set by flag, environment or config; false: the default is a preference, and the next free port will do. */
+  readonly portChosen: boolean;
   /** Where relative names in `agents` start. */
   readonly agentsFolder: string;
   /** The config file, if there is one, and the files that it imports. */
@@ -187,9 +189,12 @@ function flagSource(cwd: string, flags: Flags): Source {
 
 const isOption = (key: string): key is OptionName => Object.hasOwn(OPTIONS, key);
 
-function merge(cwd: string, sources: readonly Source[]): Options & { readonly agentsFolder: string } {
+type Merged = Options & Pick<Settings, "agentsFolder" | "portChosen">;
+
+function merge(cwd: string, sources: readonly Source[]): Merged {
   const problems = sources.flatMap(source => source.problems);
-  const merged: Record<string, unknown> = { agentsFolder: cwd };
+  const portChosen = sources.some(({ values }) => values.port !== undefined);
+  const merged: Record<string, unknown> = { agentsFolder: cwd, portChosen };
   for (const name of OPTION_NAMES) {
     merged[name] = placed(name, OPTIONS[name].fallback, cwd);
     for (const source of sources) {
@@ -199,7 +204,7 @@ function merge(cwd: string, sources: readonly Source[]): Options & { readonly ag
     }
   }
   if (problems.length > 0) throw new ConfigFailure(problems);
-  return merged as unknown as Options & { readonly agentsFolder: string };
+  return merged as unknown as Merged;
 }
 
 const PATHS: ReadonlySet<OptionName> = new Set<OptionName>([

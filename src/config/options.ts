@@ -91,7 +91,10 @@ const agents = z.array(
 const place = z.union([folder, z.string().regex(/^postgres(?:ql)?:\/\/\S+$/)]);
 
 export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
-  port: whole(0, 65_535, { about: "Where to listen; 0: any free port", fallback: 2024 }),
+  port: whole(0, 65_535, {
+    about: "Where to listen; 0: any free port; not set: 2024, or the next free one",
+    fallback: 2024,
+  }),
   host: {
     about: "The address to listen at; 0.0.0.0: all of them",
     expected: "a host name or an address",

@@ -23,6 +23,8 @@ export interface OAuthParts {
   /** The scope of whoever asked: what is sealed was written when he was admitted. */
   readonly toScope: (tenant: string, principal: string) => Scope;
   readonly waits: Waits;
+  /** The base that a visit at this base belongs to: the Host header is the caller's choice. undefined: none is known. */
+  readonly baseFor: (called: string) => string | undefined;
   /** Lets the task go on that waited; a Fault if it no longer does. */
   readonly goOn: (scope: Scope, taskId: TaskId, messageId: string) => Promise<void>;
 }
@@ -68,18 +70,21 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     const ask = desk.slips.readAsk(call.query.get("ask") ?? "");
     const provider = ask && providerOf(ask);
     if (!ask || !provider) return FOREIGN;
+    const base = parts.baseFor(call.base());
+    if (base === undefined) return FOREIGN;
+    // The provider sends the browser back to that base: its cookie must be of the same one.
+    if (base !== call.base()) return onward(`${base}${START_PATH}?${call.query}`);
     if (!(await isWaiting(ask))) return ANSWERED;
     const nonce = parts.chance(16);
     const visit: Visit = {
       ...ask,
       nonce,
       verifier: parts.chance(32),
-      redirectUri: `${call.base()}${CALLBACK_PATH}`,
+      redirectUri: `${base}${CALLBACK_PATH}`,
       expiresAt: now() + LIMITS.oauthVisitMs,
     };
     const url = authorizationUrl(provider, { ...visit, state: desk.slips.writeVisit(visit) });
-    const headers = { Location: url, "Set-Cookie": cookieOf(nonce, call.base()) };
-    return page(302, "One moment", "Your browser goes on to the provider.", headers);
+    return onward(url, { "Set-Cookie": cookieOf(nonce, base) });
   }
 
   async function callback(call: OwnCall): Promise<OwnReply> {
@@ -133,6 +138,9 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     { verb: "GET", path: CALLBACK_PATH, serve: callback },
   ];
 }
+
+const onward = (url: string, headers: OwnReply["headers"] = {}): OwnReply =>
+  page(302, "One moment", "Your browser goes on to another page.", { ...headers, Location: url });
 
 /** One for each visit: several links may be open at once in one browser. */
 const cookieName = (nonce: string): string => `dragoman_oauth_${nonce.slice(0, 8)}`;

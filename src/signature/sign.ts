@@ -6,6 +6,8 @@ export interface SigningParts {
   readonly signer: Signer;
   /** Cards whose signatures are kept. */
   readonly entriesMax: number;
+  /** Whether a base leads to this server; cards for others are not signed, whoever asks for them. */
+  readonly isOwnBase: (base: string) => boolean;
 }
 
 /** Where the keys are that signatures can be checked with. */
@@ -15,7 +17,8 @@ export const KEYS_PATH = "/.well-known/jwks.json";
  * Signs the cards of a dialect that has a place for it. A signature is different each time it is made: it is made once
  * for each document, so that what did not change still looks the same.
  */
-export function createSigning({ signer, entriesMax }: SigningParts): (dialect: Dialect) => Dialect {
+export function createSigning(parts: SigningParts): (dialect: Dialect) => Dialect {
+  const { signer, entriesMax, isOwnBase } = parts;
   const known = new Map<string, readonly JsonObject[]>();
 
   function signaturesOf(card: JsonObject, jku: string): readonly JsonObject[] {
@@ -32,7 +35,7 @@ export function createSigning({ signer, entriesMax }: SigningParts): (dialect: D
     ...dialect,
     encode(operation, answer) {
       const said = dialect.encode(operation, answer);
-      if (answer.kind !== "card" || !dialect.signsCards) return said;
+      if (answer.kind !== "card" || !dialect.signsCards || !isOwnBase(answer.base)) return said;
       const card = said as JsonObject;
       return { ...card, signatures: signaturesOf(card, `${answer.base}${KEYS_PATH}`) };
     },

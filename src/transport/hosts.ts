@@ -42,6 +42,53 @@ export function createHostCheck(parts: HostParts): HostCheck | undefined {
   };
 }
 
+export interface OwnBaseParts {
+  /** The name or address that the server was told to listen at; undefined: another program listens. */
+  readonly host: string | undefined;
+  readonly publicUrl: string | undefined;
+  readonly allowedHosts: readonly string[] | undefined;
+  readonly trustProxy: boolean;
+  /** Where the server listens; undefined: it does not, or does not yet. */
+  readonly listening: () => { readonly address: string; readonly port: number } | undefined;
+  /** The path below which another program has mounted us. */
+  readonly path?: string | undefined;
+}
+
+const BASE = /^https?:\/\/([^/]+)(\/.*)?$/;
+
+/**
+ * Whether a base leads to this server as far as the operator said so: `publicUrl`; an allowed host, at our port or at
+ * the usual one; an address at which the server listens, at our port. The Host header is the caller's choice, so every
+ * other base may lead anywhere. Texts are compared as they are: 127.1, a dot at the end or a port written 02024 is no match.
+ */
+export function createOwnBase(parts: OwnBaseParts): (base: string) => boolean {
+  const { publicUrl, allowedHosts = [], trustProxy, path = "" } = parts;
+  if (publicUrl !== undefined) return base => base === publicUrl;
+  const allowed = new Set(allowedHosts.map(name => name.toLowerCase()));
+  // A prefix comes from a header of a proxy, or from the router of the program that mounted us.
+  const isPathFixed = trustProxy || parts.host !== undefined;
+  return base => {
+    const [, authority = "", prefix = ""] = BASE.exec(base) ?? [];
+    if (isPathFixed && prefix !== path) return false;
+    const called = authority.toLowerCase();
+    if (allowed.has(called)) return true;
+    const at = parts.listening();
+    if (!at) return false;
+    const usual = at.port === (base.startsWith("https:") ? 443 : 80);
+    return [...allowed, ...namesOf(at.address, parts.host)].some(
+      name => called === `${name}:${at.port}` || (usual && called === name),
+    );
+  };
+}
+
+/** By which names callers on the way to this address reach it. */
+function namesOf(address: string, host = address): readonly string[] {
+  if (address === "0.0.0.0") return ["127.0.0.1", "localhost"];
+  if (address === "::") return ["127.0.0.1", "[::1]", "localhost"];
+  const names = [host, address].map(name => (name.includes(":") ? `[${name}]` : name).toLowerCase());
+  return address === "127.0.0.1" || address === "::1" ? [...names, "localhost"] : names;
+}
+
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** undefined: names are not asked for. Behind a proxy it is the proxy that is called; other machines have names for us. */

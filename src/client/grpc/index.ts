@@ -16,6 +16,7 @@ import type { Link } from "../http.ts";
 import { violationsOf } from "../jsonrpc.ts";
 import { CLIENT_LIMITS } from "../limits.ts";
 import { asList, asObject, asText } from "../read.ts";
+import { parseAddress } from "../target.ts";
 import type { Asked, Piece, Transport } from "../transport.ts";
 import { Lost, Refusal, type RefusalKind, Trouble } from "../trouble.ts";
 
@@ -81,7 +82,7 @@ function createMethods(schema: Schema): (name: string) => Method {
 
 /** Cards have a host and a port there, or an address with a scheme. */
 function connect(address: string): Client {
-  const url = URL.parse(address.includes("://") ? address : `http://${address}`);
+  const url = parseAddress(address);
   if (!url?.host) throw new Trouble(`"${address}" is no address for gRPC. Write it like host:port`);
   const isSecure = url.protocol === "https:" || url.protocol === "grpcs:";
   const host = url.port === "" ? `${url.hostname}:${isSecure ? 443 : 80}` : url.host;

@@ -1,8 +1,8 @@
 /** The way to one agent somewhere else: its card is read once, and again when the way turns out to be wrong. */
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/agent.ts";
 import type { DialectName, TransportName } from "../../client/dialects.ts";
-import { toTarget } from "../../client/target.ts";
-import { Lost, Trouble } from "../../client/trouble.ts";
+import { isSameOrigin, toTarget } from "../../client/target.ts";
+import { Lost, Refusal, Trouble } from "../../client/trouble.ts";
 import { type JsonObject, LIMITS } from "../../model/index.ts";
 import type { Fetch } from "../../ports.ts";
 import type { Credentials } from "./auth.ts";
@@ -26,6 +26,9 @@ export interface WayOut {
   readonly direct: boolean;
 }
 
+const WITHHELD =
+  "The card leads to another origin than its own, where credentials are not sent: if it is right, name it with the option endpoint";
+
 export type OpenedAgent = RemoteAgent & { readonly card: JsonObject };
 
 export class Connection {
@@ -34,6 +37,8 @@ export class Connection {
   #opened: Promise<OpenedAgent> | undefined;
   /** The server's own way out, if it looked before anybody called: that of a run stands in the run's trace. */
   #out: WayOut | undefined;
+  /** The card leads to an origin that was not chosen: credentials are not sent there. */
+  #withheld = false;
 
   constructor(way: Way, credentials: Credentials) {
     this.#way = way;
@@ -80,8 +85,10 @@ export class Connection {
 
   /** What whoever made the way can do about trouble on it. */
   explain(error: unknown, cure: string): unknown {
-    if (!(error instanceof Trouble) || error.symptom !== "inside") return error;
-    return new Trouble(`${error.message}. ${cure}`, error);
+    if (!(error instanceof Trouble)) return error;
+    if (error.symptom === "inside") return new Trouble(`${error.message}. ${cure}`, error);
+    if (error.symptom !== "unauthenticated" || !this.#withheld) return error;
+    return new Refusal("unauthenticated", `${error.message}. ${WITHHELD}`);
   }
 
   async #connect(out: WayOut): Promise<OpenedAgent> {
@@ -99,12 +106,14 @@ export class Connection {
   }
 
   /**
-   * A card may send calls anywhere. What whoever made the way did not choose himself is called with the same care as an
-   * address of a caller's, and does not learn our secrets.
+   * A card may send calls anywhere. An origin (scheme, host and port) that the config or the author did not choose is
+   * called with the same care as an address of a caller's, and gets no credentials: another port of the same host may be
+   * another program.
    */
   #access(out: WayOut, url: string): AgentAccess {
     const { chosen, named, direct } = out;
-    if (!this.#isChosen(url)) return { fetch: named, credentials: async () => ({}), direct: false };
+    this.#withheld = !this.#isChosen(url);
+    if (this.#withheld) return { fetch: named, credentials: async () => ({}), direct: false };
     const headers = this.#way.headers ?? {};
     return {
       fetch: chosen,
@@ -117,19 +126,9 @@ export class Connection {
     const { card, endpoint } = this.#way;
     // Whoever has a card in hand has chosen all that it names.
     if (typeof card === "object") return true;
-    return [card, endpoint].some(one => one !== undefined && isAsGood(url, one));
+    return [card, endpoint].some(one => one !== undefined && isSameOrigin(url, one));
   }
 }
-
-/** Ports of one machine belong together: gRPC often has one of its own. But nothing secret goes out in clear text instead. */
-function isAsGood(address: string, chosen: string): boolean {
-  const [one, other] = [toUrl(address), toUrl(chosen)];
-  if (!one || !other || one.hostname !== other.hostname) return false;
-  return one.protocol === other.protocol || one.protocol === "https:";
-}
-
-const toUrl = (address: string): URL | null =>
-  URL.parse(address.includes("://") ? address : `http://${address}`);
 
 /** Whoever no longer waits does not end the waiting of others. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
