@@ -34,6 +34,31 @@ export function fenceContract(name: string, create: () => StoreUnderTest): void 
       ]);
     });
 
+    it("what is refused of a caller costs the run nothing, and the order of its words stays", async () => {
+      on.start();
+      const id = await on.createTask();
+      const run = await on.begin();
+      const say = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
+      const tell = (text: string, key: string): Promise<void> => {
+        const event = said(text, { type: "incoming", key: { name: key, digest: text } });
+        return on.store.log.append(alice, id, [event], { state: "working" });
+      };
+      const asked = [
+        say(chunk("a")),
+        tell("first", "k"),
+        say(chunk("b")),
+        tell("second", "k"),
+        say(chunk("c")),
+        say(status("completed")),
+      ];
+      expect(await Promise.all(asked.map(refusal))).toEqual([
+        ...["accepted", "accepted", "accepted", "conflict", "accepted", "accepted"],
+      ]);
+      const { task } = (await on.store.tasks.get(alice, id)) as { task: Task };
+      expect(task.artifacts[0]?.parts).toEqual([{ kind: "text", text: "abc" }]);
+      expect(task.status.state).toBe("completed");
+    });
+
     it("a run whose append was refused loses its task to the next one", async () => {
       on.start();
       const id = await on.createTask();
