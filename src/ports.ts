@@ -280,12 +280,13 @@ export interface EventLog {
 /**
  * What must still be true when an append is recorded: the log ends where the writer saw it, the task is in the state
  * in which the writer saw it, or the writer still holds the run. `free`: no other task of its context wants a run, or
- * else it is a Fault("busy").
+ * else it is a Fault("busy"). After one refused append of a run all its later ones are refused, so that no log has a gap;
+ * `afterRefusal`: the run knows that, and ends its task as failed or canceled.
  */
 export type Expected =
   | { readonly after: Seq; readonly free?: boolean }
   | { readonly state: TaskState }
-  | { readonly run: Run };
+  | { readonly run: Run; readonly afterRefusal?: true };
 export interface TaskIndex {
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;

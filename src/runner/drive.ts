@@ -8,7 +8,15 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import { type Agent, type AgentEvent, type Bus, type Log, type Run, runTopic } from "../ports.ts";
+import {
+  type Agent,
+  type AgentEvent,
+  type Bus,
+  type Expected,
+  type Log,
+  type Run,
+  runTopic,
+} from "../ports.ts";
 import { BadAgentEvent, toNoted, toTaskEvent, weightOf } from "./events.ts";
 import { Incoming } from "./incoming.ts";
 import { Mismatch } from "./notes.ts";
@@ -276,8 +284,8 @@ class Drive implements Driven, TurnHost {
   }
 
   /** Records without waiting: all that one turn of the event loop says is one commit. */
-  #record(event: TaskEvent): Promise<void> {
-    const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], this.#expected);
+  #record(event: TaskEvent, expected: Expected = this.#expected): Promise<void> {
+    const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], expected);
     if (done !== this.#written) {
       this.#written = done;
       done.catch(error => this.#lose(error));
@@ -337,10 +345,10 @@ class Drive implements Driven, TurnHost {
     }
     // A cancel that was recorded in the meantime overrules any other end.
     if (this.#refusal === "conflict" && (await this.#isCanceling()))
-      await this.#record({ type: "status", state: "canceled" });
+      await this.#record({ type: "status", state: "canceled" }, { run: this.run, afterRefusal: true });
     if (this.#refusal === "too-large") {
       const words = `The agent said more than a task can hold (${LIMITS.eventsMax} events)`;
-      await this.#record(this.#broken(words));
+      await this.#record(this.#broken(words), { run: this.run, afterRefusal: true });
     }
   }
 

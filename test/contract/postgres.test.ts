@@ -8,6 +8,7 @@ import {
 } from "../../src/store/postgres/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
+import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
@@ -86,6 +87,7 @@ function soon(opening: Promise<PostgresStore>): Store {
 }
 
 storeContract("Postgres", database);
+fenceContract("Postgres", database);
 turnsContract("Postgres", database);
 namesContract("Postgres", database);
 upkeepContract("Postgres", database);

@@ -140,8 +140,11 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const over = [chunk("x"), status("completed"), chunk("y")];
       expect(await refusal(on.store.log.append(alice, id, over, { run }))).toBe("conflict");
       expect((await on.store.tasks.get(alice, id))?.task.artifacts).toEqual([]);
-      expect(await refusal(on.complete(run))).toBe("accepted");
-      expect(await refusal(on.store.log.append(alice, id, [chunk("z")], { run }))).toBe("conflict");
+      const next = await on.begin(await on.createTask());
+      expect(await refusal(on.complete(next))).toBe("accepted");
+      expect(await refusal(on.store.log.append(alice, next.task.id, [chunk("z")], { run: next }))).toBe(
+        "conflict",
+      );
     });
 
     it("a foreign task and an absent one are the same", async () => {

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
+import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
@@ -21,12 +22,13 @@ function sqlite(durability: "power" | "process"): StoreUnderTest {
     lasting: true,
     setFull(full) {
       const db = new DatabaseSync(join(folder.path, "dragoman.db"));
-      for (const verb of ["INSERT", "DELETE"])
-        db.exec(
-          full
-            ? `CREATE TRIGGER full_${verb} BEFORE ${verb} ON task BEGIN SELECT RAISE(ABORT, 'full'); END`
-            : `DROP TRIGGER full_${verb}`,
-        );
+      for (const table of ["task", "segment"])
+        for (const verb of ["INSERT", "DELETE"])
+          db.exec(
+            full
+              ? `CREATE TRIGGER full_${table}_${verb} BEFORE ${verb} ON ${table} BEGIN SELECT RAISE(ABORT, 'full'); END`
+              : `DROP TRIGGER full_${table}_${verb}`,
+          );
       db.close();
     },
     remove: folder.remove,
@@ -34,6 +36,7 @@ function sqlite(durability: "power" | "process"): StoreUnderTest {
 }
 
 storeContract("memory", memory);
+fenceContract("memory", memory);
 turnsContract("memory", memory);
 namesContract("memory", memory);
 upkeepContract("memory", memory);
@@ -43,6 +46,7 @@ pushesContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
+fenceContract("SQLite", () => sqlite("process"));
 turnsContract("SQLite", () => sqlite("process"));
 namesContract("SQLite", () => sqlite("process"));
 upkeepContract("SQLite", () => sqlite("process"));

@@ -5,6 +5,8 @@ interface Lease {
   readonly worker: string;
   readonly attempt: number;
   until: number;
+  /** An append of this run was refused: so are all later ones. */
+  fenced: boolean;
 }
 
 /** Who runs what, and until when without a renewal. The attempt number is the fence: it is in the log as well. */
@@ -13,6 +15,10 @@ export interface Leases {
   drop(taskId: TaskId): void;
   holder(taskId: TaskId): string | undefined;
   holds(taskId: TaskId, run: Run): boolean;
+  /** An append of this run was refused. */
+  fence(run: Run): void;
+  /** Whether it holds its lease, and none of its appends was refused. */
+  mayWrite(taskId: TaskId, run: Run): boolean;
   renew(run: Run): boolean;
   expired(): readonly TaskId[];
 }
@@ -22,16 +28,21 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
   /** No lease ends before this. */
   let earliest = Number.POSITIVE_INFINITY;
 
-  const holds = (taskId: TaskId, run: Run): boolean => {
+  const find = (taskId: TaskId, run: Run): Lease | undefined => {
     const lease = leases.get(taskId);
-    return lease !== undefined && lease.attempt === run.attempt && lease.worker === run.worker;
+    return lease?.attempt === run.attempt && lease.worker === run.worker ? lease : undefined;
   };
 
   return {
-    holds,
+    holds: (taskId, run) => find(taskId, run) !== undefined,
+    mayWrite: (taskId, run) => find(taskId, run)?.fenced === false,
+    fence(run) {
+      const lease = find(run.task.id, run);
+      if (lease) lease.fenced = true;
+    },
     grant(taskId, worker, attempt) {
       const until = parts.now() + parts.leaseMs;
-      leases.set(taskId, { worker, attempt, until });
+      leases.set(taskId, { worker, attempt, until, fenced: false });
       if (until < earliest) earliest = until;
     },
     drop(taskId) {
@@ -39,8 +50,9 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
     },
     holder: taskId => leases.get(taskId)?.worker,
     renew(run) {
-      if (!holds(run.task.id, run)) return false;
-      (leases.get(run.task.id) as Lease).until = parts.now() + parts.leaseMs;
+      const lease = find(run.task.id, run);
+      if (!lease) return false;
+      lease.until = parts.now() + parts.leaseMs;
       return true;
     },
     expired() {

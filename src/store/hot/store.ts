@@ -122,7 +122,7 @@ export function createHotStore(parts: HotParts): Store {
   function check(entry: Entry, expected: Expected): void {
     const holds =
       "run" in expected
-        ? leases.holds(entry.taskId, expected.run)
+        ? leases[expected.afterRefusal ? "holds" : "mayWrite"](entry.taskId, expected.run)
         : "after" in expected
           ? expected.after === entry.seq
           : expected.state === entry.task?.status.state;
@@ -267,6 +267,7 @@ export function createHotStore(parts: HotParts): Store {
         try {
           return append(scope, taskId, events, expected, beside);
         } catch (error) {
+          if ("run" in expected) leases.fence(expected.run);
           // What came first may not be committed yet; the writer can only look at it when it is.
           const told = (): never => {
             throw error;

@@ -8,7 +8,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
-import type { Expected, NewDelivery } from "../../ports.ts";
+import type { Expected, NewDelivery, Run } from "../../ports.ts";
 import { checkRoom, extend, hasArrived, type LogEnd, wantsSnapshot } from "../hot/end.ts";
 import type { NewName } from "../hot/journal.ts";
 import { namesIn } from "../hot/names.ts";
@@ -58,11 +58,15 @@ export interface Refused {
   readonly fault: unknown;
 }
 
-/** Puts what is asked for behind what is known; what does not fit there is refused, and the rest goes on without it. */
+/**
+ * Puts what is asked for behind what is known; what does not fit there is refused, and the rest goes on without it, but for
+ * what the same run said later. `fenced`: runs of which an append was refused before.
+ */
 export function toDraft(
   requests: readonly Request[],
   known: Known | null,
   at: number,
+  fenced: WeakSet<Run>,
 ): { readonly draft: Draft; readonly refused: readonly Refused[] } {
   const { scope, taskId } = requests[0] as Request;
   const end: LogEnd = {
@@ -86,12 +90,22 @@ export function toDraft(
   const refused: Refused[] = [];
   for (const request of requests) {
     try {
+      if (isFenced(request.expected, fenced, refused)) throw movedOn(taskId);
       add(draft, request, at);
     } catch (fault) {
       refused.push({ request, fault });
     }
   }
   return { draft, refused };
+}
+
+function isFenced(expected: Expected, fenced: WeakSet<Run>, refused: readonly Refused[]): boolean {
+  if (!("run" in expected) || expected.afterRefusal) return false;
+  const { run } = expected;
+  return (
+    fenced.has(run) ||
+    refused.some(({ request }) => "run" in request.expected && request.expected.run === run)
+  );
 }
 
 function add(draft: Draft, request: Request, at: number): void {
@@ -120,8 +134,10 @@ function check(end: LogEnd, expected: Expected): void {
       : "after" in expected
         ? expected.after === end.seq
         : expected.state === end.task?.status.state;
-  if (!holds) throw new Fault("conflict", "The task has moved on", { taskId: end.taskId });
+  if (!holds) throw movedOn(end.taskId);
 }
+
+export const movedOn = (taskId: TaskId): Fault => new Fault("conflict", "The task has moved on", { taskId });
 
 /** A draft as it is written down. */
 export interface Sheet {

@@ -9,6 +9,7 @@ import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import { RING_PUSHES } from "./pushes.ts";
 import type { Reader } from "./reader.ts";
+import { addRuns, callerKey, countRuns, type RunCounts } from "./run-counts.ts";
 import type { Writer } from "./writer.ts";
 
 export interface RunParts {
@@ -33,6 +34,14 @@ interface Candidate {
   readonly owner: number;
   readonly context_id: string;
   readonly alone: boolean;
+  readonly state: number;
+  readonly status_at: number;
+}
+
+/** A claim of which it is not known whether it was committed. */
+interface UncertainClaim {
+  readonly candidates: readonly Candidate[];
+  readonly leaseUntil: number;
 }
 
 /** Two integers for the line of a context: the lock under which its next run is chosen. */
@@ -70,12 +79,12 @@ const CANDIDATES = `
 WITH due AS (
   SELECT t.*, o.tenant, row_number() OVER (PARTITION BY t.owner ORDER BY t.arrived) AS turn
   FROM owner o CROSS JOIN LATERAL (
-    SELECT t.key, t.owner, t.context_id, t.alone, t.arrived FROM task t
+    SELECT t.key, t.owner, t.context_id, t.alone, t.arrived, t.state, t.status_at FROM task t
     WHERE t.owner = o.id AND ${IS_DUE} ORDER BY t.arrived LIMIT $4
   ) AS t
   WHERE o.id = ANY($3) AND o.agent = ANY($2)
 )
-SELECT key, owner, context_id, alone, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
+SELECT key, owner, context_id, alone, state, status_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
 FROM due ORDER BY place, arrived LIMIT $5`;
 
 /** Only one node at a time chooses from the line of a context; then nobody can choose from an older picture of it. */
@@ -102,16 +111,16 @@ WITH chosen AS (
 ), rung AS (${RING_PUSHES("begun")})
 SELECT key, id, attempt, before, due_at, key IN (SELECT task FROM rung) AS pushed FROM begun`;
 
+/** Of these candidates, those that a claim with this lease took. */
+const TAKEN =
+  "SELECT key, id, attempt FROM task WHERE key = ANY($1) AND worker = $2 AND lease_until = $3 AND state = 1";
+
 const RENEW = `
 WITH held AS MATERIALIZED (
   SELECT t.key FROM unnest($2::uuid[], $3::text[], $4::int[]) AS r(id, worker, attempt) JOIN task t ON t.id = r.id
   WHERE t.worker = r.worker AND t.attempt = r.attempt AND t.state = 1 ORDER BY t.key FOR UPDATE OF t
 )
 UPDATE task t SET lease_until = $1 FROM held WHERE t.key = held.key RETURNING t.id`;
-
-const RUNNING = `
-SELECT o.tenant, o.principal, count(*)::int AS runs FROM task t JOIN owner o ON o.id = t.owner
-WHERE t.state < 2 AND t.worker IS NOT NULL AND t.lease_until > $1 GROUP BY 1, 2`;
 
 const UNFINISHED =
   "SELECT o.agent, count(*)::int AS tasks FROM task t JOIN owner o ON o.id = t.owner WHERE t.state < 2 GROUP BY 1";
@@ -133,6 +142,11 @@ export class Runs {
   #waiting = 0;
   /** The owner at which the last look for due tasks ended; 0: it saw all. */
   #place = 0;
+  #uncertain: UncertainClaim | undefined;
+  /** Another look for due tasks, which no notification would bring about, and how many there were in a row. */
+  #nextLook: NodeJS.Timeout | undefined;
+  #looks = 0;
+  #closed = false;
   readonly #count: NodeJS.Timeout;
   readonly #renew: (run: Run) => Promise<boolean | undefined>;
 
@@ -149,10 +163,25 @@ export class Runs {
 
   close(): void {
     clearInterval(this.#count);
+    clearTimeout(this.#nextLook);
+    this.#closed = true;
+  }
+
+  #lookAgain(): void {
+    if (this.#nextLook || this.#closed) return;
+    const ms = Math.min(LOOK_AGAIN_MS * 2 ** this.#looks++, LOOK_AGAIN_MS_MAX);
+    this.#nextLook = setTimeout(() => {
+      this.#nextLook = undefined;
+      this.#parts.onDue();
+    }, ms).unref();
   }
 
   readonly queue: RunQueue = {
-    claim: (worker, agents, max) => this.#claim(worker, [...agents], max),
+    claim: (worker, agents, max) =>
+      this.#claim(worker, [...agents], max).catch(error => {
+        this.#lookAgain();
+        throw error;
+      }),
     renew: async run => (await this.#renew(run)) === true,
     release: async run => {
       await this.#parts.writer.append(run.scope, run.task.id, [{ type: "released" }], { run });
@@ -166,17 +195,56 @@ export class Runs {
   };
 
   async #claim(worker: string, agents: readonly AgentName[], max: number): Promise<readonly Run[]> {
-    const { owners, now } = this.#parts;
+    const { now } = this.#parts;
+    const taken = await this.#takenBefore(worker);
+    if (taken.length > 0) return taken;
     for (let tries = 1; ; tries++) {
       const at = now();
       const found = await this.#find(agents, max * SCAN_FACTOR, at);
-      await owners.learn(found.map(one => one.owner));
-      const { begun, wanted } = await this.#take(found, worker, max, at);
-      const runs = await this.#toRuns(begun, found, worker);
-      if (runs.length > 0 || wanted === 0 || tries === CLAIM_TRIES_MAX) return runs;
-      // What somebody else had his hand on may be free a moment later, and nobody would ring for it.
+      const runs = await this.#begin(found, worker, max, at);
+      if (runs.length > 0 || found.length === 0) {
+        this.#looks = 0;
+        return runs;
+      }
+      // A row or a line that was locked may be free a moment later, and no notification would tell.
+      if (tries === CLAIM_TRIES_MAX) {
+        this.#lookAgain();
+        return runs;
+      }
       await pause(tries * CLAIM_PAUSE_MS);
     }
+  }
+
+  async #begin(
+    found: readonly Candidate[],
+    worker: string,
+    max: number,
+    at: number,
+  ): Promise<readonly Run[]> {
+    try {
+      return await this.#toRuns(await this.#take(found, worker, max, at), found, worker);
+    } catch (error) {
+      this.#uncertain = { candidates: found, leaseUntil: at + this.#parts.leaseMs };
+      throw error;
+    }
+  }
+
+  /** Runs of an earlier claim that was committed, but whose answer was lost, or whose tasks could not be read. */
+  async #takenBefore(worker: string): Promise<readonly Run[]> {
+    if (!this.#uncertain) return [];
+    const { candidates, leaseUntil } = this.#uncertain;
+    // A lease that is over is not renewed: the task is due for all nodes.
+    const isHeld = this.#parts.now() < leaseUntil;
+    const keys = candidates.map(one => one.key);
+    const rows = isHeld ? await this.#parts.db.query<Begun>(TAKEN, [keys, worker, leaseUntil]) : [];
+    const byKey = new Map(candidates.map(one => [one.key, one]));
+    const begun = rows.map(row => {
+      const { state, status_at } = byKey.get(row.key) as Candidate;
+      return { ...row, before: state, due_at: status_at, pushed: true };
+    });
+    const runs = await this.#toRuns(begun, candidates, worker);
+    this.#uncertain = undefined;
+    return runs;
   }
 
   /** What is due, of some owners and then of others: each look begins where the last one ended. */
@@ -186,12 +254,12 @@ export class Runs {
     const begin = this.#place;
     for (let rounds = begin === 0 ? 1 : 0; rounds < 2; ) {
       const rows = await db.query<{ owner: number }>(OWNERS, [this.#place, OWNERS_MAX]);
-      const owners = rows.map(row => row.owner);
+      const owners = await this.#withRoom(rows, at);
       const each = Math.max(2, Math.ceil(max / owners.length));
       if (owners.length > 0)
         found.push(...(await db.query<Candidate>(CANDIDATES, [at, agents, owners, each, max])));
-      const isEnd = owners.length < OWNERS_MAX;
-      this.#place = isEnd ? 0 : (owners.at(-1) as number);
+      const isEnd = rows.length < OWNERS_MAX;
+      this.#place = isEnd ? 0 : (rows.at(-1)?.owner as number);
       if (found.length >= max || (rounds === 1 && this.#place >= begin && begin > 0)) break;
       if (isEnd) rounds += 1;
     }
@@ -204,10 +272,10 @@ export class Runs {
     worker: string,
     max: number,
     at: number,
-  ): Promise<{ readonly begun: readonly Begun[]; readonly wanted: number }> {
-    if (found.length === 0) return { begun: [], wanted: 0 };
+  ): Promise<readonly Begun[]> {
+    if (found.length === 0) return [];
     const done = this.#parts.commits?.begin();
-    const taken = await this.#parts.db.transact(async on => {
+    const begun = await this.#parts.db.transact(async on => {
       // Each node takes a share: others have hands as well, and whoever is done first takes of the rest.
       const share = Math.ceil(found.length / this.#parts.nodes());
       const wanted = (await this.#withinQuota(on, found, at)).slice(0, Math.min(max, share));
@@ -219,12 +287,11 @@ export class Runs {
         wanted.map(one => one.alone),
       ]);
       const keys = free.map(one => one.key);
-      const begun = await on.query<Begun>(CLAIM, [at, keys, worker, this.#parts.leaseMs]);
-      return { begun, wanted: wanted.length };
+      return on.query<Begun>(CLAIM, [at, keys, worker, this.#parts.leaseMs]);
     });
     // That a run begins is an event as well.
-    if (taken.begun.length > 0) done?.(taken.begun.length, taken.begun.length);
-    return taken;
+    if (begun.length > 0) done?.(begun.length, begun.length);
+    return begun;
   }
 
   /** In the order of the candidates. */
@@ -249,32 +316,37 @@ export class Runs {
     return runs;
   }
 
-  async #withinQuota(on: Asker, found: readonly Candidate[], at: number): Promise<readonly Candidate[]> {
+  /** Those of these owners that may have one more run: the others must not fill the page. */
+  async #withRoom(rows: readonly { readonly owner: number }[], at: number): Promise<readonly number[]> {
+    const { db, owners } = this.#parts;
+    const ids = rows.map(row => row.owner);
+    await owners.learn(ids);
+    if (!this.#isLimited(ids)) return ids;
+    const counts = await countRuns(db, at);
+    return ids.filter(id => this.#hasRoom(counts, owners.scopeOf(id)));
+  }
+
+  #isLimited(ids: readonly number[]): boolean {
     const { owners, runQuota } = this.#parts;
-    const scopes = found.map(one => owners.scopeOf(one.owner));
-    const isLimited = scopes.some(scope => Object.values(runQuota(scope)).some(Number.isFinite));
-    if (!isLimited) return found;
+    return ids.some(id => Object.values(runQuota(owners.scopeOf(id))).some(Number.isFinite));
+  }
+
+  #hasRoom(counts: RunCounts, scope: Scope): boolean {
+    const { tenant, caller } = this.#parts.runQuota(scope);
+    return (counts.get(scope.tenant) ?? 0) < tenant && (counts.get(callerKey(scope)) ?? 0) < caller;
+  }
+
+  async #withinQuota(on: Asker, found: readonly Candidate[], at: number): Promise<readonly Candidate[]> {
+    const { owners } = this.#parts;
+    if (!this.#isLimited(found.map(one => one.owner))) return found;
     // Two who count at the same time would each see room for the last one.
     await on.query("SELECT pg_advisory_xact_lock($1)", [QUOTA_LOCK]);
-    const counts = new Map<string, number>();
-    const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
-    for (const { tenant, principal, runs } of await on.query<{
-      tenant: string;
-      principal: string;
-      runs: number;
-    }>(RUNNING, [at])) {
-      add(tenant, runs);
-      add(`${tenant}\n${principal}`, runs);
-    }
+    const counts = await countRuns(on, at);
     return found.filter(({ owner }) => {
       const scope = owners.scopeOf(owner);
-      const caller = `${scope.tenant}\n${scope.principal}`;
-      const quota = runQuota(scope);
-      if ((counts.get(scope.tenant) ?? 0) >= quota.tenant || (counts.get(caller) ?? 0) >= quota.caller)
-        return false;
-      add(scope.tenant, 1);
-      add(caller, 1);
-      return true;
+      const hasRoom = this.#hasRoom(counts, scope);
+      if (hasRoom) addRuns(counts, scope, 1);
+      return hasRoom;
     });
   }
 
@@ -298,6 +370,9 @@ const OWNERS_MAX = 500;
 const RENEW_MAX = 1_000;
 const CLAIM_TRIES_MAX = 5;
 const CLAIM_PAUSE_MS = 5;
+/** After a look that found tasks locked, or failed; doubled each time in a row. */
+const LOOK_AGAIN_MS = 50;
+const LOOK_AGAIN_MS_MAX = 2_000;
 /** The number of "working". */
 const WORKING = 1;
 

@@ -1,10 +1,11 @@
 import { type AgentName, Fault, LIMITS, type Scope, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { CommitWatch, EventLog, Log } from "../../ports.ts";
+import type { CommitWatch, EventLog, Log, Run } from "../../ports.ts";
 import type { RunQuota } from "../hot/queue.ts";
 import { commit, hasNext, type Written } from "./commit.ts";
 import { type Database, isDown, stateOf } from "./database.ts";
-import { type Draft, isWary, type Request, type Sheet, taskOf, toDraft, toSheet } from "./draft.ts";
+import { type Draft, isWary, movedOn, type Request, type Sheet, taskOf, toDraft, toSheet } from "./draft.ts";
 import { extendByOwn, type Known, type Memory } from "./known.ts";
+import { giveUp } from "./leases.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
 
@@ -27,13 +28,16 @@ const BATCH_MAX = 1_000;
 
 /**
  * Puts events at the end of logs. All appends that come while a commit is under way are the next commit. Nobody locks
- * anything in between: an append names the event after which it comes, and if others were quicker, it looks again.
+ * anything in between: an append names the event after which it comes, and if others were quicker, it looks again, before
+ * anything that was asked for later. After one refused append of a run all its later ones are refused.
  */
 export class Writer {
   readonly #parts: WriterParts;
   #queue: Request[] = [];
   #working: Promise<void> | undefined;
-  /** Looks for what may run next, which nobody waits for. */
+  /** Runs of which an append was refused. */
+  readonly #fenced = new WeakSet<Run>();
+  /** Questions after a commit that no append waits for. */
   readonly #looks = new Set<Promise<void>>();
   #closed = false;
 
@@ -86,15 +90,16 @@ export class Writer {
       const known = isNew ? null : await reader.find(first.scope, first.taskId, first.tries > 0);
       if (!isNew && !known) throw taskNotFound(first.taskId);
       const seq = known?.seq;
-      let { draft, refused } = toDraft(requests, known, now());
+      let { draft, refused } = toDraft(requests, known, now(), this.#fenced);
       if (refused.length > 0 && known) {
         const fresh = await reader.find(first.scope, first.taskId, true);
-        if (fresh && fresh.seq !== seq) ({ draft, refused } = toDraft(requests, fresh, now()));
+        if (fresh && fresh.seq !== seq) ({ draft, refused } = toDraft(requests, fresh, now(), this.#fenced));
       }
-      for (const { request, fault } of refused) request.reject(fault);
+      for (const { request, fault } of refused) this.#reject([request], fault);
       return draft;
     } catch (error) {
-      for (const { reject } of requests) reject(error);
+      this.#reject(requests, error);
+      this.#giveUpRuns(requests);
       return null;
     }
   }
@@ -126,26 +131,58 @@ export class Writer {
   }
 
   async #refuse(drafts: readonly Draft[], error: unknown): Promise<void> {
-    const isOnlyOne = drafts.length === 1;
     const isNo = error instanceof Fault && error.code !== "unavailable";
-    if (!isOnlyOne && (isNo || !isDown(error))) {
+    // Not the database as a whole: something in this commit cannot be written.
+    const isOfOne = isNo || !(error instanceof Fault);
+    if (drafts.length > 1 && (isOfOne || !isDown(error))) {
       // One that cannot be written must not keep the others.
       for (const draft of drafts) await this.#commit([draft]);
       return;
     }
     const requests = drafts.flatMap(draft => draft.requests);
-    if (isNo) for (const { reject } of requests) reject(error);
-    else if (stateOf(error) === UNIQUE) for (const { reject, taskId } of requests) reject(nameTaken(taskId));
-    else {
-      this.#parts.commits?.failed();
-      this.#parts.log.error({ err: error }, "a commit failed");
-      for (const { reject } of requests) reject(new Fault("unavailable", UNCERTAIN, {}, error));
-      // It may have happened all the same: whoever reads these looks again.
-      for (const { taskId } of drafts) {
-        this.#parts.memory.doubt(taskId);
-        this.#parts.onCommitted(taskId);
-      }
+    if (requests.length > 1 && isOfOne) return this.#writeInHalves(requests);
+    if (isNo) return this.#reject(requests, error);
+    if (stateOf(error) === UNIQUE) return this.#reject(requests, nameTaken(drafts[0]?.taskId as TaskId));
+    this.#parts.commits?.failed();
+    this.#parts.log.error({ err: error }, "a commit failed");
+    this.#reject(requests, new Fault("unavailable", UNCERTAIN, {}, error));
+    this.#doubt(drafts);
+    this.#giveUpRuns(requests);
+  }
+
+  /** One append that is refused must not keep what others append to the same task; their order stays. */
+  async #writeInHalves(requests: readonly Request[]): Promise<void> {
+    const half = Math.ceil(requests.length / 2);
+    this.#queue = [...requests.slice(half), ...this.#queue];
+    await this.#write(requests.slice(0, half));
+  }
+
+  /** A commit may have happened although its answer was lost: readers, runners and deliveries look again. */
+  #doubt(drafts: readonly Draft[]): void {
+    const { memory, onCommitted, onDue, onPushDue } = this.#parts;
+    for (const { taskId } of drafts) {
+      memory.doubt(taskId);
+      onCommitted(taskId);
     }
+    onDue();
+    onPushDue();
+  }
+
+  #reject(requests: readonly Request[], error: unknown): void {
+    for (const { expected, reject } of requests) {
+      if ("run" in expected) this.#fenced.add(expected.run);
+      reject(error);
+    }
+  }
+
+  /** Runs that cannot go on here are due again, as after a crash; if that cannot be written, when their leases end. */
+  #giveUpRuns(requests: readonly Request[]): void {
+    const runs = new Set(requests.flatMap(({ expected }) => ("run" in expected ? [expected.run] : [])));
+    if (runs.size === 0) return;
+    const given = giveUp(this.#parts.db, [...runs])
+      .then(this.#parts.onDue, () => {})
+      .finally(() => this.#looks.delete(given));
+    this.#looks.add(given);
   }
 
   /** `doubted`: others may have written to it since. */
@@ -158,7 +195,7 @@ export class Writer {
     const { taskId, scope } = draft;
     if (!written) {
       memory.doubt(taskId);
-      for (const request of draft.requests) this.#again(request);
+      this.#again(draft.requests);
       return;
     }
     const made = { since: 0, seq: 0, snapshotSeq: 0, steps: [], bytes: 0, stale: doubted };
@@ -177,12 +214,13 @@ export class Writer {
     for (const { resolve } of draft.requests) resolve();
   }
 
-  /** Others were quicker: it looks again. */
-  #again(request: Request): void {
-    request.tries += 1;
-    if (request.tries > LIMITS.conflictTriesMax)
-      request.reject(new Fault("conflict", "The task has moved on", { taskId: request.taskId }));
-    else this.#queue.push(request);
+  /** Others were quicker: these are tried again, before what was asked for after them. */
+  #again(requests: readonly Request[]): void {
+    for (const request of requests) request.tries += 1;
+    const late = requests.filter(request => request.tries > LIMITS.conflictTriesMax);
+    for (const request of late) this.#reject([request], movedOn(request.taskId));
+    this.#giveUpRuns(late);
+    this.#queue = [...requests.filter(request => !late.includes(request)), ...this.#queue];
   }
 
   /** Wakes whoever wants to know of what was written. */

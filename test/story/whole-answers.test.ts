@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { openStream } from "../support/client.ts";
+import { createGate, type Gate, nextTurn } from "../support/gate.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { RowLock } from "../support/row-lock.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { foldText, partsText } from "../support/wire.ts";
+
+/** What an agent says reaches the log whole and in order, or the task is not completed. */
+
+let postgres: TestPostgres;
+let data: string;
+let server: TestServer | undefined;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  data = await postgres.createDatabase();
+}, 60_000);
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+afterAll(() => postgres.stop());
+
+interface Speaker {
+  readonly agent: AgentDefinition;
+  /** Attempts that were begun. */
+  readonly attempts: number[];
+  /** Before the second word, before the third. */
+  readonly gates: readonly [Gate, Gate];
+  /** The agent has said all. */
+  readonly done: Gate;
+}
+
+/** An agent that says three words, and waits at a gate before the second and the third. */
+function speaker(name: string, more: object = {}): Speaker {
+  const gates = [createGate(), createGate()] as const;
+  const attempts: number[] = [];
+  const done = createGate();
+  const agent: AgentDefinition = {
+    name,
+    ...more,
+    async *run(_task, ctx) {
+      attempts.push(ctx.attempt);
+      yield ctx.text("one ");
+      await gates[0].opened;
+      yield ctx.text("two ");
+      await gates[1].opened;
+      try {
+        yield ctx.text("three");
+      } finally {
+        done.open();
+      }
+    },
+  };
+  return { agent, attempts, gates, done };
+}
+
+/**
+ * A task whose second word waits in the database for its row, with the third word and the end queued behind it. The lease
+ * is so long that only an event can take the task up again.
+ */
+async function underWay({
+  agent,
+  gates,
+  done,
+}: Speaker): Promise<{ id: string; url: string; lock: RowLock }> {
+  server = await serve([agent], { data, durability: "power", leaseMs: 3_600_000 });
+  const { url } = server;
+  const { id } = await begin(url, V1, "speak");
+  const stream = await openStream(url, "SubscribeToTask", { id });
+  let text = "";
+  while (!text.includes("one")) text += foldText([(await stream.next()) as never]);
+  stream.close();
+  const lock = await RowLock.take(data, id);
+  gates[0].open();
+  await lock.waiter();
+  gates[1].open();
+  await done.opened;
+  await nextTurn();
+  await nextTurn();
+  return { id, url, lock };
+}
+
+const textOf = (task: { artifacts?: readonly { parts: readonly object[] }[] }): string =>
+  (task.artifacts ?? []).map(artifact => partsText(artifact.parts)).join("");
+
+async function logOf(url: string, id: string): Promise<string> {
+  return foldText(await (await openStream(url, "SubscribeToTask", { id }, { "last-event-id": "0" })).all());
+}
+
+describe("the second of three words is under way, and its database connection ends", () => {
+  it("the words behind it are refused, the run is begun again, and the task is completed with all words", async () => {
+    const one = speaker("cut");
+    const { id, url, lock } = await underWay(one);
+    await lock.endWaiter();
+    await lock.end("ROLLBACK");
+    await untilState(url, id, "completed");
+    expect(textOf(await getTask(url, id))).toBe("one two three");
+    expect(await logOf(url, id)).toBe("one two three");
+    expect(one.attempts).toEqual([1, 2]);
+  });
+
+  it("an agent that does not begin its work again has failed, and not completed", async () => {
+    const one = speaker("cautious", { onCrash: "fail" });
+    const { id, url, lock } = await underWay(one);
+    await lock.endWaiter();
+    await lock.end("ROLLBACK");
+    await untilState(url, id, "failed");
+    expect(textOf(await getTask(url, id))).toBe("one ");
+    expect(one.attempts).toEqual([1]);
+  });
+});
+
+describe("the second of three words is under way, and another node's event comes first", () => {
+  it("the words keep their order, and none is missing", async () => {
+    const one = speaker("overtaken");
+    const { id, url, lock } = await underWay(one);
+    await lock.append({ type: "shown" });
+    await lock.end("COMMIT");
+    await untilState(url, id, "completed");
+    expect(textOf(await getTask(url, id))).toBe("one two three");
+    expect(await logOf(url, id)).toBe("one two three");
+    expect(one.attempts).toEqual([1]);
+  });
+
+  it("a cancel ends the task as canceled, with the words in order", async () => {
+    const one = speaker("canceled");
+    const { id, url, lock } = await underWay(one);
+    await lock.append({ type: "cancel" });
+    await lock.end("COMMIT");
+    await untilState(url, id, "canceled");
+    expect(textOf(await getTask(url, id))).toBe("one two three");
+    expect(one.attempts).toEqual([1]);
+  });
+});
