@@ -35,7 +35,7 @@ beforeEach(async () => {
     taken.set(received.path, [...(taken.get(received.path) ?? []), received]);
     return { status: 204 };
   });
-}, 60_000);
+});
 afterEach(async () => {
   await endChildren();
   await hook.close();

@@ -20,7 +20,7 @@ beforeAll(async () => {
   postgres = await startPostgres(true);
   data = await postgres.createDatabase();
   folder = tempFolder();
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(nodes.map(node => node.stop()));
   nodes = [];

@@ -91,7 +91,7 @@ test("2,000 subscriptions to one task all get all of it", async () => {
     heard += 1;
     return [first, ...(await stream.all())];
   });
-  await until(() => heard === READERS, 120_000);
+  await until(() => heard === READERS, 150_000);
   gate.open();
   const told = (await Promise.all(read)).map(events => foldText(events));
   expect(new Set(told)).toEqual(new Set([numbers(COUNT)]));

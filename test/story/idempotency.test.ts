@@ -263,7 +263,7 @@ describe("a client that got no answer, because the server was killed, and sends 
     await until(async () => {
       answer = await rpc(url, tongue.send, params, { "idempotency-key": key }).catch(() => undefined);
       return answer?.body.result !== undefined;
-    }, 30_000);
+    });
     return tongue.taskIn(answer.body.result);
   };
 
