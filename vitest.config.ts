@@ -7,6 +7,8 @@ export default defineConfig({
     isolate: false,
     // Most of the time tests wait: for processes, for disks, for each other.
     maxWorkers: 2,
+    // What a test waits for decides, and not how long it takes: limits of time only end tests that hang.
+    expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./test/support/reporter.ts"],
     projects: [
       {
@@ -14,8 +16,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/tidy.test.ts"],
-          testTimeout: 20_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -24,8 +26,8 @@ export default defineConfig({
           name: "whole",
           include: ["test/**/*.test.ts"],
           exclude: ["test/tidy.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -34,8 +36,8 @@ export default defineConfig({
           name: "on Postgres",
           include: ["test/story/crash.test.ts", "test/story/kill.test.ts"],
           env: { DRAGOMAN_TEST_STORE: "postgres" },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
         },
       },
     ],

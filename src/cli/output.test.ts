@@ -19,7 +19,7 @@ test("long waiting turns a spinner on a terminal, which leaves no trace", async 
   const terminal = terminalOf(true);
   const output = createOutput(terminal, 10);
   output.waiting("waiting for echo");
-  await sleep(150);
+  await expect.poll(() => terminal.said.err).toContain("⠙");
   output.text("answer\n");
   const said = terminal.said.err;
   expect(said.startsWith("\r\u001b[K⠋ waiting for echo 0 s\r\u001b[K⠙ ")).toBe(true);
@@ -33,9 +33,8 @@ test("what is waited for may change while it is waited for", async () => {
   const output = createOutput(terminal, 10);
   let done = 0;
   output.waiting(() => `copied ${++done} of 9`);
-  await sleep(250);
+  await expect.poll(() => terminal.said.err).toMatch(/copied 1 of 9 0 s.*copied 2 of 9 0 s/s);
   output.rest();
-  expect(terminal.said.err).toMatch(/copied 1 of 9 0 s.*copied 2 of 9 0 s/s);
 });
 
 test("no spinner turns behind a half-written line", async () => {

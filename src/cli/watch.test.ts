@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 const until = async (enough: () => boolean) => {
-  for (let tries = 0; tries < 200 && !enough(); tries++) await sleep(10);
+  for (let tries = 0; tries < 3_000 && !enough(); tries++) await sleep(10);
 };
 
 test("a burst of writes is one change", async () => {

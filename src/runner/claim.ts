@@ -6,7 +6,6 @@ export interface RunnerParts extends DriveParts {
   readonly catalog: Catalog;
   readonly worker: string;
   readonly runsMax: number;
-  readonly leaseMs: number;
   readonly drainMs: number;
 }
 
@@ -33,11 +32,12 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function loop(): Promise<void> {
     while (!stopped) {
+      const at = parts.now();
       const runs = await claim().catch(error => {
         log.error({ err: error }, "due tasks could not be taken");
         return [];
       });
-      for (const run of runs) begin(run);
+      for (const run of runs) begin(run, at);
       if (runs.length === 0 && !stopped) await bell.rung();
     }
   }
@@ -47,9 +47,9 @@ export function createRunner(parts: RunnerParts): Runner {
     return room > 0 ? store.runs.claim(parts.worker, catalog.names(), room) : Promise.resolve([]);
   }
 
-  function begin(run: Run): void {
+  function begin(run: Run, claimedAt: number): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    running.set(run.task.id, drive(parts, run, agent, end));
+    running.set(run.task.id, drive(parts, run, agent, claimedAt, end));
   }
 
   function end(driven: Driven): void {
@@ -71,7 +71,7 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   async function renewOne(driven: Driven): Promise<void> {
-    if (!(await store.runs.renew(driven.run))) driven.stop("lost");
+    await driven.renew();
     // The safety net for a bell that was lost.
     driven.wake();
   }

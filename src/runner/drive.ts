@@ -26,6 +26,7 @@ import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
 
 export interface DriveParts extends TurnParts {
   readonly bus: Bus;
+  readonly leaseMs: number;
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
 }
@@ -36,16 +37,24 @@ type Stop = "canceled" | "lost" | "shutdown";
 /** A run under way. */
 export interface Driven extends Sleeper {
   readonly run: Run;
+  /** Extends the lease; false: the run has lost it, and is told to stop. */
+  renew(): Promise<boolean>;
   /** Tells the agent to stop; after the grace it is no longer waited for. */
   stop(why: Stop): void;
 }
 
 /**
- * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. `onOver` is
- * called when nothing of the run is left.
+ * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. `claimedAt`:
+ * when the lease began, at the latest. `onOver` is called when nothing of the run is left.
  */
-export function drive(parts: DriveParts, run: Run, agent: Agent, onOver: (driven: Driven) => void): Driven {
-  return new Drive(parts, run, agent, onOver);
+export function drive(
+  parts: DriveParts,
+  run: Run,
+  agent: Agent,
+  claimedAt: number,
+  onOver: (driven: Driven) => void,
+): Driven {
+  return new Drive(parts, run, agent, claimedAt, onOver);
 }
 
 /** What an agent threw. */
@@ -59,6 +68,8 @@ class Drive implements Driven, TurnHost {
   readonly #onOver: (driven: Driven) => void;
   readonly #taskId: TaskId;
   readonly #expected: { readonly run: Run };
+  /** No other run can have begun before this time. */
+  #leasedUntil: number;
   /** Where the agent's words come from. */
   #source: AsyncIterator<AgentEvent> | undefined;
   /** The agent is no longer heard. */
@@ -80,13 +91,20 @@ class Drive implements Driven, TurnHost {
   #notedBytes = 0;
   #incoming: Incoming | undefined;
 
-  constructor(parts: DriveParts, run: Run, agent: Agent, onOver: (driven: Driven) => void) {
+  constructor(
+    parts: DriveParts,
+    run: Run,
+    agent: Agent,
+    claimedAt: number,
+    onOver: (driven: Driven) => void,
+  ) {
     this.run = run;
     this.#parts = parts;
     this.#agent = agent;
     this.#onOver = onOver;
     this.#taskId = run.task.id;
     this.#expected = { run };
+    this.#leasedUntil = claimedAt + parts.leaseMs;
     parts.bus.listen(runTopic(this.#taskId), this);
     this.#begin();
   }
@@ -131,8 +149,27 @@ class Drive implements Driven, TurnHost {
     return this.#incoming;
   }
 
-  recall(place: NotePlace): Promise<Note | null> {
-    return this.#past ? this.#past.recall(place) : Promise.resolve(null);
+  async renew(): Promise<boolean> {
+    const at = this.#parts.now();
+    const held = await this.#parts.store.runs.renew(this.run);
+    if (held) this.#leasedUntil = at + this.#parts.leaseMs;
+    else this.stop("lost");
+    return held;
+  }
+
+  /**
+   * What is not on record is done next. In a process that stood still for longer than its lease, another run may have done
+   * it already: the store is asked first.
+   */
+  async recall(place: NotePlace): Promise<Note | null> {
+    const known = this.#past ? await this.#past.recall(place) : null;
+    if (known || this.#parts.now() < this.#leasedUntil) return known;
+    const held = await this.renew().catch(error => {
+      this.#lose(error);
+      return false;
+    });
+    if (!held) throw stopped("lost");
+    return null;
   }
 
   async note(note: Note): Promise<void> {

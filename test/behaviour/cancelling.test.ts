@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream } from "../support/client.ts";
+import { openStream, until } from "../support/client.ts";
 import { asker, createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, getTask, type Loose, refused, TONGUES, untilState } from "../support/tongue.ts";
@@ -15,6 +15,8 @@ const ends = {
   },
 };
 let aborted = 0;
+/** Runs of the agent that does not listen which are over. */
+let leftAlone = 0;
 const silent = {
   name: "silent",
   replies: "task" as const,
@@ -29,9 +31,13 @@ const deaf = {
   replies: "task" as const,
   async *run(_task: unknown, ctx: Loose) {
     // The one agent here that never listens: it is cut off, not waited for.
-    for (;;) {
-      await new Promise(resolve => setTimeout(resolve, 20));
-      yield ctx.text(".");
+    try {
+      for (;;) {
+        await new Promise(resolve => setTimeout(resolve, 20));
+        yield ctx.text(".");
+      }
+    } finally {
+      leftAlone += 1;
     }
   },
 };
@@ -100,12 +106,14 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it("B-C3: an agent that does not listen is cut off, and what it says later is ignored", async () => {
+    const before = leftAlone;
     const task = await begin(at("deaf"), tongue, "work");
     await untilState(at("deaf"), task.id, "working");
     const canceled = await ask(at("deaf"), tongue.cancel, { id: task.id });
     expect(tongue.stateOf(canceled)).toBe("canceled");
     const then = await getTask(at("deaf"), task.id);
-    await new Promise(resolve => setTimeout(resolve, 60));
+    // It has said one more word, and nothing asks for another one.
+    await until(() => leftAlone === before + 1);
     expect(await getTask(at("deaf"), task.id)).toEqual(then);
   });
 

@@ -160,8 +160,9 @@ const SCENARIOS: readonly Scenario[] = [
     given: "wait",
     params: id => ({ id }),
     meanwhile: async id => {
-      // Late enough for the reader to be there first; the order of what it hears does not depend on it.
-      await new Promise(resolve => setTimeout(resolve, 100));
+      // The reader is there first.
+      const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
+      await until(async () => /^dragoman_streams_open [1-9]/m.test(await metrics()));
       await ask(`${server.url}/agents/talker`, "CancelTask", { id });
     },
     means: ['task working "waiting" [] (wait)', "status canceled"],

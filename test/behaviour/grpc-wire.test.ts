@@ -195,15 +195,19 @@ describe("B-V13: calls of gRPC", () => {
   });
 
   it("end when their time is over, whether their callers notice or not; tasks go on", async () => {
-    const before = Date.now();
-    const { code, message } = await ask(toFrame(toRequest("go")), {
-      "a2a-agent": "puppet",
-      "grpc-timeout": "300m",
-    });
-    expect([code, message]).toEqual([status.DEADLINE_EXCEEDED, "The deadline of the call has passed"]);
-    expect(Date.now() - before).toBeGreaterThan(250);
-    const list = await rpc(`${server.url}/agents/puppet`, "ListTasks", {});
-    const { id } = list.body.result.tasks[0];
+    const tasks = async () => (await rpc(`${server.url}/agents/puppet`, "ListTasks", {})).body.result.tasks;
+    const known = (await tasks()).length;
+    // A machine that is so busy that the deadline passes before there is a task gets more time.
+    for (let ms = 300; (await tasks()).length === known; ms *= 2) {
+      const before = Date.now();
+      const { code, message } = await ask(toFrame(toRequest("go")), {
+        "a2a-agent": "puppet",
+        "grpc-timeout": `${ms}m`,
+      });
+      expect([code, message]).toEqual([status.DEADLINE_EXCEEDED, "The deadline of the call has passed"]);
+      expect(Date.now() - before).toBeGreaterThan(ms - 50);
+    }
+    const { id } = (await tasks())[0];
     puppet.say(id, ctx => ctx.text("went on"));
     puppet.end(id);
     const isOver = async (): Promise<boolean> =>
@@ -213,21 +217,13 @@ describe("B-V13: calls of gRPC", () => {
   });
 
   it("have time if they say so, in any unit, and as long as it takes if they say nonsense", async () => {
-    for (const timeout of [
-      "1H",
-      "2M",
-      "99999999H",
-      "30S",
-      "20000m",
-      "99999999u",
-      "99999999n",
-      "soon",
-      "-1S",
-      "1",
-    ]) {
+    for (const timeout of ["1H", "2M", "99999999H", "30S", "20000m", "99999999u", "soon", "-1S", "1"]) {
       const { code } = await ask(toFrame(toRequest("hi")), { "grpc-timeout": timeout });
       expect([timeout, code]).toEqual([timeout, status.OK]);
     }
+    // A tenth of a second is the most that can be said in nanoseconds: a busy machine may need longer.
+    const { code } = await ask(toFrame(toRequest("hi")), { "grpc-timeout": "99999999n" });
+    expect([status.OK, status.DEADLINE_EXCEEDED]).toContain(code);
   });
 
   it("may be many at once on one connection, and each hears its own answer", async () => {

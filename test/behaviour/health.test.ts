@@ -70,12 +70,12 @@ describe("health", () => {
       const on = await serve([ECHO], { data: `${disk.path}/data` });
       server = on;
       disk.fill();
-      await until(async () => (await get(`${on.url}/readyz`)).status === 503, 20_000);
+      await until(async () => (await get(`${on.url}/readyz`)).status === 503);
       expect((await get(`${on.url}/readyz`)).body).toMatchObject({ checks: { store: "cannot write" } });
       const told = on.log.lines.filter(line => /not ready/.test(line.text));
       expect(told).toHaveLength(1);
       disk.free();
-      await until(async () => (await get(`${on.url}/readyz`)).status === 200, 20_000);
+      await until(async () => (await get(`${on.url}/readyz`)).status === 200);
       await on.stop();
       server = undefined;
     } finally {

@@ -13,7 +13,7 @@ describe("Postgres", () => {
   let postgres: TestPostgres;
   beforeAll(async () => {
     postgres = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => postgres.stop());
 
   busContract("Postgres", () => ({

@@ -22,7 +22,7 @@ import { upkeepContract } from "./upkeep.contract.ts";
 let postgres: TestPostgres;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterAll(() => postgres.stop());
 
 /** Each test has a database of its own. */

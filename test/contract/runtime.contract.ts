@@ -83,11 +83,11 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
     }
     const get = (id: string): Promise<object> => call("GetTask", { id });
     const settled = async (id: string, state: string): Promise<object> => {
-      await until(async () => stateOf(await get(id)) === state, 30_000);
+      await until(async () => stateOf(await get(id)) === state);
       return get(id);
     };
     const says = (id: string, words: string): Promise<void> =>
-      until(async () => textOf(await get(id)).includes(words), 30_000);
+      until(async () => textOf(await get(id)).includes(words));
     const trail = (): readonly string[] => {
       const file = join(folder.path, "trail");
       return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
@@ -145,7 +145,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       const id = await begin("work");
       await says(id, "before");
       await restart();
-      if (!runtime.resumes) await until(() => trail().length === 2, 30_000);
+      if (!runtime.resumes) await until(() => trail().length === 2);
       open();
       const body = await settled(id, "completed");
       expect([textOf(body), taskOf(body).artifacts.length]).toEqual(["before after", 1]);

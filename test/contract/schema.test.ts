@@ -16,7 +16,7 @@ let nodes: PostgresStore[] = [];
 const log = createTestLog();
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 beforeEach(async () => {
   url = await postgres.createDatabase();
 });

@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rage } from "../support/chaos/storm.ts";
-import { expectOneTaskEach, expectSameAgain, expectStepsOnce, worker } from "../support/chaos/verdict.ts";
+import {
+  expectAllSaid,
+  expectOneTaskEach,
+  expectSameAgain,
+  expectStepsOnce,
+  worker,
+} from "../support/chaos/verdict.ts";
 import { endChildren, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { tempFolder } from "../support/server.ts";
@@ -21,7 +27,7 @@ afterEach(async () => {
 });
 
 test(`a server that is killed ${KILLS} times under ${CALLERS} callers of all dialects loses nothing and does nothing twice`, {
-  timeout: 120_000 + KILLS * 4_000,
+  timeout: 300_000 + KILLS * 10_000,
 }, async () => {
   const ledger = join(folder.path, "ledger");
   const agent = writeAgent(folder.path, "worker", worker(ledger), { attempts: 1_000 });
@@ -38,6 +44,7 @@ test(`a server that is killed ${KILLS} times under ${CALLERS} callers of all dia
   expect(done.length).toBeGreaterThan(CALLERS);
   expect(done.some(one => one.breaks > 0)).toBe(true);
   await expectOneTaskEach(server.url, done);
+  for (const one of done) expectAllSaid(one);
   for (const one of done) if (one.how === "stream") await expectSameAgain(server.url, one);
   expectStepsOnce(readFileSync(ledger, "utf8"));
   const { code, out } = await runCli("doctor", "--data", join(folder.path, "data"));

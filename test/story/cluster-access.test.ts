@@ -13,7 +13,7 @@ let data: string;
 let nodes: TestServer[] = [];
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(nodes.map(node => node.stop()));
   nodes = [];

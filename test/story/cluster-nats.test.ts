@@ -15,7 +15,7 @@ describe.skipIf(!hasNats)(`with a bell over NATS${hasNats ? "" : `: ${NO_NATS}`}
   let nodes: TestServer[] = [];
   beforeAll(async () => {
     [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
-  }, 60_000);
+  });
   afterEach(async () => {
     await Promise.all(nodes.map(node => node.stop()));
     nodes = [];

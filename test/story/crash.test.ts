@@ -13,10 +13,10 @@ afterEach(async () => {
   on.remove();
 });
 
-/** Works until the test opens a gate; tells on the trail what it was asked, and how often. */
+/** Works until the test opens a gate; tells on the trail what it was asked, and how often, and then its caller. */
 const WORK = `
-    yield ctx.text("working on " + task.text);
-    await here(task.text + " " + ctx.attempt);
+    mark(task.text + " " + ctx.attempt);
+    yield ctx.text("attempt " + ctx.attempt + " at " + task.text);
     await gate("end");
     yield ctx.text(", done");`;
 
@@ -27,7 +27,7 @@ const QUESTION = "The work may already have happened; run it again?";
 async function cutOff(options: object, how: "kill" | "stop" = "kill"): Promise<string> {
   await on.start(WORK, options);
   const id = await on.begin("the job");
-  await on.reached("the job 1");
+  await on.shows(id, "attempt 1 at the job");
   await on.server[how]();
   await on.start();
   return id;
@@ -38,7 +38,7 @@ for (const how of ["kill", "stop"] as const) {
     const id = await cutOff({ onCrash: "fail" }, how);
     const body = await on.settled(id, "failed");
     expect(wordsOf(body)).toBe("The work was cut off, and this agent does not begin it again");
-    expect(textOf(body)).toBe("working on the job");
+    expect(textOf(body)).toBe("attempt 1 at the job");
     expect(on.trail()).toEqual(["the job 1"]);
   });
 
@@ -48,9 +48,11 @@ for (const how of ["kill", "stop"] as const) {
     expect(on.trail()).toEqual(["the job 1"]);
     on.open("end");
     const body = await on.send("Yes, please", { taskId: id });
-    expect([stateOf(body), textOf(body)]).toEqual(["completed", "working on the job, done"]);
-    expect(on.trail()).toHaveLength(2);
-    expect(on.trail()[1]).toMatch(/^the job [23]$/);
+    expect([stateOf(body), textOf(body)]).toEqual([
+      "completed",
+      expect.stringMatching(/^attempt [23] at the job, done$/),
+    ]);
+    expect(on.trail()).toEqual(["the job 1", expect.stringMatching(/^the job [23]$/)]);
     const said = taskOf(body).history.map((one: { parts: [] }) => partsText(one.parts));
     expect(said).toEqual(["the job", QUESTION, "Yes, please"]);
   });
@@ -85,7 +87,7 @@ describe('onCrash "ask"', () => {
     await on.start();
     expect(wordsOf(await on.get(id))).toBe(QUESTION);
     await on.begin("true", { taskId: id });
-    await until(() => on.trail().length === 2);
+    await until(async () => /^attempt [23] /.test(textOf(await on.get(id))));
     await on.server.kill();
     await on.start();
     expect(wordsOf(await on.settled(id, "failed"))).toMatch(/begun 2 times/);
@@ -95,13 +97,15 @@ describe('onCrash "ask"', () => {
     await on.start(
       `
     await ctx.step("pay", () => mark("paid"));
-    await here("here");
+    // A step is over when its result is committed.
+    mark("here");
     await gate("end");
     return "paid";`,
       { onCrash: "ask" },
     );
     const id = await on.begin("pay");
-    await on.killAt("here");
+    await on.reached("here");
+    await on.server.kill();
     await on.start();
     await on.settled(id, "input-required");
     on.open("end");
@@ -114,7 +118,7 @@ test("attempts: an agent says how often its work is begun, and the failed task s
   await on.start(WORK, { attempts: 2 });
   const id = await on.begin("poison");
   for (const attempt of [1, 2]) {
-    await on.reached(`poison ${attempt}`);
+    await on.shows(id, `attempt ${attempt} at poison`);
     await on.server.kill();
     await on.start();
   }
@@ -127,17 +131,19 @@ test("attempts: an agent says how often its work is begun, and the failed task s
 test("after a restart nothing is at work that nobody works on; the tasks of an agent that is gone wait for it", async () => {
   await on.start(WORK);
   const ids = [await on.begin("one"), await on.begin("two")];
-  await until(() => on.trail().length === 2);
+  await on.shows(ids[0] as string, "attempt 1 at one");
+  await on.shows(ids[1] as string, "attempt 1 at two");
   await on.server.kill();
   const agent = on.rename("other");
   await on.start();
-  await new Promise(resolve => setTimeout(resolve, 200));
-  expect(on.trail()).toHaveLength(2);
-  expect(on.server.stderr()).toContain("unfinished tasks wait for an agent that is not served");
+  await until(() => on.server.stderr().includes("unfinished tasks wait for an agent that is not served"));
+  // A run that began later has looked for due tasks, and for the older ones first.
+  await on.shows(await on.begin("three"), "attempt 1 at three");
+  expect(on.trail().toSorted()).toEqual(["one 1", "three 1", "two 1"]);
   await on.server.kill();
   on.rename(agent);
   on.open("end");
   await on.start();
   for (const id of ids) expect(textOf(await on.settled(id, "completed"))).toMatch(/, done$/);
-  expect(on.trail().slice(2).toSorted()).toEqual(["one 2", "two 2"]);
+  expect(on.trail().slice(3).toSorted()).toEqual(["one 2", "two 2"]);
 });

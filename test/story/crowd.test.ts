@@ -75,7 +75,7 @@ test("one reader that takes a byte a second slows none of 200 that read at full 
   }
   // It has had a few bytes, and is still there.
   expect(slow.destroyed).toBe(false);
-  expect(slow.bytesRead).toBeGreaterThan(0);
+  await until(() => slow.bytesRead > 0);
 });
 
 test("2,000 subscriptions to one task all get all of it", async () => {
@@ -91,7 +91,7 @@ test("2,000 subscriptions to one task all get all of it", async () => {
     heard += 1;
     return [first, ...(await stream.all())];
   });
-  await until(() => heard === READERS, 50_000);
+  await until(() => heard === READERS, 150_000);
   gate.open();
   const told = (await Promise.all(read)).map(events => foldText(events));
   expect(new Set(told)).toEqual(new Set([numbers(COUNT)]));

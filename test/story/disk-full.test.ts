@@ -144,7 +144,7 @@ describe("a store whose database may grow no further", () => {
 describe("an agent that never pauses", () => {
   /** Whether the server still takes part in life; one that spins does not even answer this. */
   const answers = async (url: string): Promise<boolean> =>
-    (await fetch(`${url}/agents`, { signal: AbortSignal.timeout(10_000) })).ok;
+    (await fetch(`${url}/agents`, { signal: AbortSignal.timeout(60_000) })).ok;
   const begin = async (url: string, text: string): Promise<string> =>
     taskOf(
       (await rpc(url, "SendMessage", { ...said(text), configuration: { returnImmediately: true } })).body,
@@ -190,7 +190,7 @@ describe("an agent that never pauses", () => {
       const { result } = (await rpc(url, "ListTasks", { status: "TASK_STATE_FAILED" })).body;
       return result.tasks.some((task: { id: string }) => task.id === id);
     };
-    await until(failed, 40_000);
+    await until(failed, 150_000);
     const short = await begin(url, "short");
     await until(async () => textOf(await get(url, short)) === "short");
   });

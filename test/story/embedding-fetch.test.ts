@@ -150,9 +150,12 @@ describe("fetch of a handler", () => {
       .toBe(200);
     controller.abort();
     await expect.poll(canGoOn).toBe(true);
-    const { body } = await rpc(`${host.url}/agents/slow`, "ListTasks", {});
-    const states = new Set(body.result.tasks.map((task: { status: { state: string } }) => task.status.state));
-    expect([...states]).toEqual(["TASK_STATE_WORKING"]);
+    const states = async (): Promise<string[]> => {
+      const { body } = await rpc(`${host.url}/agents/slow`, "ListTasks", {});
+      const all = body.result.tasks.map((task: { status: { state: string } }) => task.status.state);
+      return [...new Set<string>(all)];
+    };
+    await expect.poll(states).toEqual(["TASK_STATE_WORKING"]);
     await host.close();
   });
 

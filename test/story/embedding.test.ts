@@ -123,7 +123,8 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
     expect((await rpc(url, "SubscribeToTask", { id })).body.error.message).toContain("stream");
     stream.close();
     await expect.poll(async () => (await openOnce(url, id)).status).toBe("stream");
-    expect((await rpc(url, "GetTask", { id })).body.result.status.state).toBe("TASK_STATE_WORKING");
+    const state = async () => (await rpc(url, "GetTask", { id })).body.result.status.state;
+    await expect.poll(state).toBe("TASK_STATE_WORKING");
   });
 
   it("end their streams after a whole event when they are closed, and refuse what comes later", async () => {

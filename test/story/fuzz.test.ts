@@ -37,7 +37,7 @@ const STATUSES = [200, 204, 400, 404, 405, 408, 413, 431];
 
 async function post(path: string, body: string | Uint8Array, headers: Record<string, string>): Promise<void> {
   const all = { "content-type": "application/json", ...headers };
-  const init = { method: "POST", headers: all, body: body as string, signal: AbortSignal.timeout(20_000) };
+  const init = { method: "POST", headers: all, body: body as string, signal: AbortSignal.timeout(60_000) };
   const response = await fetch(`${server.url}${path}`, init);
   expect(STATUSES).toContain(response.status);
   const text = await response.text();

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent.ts";
@@ -242,13 +243,16 @@ test("keys are known after a restart", async () => {
 });
 
 describe("a client that got no answer, because the server was killed, and sends again with its key", () => {
-  const SLOW = `
+  /** Ends only after the kill, whichever attempt it is then: it waits for a file. */
+  const slow = (): string => `
+    const { existsSync } = await import("node:fs");
     yield ctx.text("attempt " + ctx.attempt + " ");
-    if (ctx.attempt === 1) await sleep(60_000, undefined, { signal: ctx.signal });
+    while (!existsSync(${JSON.stringify(join(folder.path, "open"))})) await sleep(5, undefined, { signal: ctx.signal });
     yield ctx.text("done");`;
+  const letEnd = (): void => writeFileSync(join(folder.path, "open"), "");
   const launch = (port = 0): Promise<Child> =>
     startChild({
-      agents: [writeAgent(folder.path, "slow", SLOW)],
+      agents: [writeAgent(folder.path, "slow", slow())],
       data: join(folder.path, "data"),
       port,
       flags: ["--log-level", "error"],
@@ -259,7 +263,7 @@ describe("a client that got no answer, because the server was killed, and sends 
     await until(async () => {
       answer = await rpc(url, tongue.send, params, { "idempotency-key": key }).catch(() => undefined);
       return answer?.body.result !== undefined;
-    }, 30_000);
+    });
     return tongue.taskIn(answer.body.result);
   };
 
@@ -273,6 +277,7 @@ describe("a client that got no answer, because the server was killed, and sends 
     const answers = wishes.map(({ tongue, params, key }) => insist(url, tongue, params, key));
     await until(async () => (await total(url)) >= 5);
     await first.kill();
+    letEnd();
     await launch(port);
     const ids = (await Promise.all(answers)).map(task => task.id);
     expect(new Set(ids).size).toBe(20);
@@ -291,6 +296,7 @@ describe("a client that got no answer, because the server was killed, and sends 
     const stream = await openStream(url, "SendStreamingMessage", params, KEY);
     const seen = [await stream.next(), await stream.next(), await stream.next()] as SseEvent[];
     await first.kill();
+    letEnd();
     await stream.all().catch(() => []);
     await launch(port);
     const last = seen.at(-1)?.id as string;

@@ -47,6 +47,7 @@ describe("a message to a task that is being worked on", () => {
     const list = async () => (await rpc(url, "ListTasks", {})).body.result.tasks;
     await until(async () => (await list()).length === 1);
     const taskId = (await list())[0].id;
+    await working(url, taskId);
     const at = await begin(url, "one", { taskId });
     expect([at.id, at.status.state]).toEqual([taskId, "TASK_STATE_WORKING"]);
     const second = rpc(url, "message/send", said03("two", { taskId }));
@@ -157,10 +158,11 @@ describe("over a restart", () => {
     }
     for await (const message of ctx.incoming) {
       const { text } = message.parts[0];
-      await here(ctx.attempt + " " + text);
+      mark(ctx.attempt + " " + text);
+      yield ctx.text(ctx.attempt + " " + text + ";");
       if (text === "bye") break;
     }
-    return "heard all";`,
+    return yield ctx.text(" all");`,
       { acceptsWhileWorking: true },
     );
     const taskId = await on.begin("Hello");
@@ -169,10 +171,11 @@ describe("over a restart", () => {
     await on.begin("yes", { taskId });
     await on.begin("one", { taskId });
     await on.begin("two", { taskId });
-    await on.killAt("1 two");
+    await on.shows(taskId, "1 one;1 two;");
+    await on.server.kill();
     await on.start();
     await on.reached("2 two");
-    expect(textOf(await on.send("bye", { taskId }))).toBe("heard all");
+    expect(textOf(await on.send("bye", { taskId }))).toBe("2 one;2 two;2 bye; all");
     expect(on.trail().slice(1)).toEqual(["1 one", "1 two", "2 one", "2 two", "2 bye"]);
   });
 });

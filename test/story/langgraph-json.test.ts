@@ -114,9 +114,9 @@ test("dragoman dev loads graphs again when a file that they import changes, or t
     textOf((await rpc(`${server.url}/agents/${agent}`, "SendMessage", said("Ann"))).body);
   expect(await answer("agent")).toBe("Hello, Ann");
   writeFileSync(join(folder.path, "src/words.ts"), WORDS.replace("Hello", "Bye"));
-  await until(async () => (await answer("agent")) === "Bye, Ann", 30_000);
+  await until(async () => (await answer("agent")) === "Bye, Ann");
   writeFileSync(file, JSON.stringify({ graphs: { ...CONFIG.graphs, second: "./src/agent.ts:graph" } }));
-  await until(async () => (await answer("second")) === "Bye, Ann", 30_000);
+  await until(async () => (await answer("second")) === "Bye, Ann");
 });
 
 test("a graph that is not there, or is none, is told by file and cure, before anything is served", async () => {

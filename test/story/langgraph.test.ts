@@ -135,7 +135,7 @@ test("interrupts side by side survive kills, are answered one by one on LangGrap
     const graph = new StateGraph(State)
       .addNode("plan", () => { mark("plan"); return { messages: [says("Planning. ")] }; })
       .addNode("seat", ask("seat")).addNode("meal", ask("meal"))
-      .addNode("book", async state => { await gate("book"); mark("book"); return { messages: [says(state.chosen.toSorted().join(", "))] }; })
+      .addNode("book", async state => { mark("booking"); await gate("book"); mark("book"); return { messages: [says(state.chosen.toSorted().join(", "))] }; })
       .addEdge(START, "plan").addEdge("plan", "seat").addEdge("plan", "meal").addEdge(["seat", "meal"], "book");`);
   const mount = `${on.url}/a2a/worker`;
   const asked = await askLanggraph(mount, "message/send", saidTo("a trip", { contextId: "thread-123" }));
@@ -154,9 +154,8 @@ test("interrupts side by side survive kills, are answered one by one on LangGrap
   await on.server.kill();
   await on.start();
   void askLanggraph(mount, "message/send", answer({ [ids[1]]: { choice: "fish" } })).catch(() => {});
-  await until(() => on.trail().length === 3);
-  // Both nodes have written; their checkpoint is on its way, or there.
-  await new Promise(resolve => setTimeout(resolve, 100));
+  // The node after both of them begins when their checkpoint is written.
+  await on.reached("booking");
   await on.server.kill();
   on.open("book");
   await on.start();
@@ -166,6 +165,8 @@ test("interrupts side by side survive kills, are answered one by one on LangGrap
     "plan",
     "meal fish",
     "seat window",
+    "booking",
+    "booking",
     "book",
   ]);
 });

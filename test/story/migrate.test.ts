@@ -13,7 +13,7 @@ let server: TestServer;
 beforeAll(async () => {
   postgres = await startPostgres();
   folder = tempFolder();
-}, 60_000);
+});
 afterEach(() => server.stop());
 afterAll(async () => {
   await postgres.stop();

@@ -13,7 +13,7 @@ let nodes: TestServer[] = [];
 let poolers: TestPooler[] = [];
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(nodes.map(node => node.stop()));
   nodes = [];

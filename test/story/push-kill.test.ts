@@ -108,12 +108,12 @@ test(`${TASKS} tasks, a receiver in a bad mood and two kills: everything arrives
     for (let i = lane; i < TASKS; i += LANES) ids.set(i, await send(url, i));
   });
   for (const share of [0.2, 0.5]) {
-    await until(() => ended() >= share * TASKS, 90_000);
+    await until(() => ended() >= share * TASKS, 300_000);
     expect((await server.kill()).signal).toBe("SIGKILL");
     server = await start(port);
   }
   await Promise.all(lanes);
-  await until(() => ended() === TASKS, 90_000);
+  await until(() => ended() === TASKS, 300_000);
 
   const firsts = new Map<string, string>();
   for (const { id, text } of hook.all) {
@@ -127,4 +127,4 @@ test(`${TASKS} tasks, a receiver in a bad mood and two kills: everything arrives
     expect([seqs[0], isAscending(seqs), isLast(uniqueOf(i).at(-1) as Received)]).toEqual([2, true, true]);
     if (i % LOG_EVERY === 0) expect(seqs).toEqual(await logOf(url, ids.get(i) as string));
   }
-}, 180_000);
+}, 900_000);

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ServerSettings } from "../../src/main.ts";
 import { until } from "../support/client.ts";
+import { createGate, nextTurn } from "../support/gate.ts";
 import { createPuppet, echo } from "../support/puppet.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
@@ -149,18 +149,24 @@ describe("a webhook", () => {
   });
 
   test("that is slow gets words together, and none of them twice or never", async () => {
-    await start();
-    hook.answer = async () => {
-      await sleep(20);
+    await start({ pushTimeoutMs: 60_000 });
+    // So slow that everything is said before its first answer.
+    const allSaid = createGate();
+    hook.answer = async (_, nth) => {
+      if (nth === 1) await allSaid.opened;
       return { status: 200 };
     };
     const id = await send("puppet", "go", hook.url);
+    await hook.got(1);
     const words = Array.from({ length: 300 }, (_, i) => `${i} `);
     for (const word of words) {
       puppet.say(id, ctx => ctx.text(word));
-      if (Number(word) % 10 === 0) await sleep(1);
+      if (Number(word) % 10 === 0) await nextTurn();
     }
     puppet.end(id);
+    const task = (): Promise<Loose> => ask(`${server.url}/agents/puppet`, V1.get, { id });
+    await until(async () => V1.stateOf(await task()) === "completed");
+    allSaid.open();
     await until(isOver);
     const updates = hook.all.flatMap(({ body }) => body.artifactUpdate ?? []);
     expect(updates.map(one => one.artifact.parts[0].text).join("")).toBe(words.join(""));
@@ -181,19 +187,21 @@ describe("a webhook", () => {
     await until(isOver);
     expect(hook.all[0]?.id).toBe(hook.all[1]?.id);
     expect(hook.all[0]?.text).toBe(hook.all[1]?.text);
-    expect((await look(id)).state).toBe("done");
+    await until(async () => (await look(id)).state === "done");
   });
 
   test("hears nothing of a config that was deleted while it failed", async () => {
     await start({ pushRetryMs: 30 });
     hook.answer = () => ({ status: 500 });
-    const id = await send("puppet", "go", hook.url);
+    const id = await send("puppet", "go", `${hook.url}/gone`);
     await hook.got(2);
     const at = `${server.url}/agents/puppet`;
     await ask(at, "DeleteTaskPushNotificationConfig", { taskId: id, id: "c" });
-    const count = hook.all.length;
-    await sleep(300);
-    expect(hook.all.length - count).toBeLessThanOrEqual(1);
+    const count = hook.at("/gone").length;
+    // One that is still there is tried again and again meanwhile.
+    await send("puppet", "go", `${hook.url}/there`);
+    await hook.got(5, "/there");
+    expect(hook.at("/gone").length - count).toBeLessThanOrEqual(1);
   });
 
   test("whose config is set once more with new credentials gets what was missing with these", async () => {
@@ -212,16 +220,27 @@ describe("a webhook", () => {
 });
 
 test("a stop waits for what is under way, and not for ever", async () => {
-  await start({ drainMs: 5_000 });
-  hook.answer = async () => {
-    await sleep(100);
+  await start({ drainMs: 60_000, pushTimeoutMs: 60_000 });
+  const answered = createGate();
+  hook.answer = async (_, nth) => {
+    if (nth === 1) await answered.opened;
     return { status: 200 };
   };
   const id = await send("echo", "hi", hook.url);
   await hook.got(1);
-  await server.stop();
+  const stopped = server.stop();
+  // The server no longer takes calls, and still waits for the answer.
+  await until(() =>
+    fetch(server.url).then(
+      () => false,
+      () => true,
+    ),
+  );
+  answered.open();
+  await stopped;
   await start({ drainMs: 0 });
   await until(isOver);
   expect(hook.all.map(plot)).toEqual(ECHOED);
+  await until(async () => (await look(id)).attempts.length === 4);
   expect((await look(id)).attempts.map((one: Loose) => one.status)).toEqual([200, 200, 200, 200]);
 });

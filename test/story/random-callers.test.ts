@@ -267,5 +267,5 @@ describe.each(["memory", "sqlite"])("random callers over %s", kind => {
       await house.close([]);
       folder.remove();
     }
-  }, 60_000);
+  }, 180_000);
 });

@@ -53,9 +53,9 @@ const begin = async (server: Child): Promise<string> => {
 const get = async (server: Child, id: string): Promise<object> =>
   (await rpc(server.url, "GetTask", { id })).body;
 const says = (server: Child, id: string, words: string): Promise<void> =>
-  until(async () => textOf(await get(server, id)).includes(words), 30_000);
+  until(async () => textOf(await get(server, id)).includes(words));
 const settled = (server: Child, id: string): Promise<void> =>
-  until(async () => !["submitted", "working"].includes(stateOf(await get(server, id)) ?? ""), 60_000);
+  until(async () => !["submitted", "working"].includes(stateOf(await get(server, id)) ?? ""));
 
 describe("an agent that stands for another", () => {
   it("goes on when the other server was killed and comes back", async () => {

@@ -89,7 +89,7 @@ describe("cards", () => {
     isAway = false;
     // Whoever calls does not wait for the card.
     expect(textOf(await send(here, "hello"))).toBe("hard: hello");
-    await until(async () => (await cardOf(here)).description === "Works hard", 20_000);
+    await until(async () => (await cardOf(here)).description === "Works hard");
   });
 
   it("may lead inside only if whoever runs the server says so", async () => {

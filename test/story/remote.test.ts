@@ -117,7 +117,10 @@ describe("what passes", () => {
     await stage(async (_task, ctx) => aborted(ctx.signal));
     const answer = send("go");
     await until(() => heard.length === 1);
-    await rpc(there.url, "CancelTask", { id: heard[0]?.task.id });
+    // A run may begin before its task is committed, and then there is nothing to cancel yet.
+    const id = heard[0]?.task.id;
+    await until(async () => stateOf((await rpc(there.url, "GetTask", { id })).body) === "working");
+    await rpc(there.url, "CancelTask", { id });
     expect(stateOf(await answer)).toBe("canceled");
   });
 

@@ -5,7 +5,7 @@ import type { AgentDefinition } from "../../src/agent.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { createPuppet, echo, replier } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, begin, refused, untilState, V1 } from "../support/tongue.ts";
 
@@ -54,17 +54,26 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     const puppet = createPuppet({ retention: { ageMs: 20, count: 0 } });
     const url = await start([puppet.definition], data());
     const { id } = await begin(url, V1, "go");
-    await new Promise(resolve => setTimeout(resolve, 200));
+    const younger = (await begin(url, V1, "go")).id;
+    puppet.end(younger);
+    await until(() => isGone(url, younger));
+    expect(await isGone(url, id)).toBe(false);
     puppet.say(id, ctx => ctx.text("still here"));
     puppet.end(id);
     await until(() => isGone(url, id));
   });
 
   test("a question that nobody answers goes as well, and its readers are told", async () => {
-    const url = await start([{ ...asker, retention: { ageMs: 2_000 } }], data());
-    const { id } = V1.taskIn(await ask(url, "SendMessage", V1.said("book")));
-    const events = await (await openStream(url, "SubscribeToTask", { id })).all();
-    expect(events.map(event => V1.hear(event.data).kind)).toEqual(["task", "error"]);
+    const puppet = createPuppet({ retention: { ageMs: 20 } });
+    const url = await start([puppet.definition], data());
+    const { id } = await begin(url, V1, "book");
+    await untilState(url, id, "working");
+    // A reader that is there before the question is: the question may be gone a moment later.
+    const stream = await openStream(url, "SubscribeToTask", { id });
+    puppet.say(id, ctx => ctx.ask("Which colour?"));
+    const events = await stream.all();
+    expect(events.map(event => V1.hear(event.data).kind)).toEqual(["task", "status", "error"]);
+    expect(V1.hear(events[1]?.data).state).toBe("input-required");
     expect(events.at(-1)?.data.error.code).toBe(-32001);
     expect((await refused(url, "SendMessage", V1.said("red", { taskId: id }))).code).toBe(-32001);
   });
@@ -108,9 +117,9 @@ test("what is removed leaves no row behind, and callers notice nothing of it", a
 
 test("a sweep that cannot write is logged and tried again", async () => {
   const url = await start([{ ...echo, retention: { ageMs: 20 } }], folder.path);
-  const id = await send(url);
   const db = new DatabaseSync(join(folder.path, "dragoman.db"));
   db.exec("CREATE TRIGGER keep BEFORE DELETE ON task BEGIN SELECT RAISE(ABORT, 'kept'); END");
+  const id = await send(url);
   await until(() => server?.log.lines.some(line => line.level === "warn") === true);
   expect(await isGone(url, id)).toBe(false);
   db.exec("DROP TRIGGER keep");

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type Stream, said } from "../support/client.ts";
+import { openStream, rpc, type Stream, said, until } from "../support/client.ts";
 import { liveMemory, writeScale } from "../support/scale.ts";
 import { tempFolder } from "../support/server.ts";
 import { partsText, taskOf } from "../support/wire.ts";
@@ -59,7 +59,8 @@ test("streams that are silent cost little more than their sockets, and hear all 
   const first = await open(url, 100);
   const before = await liveMemory(url);
   const streams = await open(url, STREAMS);
-  expect((await liveMemory(url)) - before).toBeLessThan(STREAMS * LIVE_BYTES_MAX);
+  // Their logs leave memory after a while: how long that takes does not matter here.
+  await until(async () => (await liveMemory(url)) - before < STREAMS * LIVE_BYTES_MAX);
 
   const [gone, ...staying] = [...first, ...streams];
   gone?.close();

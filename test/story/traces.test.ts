@@ -171,7 +171,7 @@ it("a run after a kill is a child of the same call, and tells of the attempt bef
   const reply = await rpc(first.url, "SendMessage", asked, { traceparent: TRACEPARENT });
   const { id } = taskOf(reply.body);
   await until(() => existsSync(`${folder.path}/here`));
-  await until(() => collector.spans.some(span => span.name === "a2a send"), 20_000);
+  await until(() => collector.spans.some(span => span.name === "a2a send"));
   await first.kill();
   writeFileSync(gate, "");
   const second = await start("stayer", body, env);

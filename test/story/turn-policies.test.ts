@@ -105,16 +105,18 @@ describe("over a kill", () => {
   });
   const WORK = `
     if (task.text === "ask") return yield ctx.ask("What?");
-    await here(task.text + " " + ctx.attempt);
+    mark(task.text + " " + ctx.attempt);
+    yield ctx.text("attempt " + ctx.attempt);
     await gate(task.text);`;
 
   test("parallel tasks go on side by side", async () => {
     await on.start(WORK, { turns: "parallel" });
     const ids = [await on.begin("one", { contextId }), await on.begin("two", { contextId })];
-    await until(() => on.trail().length === 2);
+    for (const id of ids) await on.shows(id, "attempt 1");
     await on.server.kill();
     await on.start();
-    await until(() => on.trail().length === 4);
+    for (const id of ids) await on.shows(id, "attempt 2");
+    expect(on.trail().toSorted()).toEqual(["one 1", "one 2", "two 1", "two 2"]);
     on.open("one", "two");
     for (const id of ids) await on.settled(id, "completed");
   });
@@ -123,8 +125,8 @@ describe("over a kill", () => {
     await on.start(WORK);
     const asked = await on.begin("ask", { contextId });
     await on.settled(asked, "input-required");
-    await on.begin("one", { contextId });
-    await on.reached("one 1");
+    const first = await on.begin("one", { contextId });
+    await on.shows(first, "attempt 1");
     await on.begin("two", { contextId });
     await on.begin("three", { taskId: asked });
     await on.begin("four", { contextId });
@@ -138,7 +140,7 @@ describe("over a kill", () => {
   test("a context is still busy after it", async () => {
     await on.start(WORK, { turns: "reject" });
     const id = await on.begin("one", { contextId });
-    await on.reached("one 1");
+    await on.shows(id, "attempt 1");
     await on.server.kill();
     await on.start();
     expect((await on.send("two", { contextId })).error).toBeDefined();

@@ -263,7 +263,7 @@ describe("an agent that talks nonsense", () => {
         }
       });
       expect(stateOf(await send(server, "go"))).toBe("failed");
-      await until(() => cleaned, 2_000);
+      await until(() => cleaned);
     }
   });
 });

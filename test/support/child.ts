@@ -46,7 +46,7 @@ export interface Child {
 /** Resolves when the server is ready; rejects with what it said if it does not start. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
-  await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
+  await until(() => output.out.includes("\n") || hasEnded(child));
   if (hasEnded(child)) {
     const { code, signal } = await exited;
     throw new Error(`the server ended with ${code ?? signal}: ${output.err}`);
@@ -73,7 +73,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 export async function refusedChild(options: ChildOptions): Promise<Exit & { out: string; err: string }> {
   const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
   // One that does start after all must not outlive the test.
-  await until(() => output.out.includes("\n") || hasEnded(child), 30_000);
+  await until(() => output.out.includes("\n") || hasEnded(child));
   child.kill("SIGKILL");
   return { ...(await exited), out: output.out, err: output.err };
 }

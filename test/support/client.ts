@@ -139,7 +139,8 @@ export function said03(text: string, more: object = {}): object {
   return { message };
 }
 
-export async function until(condition: () => boolean | Promise<boolean>, waitMs = 10_000): Promise<void> {
+/** The limit is for tests that hang: on a busy machine everything takes its time. */
+export async function until(condition: () => boolean | Promise<boolean>, waitMs = 60_000): Promise<void> {
   const end = Date.now() + waitMs;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error("waited too long for a condition");

@@ -44,7 +44,10 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** The tree of a trace, as lines: each span two columns to the right of its parent, those of one parent by their names. */
+/**
+ * The tree of a trace, as lines: each span two columns to the right of its parent, those of one parent by their names. An
+ * append of a run has a span only if it took long: on a busy machine there may be several, and all of one parent are one line.
+ */
 export function treeOf(spans: readonly Seen[]): readonly string[] {
   const known = new Set(spans.map(span => span.spanId));
   const roots = spans.filter(span => !known.has(span.parentSpanId));
@@ -56,4 +59,6 @@ export function treeOf(spans: readonly Seen[]): readonly string[] {
 }
 
 const below = (spans: readonly Seen[]): readonly Seen[] =>
-  spans.toSorted((one, other) => one.name.localeCompare(other.name));
+  spans
+    .toSorted((one, other) => one.name.localeCompare(other.name))
+    .filter((span, i, all) => span.name !== "log append" || all[i - 1]?.name !== span.name);

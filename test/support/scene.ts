@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Child, startChild, writeAgent } from "./child.ts";
 import { openStream, rpc, type SseEvent, type Stream, said, until } from "./client.ts";
 import { tempFolder } from "./server.ts";
-import { stateOf, taskOf } from "./wire.ts";
+import { stateOf, taskOf, textOf } from "./wire.ts";
 
 const AT_ONCE = { configuration: { returnImmediately: true } };
 
@@ -26,8 +26,9 @@ export class Scene {
   }
 
   /**
-   * Starts a server with an agent of this function. In it, `mark(word)` leaves a line of the trail, `here(word)` does so
-   * when all that was said before is committed, and `gate(name)` waits until the test has opened it. Without a function: the same agent as before, where its clients look for it.
+   * Starts a server with an agent of this function. In it, `mark(word)` leaves a line of the trail and `gate(name)` waits
+   * until the test has opened it. A line of the trail says that the run came this far, not that anything is committed:
+   * `shows` waits for that. Without a function: the same agent as before, where its clients look for it.
    */
   async start(body?: string, options: object = {}): Promise<void> {
     if (body !== undefined) this.write(body, options);
@@ -51,7 +52,6 @@ export class Scene {
     const tools = `
     const { appendFileSync, existsSync } = await import("node:fs");
     const mark = word => appendFileSync(${JSON.stringify(this.#trail)}, word + "\\n");
-    const here = async word => { await sleep(30); mark(word); };
     const gate = async name => { while (!existsSync(${JSON.stringify(`${path}/`)} + name)) await sleep(5); };`;
     this.#agent = writeAgent(path, "worker", tools + body, options);
   }
@@ -86,10 +86,9 @@ export class Scene {
     for (const gate of gates) writeFileSync(join(this.#folder.path, gate), "");
   }
 
-  /** Kills the server as soon as the trail ends with this word. */
-  async killAt(word: string): Promise<void> {
-    await this.reached(word);
-    await this.server.kill();
+  /** Resolves when exactly these words of the task are committed, and so everything that its run recorded before them. */
+  shows(id: string, text: string): Promise<void> {
+    return until(async () => textOf(await this.get(id)) === text);
   }
 
   async send(

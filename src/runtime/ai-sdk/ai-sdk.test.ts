@@ -166,7 +166,9 @@ describe("an agent", () => {
     };
     const conversation = new Conversation().said("hi");
     const running = conversation.run(served(made(play)));
-    setTimeout(() => conversation.abort.abort(new Error("the run was canceled")), 30);
+    running.catch(() => {});
+    await expect.poll(() => conversation.task.artifacts.length).toBe(1);
+    conversation.abort.abort(new Error("the run was canceled"));
     await expect(running).rejects.toThrow("the run was canceled");
     await expect.poll(() => stopped).toBe(true);
   });

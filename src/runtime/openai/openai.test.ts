@@ -239,15 +239,18 @@ describe("an endpoint that does not answer", () => {
     ["any more", { idleMs: 50 }, () => silent("Well, ")],
   ])("may not be silent for too long: it does not answer %s", async (_what, patience, pieces) => {
     await serve((_text, { again }) => (again === 0 ? { pieces: pieces() } : { pieces: ["Here"] }));
-    expect(textIn(await answer("hi", { ...patience, retries: 1 }))).toBe("Here");
-    expect(server.asked).toHaveLength(2);
+    // On a busy machine the second answer may come too late as well; a later one does not.
+    expect(textIn(await answer("hi", { ...patience, retries: 20 }))).toBe("Here");
+    expect(server.asked.length).toBeGreaterThan(1);
   });
 
   test("is left alone when the task is canceled", async () => {
     await serve((_text, _asked, gone) => ({ pieces: until(gone) }));
     const conversation = new Conversation().said("hi");
     const running = conversation.run(agentWith());
-    setTimeout(() => conversation.abort.abort(new Error("the run was canceled")), 50);
+    running.catch(() => {});
+    await expect.poll(() => server.asked.length).toBe(1);
+    conversation.abort.abort(new Error("the run was canceled"));
     await expect(running).rejects.toThrow("the run was canceled");
     expect(server.asked).toHaveLength(1);
   });

@@ -189,11 +189,20 @@ describe("a program that goes wrong", () => {
 });
 
 test("standard error and the program's own notes go to the log, and not without end", async () => {
-  const { logged } = await run(`
+  const gate = join(folder, "read");
+  const conversation = new Conversation().said(`
+    const { existsSync } = await import("node:fs");
     say("log", { level: "warn", text: "careful", facts: { n: 1, taskId: "forged" } });
     console.error("x".repeat(5000));
     for (let i = 0; i < 2000; i++) console.error("line " + i);
-    await sleep(50); say("done");`);
+    while (!existsSync(${JSON.stringify(gate)})) await sleep(5);
+    say("done");`);
+  const running = conversation.run(agentWith());
+  // Standard error and the program's answers come on two ways: one may be quicker.
+  await expect.poll(() => conversation.logged.length).toBe(LIMITS.programLogLinesMax + 1);
+  writeFileSync(gate, "");
+  await running;
+  const { logged } = conversation;
   expect(logged[0]).toEqual({ text: "careful", facts: { n: 1, taskId: "task-1", from: "program" } });
   expect(logged.some(one => one.text.length === LIMITS.programLogCharsMax)).toBe(true);
   expect(logged).toHaveLength(LIMITS.programLogLinesMax + 1);
@@ -205,7 +214,7 @@ describe("a program that is canceled", () => {
   async function cancel(script: string, more: Partial<ProgramOptions> = {}) {
     const conversation = new Conversation().said(script);
     const running = conversation.run(agentWith({ graceMs: 100, ...more })).catch(error => error.message);
-    await expect.poll(() => textIn(conversation), { timeout: 10_000 }).toMatch(/\.$/);
+    await expect.poll(() => textIn(conversation)).toMatch(/\.$/);
     conversation.abort.abort(new Error("the run was canceled"));
     return { end: await running, pids: textIn(conversation).match(/\d+/g)?.map(Number) ?? [], conversation };
   }

@@ -5,22 +5,37 @@ import type { Received } from "../receiver.ts";
 import { type Done, replay } from "./caller.ts";
 
 const STEPS = 4;
+/** Words after each step. */
+const WORDS = 3;
 
-/** Each step leaves a line in a file of its own when it begins, outside of the store: who ran it, and in which process. */
+/**
+ * Each step leaves two lines in a file of its own, outside of the store: when it begins, and when its result is on record.
+ * Its words are numbered and made of the message, so that what it has said is known without asking a server.
+ */
 export const worker = (ledger: string): string => `
     const { appendFileSync } = await import("node:fs");
+    const tell = (...words) =>
+      appendFileSync(${JSON.stringify(ledger)}, [task.text, ctx.attempt, process.pid, ...words].join(" ") + "\\n");
     yield ctx.text(task.text + ":");
     for (let i = 1; i <= ${STEPS}; i++) {
+      let ran = false;
       const made = await ctx.step("step " + i, async () => {
-        appendFileSync(${JSON.stringify(ledger)}, task.text + " " + i + " " + process.pid + "\\n");
+        ran = true;
+        tell("begins", i);
         await sleep(5 * Math.random());
         return i * i;
       });
-      yield ctx.text(" " + made);
-      await sleep(20 * Math.random());
+      if (ran) tell("recorded", i);
+      for (let word = 1; word <= ${WORDS}; word++) {
+        yield ctx.text(" " + task.text + "/" + made + "." + word);
+        if (Math.random() < 0.5) await sleep(10 * Math.random());
+      }
     }`;
-const wholeText = (job: string): string =>
-  `${job}:${Array.from({ length: STEPS }, (_, i) => ` ${(i + 1) ** 2}`).join("")}`;
+const wholeText = (job: string): string => {
+  const words = (made: number): string =>
+    Array.from({ length: WORDS }, (_, i) => ` ${job}/${made}.${i + 1}`).join("");
+  return `${job}:${Array.from({ length: STEPS }, (_, i) => words((i + 1) ** 2)).join("")}`;
+};
 
 /** Every message that was answered has exactly one task, it has ended, and it says what it should. */
 export async function expectOneTaskEach(url: string, done: readonly Done[]): Promise<void> {
@@ -43,7 +58,34 @@ export async function expectOneTaskEach(url: string, done: readonly Done[]): Pro
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back.
 type Loose = any;
 
-/** What a caller put together over all connections is what the log says now: no gap, nothing twice. */
+/** What a caller has in hand, over all connections, is what the agent said: every word, in order, once. */
+export function expectAllSaid({ speaker, text, how, events, answer }: Done): void {
+  const heard = how === "send" ? [answer] : events.map(({ data }) => data.result ?? data);
+  expect({
+    speaker: speaker.name,
+    how,
+    text: heard.reduce(foldAny, ""),
+    state: stateIn(heard.at(-1)),
+  }).toEqual({ speaker: speaker.name, how, text: wholeText(text), state: "completed" });
+}
+
+/** In whichever dialect: a piece of an artifact, a whole task, or a task that tells its text as a message. */
+function foldAny(text: string, result: Loose): string {
+  const update = result.artifactUpdate ?? result;
+  if (update.artifact)
+    return fold(text, { append: update.append ?? update.artifact.append, artifact: update.artifact });
+  const task = result.task ?? result;
+  if (task.artifacts) return task.artifacts.flatMap((one: Loose) => one.parts.map(textIn)).join("");
+  return task.status?.message ? task.status.message.parts.map(textIn).join("") : text;
+}
+const textIn = (part: Loose): string => part.text;
+
+const stateIn = (result: Loose): string | undefined => {
+  const { status } = result?.task ?? result?.statusUpdate ?? result ?? {};
+  return status?.state.replace("TASK_STATE_", "").toLowerCase();
+};
+
+/** The log says the same to a caller who asks again: no gap, nothing twice. */
 export async function expectSameAgain(url: string, { speaker, text, events }: Done): Promise<void> {
   const [first, ...rest] = events as [SseEvent, ...SseEvent[]];
   const again = await Array.fromAsync(await replay(url, speaker, text, first.id));
@@ -82,25 +124,51 @@ function fold(text: string, update: Loose): string {
   return update.append ? text + words : words;
 }
 
+interface Line {
+  readonly job: string;
+  readonly attempt: number;
+  readonly pid: string;
+  readonly what: string;
+  readonly step: number;
+}
+
+function toLine(line: string): Line {
+  const [job = "", attempt, pid = "", what = "", step] = line.split(" ");
+  return { job, attempt: Number(attempt), pid, what, step: Number(step) };
+}
+
 /**
- * A step ran once, unless the process that began it ended before the step was over: then it was that process's last.
- * `anywhere`: unless it could not be put on record, so that it was begun again, by whichever process.
+ * What is promised of steps:
+ * - No attempt begins a step that an earlier attempt has on record, and no attempt begins a step twice.
+ * - A step is recorded by one attempt: another one that did it as well, because it did not know that its lease had ended,
+ *   is refused.
+ * - A step that is not on record is begun again. In one server (`nodes` is 1) that happens in another process only: the one
+ *   before was killed.
  */
-export function expectStepsOnce(ledger: string, anywhere = false): void {
-  const runs = new Map<string, { step: number; pid: string }[]>();
-  for (const line of ledger.trim().split("\n")) {
-    const [job, step, pid] = line.split(" ") as [string, string, string];
-    runs.set(job, [...(runs.get(job) ?? []), { step: Number(step), pid }]);
-  }
-  for (const [job, steps] of runs) {
-    const kept = steps.filter(({ step, pid }, i) => {
-      const next = steps[i + 1];
-      const cutOff = next !== undefined && (anywhere || next.pid !== pid) && next.step === step;
-      return !cutOff;
-    });
-    expect({ job, steps: kept.map(({ step }) => step) }).toEqual({
+export function expectStepsOnce(ledger: string, nodes = 1): void {
+  const lines = ledger.trim().split("\n").map(toLine);
+  for (const [job, all] of Map.groupBy(lines, line => line.job)) {
+    const begun = all.filter(line => line.what === "begins");
+    const recorded = all.filter(line => line.what === "recorded");
+    const isRepeated = ({ step, attempt }: Line): boolean =>
+      recorded.some(one => one.step === step && one.attempt < attempt);
+    expect({
+      job,
+      steps: [...new Set(begun.map(line => line.step))].toSorted(),
+      afterRecord: begun.filter(isRepeated),
+      twiceInAttempt: doubles(begun, ({ step, attempt }) => `${step} ${attempt}`),
+      twiceInProcess: nodes === 1 ? doubles(begun, ({ step, pid }) => `${step} ${pid}`) : [],
+      recordedTwice: doubles(recorded, ({ step }) => `${step}`),
+    }).toEqual({
       job,
       steps: Array.from({ length: STEPS }, (_, i) => i + 1),
+      afterRecord: [],
+      twiceInAttempt: [],
+      twiceInProcess: [],
+      recordedTwice: [],
     });
   }
 }
+
+const doubles = (lines: readonly Line[], key: (line: Line) => string): readonly Line[] =>
+  [...Map.groupBy(lines, key).values()].filter(same => same.length > 1).flat();
