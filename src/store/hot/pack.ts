@@ -13,25 +13,28 @@ export interface Packing {
   packedAt: number;
 }
 
-/** Adds an event, or throws and changes nothing. Text of one artifact and one time is added to the entry before. */
+/** Adds an event, or throws and changes nothing. */
 export function pack(to: Packing, step: Step): void {
-  let words: string | null;
-  let id: string | null;
-  let json = "";
   try {
-    words = wordsIn(step);
-    id = words === null ? null : wordsOf(step.event as TaskEvent);
-    if (words === null) json = JSON.stringify(step.event);
+    add(to, step);
   } catch (cause) {
     throw new Fault("internal", "This event cannot be recorded", { taskId: step.taskId }, cause);
   }
+}
+
+/** Text of one artifact and one time is added to the entry before. */
+function add(to: Packing, step: Step): void {
+  const words = wordsIn(step);
+  const id = words === null ? null : wordsOf(step.event as TaskEvent);
   if (words !== null && id === to.wordsId && step.at === to.packedAt) {
     to.packed += `,${words}`;
     return;
   }
   const before = to.packed === "" ? "[" : to.wordsId === null ? `${to.packed},` : `${to.packed}],`;
   to.packed =
-    words === null ? `${before}[${step.at},${json}]` : `${before}[${step.at},${JSON.stringify(id)},${words}`;
+    words === null
+      ? `${before}[${step.at},${JSON.stringify(step.event)}]`
+      : `${before}[${step.at},${JSON.stringify(id)},${words}`;
   to.wordsId = id;
   to.packedAt = step.at;
 }
