@@ -78,6 +78,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
       node,
       telemetry,
       store,
+      commits: storage.commits,
       bus,
       newId,
       keys,
