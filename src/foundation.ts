@@ -81,6 +81,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
       node,
       telemetry,
       store,
+      commits: storage.commits,
       bus,
       newId,
       keys,

@@ -1,6 +1,6 @@
 /** What whoever runs the server asks of it, and at which door it is answered. */
 import { onlyAdmin } from "./auth/admin.ts";
-import { createHealth, healthPaths } from "./health/index.ts";
+import { type CommitState, createHealth, healthPaths } from "./health/index.ts";
 import type { Catalog, Dialect, Guard, Log, Own, Store } from "./ports.ts";
 import type { Telemetry } from "./telemetry/index.ts";
 import { type LevelSwitch, levelRoutes } from "./telemetry/level.ts";
@@ -11,6 +11,7 @@ export interface OperateParts {
   readonly telemetry: Telemetry;
   readonly levels: LevelSwitch | undefined;
   readonly store: Store;
+  readonly commits: CommitState;
   readonly guard: Guard;
   readonly catalog: Catalog;
   readonly dialects: readonly Dialect[];
@@ -61,8 +62,12 @@ function healthRoutes(parts: OperateParts): readonly Own[] {
     isOpen: parts.isOpen,
     isRunning: () => parts.runner()?.isAlive === true,
     checkStore: () => store.upkeep.check(),
+    commits: parts.commits,
     now: parts.now,
-    onTrouble: error => log.error({ err: error }, "the store cannot write: this server is not ready"),
+    onTrouble: error =>
+      error === undefined
+        ? log.error({}, "a commit failed: this server is not ready")
+        : log.error({ err: error }, "the store cannot write: this server is not ready"),
     info: () => ({
       name: "dragoman",
       version: parts.version(),

@@ -1,6 +1,7 @@
 /** Where everything is kept, as the settings say it: in memory, in a folder, or in a database that many nodes share. */
 import { createLocalBus } from "./bus/local.ts";
 import type { RemoteBus } from "./bus/remote.ts";
+import { type CommitState, watchCommits } from "./health/index.ts";
 import { runQuotaOf } from "./limits/index.ts";
 import { LIMITS, type Quotas, type Scope, type TaskId } from "./model/index.ts";
 import { StartRefusal } from "./operate.ts";
@@ -35,6 +36,7 @@ export interface StorageParts {
 export interface Storage {
   readonly store: Store;
   readonly bus: Bus;
+  readonly commits: CommitState;
   openTokens(): Promise<TokenBook>;
   /** The keys that all nodes share, made the first time; undefined: this one is alone, and keeps its keys itself. */
   sharedKeys(make: () => string): Promise<string | undefined>;
@@ -69,7 +71,8 @@ function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
 async function openAlone(parts: StorageParts): Promise<Storage> {
   const { settings, clock, telemetry } = parts;
   const bus = createLocalBus();
-  const inner = { ...storeParts(parts, bus), commits: telemetry.commits };
+  const commits = watchCommits(telemetry.commits);
+  const inner = { ...storeParts(parts, bus), commits };
   const inMemory = settings.data === ":memory:";
   const store = telemetry.store(
     inMemory ? createMemoryStore(inner) : createSqliteStore({ ...inner, folder: settings.data }),
@@ -77,6 +80,7 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
   return {
     store,
     bus,
+    commits,
     openTokens: async () =>
       inMemory ? createMemoryTokenBook() : createSqliteTokenBook({ folder: settings.data, now: clock.now }),
     sharedKeys: async () => undefined,
@@ -97,6 +101,7 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
     () => import("./store/postgres/index.ts"),
   );
   const url = settings.data;
+  const commits = watchCommits(telemetry.commits);
   // The store rings, and what other nodes ring for it must know at once: each needs the other.
   const bell: { bus?: RemoteBus } = {};
   const ring = { ring: (topic: string) => bell.bus?.ring(topic) } as Bus;
@@ -109,7 +114,7 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
     node,
     connectionsMax: settings.databaseConnectionsMax,
     statementMs: LIMITS.statementMs,
-    commits: telemetry.commits,
+    commits,
     log,
   });
   const bus = await openBell(parts, inner).catch(async error => {
@@ -124,6 +129,7 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
   return {
     store,
     bus,
+    commits,
     openTokens: () => createPostgresTokenBook({ url, now: clock.now, log }),
     sharedKeys: make => inner.sharedKeys(make),
     async close() {

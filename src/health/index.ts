@@ -1,4 +1,7 @@
 import type { Own, OwnReply } from "../ports.ts";
+import type { CommitState } from "./commits.ts";
+
+export { type CommitState, watchCommits } from "./commits.ts";
 
 export interface HealthParts {
   /** Before the paths. */
@@ -7,12 +10,13 @@ export interface HealthParts {
   readonly isOpen: () => boolean;
   /** Whether due tasks are taken. */
   readonly isRunning: () => boolean;
-  /** Rejects if the store cannot write. */
+  /** Writes a commit that changes nothing; rejects if the store cannot write. */
   readonly checkStore: () => Promise<void>;
+  readonly commits: CommitState;
   readonly now: () => number;
   /** What everybody may know. */
   readonly info: () => object;
-  /** Told when the store can no longer write, once. */
+  /** Told when the store can no longer write, once; undefined: it can, but a commit failed. */
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -21,11 +25,11 @@ const CHECK_MS = 1_000;
 
 /** Whether the process is there, whether it can take work, and what it is. */
 export function createHealth(parts: HealthParts): readonly Own[] {
-  const isStoreFine = createStoreCheck(parts);
+  const storeState = createStoreCheck(parts);
 
   async function ready(): Promise<OwnReply> {
     const checks = {
-      store: (await isStoreFine()) ? "ok" : "cannot write",
+      store: await storeState(),
       runner: parts.isRunning() ? "ok" : "not running",
       open: parts.isOpen() ? "ok" : "stopping",
     };
@@ -44,19 +48,31 @@ export function createHealth(parts: HealthParts): readonly Own[] {
 export const healthPaths = (prefix: string) =>
   [`${prefix}/livez`, `${prefix}/readyz`, `${prefix}/info`] as const;
 
-function createStoreCheck({ checkStore, now, onTrouble }: HealthParts): () => Promise<boolean> {
-  let last: Promise<boolean> | undefined;
+type StoreState = "ok" | "cannot write" | "a commit failed";
+
+/**
+ * A commit that failed is told at least once, unless a later one succeeded. Then the commit that changes nothing decides:
+ * a server that gets no calls because it is not ready has no other commits that could succeed.
+ */
+function createStoreCheck(parts: HealthParts): () => Promise<StoreState> {
+  const { checkStore, commits, now, onTrouble } = parts;
+  let last: Promise<StoreState> | undefined;
   let at = 0;
-  let wasFine = true;
-  async function look(): Promise<boolean> {
+  let state: StoreState = "ok";
+  async function look(): Promise<StoreState> {
+    const { failing } = commits;
+    // Set again by a commit that fails meanwhile.
+    commits.failing = false;
+    const before = state;
     try {
       await checkStore();
-      wasFine = true;
+      state = failing ? "a commit failed" : "ok";
+      if (failing && before === "ok") onTrouble(undefined);
     } catch (error) {
-      if (wasFine) onTrouble(error);
-      wasFine = false;
+      state = "cannot write";
+      if (before === "ok") onTrouble(error);
     }
-    return wasFine;
+    return state;
   }
   return () => {
     if (!last || now() - at >= CHECK_MS) {

@@ -1,8 +1,18 @@
 /** Calls of tools to operations of ours: what holds for every caller holds here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import {
-  Fault,
+  bad,
+  checkJson,
   isObject,
+  member,
+  needId,
+  readContextId,
+  readTaskId,
+  readText,
+} from "../dialect/read.ts";
+import {
+  defined,
+  Fault,
   isSettled,
   type Json,
   type JsonObject,
@@ -24,6 +34,7 @@ import type {
   Core,
   Guard,
   Headers,
+  Log,
   Operation,
   Principal,
   Send,
@@ -40,6 +51,7 @@ export interface CallsParts {
   /** undefined: nobody watches. */
   readonly watch: Watch | undefined;
   readonly mcpWaitMs: number;
+  readonly log: Log;
 }
 
 /** One call of one caller. */
@@ -126,8 +138,22 @@ export function createCalls(parts: CallsParts) {
     return say(visit, agent, tool, input);
   }
 
+  /** Only faults are meant for callers: the message of any other error stays in the log. */
+  function refused(error: unknown): Error {
+    const fault = toFault(error);
+    if (fault.code === "internal" || fault.cause)
+      parts.log.error({ err: fault.cause ?? fault, method: CALL, dialect: "mcp" }, "a call over MCP failed");
+    return new Error(fault.message);
+  }
+
   return {
-    list: (visit: Visit) => toTools(agentsFor(visit)),
+    list(visit: Visit) {
+      try {
+        return toTools(agentsFor(visit));
+      } catch (error) {
+        throw refused(error);
+      }
+    },
     /** What is wrong with a call is told to who made it: it may do better. */
     async call(visit: Visit, tool: string, input: JsonObject): Promise<CallToolResult> {
       const called = { transport: "mcp", headers: visit.headers, method: CALL, params: input } as const;
@@ -135,9 +161,11 @@ export function createCalls(parts: CallsParts) {
       try {
         return await use({ ...visit, watched }, tool, input);
       } catch (error) {
-        watched?.refused(toFault(error));
-        if (error instanceof Fault && error.code !== "internal") return toError(error.message);
-        throw error;
+        const fault = toFault(error);
+        watched?.refused(fault);
+        const told = refused(fault);
+        if (fault.code === "internal") throw told;
+        return toError(fault.code === "invalid-params" ? `Invalid params: ${fault.message}` : fault.message);
       } finally {
         watched?.ended();
       }
@@ -175,33 +203,28 @@ function wordsOf({ event, taskId }: Step): string {
   return event?.type === "started" ? `The task ${taskId} has begun. ` : "";
 }
 
-function readSend({ message, data, task, context }: JsonObject): Send {
+/** The readers of the dialects: no transport takes what another refuses. */
+function readSend(input: JsonObject): Send {
   const parts: Part[] = [];
-  if (isText(message)) parts.push({ kind: "text", text: message });
-  if (data !== undefined && data !== null) parts.push({ kind: "data", data });
-  if (parts.length === 0)
-    throw new Fault("invalid-params", "Say something: give a message, or data", { field: "message" });
-  return {
+  const text = readText(input, "message", "");
+  if (text) parts.push({ kind: "text", text });
+  const data = member(input, "data");
+  if (data !== undefined) {
+    checkJson(data, "data");
+    parts.push({ kind: "data", data });
+  }
+  if (parts.length === 0) throw bad("message", "is missing: give a message, or data");
+  return defined<Send>({
     origin: "v1",
     message: { role: "user", parts },
     shown: true,
     extensions: [],
-    ...(isText(task) && { taskId: checkId(task, "task") as TaskId }),
-    ...(isText(context) && { contextId: checkId(context, "context") as NonNullable<Send["contextId"]> }),
-  };
+    taskId: readTaskId(input, "task", ""),
+    contextId: readContextId(input, "context", ""),
+  });
 }
 
-function readTask({ task }: JsonObject): TaskId {
-  if (!isText(task)) throw new Fault("invalid-params", "Give the handle of a task", { field: "task" });
-  return checkId(task, "task") as TaskId;
-}
-
-const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
-
-function checkId(id: string, field: string): string {
-  if (id.length <= LIMITS.idCharsMax && id.isWellFormed()) return id;
-  throw new Fault("invalid-params", `${field} has at most ${LIMITS.idCharsMax} characters`, { field });
-}
+const readTask = (input: JsonObject): TaskId => needId(input, "task", "") as TaskId;
 
 export const toInput = (given: unknown): JsonObject =>
   isObject(given as Json | undefined) ? (given as JsonObject) : {};

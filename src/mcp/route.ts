@@ -7,7 +7,6 @@ import { type CallsParts, createCalls, toInput, type Visit } from "./calls.ts";
 export interface McpRouteParts extends CallsParts {
   readonly version: () => string;
   readonly bodyBytesMax: number;
-  readonly log: Log;
 }
 
 export interface McpRoute {

@@ -28,6 +28,8 @@ export const LIMITS = {
   eventsMax: 1_000_000,
   /** Bytes of text and data that one agent event may carry: what a client's event parser takes (the official one 4 MiB). */
   eventBytesMax: 4 * 1024 * 1024,
+  /** Nesting of one agent event or note: more than a framework's own objects have, far less than a stack holds. */
+  eventDepthMax: 256,
   /** Events read at once by a reader of a log: one write to a socket. */
   readMax: 256,
   /** How often a reader asks a store that cannot be read now, before it gives up. */

@@ -47,7 +47,7 @@ export function toNoted(note: Note): { readonly event: TaskEvent; readonly bytes
   if (typeof name !== "string" || name.length > LIMITS.idCharsMax)
     throw new BadAgentEvent(`the name of a ${kind} has at most ${LIMITS.idCharsMax} characters`);
   const text = toText(value);
-  const copy: Note = { kind, name, nth, value: JSON.parse(text) as Json };
+  const copy: Note = { kind, name, nth, value: toCopy(text) as Json };
   return { event: { type: "noted", note: threw ? { ...copy, threw } : copy }, bytes: text.length };
 }
 
@@ -78,6 +78,7 @@ function isPlainWords(event: AgentEvent): boolean {
 function isPlainArtifact(artifact: Artifact): boolean {
   if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "" || hasOwnJson(artifact))
     return false;
+  if (artifact.artifactId.length > LIMITS.idCharsMax) return false;
   const { name, description, metadata, extensions } = artifact;
   if (description !== undefined || metadata !== undefined || extensions !== undefined) return false;
   return name === undefined || typeof name === "string";
@@ -100,7 +101,22 @@ function toJson(value: unknown): unknown {
     throw new BadAgentEvent(
       `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
     );
-  return JSON.parse(text);
+  return toCopy(text);
+}
+
+function toCopy(text: string): unknown {
+  const copy: unknown = JSON.parse(text);
+  if (isDeeper(copy, LIMITS.eventDepthMax))
+    throw new BadAgentEvent(`what it said is nested deeper than ${LIMITS.eventDepthMax} levels`);
+  return copy;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some(inner => isDeeper(inner, levels - 1));
+  for (const name in value) if (isDeeper((value as Loose)[name], levels - 1)) return true;
+  return false;
 }
 
 function toText(value: unknown): string {
@@ -213,11 +229,24 @@ function checkOptional(value: Loose, whose: string, checks: Readonly<Record<stri
 }
 
 function readUsage(usage: unknown): Record<string, number> {
-  const counters = isRecord(usage) ? Object.entries(usage) : [["usage", usage]];
-  for (const [name, count] of counters)
-    if (typeof count !== "number") throw new BadAgentEvent(`the counter ${name} must be a number`);
+  if (!isRecord(usage)) throw new BadAgentEvent("usage is an object of counters, which are numbers");
+  const counters = Object.entries(usage);
+  if (counters.length > LIMITS.listEntriesMax)
+    throw new BadAgentEvent(`usage has at most ${LIMITS.listEntriesMax} counters at once`);
+  for (const [name, count] of counters) {
+    if (!isCounter(name))
+      throw new BadAgentEvent(
+        `the name of a counter has 1 to ${LIMITS.idCharsMax} characters, without control characters`,
+      );
+    if (typeof count !== "number" || Math.abs(count) > Number.MAX_SAFE_INTEGER)
+      throw new BadAgentEvent(`the counter ${name} must be a number up to ${Number.MAX_SAFE_INTEGER}`);
+  }
   return usage as Record<string, number>;
 }
+
+/** It becomes a key of a row. */
+const isCounter = (name: string): boolean =>
+  name !== "" && name.length <= LIMITS.idCharsMax && name.isWellFormed() && !/\p{Cc}/u.test(name);
 
 function describe(value: unknown): string {
   if (value === null || typeof value !== "object") return String(value);

@@ -1,7 +1,11 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent.ts";
 import { rpc, said, until } from "../support/client.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { createTinyDisk } from "../support/tiny-disk.ts";
 
 let server: TestServer | undefined;
@@ -82,4 +86,76 @@ describe("health", () => {
       disk.remove();
     }
   });
+
+  /** Lets commits fail that make a task, and no others: a commit that changes nothing still succeeds. */
+  type Jam = { readonly data: string; set(on: boolean): Promise<void>; end(): Promise<void> };
+
+  function jamSqlite(): Jam {
+    const folder = tempFolder();
+    return {
+      data: folder.path,
+      async set(on) {
+        const db = new DatabaseSync(join(folder.path, "dragoman.db"), { timeout: 5_000 });
+        db.exec(
+          on
+            ? "CREATE TRIGGER jam BEFORE INSERT ON task BEGIN SELECT RAISE(ABORT, 'jammed'); END"
+            : "DROP TRIGGER jam",
+        );
+        db.close();
+      },
+      end: async () => folder.remove(),
+    };
+  }
+
+  async function jamPostgres(): Promise<Jam> {
+    const postgres = await startPostgres();
+    const data = await postgres.createDatabase();
+    return {
+      data,
+      async set(on) {
+        const client = new pg.Client(data);
+        await client.connect();
+        await client.query(
+          on
+            ? "CREATE FUNCTION jam() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'jammed'; END $$; " +
+                "CREATE TRIGGER jam BEFORE INSERT ON task EXECUTE FUNCTION jam()"
+            : "DROP TRIGGER jam ON task",
+        );
+        await client.end();
+      },
+      end: () => postgres.stop(),
+    };
+  }
+
+  it.each(["SQLite", "Postgres"])(
+    "a server whose commits fail is not ready, until they succeed (%s)",
+    async kind => {
+      const jam = kind === "SQLite" ? jamSqlite() : await jamPostgres();
+      try {
+        const on = await serve([ECHO], { data: jam.data });
+        server = on;
+        const send = async () => (await rpc(on.url, "SendMessage", said("a"))).status;
+        expect(await send()).toBe(200);
+        await jam.set(true);
+        const failing = { status: 503, body: { checks: { store: "a commit failed" } } };
+        for (let i = 0; i < 2; i++) {
+          expect(await send()).toBe(503);
+          let told = await get(`${on.url}/readyz`);
+          await until(async () => (told = await get(`${on.url}/readyz`)).status === 503);
+          expect(told).toMatchObject(failing);
+          // No other commit comes: the one that changes nothing is enough to be asked again.
+          await until(async () => (await get(`${on.url}/readyz`)).status === 200);
+        }
+        expect(await send()).toBe(503);
+        await jam.set(false);
+        expect(await send()).toBe(200);
+        await until(async () => (await get(`${on.url}/readyz`)).status === 200);
+        expect(on.log.lines.filter(line => /not ready/.test(line.text)).length).toBeGreaterThan(0);
+        await on.stop();
+        server = undefined;
+      } finally {
+        await jam.end();
+      }
+    },
+  );
 });

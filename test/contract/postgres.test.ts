@@ -10,6 +10,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
+import { packingContract } from "./packing.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -94,6 +95,7 @@ upkeepContract("Postgres", database);
 shelfContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
+packingContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();
   return {

@@ -5,6 +5,7 @@ import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
+import { packingContract } from "./packing.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -43,6 +44,7 @@ upkeepContract("memory", memory);
 shelfContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
+packingContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -53,3 +55,4 @@ upkeepContract("SQLite", () => sqlite("process"));
 shelfContract("SQLite", () => sqlite("process"));
 quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
+packingContract("SQLite", () => sqlite("process"));

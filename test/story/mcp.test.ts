@@ -189,9 +189,9 @@ it("what is wrong with a call is told to who made it", async () => {
   await start();
   const client = await connect();
   const wrong: readonly (readonly [string, object, RegExp])[] = [
-    ["worker", {}, /^Say something: give a message, or data$/],
+    ["worker", {}, /^Invalid params: message is missing: give a message, or data$/],
     ["worker", { message: "x", task: "nope" }, /^There is no task with this id$/],
-    ["get_task", {}, /^Give the handle of a task$/],
+    ["get_task", {}, /^Invalid params: task is required and must be a non-empty string$/],
     ["nobody", { message: "x" }, /^There is no tool "nobody" here$/],
     ["worker", { message: "fail" }, /^It is broken$/],
   ];

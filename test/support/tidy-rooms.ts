@@ -139,7 +139,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   peer: { rooms: [] },
   // The Model Context Protocol, both ways.
   mcp: {
-    rooms: ["model", "ports", "peer"],
+    // The readers of the dialects: what comes in as a call of a tool is checked as everywhere else.
+    rooms: ["model", "ports", "peer", "dialect"],
     libraries: [
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/client/stdio",

@@ -18,6 +18,7 @@ import {
 } from "../../src/model/index.ts";
 import type { AgentEvent, AuthWays, Log, OwnShelf, Turn } from "../../src/ports.ts";
 import { functionRuntime } from "../../src/runtime/function.ts";
+import { toShelved } from "../../src/store/hot/shelf.ts";
 import { createShelves } from "../../src/store/memory/shelf.ts";
 
 const CONTEXT = "context-1" as ContextId;
@@ -30,7 +31,8 @@ function createTestShelf(): OwnShelf {
   return {
     get: async key => shelves.list(place, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
     list: async range => shelves.list(place, range),
-    put: async changes => shelves.put({ place, changes }),
+    put: async changes =>
+      shelves.put({ place, changes: changes.map(one => ({ key: one.key, text: toShelved(one) })) }),
   };
 }
 

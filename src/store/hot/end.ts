@@ -11,10 +11,11 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
+import { type Packing, pack } from "./pack.ts";
 import { HotStep } from "./step.ts";
 
 /** The end of a log: how the task stands there, and the newest events. */
-export interface LogEnd {
+export interface LogEnd extends Packing {
   readonly taskId: TaskId;
   /** After the newest event, but for artifacts that are not yet folded in; null: nothing is recorded. */
   task: Task | null;
@@ -42,17 +43,18 @@ export function checkRoom(seq: number, events: readonly TaskEvent[]): void {
     throw new Fault("too-large", `A task has at most ${LIMITS.eventsMax} events`);
 }
 
-/** Puts the events at the hot end of a log; if the lifecycle refuses one, none of them. */
+/** Puts the events at the hot end of a log; if the lifecycle refuses one, or one cannot be packed, none of them. */
 export function extend(entry: LogEnd, events: readonly TaskEvent[], at: number): void {
-  const { task, last, seq } = entry;
-  for (const event of events) {
-    if (accepts(entry.task, event)) extendByOne(entry, event, at);
-    else {
-      const refusal = refused(entry.taskId, entry.task, event);
-      entry.steps.length -= entry.seq - seq;
-      Object.assign(entry, { task, last, seq });
-      throw refusal;
+  const { task, last, seq, packed, wordsId, packedAt } = entry;
+  try {
+    for (const event of events) {
+      if (!accepts(entry.task, event)) throw refused(entry.taskId, entry.task, event);
+      extendByOne(entry, event, at);
     }
+  } catch (error) {
+    entry.steps.length -= entry.seq - seq;
+    Object.assign(entry, { task, last, seq, packed, wordsId, packedAt });
+    throw error;
   }
 }
 
@@ -61,8 +63,10 @@ function extendByOne(entry: LogEnd, event: TaskEvent, at: number): void {
   // Artifacts move nothing that a writer is checked against: they are folded when somebody looks, or at the commit.
   const lazy = event.type === "artifact";
   if (!lazy) entry.task = apply(entry.last?.task ?? entry.task, { seq, at, event });
-  entry.last = new HotStep(seq, at, event, entry.last ?? entry.task, lazy ? null : entry.task);
-  entry.steps.push(entry.last);
+  const step = new HotStep(seq, at, event, entry.last ?? entry.task, lazy ? null : entry.task);
+  pack(entry, step);
+  entry.last = step;
+  entry.steps.push(step);
   entry.seq = seq;
 }
 
@@ -79,6 +83,18 @@ export function wantsSnapshot(
 ): boolean {
   const since = entry.seq - entry.snapshotSeq;
   return since >= (isTerminal(task.status.state) ? LONG : Math.max(LONG, entry.snapshotSeq));
+}
+
+/**
+ * The folded task as text. Its events are recorded anyway: where the text cannot be made, for example because it would be
+ * longer than any string, the commit goes on without it.
+ */
+export function snapshotText(task: Task): string | null {
+  try {
+    return JSON.stringify(task);
+  } catch {
+    return null;
+  }
 }
 
 function refused(taskId: TaskId, task: Task | null, event: TaskEvent): Fault {

@@ -1,9 +1,10 @@
 import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
 import type { NewName, Unfinished } from "./journal.ts";
+import type { Packing } from "./pack.ts";
 import type { HotStep } from "./step.ts";
 
 /** One task in memory: how it stands, and the hot end of its log. */
-export interface Entry {
+export interface Entry extends Packing {
   readonly taskId: TaskId;
   readonly scope: Scope;
   /** After the newest event, committed or not, but for artifacts that are not yet folded in; null: nothing is recorded. */
@@ -67,6 +68,9 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     rests: false,
     wanted: false,
     bytes: 0,
+    packed: "",
+    wordsId: null,
+    packedAt: 0,
   };
 }
 

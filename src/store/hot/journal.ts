@@ -5,7 +5,6 @@ import type {
   Name,
   Named,
   Shelf,
-  ShelfChange,
   ShelfPlace,
   Shelved,
   UsageQuery,
@@ -44,10 +43,10 @@ export interface Journal {
   close(): void;
 }
 
-/** What one commit puts on a shelf. */
+/** What one commit puts on a shelf: values are JSON already; undefined: the key goes. */
 export interface Put {
   readonly place: ShelfPlace;
-  readonly changes: readonly ShelfChange[];
+  readonly changes: readonly { readonly key: string; readonly text: string | undefined }[];
 }
 
 /** What one commit makes of a push config; null: it goes. Of a task that is not there, nothing is kept. */
@@ -98,6 +97,8 @@ export interface Change {
   readonly scope: Scope;
   readonly task: Task;
   readonly steps: readonly Step[];
+  /** The events of the steps, packed. */
+  readonly events: string;
   readonly isNew: boolean;
   /** Store-wide, ascending: set when the status moved in this change, so that lists have one order. */
   readonly rev: number | null;
@@ -105,10 +106,8 @@ export interface Change {
   readonly arrived: number | null;
   /** Names that callers gave in it; the writer has seen that they are free. */
   readonly names: readonly NewName[];
-  /** Whether to keep the folded task beside the events. */
-  readonly snapshot: boolean;
-  /** Set by the journal: how much it wrote, so that the hot end can be bounded. */
-  bytes: number;
+  /** The folded task, to be kept beside the events; null: it is not kept. */
+  readonly snapshot: string | null;
 }
 
 /** A list is read in order of revision, as it was when its first page was made. */

@@ -14,15 +14,25 @@ export function createShelf(journal: Journal, writer: Writer): Shelf {
       return journal.shelved(place, range);
     },
     async put(place, changes) {
-      for (const change of changes) checkShelved(change);
-      if (changes.length > 0) await writer.put({ place, changes });
+      const texts = changes.map(change => ({ key: change.key, text: toShelved(change) }));
+      if (texts.length > 0) await writer.put({ place, changes: texts });
     },
   };
 }
 
-export function checkShelved({ key, value }: ShelfChange): void {
-  if (key === "" || key.length > LIMITS.shelfKeyCharsMax || key.includes("\0"))
-    throw new Fault("too-large", `A key on a shelf has 1 to ${LIMITS.shelfKeyCharsMax} characters`);
-  if (value !== undefined && JSON.stringify(value).length > LIMITS.shelfValueBytesMax)
-    throw new Fault("too-large", `A value on a shelf has at most ${LIMITS.shelfValueBytesMax} characters`);
+/** The JSON of a value, made before any commit; undefined: the key goes. */
+export function toShelved({ key, value }: ShelfChange): string | undefined {
+  if (key === "" || key.length > LIMITS.shelfKeyCharsMax || key.includes("\0") || !key.isWellFormed())
+    throw new Fault(
+      "too-large",
+      `A key on a shelf has 1 to ${LIMITS.shelfKeyCharsMax} characters, which are well-formed Unicode without NUL`,
+    );
+  if (value === undefined) return undefined;
+  const text = JSON.stringify(value);
+  if (text === undefined || text.length > LIMITS.shelfValueBytesMax)
+    throw new Fault(
+      "too-large",
+      `A value on a shelf is JSON of at most ${LIMITS.shelfValueBytesMax} characters`,
+    );
+  return text;
 }

@@ -2,9 +2,10 @@ import { Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.
 import type { CommitWatch } from "../../ports.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
-import { checkRoom, extend, hasArrived, wantsSnapshot } from "./end.ts";
+import { checkRoom, extend, hasArrived, snapshotText, wantsSnapshot } from "./end.ts";
 import { type Entry, NO_NAMES } from "./entry.ts";
 import type { Change, Journal, PushChange, Put } from "./journal.ts";
+import { packedText } from "./pack.ts";
 import type { HotStep } from "./step.ts";
 
 export interface WriterParts {
@@ -40,6 +41,9 @@ function countSteps(changes: readonly Change[]): number {
   for (const { steps } of changes) count += steps.length;
   return count;
 }
+
+/** Roughly what a change weighs in memory, so that the hot end can be bounded. */
+const weightOf = ({ events, snapshot }: Change): number => 2 * events.length + (snapshot?.length ?? 0) + 500;
 
 export function createWriter(parts: WriterParts): Writer {
   const { journal, cache } = parts;
@@ -115,12 +119,12 @@ export function createWriter(parts: WriterParts): Writer {
       scope: entry.scope,
       task,
       steps: entry.steps.slice(entry.committed - entry.seq),
+      events: packedText(entry),
       isNew: entry.committed === 0,
       rev: entry.rev,
       arrived: entry.arrived,
       names: entry.names,
-      snapshot: entry.rev !== null && wantsSnapshot(entry, task),
-      bytes: 0,
+      snapshot: entry.rev !== null && wantsSnapshot(entry, task) ? snapshotText(task) : null,
     };
   }
 
@@ -129,10 +133,12 @@ export function createWriter(parts: WriterParts): Writer {
     entry.rev = null;
     entry.arrived = null;
     entry.names = NO_NAMES;
+    entry.packed = "";
+    entry.wordsId = null;
     entry.committed = entry.seq;
     entry.visible = change.task;
-    if (change.snapshot) entry.snapshotSeq = entry.seq;
-    cache.committed(entry, change.bytes);
+    if (change.snapshot !== null) entry.snapshotSeq = entry.seq;
+    cache.committed(entry, weightOf(change));
     if (!parts.isRunning(entry.taskId)) cache.rest(entry);
   }
 

@@ -58,7 +58,6 @@ export function createMemoryJournal(): Journal {
       names.set(keyOf(one.scope, one.task.agent, { kind, name }), { ...named, taskId: one.task.id });
     }
     if (change.rev !== null) one.revs.push(change.rev);
-    change.bytes = 100 * change.steps.length;
   }
 
   function begin({ scope, task }: Change): Kept {

@@ -22,9 +22,9 @@ export function createShelves() {
       const at = keyOf(place);
       const shelf = shelves.get(at) ?? new Map<string, Json>();
       shelves.set(at, shelf);
-      for (const { key, value } of changes)
-        if (value === undefined) shelf.delete(key);
-        else shelf.set(key, structuredClone(value));
+      for (const { key, text } of changes)
+        if (text === undefined) shelf.delete(key);
+        else shelf.set(key, JSON.parse(text) as Json);
     },
     clear: (place: ShelfPlace): void => void shelves.delete(keyOf(place)),
   };

@@ -9,11 +9,11 @@ import {
   type TaskId,
 } from "../../model/index.ts";
 import type { Expected, NewDelivery, Run } from "../../ports.ts";
-import { checkRoom, extend, hasArrived, type LogEnd, wantsSnapshot } from "../hot/end.ts";
+import { checkRoom, extend, hasArrived, type LogEnd, snapshotText, wantsSnapshot } from "../hot/end.ts";
 import type { NewName } from "../hot/journal.ts";
 import { namesIn } from "../hot/names.ts";
+import { packedText } from "../hot/pack.ts";
 import type { HotStep } from "../hot/step.ts";
-import { pack } from "../rows/pack.ts";
 import type { Known } from "./known.ts";
 
 /** An append that waits to be written. */
@@ -75,6 +75,9 @@ export function toDraft(
     last: known?.steps.at(-1) ?? null,
     seq: known?.seq ?? 0,
     steps: [],
+    packed: "",
+    wordsId: null,
+    packedAt: 0,
   };
   const draft: Draft = {
     scope,
@@ -165,9 +168,9 @@ export function toSheet(draft: Draft, owner: number): Sheet {
     owner,
     task,
     steps,
-    events: pack(steps),
+    events: packedText(end),
     moved,
-    snapshot: moved && wantsSnapshot({ seq: end.seq, snapshotSeq }, task) ? JSON.stringify(task) : null,
+    snapshot: moved && wantsSnapshot({ seq: end.seq, snapshotSeq }, task) ? snapshotText(task) : null,
     freed: draft.moved && (isSettled(task.status.state) || task.status.state === "submitted"),
   };
 }

@@ -1,6 +1,6 @@
 import type { Json } from "../../model/index.ts";
 import type { Shelf, Shelved } from "../../ports.ts";
-import { checkShelved } from "../hot/shelf.ts";
+import { toShelved } from "../hot/shelf.ts";
 import type { Database } from "./database.ts";
 import type { Owners } from "./owners.ts";
 
@@ -28,15 +28,13 @@ export function createShelf(db: Database, owners: Owners): Shelf {
       return found?.key === key ? found.value : undefined;
     },
     async put({ scope, agent, shelf }, changes) {
-      for (const change of changes) checkShelved(change);
       if (changes.length === 0) return;
+      const texts = changes.map(change => [change.key, toShelved(change)] as const);
       const owner = await owners.idOf(scope, agent);
       // Of several values under one key the last one counts. In one order for all, so that nobody waits in a circle.
-      const last = [...new Map(changes.map(one => [one.key, one.value]))].sort(([a], [b]) =>
-        a < b ? -1 : 1,
-      );
-      const gone = last.filter(([, value]) => value === undefined).map(([key]) => key);
-      const kept = last.filter(([, value]) => value !== undefined);
+      const last = [...new Map(texts)].sort(([a], [b]) => (a < b ? -1 : 1));
+      const gone = last.filter(([, text]) => text === undefined).map(([key]) => key);
+      const kept = last.filter(([, text]) => text !== undefined);
       await db.transact(async on => {
         if (gone.length > 0)
           await on.query("DELETE FROM shelf WHERE owner = $1 AND shelf = $2 AND key = ANY($3)", [
@@ -48,7 +46,7 @@ export function createShelf(db: Database, owners: Owners): Shelf {
           await on.query(
             "INSERT INTO shelf (owner, shelf, key, value) SELECT $1, $2, * FROM unnest($3::text[], $4::text[]) " +
               "ON CONFLICT (owner, shelf, key) DO UPDATE SET value = excluded.value",
-            [owner, shelf, kept.map(([key]) => key), kept.map(([, value]) => JSON.stringify(value))],
+            [owner, shelf, kept.map(([key]) => key), kept.map(([, text]) => text)],
           );
       });
     },

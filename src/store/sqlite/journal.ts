@@ -16,7 +16,7 @@ import {
 import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
 import { lineOf } from "../hot/queue.ts";
 import { contextKey } from "../rows/keys.ts";
-import { pack, unpack } from "../rows/pack.ts";
+import { unpack } from "../rows/pack.ts";
 import { FIRST_SETTLED, STATES } from "../rows/states.ts";
 import { createCounts } from "./counts.ts";
 import { createLister } from "./list.ts";
@@ -173,12 +173,9 @@ function createWriters(
   const segment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
 
   function write(change: Change): void {
-    const { task, steps, rev } = change;
+    const { task, steps, rev, events, snapshot } = change;
     const key = timeKey(task.id) as number;
     const last = (steps.at(-1) as Step).seq;
-    const events = pack(steps);
-    const snapshot = change.snapshot ? JSON.stringify(task) : null;
-    change.bytes = 2 * events.length + (snapshot?.length ?? 0) + 500;
     const whole = change.isNew && isTerminal(task.status.state) && !snapshot ? events : null;
     if (whole === null) segment.run(key, last, rev, events);
     const state = STATES.indexOf(task.status.state);

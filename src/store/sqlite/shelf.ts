@@ -36,9 +36,9 @@ export function createShelfTable(db: DatabaseSync, owners: Owners) {
     put({ place, changes }: Put): void {
       const { shelf } = place;
       const owner = owners.idOf(place.scope, place.agent);
-      for (const { key, value } of changes)
-        if (value === undefined) remove.run(owner, shelf, key);
-        else upsert.run(owner, shelf, key, JSON.stringify(value));
+      for (const { key, text } of changes)
+        if (text === undefined) remove.run(owner, shelf, key);
+        else upsert.run(owner, shelf, key, text);
     },
   };
 }
