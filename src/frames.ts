@@ -125,13 +125,10 @@ export class Frames implements Source<readonly Frame[]> {
     const origin = bunch.steps[0]?.task.origin;
     this.#writer ??= new FrameWriter(this.#speaker.voiceOf(dialect, call, origin), this.#form);
     const frames = this.#writer.write(bunch);
-    let chars = 0;
-    for (let i = 0; i < frames.length; i++) {
-      const { length } = (frames[i] as Frame).json;
-      // Others are gathered to pieces of a bounded size.
-      if (length > LIMITS.pieceBytes) chars += length;
-    }
-    if (chars > 0) this.#release = this.#speaker.hold(this.#scope, chars);
+    let longest = 0;
+    for (let i = 0; i < frames.length; i++) longest = Math.max(longest, (frames[i] as Frame).json.length);
+    // They are written one after another, and small ones are gathered to pieces of a bounded size.
+    if (longest > LIMITS.pieceBytes) this.#release = this.#speaker.hold(this.#scope, longest);
     return frames;
   }
 

@@ -71,6 +71,8 @@ export class GrpcCall {
   read(limits: ReadLimits): Promise<Buffer> {
     const stream = this.#stream;
     const reader = new MessageReader(limits.bodyBytesMax);
+    // A stream without data ends by itself, also before there is a listener.
+    if (stream.readableEnded) return reader.finish(undefined);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
