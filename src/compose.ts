@@ -6,7 +6,7 @@ import type { GrpcAt } from "./dialect/card.ts";
 import { createDialects } from "./dialect/index.ts";
 import { type Foundation, layFoundation, type ServerParts } from "./foundation.ts";
 import { createKeySet } from "./keys/index.ts";
-import { bodyBytesMaxOf, createLimited } from "./limits/index.ts";
+import { bodyBytesMaxOf, createLimited, createUnread } from "./limits/index.ts";
 import { type AgentName, LIMITS } from "./model/index.ts";
 import { createOwnDocuments } from "./openapi/index.ts";
 import { arrange } from "./operate.ts";
@@ -40,6 +40,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const { guard } = admission;
   const unfinished = await store.runs.unfinished();
   const streams = createStreams({ ...settings, log });
+  const unread = createUnread({ ...LIMITS, ...settings });
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
@@ -71,6 +72,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     isOpen: () => open,
     runner: () => work?.runner,
     streamsOpen: streams.open,
+    unreadBytes: () => unread.bytes,
     others: [
       ...peers.own,
       ...createOwnDocuments({ dialects, readVersion, readPage: readDocsPage }),
@@ -84,11 +86,16 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     bodyBytesMaxOf(settings.quotas, scope);
   const kernel: KernelParts = {
     ...settings,
-    pipeline: createPipeline({ dialects, guard, core, catalog, bodyBytesMax, watch: telemetry.watch, log }),
+    pipeline: createPipeline({
+      ...{ dialects, guard, core, catalog, bodyBytesMax, unread },
+      watch: telemetry.watch,
+      log,
+    }),
     locate: createRoutes(dialects, doors.open),
     log,
     limits: { ...LIMITS, ...settings },
     streams,
+    unread,
     modifiedAt: () => catalog.modifiedAt,
   };
   return {

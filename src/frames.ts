@@ -1,5 +1,7 @@
 import {
   type Fault,
+  LIMITS,
+  type Scope,
   type Sleeper,
   type Step,
   type TaskEvent,
@@ -13,6 +15,7 @@ import type {
   Dialect,
   Frame,
   Manner,
+  Release,
   SaidStep,
   Source,
   Steps,
@@ -49,6 +52,8 @@ export interface Speaker {
   voiceOf(dialect: Dialect, call: Manner, origin: string | undefined): Dialect;
   /** What is said instead of going on; it is also told to whoever watches. */
   refuse(heard: Heard, error: unknown): WireFault;
+  /** Takes room for large frames, or throws a Fault. */
+  hold(scope: Scope, bytes: number): Release;
 }
 
 /** What one call gets to read, until there is no more, or something goes wrong, or the caller may read no longer. */
@@ -57,17 +62,21 @@ export class Frames implements Source<readonly Frame[]> {
   readonly #heard: Heard;
   readonly #form: string | undefined;
   readonly #steps: Steps;
+  readonly #scope: Scope;
+  /** Of large frames, until the reader comes back for more. */
+  #release: Release | undefined;
   #writer: FrameWriter | undefined;
   #unleash: (() => void) | undefined;
   /** Why the caller may read no longer. */
   #lapsed: Fault | undefined;
   isOver = false;
 
-  constructor(speaker: Speaker, heard: Heard, form: string | undefined, steps: Steps) {
+  constructor(speaker: Speaker, heard: Heard, form: string | undefined, steps: Steps, scope: Scope) {
     this.#speaker = speaker;
     this.#heard = heard;
     this.#form = form;
     this.#steps = steps;
+    this.#scope = scope;
   }
 
   /** Ends the reading of somebody whose credentials are good no longer. */
@@ -79,6 +88,7 @@ export class Frames implements Source<readonly Frame[]> {
   }
 
   async take(): Promise<readonly Frame[] | null> {
+    this.#letGo();
     if (this.isOver) return null;
     try {
       for (let bunch = await this.#steps.take(); bunch; bunch = await this.#steps.take()) {
@@ -103,6 +113,7 @@ export class Frames implements Source<readonly Frame[]> {
   close(): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.#letGo();
     this.#steps.close();
     this.#unleash?.();
     this.#heard.watched?.ended();
@@ -113,7 +124,17 @@ export class Frames implements Source<readonly Frame[]> {
     watched?.read(bunch.steps);
     const origin = bunch.steps[0]?.task.origin;
     this.#writer ??= new FrameWriter(this.#speaker.voiceOf(dialect, call, origin), this.#form);
-    return this.#writer.write(bunch);
+    const frames = this.#writer.write(bunch);
+    let longest = 0;
+    for (let i = 0; i < frames.length; i++) longest = Math.max(longest, (frames[i] as Frame).json.length);
+    // They are written one after another, and small ones are gathered to pieces of a bounded size.
+    if (longest > LIMITS.pieceBytes) this.#release = this.#speaker.hold(this.#scope, longest);
+    return frames;
+  }
+
+  #letGo(): void {
+    this.#release?.();
+    this.#release = undefined;
   }
 }
 

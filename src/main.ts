@@ -63,6 +63,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
     limits: kernel.limits,
     log,
     streams: kernel.streams,
+    unread: kernel.unread,
     isAgent: name => catalog.names().has(name as AgentName),
     base: () => settings.publicUrl ?? url,
   });

@@ -22,6 +22,7 @@ export interface OperateParts {
   /** undefined: it has not begun. */
   readonly runner: () => { readonly running: number; readonly isAlive: boolean } | undefined;
   readonly streamsOpen: () => number;
+  readonly unreadBytes: () => number;
   /** What the server answers beside this. */
   readonly others: readonly Own[];
 }

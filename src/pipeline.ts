@@ -17,6 +17,7 @@ import type {
   Pipeline,
   Principal,
   SeenAgents,
+  Unread,
   Watch,
   WireCall,
   WireReply,
@@ -39,11 +40,13 @@ export function createPipeline(parts: {
   catalog: Catalog;
   /** Bytes of one call of this caller. */
   bodyBytesMax: (scope: Scope) => number;
+  /** The room for large answers. */
+  unread: Unread;
   /** undefined: nobody watches. */
   watch: Watch | undefined;
   log: Log;
 }): Pipeline {
-  const { dialects, guard, core, catalog, watch, log } = parts;
+  const { dialects, guard, core, catalog, unread, watch, log } = parts;
 
   const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
   const choose = (call: WireCall): Dialect =>
@@ -71,7 +74,11 @@ export function createPipeline(parts: {
     };
   }
 
-  const speaker: Speaker = { voiceOf, refuse: (heard, error) => refusal(heard, error).fault };
+  const speaker: Speaker = {
+    voiceOf,
+    refuse: (heard, error) => refusal(heard, error).fault,
+    hold: (scope, bytes) => unread.hold(scope, bytes),
+  };
 
   function meet(caller: Caller, agent: string | undefined): Met | Promise<Met> {
     const toMet = (principal: Principal | undefined): Met =>
@@ -93,6 +100,7 @@ export function createPipeline(parts: {
       const scope = guard.admit(principal, asked);
       checkSize(call, parts.bodyBytesMax(scope));
       const operation = watched ? watched.asked(asked, scope) : asked;
+      if (unread.bytes > 0 && operation.op === "send") unread.checkRoom(scope);
       const answer = await core(operation, scope, call.signal);
       const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
       if (checked) await checked;
@@ -102,16 +110,21 @@ export function createPipeline(parts: {
         const own = answer.compacted
           ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
           : dialect.replyHeaders(call, active);
-        const frames = new Frames(speaker, { ...heard, call: mannerOf(call) }, operation.form, answer);
+        const frames = new Frames(speaker, { ...heard, call: mannerOf(call) }, operation.form, answer, scope);
         if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onLapse(principal, cut));
         return { kind: "many", envelope, headers: withOthers(own, watched), frames };
       }
       const voice = voiceOf(dialect, call, originOf(answer));
       const own = voice.replyHeaders(call, active);
       const headers = withOthers(withCaching(own, operation, guard, principal), watched);
+      if (unread.bytes > 0) unread.check(scope, answer);
       const json = JSON.stringify(voice.encode(operation, answer));
+      const release =
+        json.length > LIMITS.pieceBytes ? unread.hold(scope, Buffer.byteLength(json)) : undefined;
       watched?.answered(answer);
-      reply = { kind: "one", envelope, headers, json };
+      reply = release
+        ? { kind: "one", envelope, headers, json, release }
+        : { kind: "one", envelope, headers, json };
     } catch (error) {
       reply = refusal(heard, error);
     }

@@ -36,6 +36,7 @@ import type { Outbound } from "./ports/outbound.ts";
 import type { Beside, Deliveries, Pushes } from "./ports/push.ts";
 import type { OwnShelf, Shelf } from "./ports/shelf.ts";
 import type { Source } from "./ports/source.ts";
+import type { Release } from "./ports/unread.ts";
 import type { Upkeep } from "./ports/upkeep.ts";
 import type { Upstream } from "./ports/upstream.ts";
 import type { UsageBook } from "./ports/usage.ts";
@@ -54,6 +55,7 @@ export type * from "./ports/own.ts";
 export type * from "./ports/push.ts";
 export type * from "./ports/shelf.ts";
 export type * from "./ports/source.ts";
+export type * from "./ports/unread.ts";
 export type * from "./ports/upkeep.ts";
 export type * from "./ports/upstream.ts";
 export type * from "./ports/usage.ts";
@@ -95,8 +97,8 @@ export type PathVars = Readonly<Record<string, string | undefined>>;
 export type WireReply = {
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
-} & (
-  | { readonly kind: "one"; readonly json: string }
+} /** `release`, of a large answer: to be called when it is written, or is not wanted (see `Unread`). */ & (
+  | { readonly kind: "one"; readonly json: string; readonly release?: Release }
   | { readonly kind: "many"; readonly frames: Source<readonly Frame[]> }
   | { readonly kind: "fault"; readonly fault: WireFault }
 );

@@ -1,2 +1,3 @@
 export { createLimited, type LimitParts } from "./limited.ts";
 export { bodyBytesMaxOf, runQuotaOf } from "./quotas.ts";
+export { createUnread } from "./unread.ts";

@@ -165,6 +165,12 @@ export const LIMITS = {
   queueMax: 100_000,
   /** Connections at once: each has a socket and its buffers. */
   connectionsMax: 20_000,
+  /** Bytes of an answer that are written at once; a larger one goes out piece by piece and counts as unread meanwhile. */
+  pieceBytes: 64 * 1024,
+  /** Bytes of large answers that callers have not read yet, in one process; one caller may have half of it. */
+  unreadBytesMax: 512 * 1024 * 1024,
+  /** Bytes of answers that may wait on one HTTP/2 connection before its next request is refused. */
+  unsentBytesMax: 4 * 1024 * 1024,
   /** Callers whose pace is remembered. */
   callersMax: 100_000,
   /** Open streams at once in one process. */

@@ -39,6 +39,12 @@ export const METRICS = {
     buckets: SECONDS,
   },
   streams: { name: "dragoman_streams_open", kind: "gauge", labels: [], help: "Open streams" },
+  unread: {
+    name: "dragoman_unread_bytes",
+    kind: "gauge",
+    labels: [],
+    help: "Bytes of large answers that callers have not read yet",
+  },
   runs: {
     name: "dragoman_runs_total",
     kind: "counter",

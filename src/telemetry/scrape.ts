@@ -8,6 +8,7 @@ export interface Sources {
   readonly store: Store;
   readonly runsRunning: () => number;
   readonly streamsOpen: () => number;
+  readonly unreadBytes: () => number;
 }
 
 /** The answer to Prometheus. */
@@ -18,6 +19,7 @@ export function metricsRoute(meters: Meters, sources: Sources): Own {
     const { store } = sources;
     meters.build.set([sources.version(), process.versions.node], 1);
     meters.streams.set([], sources.streamsOpen());
+    meters.unread.set([], sources.unreadBytes());
     meters.running.set([], sources.runsRunning());
     meters.waiting.set([], store.runs.waiting());
     meters.storeBytes.set([], await store.upkeep.bytes());

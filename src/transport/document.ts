@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Pipeline, Route, WireReply } from "../ports.ts";
+import type { Pipeline, Release, Route, WireReply } from "../ports.ts";
 import { toCall } from "./call.ts";
-import { type Exchange, sendText } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Answers } from "./pieces.ts";
 import { sendFault } from "./rest.ts";
 
 export interface DocumentParts {
   readonly pipeline: Pipeline;
+  readonly answers: Answers;
   /** When what is served last changed, in milliseconds. */
   readonly modifiedAt: () => number;
   /** Headers of a request that what is served depends on. */
@@ -17,17 +19,26 @@ const CARD_SECONDS = 60;
 
 /** The documents that tell what is here: callers may keep them for a while, and ask whether they still hold. */
 export function createDocuments(parts: DocumentParts) {
+  const { answers } = parts;
+
   async function serve(exchange: Exchange, route: Route): Promise<void> {
     const asked = { method: route.method, params: undefined, metadata: undefined, bytes: 0 };
     const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
-    if (reply.kind === "one") return send(exchange, reply.json, reply.headers);
+    if (reply.kind === "one") return send(exchange, reply.json, reply.headers, reply.release);
     if (reply.kind === "fault") return sendFault(exchange, uncached(reply));
     throw new Error("a document cannot be a stream");
   }
 
-  function send(exchange: Exchange, text: string, own: Readonly<Record<string, string>>): void {
+  /** `release`: see `Answers`. */
+  function send(
+    exchange: Exchange,
+    text: string,
+    own: Readonly<Record<string, string>>,
+    release?: Release,
+  ): void | Promise<void> {
+    const { response } = exchange;
     // What is meant for one caller depends on more than the catalogue: it is always told anew.
-    if (own["Cache-Control"]?.includes("no-store")) return sendText(exchange.response, 200, text, own);
+    if (own["Cache-Control"]?.includes("no-store")) return answers.send(response, 200, text, own, release);
     const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
     const modifiedAt = parts.modifiedAt();
     const headers = {
@@ -37,9 +48,10 @@ export function createDocuments(parts: DocumentParts) {
       "Cache-Control": own["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
       Vary: (own.Vary === undefined ? parts.vary : [...parts.vary, own.Vary]).join(", "),
     };
-    if (!isUnchanged(exchange, etag, modifiedAt)) return sendText(exchange.response, 200, text, headers);
-    exchange.response.writeHead(304, headers);
-    exchange.response.end();
+    if (!isUnchanged(exchange, etag, modifiedAt)) return answers.send(response, 200, text, headers, release);
+    release?.();
+    response.writeHead(304, headers);
+    response.end();
   }
 
   return { serve, send };

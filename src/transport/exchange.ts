@@ -26,7 +26,8 @@ export interface Outgoing {
   /** For what is known before it is known what will be said; `writeHead` adds to it. */
   setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
-  write(text: string, encoding?: BufferEncoding): boolean;
+  /** Bytes are written as they are. */
+  write(text: string | Uint8Array, encoding?: BufferEncoding): boolean;
   end(text?: string, encoding?: BufferEncoding): unknown;
   destroy(): unknown;
   on(event: string, heard: () => void): unknown;
@@ -83,7 +84,7 @@ export function sendProblem(
 }
 
 /** Until there is room for more, or nobody takes it any longer. */
-export function drained(response: Outgoing): Promise<void> {
+export function drained(response: Pick<Outgoing, "on" | "off">): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
       response.off("drain", done);

@@ -19,7 +19,7 @@ export interface Grpc {
   /** Takes a connection on which HTTP/2 is spoken. */
   take(connection: Duplex): void;
   /** Takes a call on a connection on which other things are asked as well. */
-  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
+  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void;
   /** Takes no more connections and tells those who watch; connections that are open go on. */
   refuseNew(): void;
   /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
@@ -58,19 +58,23 @@ export function createGrpc(parts: GrpcParts): Grpc {
     void hand(connection);
   }
 
-  async function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  async function hear(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    raw: readonly string[],
+  ): Promise<void> {
     // Whoever goes before anybody listens to him was not there.
     stream.on("error", () => {});
     loading ??= load();
     const server = await loading;
     if (!server) stream.close();
-    else if (!stream.destroyed) server.hear(stream, headers);
+    else if (!stream.destroyed) server.hear(stream, headers, raw);
   }
 
   return {
     server: port?.server,
     take,
-    hear: (stream, headers) => void hear(stream, headers),
+    hear: (stream, headers, raw) => void hear(stream, headers, raw),
     refuseNew() {
       refusing = true;
       port?.refuseNew();

@@ -7,6 +7,8 @@ import type { Grpc } from "./grpc.ts";
 import type { HostCheck } from "./hosts.ts";
 import { createKernel, type KernelParts, refuse } from "./kernel.ts";
 import { HOLD_MS } from "./readers.ts";
+import { STALLED_MAX } from "./sse.ts";
+import { createStalls } from "./stalls.ts";
 import type { Serve, Tls } from "./tls.ts";
 import { createWicket } from "./wicket.ts";
 
@@ -63,6 +65,7 @@ export function createHttp(parts: HttpParts): Http {
   server.on("clientError", refuseSocket);
   const door = plain && openDoor(plain, serve, { ...parts, grpc });
   const sockets = secure && trackSockets(secure);
+  const stalls = secure && watchSecure(secure, STALLED_MAX * parts.heartbeatMs);
 
   return {
     server,
@@ -74,6 +77,7 @@ export function createHttp(parts: HttpParts): Http {
     async close() {
       this.refuseNew();
       door?.close();
+      stalls?.close();
       kernel.close();
       // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
       const sweep = setInterval(() => {
@@ -98,11 +102,31 @@ const GATHERED_BYTES_MAX = 64 * 1024;
 /** Longer than the minute after which proxies give a silent connection up: it must not be us who hang up on a call. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Bytes wait in the socket of TLS, not in the one below it. */
+function watchSecure(server: NetServer, stallMs: number): { close(): void } {
+  const open = new Set<Socket>();
+  function forget(this: Socket): void {
+    open.delete(this);
+  }
+  server.on("secureConnection", (socket: Socket) => {
+    open.add(socket);
+    socket.on("close", forget);
+  });
+  return createStalls(stallMs, () => open);
+}
+
 /** What comes in clear text: HTTP/2 goes to the gRPC server, plain requests take the fast path, the rest goes to Node. */
-function openDoor(server: Server, serve: Serve, { grpc, now, httpFastPath }: HttpParts) {
+function openDoor(server: Server, serve: Serve, { grpc, now, heartbeatMs, httpFastPath }: HttpParts) {
   const [takeAll] = server.listeners("connection");
   if (!takeAll) throw new Error("an HTTP server that takes no connections");
+  /** Connections that Node reads. */
+  const passed = new Set<Socket>();
+  function forget(this: Socket): void {
+    passed.delete(this);
+  }
   const pass = (socket: Socket, bytes: Buffer): void => {
+    passed.add(socket);
+    socket.on("close", forget);
     takeAll.call(server, socket);
     socket.emit("data", bytes);
   };
@@ -118,6 +142,10 @@ function openDoor(server: Server, serve: Serve, { grpc, now, httpFastPath }: Htt
     keepAliveMs: KEEP_ALIVE_MS,
   };
   const wicket = httpFastPath ? createWicket(parts) : undefined;
+  const stalls = createStalls(STALLED_MAX * heartbeatMs, function* () {
+    if (wicket) yield* wicket.sockets();
+    yield* passed;
+  });
   const door = shareDoor({
     server,
     takeHttp1: wicket?.take ?? pass,
@@ -131,6 +159,7 @@ function openDoor(server: Server, serve: Serve, { grpc, now, httpFastPath }: Htt
     close(): void {
       door.close();
       wicket?.close();
+      stalls.close();
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
+import { constants, type Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
 import { LIMITS } from "../model/index.ts";
-import type { Incoming, Outgoing } from "./exchange.ts";
+import { type Incoming, type Outgoing, sendProblem } from "./exchange.ts";
+import { HOLD_MS } from "./readers.ts";
+import type { Unsent } from "./unsent.ts";
 
 /** Calls at once on one connection, beside its streams: whoever has all streams may still cancel. */
 const CALLS_MAX = 1_000;
@@ -15,6 +17,29 @@ export const http2Options = (streamsMax: number) => ({
   maxSendHeaderBlockLength: LIMITS.headerBytesMax,
   maxSessionMemory: SESSION_MEMORY_MAX,
 });
+
+/** Whether a head has more bytes than one of HTTP/1 may have. `raw`: names and values in turn. */
+export function isHeadTooLarge(raw: readonly string[]): boolean {
+  let bytes = 0;
+  // In HTTP/1 two characters follow each of them: a colon and a space, or the end of the line.
+  for (const text of raw) bytes += text.length + 2;
+  return bytes > LIMITS.headerBytesMax;
+}
+
+export const HEAD_TOO_LARGE = `There are more than ${LIMITS.headerBytesMax} bytes of headers`;
+export const TOO_MUCH_UNSENT = "Too many answers wait on this connection; read them first";
+const RETRY_SECONDS = 5;
+
+/** Says why a request is not taken; nothing of it is read. Returns false if there is no reason. */
+export function refuseStream(stream: ServerHttp2Stream, raw: readonly string[], unsent: Unsent): boolean {
+  const isTooLarge = isHeadTooLarge(raw);
+  if (!isTooLarge && unsent.hasRoom(stream)) return false;
+  stream.resume();
+  const response = new Http2Outgoing(stream, unsent);
+  if (isTooLarge) sendProblem(response, 431, "RESOURCE_EXHAUSTED", HEAD_TOO_LARGE);
+  else sendProblem(response, 503, "UNAVAILABLE", TOO_MUCH_UNSENT, { "Retry-After": String(RETRY_SECONDS) });
+  return true;
+}
 
 /** Messages in protobuf; nothing else of gRPC is spoken here. */
 const GRPC = /^application\/grpc(\+proto)?\s*(;|$)/i;
@@ -32,10 +57,12 @@ export function toIncoming(request: Http2ServerRequest): Incoming {
 /** A response over HTTP/2, with the face of one over HTTP/1.1. */
 export class Http2Outgoing implements Outgoing {
   readonly #stream: ServerHttp2Stream;
+  readonly #unsent: Unsent;
   readonly #known: Record<string, string> = {};
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, unsent: Unsent) {
     this.#stream = stream;
+    this.#unsent = unsent;
     // Whoever reads has gone: there is nobody left to tell.
     stream.on("error", () => {});
   }
@@ -62,16 +89,22 @@ export class Http2Outgoing implements Outgoing {
     this.#stream.respond({ ":status": status, ...Object.fromEntries(own) });
   }
 
-  write(text: string, encoding: BufferEncoding = "utf8"): boolean {
-    return this.#isOver() || this.#stream.write(text, encoding);
+  write(text: string | Uint8Array, encoding: BufferEncoding = "utf8"): boolean {
+    if (this.#isOver()) return true;
+    return typeof text === "string" ? this.#stream.write(text, encoding) : this.#stream.write(text);
   }
 
   end(text = "", encoding: BufferEncoding = "utf8"): void {
-    if (!this.#isOver()) this.#stream.end(text, encoding);
+    if (this.#isOver()) return;
+    const stream = this.#stream;
+    stream.end(text, encoding);
+    this.#unsent.add(stream, stream.writableLength);
+    if (!stream.readableEnded && !stream.endAfterHeaders) stream.once("finish", () => cutLater(stream));
   }
 
+  /** Not as if all were said: the reader must see that something is missing. */
   destroy(): void {
-    this.#stream.close();
+    this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
   on(event: string, heard: () => void): void {
@@ -88,4 +121,10 @@ export class Http2Outgoing implements Outgoing {
   #isOver(): boolean {
     return this.destroyed || this.#stream.writableEnded;
   }
+}
+
+/** The answer is out, and the request is still coming: what is left of it is for nobody. */
+function cutLater(stream: ServerHttp2Stream): void {
+  const cut = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), HOLD_MS);
+  stream.once("close", () => clearTimeout(cut));
 }

@@ -4,6 +4,7 @@ import type { Frame, Met, Pipeline, Source, WireFault, WireReply } from "../port
 import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
+import type { Answers } from "./pieces.ts";
 import { sourceOfId } from "./source.ts";
 import { openStream, type Streams } from "./sse.ts";
 
@@ -11,6 +12,7 @@ export interface JsonRpcParts {
   readonly pipeline: Pipeline;
   readonly streams: Streams;
   readonly bodies: Bodies;
+  readonly answers: Answers;
 }
 
 /** `id` is kept as the JSON text that goes back. */
@@ -60,10 +62,12 @@ export function createJsonRpc(parts: JsonRpcParts) {
     return answer(exchange, reply, opened.id ?? "null");
   }
 
-  function answer(exchange: Exchange, reply: WireReply, id: string): void {
+  function answer(exchange: Exchange, reply: WireReply, id: string): void | Promise<void> {
     const { response } = exchange;
-    if (reply.kind === "one")
-      return sendText(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`, reply.headers);
+    if (reply.kind === "one") {
+      const text = `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`;
+      return parts.answers.send(response, 200, text, reply.headers, reply.release);
+    }
     if (reply.kind === "fault" && !reply.fault.asStream)
       return sendText(response, reply.fault.status, toError(reply.fault, id), {
         ...reply.headers,
@@ -82,6 +86,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
   /** A notification: it is done, and nothing is said. */
   function forget(exchange: Exchange, reply: WireReply, status: number): void {
     if (reply.kind === "many") reply.frames.close();
+    if (reply.kind === "one") reply.release?.();
     exchange.response.writeHead(status, reply.headers);
     exchange.response.end();
   }

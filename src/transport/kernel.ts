@@ -1,4 +1,4 @@
-import type { Headers, Log, Pipeline, Route } from "../ports.ts";
+import type { Headers, Log, Pipeline, Route, Unread } from "../ports.ts";
 import { type AddressParts, createBase, type Site } from "./base.ts";
 import { type BodyLimits, createBodies } from "./body.ts";
 import { type CorsParts, createCors, isPerOrigin } from "./cors.ts";
@@ -7,10 +7,11 @@ import { type Exchange, type Incoming, type Outgoing, sendProblem } from "./exch
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createOwn } from "./own.ts";
 import { peerOf } from "./peer.ts";
+import { createAnswers } from "./pieces.ts";
 import { createReaders } from "./readers.ts";
 import { createRest } from "./rest.ts";
 import type { Place } from "./routes.ts";
-import type { Streams } from "./sse.ts";
+import { STALLED_MAX, type Streams } from "./sse.ts";
 
 export interface KernelParts extends AddressParts, CorsParts {
   readonly pipeline: Pipeline;
@@ -18,6 +19,8 @@ export interface KernelParts extends AddressParts, CorsParts {
   readonly log: Log;
   readonly limits: BodyLimits;
   readonly streams: Streams;
+  readonly unread: Unread;
+  readonly heartbeatMs: number;
   /** When what is served last changed. */
   readonly modifiedAt: () => number;
 }
@@ -35,17 +38,19 @@ interface Transport {
 
 /** The way from a request to its transport, and what is said where no dialect is spoken; whose socket it is, is not asked. */
 export function createKernel(parts: KernelParts): Kernel {
-  const { streams } = parts;
+  const { streams, unread } = parts;
   const bodies = createBodies(parts.limits);
+  const answers = createAnswers(STALLED_MAX * parts.heartbeatMs);
   const transports = {
-    jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies }),
-    rest: createRest({ pipeline: parts.pipeline, streams, bodies }),
+    jsonrpc: createJsonRpc({ pipeline: parts.pipeline, streams, bodies, answers }),
+    rest: createRest({ pipeline: parts.pipeline, streams, bodies, answers }),
     document: createDocuments({
       ...parts,
+      answers,
       vary: isPerOrigin(parts.cors) ? ["A2A-Version", "Origin"] : ["A2A-Version"],
     }),
   } satisfies Record<Route["transport"], Transport>;
-  const own = createOwn({ bodies, sendLasting: transports.document.send });
+  const own = createOwn({ bodies, answers, unread, sendLasting: transports.document.send });
   const baseOf = createBase(parts);
   const cors = createCors(parts);
   const readers = createReaders();

@@ -1,13 +1,21 @@
-import { Fault } from "../model/index.ts";
-import type { OwnCall, OwnReply } from "../ports.ts";
+import { Fault, LIMITS } from "../model/index.ts";
+import type { OwnCall, OwnReply, Release, Unread } from "../ports.ts";
 import type { Bodies } from "./body.ts";
-import { drained, type Exchange, sendProblem, sendText } from "./exchange.ts";
+import { type Exchange, sendProblem } from "./exchange.ts";
+import type { Answers } from "./pieces.ts";
 import type { OwnRoute } from "./routes.ts";
 
 export interface OwnParts {
   readonly bodies: Bodies;
+  readonly answers: Answers;
+  readonly unread: Pick<Unread, "hold">;
   /** Sends what callers may keep for a while. */
-  readonly sendLasting: (exchange: Exchange, text: string, headers: OwnReply["headers"]) => void;
+  readonly sendLasting: (
+    exchange: Exchange,
+    text: string,
+    headers: OwnReply["headers"],
+    release: Release | undefined,
+  ) => void | Promise<void>;
 }
 
 /** What the server itself answers, without a dialect. */
@@ -29,10 +37,15 @@ export function createOwn(parts: OwnParts) {
     const { status, headers, text, lasting } = await route.own.serve(toCall(exchange));
     // What was not read must not stay on the connection.
     exchange.request.resume();
-    if (typeof text !== "string") await pour(exchange, status, headers, text);
-    else if (lasting) parts.sendLasting(exchange, text, headers);
-    else sendText(exchange.response, status, text, { "Cache-Control": "no-store", ...headers });
+    if (typeof text !== "string") return pour(exchange, status, headers, text);
+    const release = holdLarge(text);
+    if (lasting) return parts.sendLasting(exchange, text, headers, release);
+    const all = { "Cache-Control": "no-store", ...headers };
+    return parts.answers.send(exchange.response, status, text, all, release);
   }
+
+  const holdLarge = (text: string): Release | undefined =>
+    text.length > LIMITS.pieceBytes ? parts.unread.hold(undefined, text.length) : undefined;
 
   async function pour(
     { response }: Exchange,
@@ -43,7 +56,8 @@ export function createOwn(parts: OwnParts) {
     response.writeHead(status, { "Cache-Control": "no-store", ...headers });
     for await (const piece of pieces) {
       if (response.destroyed) return;
-      if (!response.write(piece)) await drained(response);
+      const release = holdLarge(piece);
+      await parts.answers.write(response, piece).finally(release);
     }
     response.end();
   }

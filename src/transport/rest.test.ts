@@ -6,6 +6,7 @@ import { LIMITS, type Seq } from "../model/index.ts";
 import { FirstThen } from "../ports/source.ts";
 import type { Frame, Headers, Pipeline, Route, WireFault, WireReply } from "../ports.ts";
 import { createBodies } from "./body.ts";
+import { createAnswers } from "./pieces.ts";
 import { createRest } from "./rest.ts";
 import { createStreams } from "./sse.ts";
 
@@ -30,6 +31,7 @@ async function open(reply: WireReply): Promise<string> {
   const pipeline: Pipeline = { meet, handle: async () => reply, refuse: () => reply };
   const rest = createRest({
     pipeline,
+    answers: createAnswers(LIMITS.heartbeatMs),
     streams: createStreams({ ...LIMITS, log: { debug() {}, info() {}, warn() {}, error() {} } }),
     bodies: createBodies(LIMITS),
   });

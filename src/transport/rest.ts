@@ -3,12 +3,14 @@ import type { Frame, Met, Pipeline, Route, WireFault, WireReply } from "../ports
 import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "./body.ts";
 import { toCall } from "./call.ts";
 import { type Exchange, sendText } from "./exchange.ts";
+import type { Answers } from "./pieces.ts";
 import { openStream, type Streams } from "./sse.ts";
 
 export interface RestParts {
   readonly pipeline: Pipeline;
   readonly streams: Streams;
   readonly bodies: Bodies;
+  readonly answers: Answers;
 }
 
 /** Calls whose method is the path: what is asked stands in path, query and body, and nothing is around the answer. */
@@ -35,8 +37,9 @@ export function createRest(parts: RestParts) {
     return NO_BODY;
   }
 
-  function answer(exchange: Exchange, reply: WireReply): void {
-    if (reply.kind === "one") return sendText(exchange.response, 200, reply.json, reply.headers);
+  function answer(exchange: Exchange, reply: WireReply): void | Promise<void> {
+    if (reply.kind === "one")
+      return parts.answers.send(exchange.response, 200, reply.json, reply.headers, reply.release);
     if (reply.kind === "fault") return sendFault(exchange, reply);
     openStream(exchange.response, reply.headers);
     if (exchange.request.method === "HEAD") return leave(exchange, reply);

@@ -1,6 +1,7 @@
 import { Roll, type Sleeper } from "../model/index.ts";
 import type { Frame, Log, Source } from "../ports.ts";
 import { drained, encodingFor, type Outgoing } from "./exchange.ts";
+import { writePieces } from "./pieces.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
 export type Envelope = (frame: Frame) => string;
@@ -23,7 +24,7 @@ export function createStreams(parts: StreamsParts) {
     for (const stream of open.values()) stream.beat();
   }, parts.heartbeatMs);
   timer.unref();
-  const house: House = { open, log: parts.log };
+  const house: House = { open, log: parts.log, stallMs: STALLED_MAX * parts.heartbeatMs };
 
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
@@ -57,6 +58,7 @@ export function createStreams(parts: StreamsParts) {
 interface House {
   readonly open: Roll<Stream, Stream>;
   readonly log: Log;
+  readonly stallMs: number;
 }
 
 /** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
@@ -69,6 +71,8 @@ class Stream implements Sleeper {
   /** Looks since the reader stopped reading. */
   #stalled = 0;
   #awake = false;
+  /** A large event is half written: nothing may come in between. */
+  #isWithin = false;
   /** It was woken while it was awake: it must look again. */
   #again = false;
 
@@ -90,7 +94,7 @@ class Stream implements Sleeper {
   }
 
   beat(): void {
-    if (!this.#response.writableNeedDrain) this.#response.write(": heartbeat\n\n");
+    if (!this.#response.writableNeedDrain && !this.#isWithin) this.#response.write(": heartbeat\n\n");
     else if (++this.#stalled >= STALLED_MAX) this.#response.destroy();
   }
 
@@ -124,10 +128,23 @@ class Stream implements Sleeper {
     for (let i = 0; i < bunch.length && !response.destroyed; i++) {
       text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
       if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
-      if (!response.write(text, encodingFor(response, text))) await drained(response);
+      if (text.length > LARGE_CHARS) {
+        const bytes = Buffer.from(text);
+        // The bytes are enough: the text must not stay in memory beside them.
+        text = "";
+        await this.#writeLarge(bytes);
+      } else if (!response.write(text, encodingFor(response, text))) await drained(response);
       this.#stalled = 0;
       text = "";
     }
+  }
+
+  async #writeLarge(bytes: Buffer): Promise<void> {
+    this.#isWithin = true;
+    await writePieces(this.#response, bytes, this.#house.stallMs, () => {
+      this.#stalled = 0;
+    });
+    this.#isWithin = false;
   }
 
   #end(): void {
@@ -156,6 +173,8 @@ export type Streams = ReturnType<typeof createStreams>;
 
 /** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
 const PIECE_CHARS = 64 * 1024;
+/** What is longer has an event that is large by itself, and is written in pieces of its own. */
+const LARGE_CHARS = 2 * PIECE_CHARS;
 
 function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined): string {
   const data = `data: ${envelope(frame)}\n\n`;

@@ -13,8 +13,9 @@ import { createSecureContext, createServer as createTlsServer } from "node:tls";
 import { LIMITS } from "../model/index.ts";
 import type { Incoming, Outgoing } from "./exchange.ts";
 import type { Grpc } from "./grpc.ts";
-import { Http2Outgoing, http2Options, isGrpc, toIncoming } from "./http2.ts";
+import { Http2Outgoing, http2Options, isGrpc, refuseStream, toIncoming } from "./http2.ts";
 import { createSessions } from "./sessions.ts";
+import { createUnsent, type Unsent, type UnsentParts } from "./unsent.ts";
 
 /** Makes servers with a certificate; a server in clear text need not even load what it takes. */
 export interface Tls {
@@ -24,8 +25,7 @@ export interface Tls {
   createHttp2(take: (connection: Duplex) => void): NetServer;
 }
 
-export interface Http2Parts {
-  readonly heartbeatMs: number;
+export interface Http2Parts extends UnsentParts {
   readonly streamsMax: number;
   /** Gets the calls of gRPC. undefined: they are requests like others. */
   readonly grpc: Pick<Grpc, "hear"> | undefined;
@@ -82,25 +82,29 @@ const asking = (file: string | undefined) =>
 function createBoth(
   options: ServerOptions & { cert: Buffer; key: Buffer; ca?: Buffer },
   serve: Serve,
-  { heartbeatMs, streamsMax, grpc }: Http2Parts,
+  parts: Http2Parts,
 ): SecureServer {
-  const sessions = createSessions(heartbeatMs);
+  const sessions = createSessions(parts.heartbeatMs);
+  const unsent = createUnsent(parts);
   const handler = (
     request: IncomingMessage | Http2ServerRequest,
     response: ServerResponse | Http2ServerResponse,
   ): void => {
     const url = request.url ?? "/";
     if ("stream" in request)
-      serve(toIncoming(request), new Http2Outgoing((response as Http2ServerResponse).stream), url);
+      serve(toIncoming(request), new Http2Outgoing((response as Http2ServerResponse).stream, unsent), url);
     else serve(request, response as ServerResponse, url);
   };
   const server = createSecureServer(
-    { ...options, ...http2Options(streamsMax), allowHTTP1: true },
+    { ...options, ...http2Options(parts.streamsMax), allowHTTP1: true },
     handler as never,
   );
   server.on("session", sessions.add);
-  server.on("close", () => sessions.close());
-  if (grpc) divert(server, grpc);
+  server.on("close", () => {
+    sessions.close();
+    unsent.close();
+  });
+  divert(server, unsent, parts.grpc);
   // Node 22 does not have it on such servers.
   const { closeIdleConnections: closeHttp1 } = server as Partial<Pick<SecureServer, "closeIdleConnections">>;
   const closeIdleConnections = (): void => {
@@ -110,16 +114,18 @@ function createBoth(
   return Object.assign(server, { closeIdleConnections }) as unknown as SecureServer;
 }
 
-type Hear = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...more: unknown[]) => void;
+type Hear = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw: string[]) => void;
 
-/** A call of gRPC is taken before anything is made of it that only a request needs. */
-function divert(server: Http2SecureServer, grpc: Pick<Grpc, "hear">): void {
+/** Requests that are too much are refused, and calls of gRPC taken, before anything is made of them that others need. */
+function divert(server: Http2SecureServer, unsent: Unsent, grpc: Pick<Grpc, "hear"> | undefined): void {
   const [hearRequest] = server.listeners("stream") as Hear[];
   if (!hearRequest) throw new Error("a server of HTTP/2 that takes no requests");
   server.removeAllListeners("stream");
-  const hear: Hear = (stream, headers, ...more) =>
-    isGrpc(headers) ? grpc.hear(stream, headers) : hearRequest.call(server, stream, headers, ...more);
-  server.on("stream", hear);
+  const hear: Hear = (stream, headers, flags, raw) => {
+    if (grpc && isGrpc(headers)) grpc.hear(stream, headers, raw);
+    else if (!refuseStream(stream, raw, unsent)) hearRequest.call(server, stream, headers, flags, raw);
+  };
+  server.on("stream", hear as never);
 }
 
 function read(file: string, flag: string, label: string): Buffer {

@@ -75,7 +75,8 @@ class WebOutgoing implements Outgoing {
     this.#head = { status, headers: texts };
   }
 
-  write(text: string, encoding: BufferEncoding = "utf8"): boolean {
+  write(text: string | Uint8Array, encoding: BufferEncoding = "utf8"): boolean {
+    if (this.#isHead) return true;
     if (!this.#streams) this.#reply(new Response(this.#open(), this.#head));
     return this.#pipe.write(text, encoding);
   }

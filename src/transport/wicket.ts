@@ -1,7 +1,7 @@
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { encodingOf, type Incoming, type Outgoing } from "./exchange.ts";
+import type { Incoming, Outgoing } from "./exchange.ts";
 import { type PlainHead, type PlainLimits, type PlainRequest, readPlain } from "./plain-request.ts";
+import { createStock, Reply } from "./plain-response.ts";
 
 export interface WicketParts {
   serve(request: Incoming, response: Outgoing, url: string): void;
@@ -25,7 +25,7 @@ export function createWicket(parts: WicketParts) {
   const lines = new Set<Line>();
   const seconds = Math.round(parts.keepAliveMs / 1_000);
   const watch = setInterval(() => {
-    for (const line of lines) if (line.isIdle && ++line.looks > LOOKS) line.socket.destroy();
+    for (const line of lines) if (line.isIdle) line.look();
   }, parts.keepAliveMs / LOOKS);
   watch.unref();
   const keeping = createStock(`Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`, parts.now);
@@ -42,6 +42,9 @@ export function createWicket(parts: WicketParts) {
     },
     closeAll(): void {
       for (const { socket } of lines) socket.destroy();
+    },
+    *sockets(): Iterable<Socket> {
+      for (const { socket } of lines) yield socket;
     },
     close(): void {
       clearInterval(watch);
@@ -103,7 +106,7 @@ class Line {
   #begun: Buffer | undefined;
   /** In how many pieces that came. */
   #pieces = 0;
-  /** How often it was looked at since then; undefined: nobody looks. */
+  /** How often it was looked at since its first bytes came; undefined: nobody looks. */
   #waits: number | undefined;
 
   constructor(house: House, socket: LineSocket) {
@@ -122,6 +125,12 @@ class Line {
     return this.#reply === undefined && this.#begun === undefined;
   }
 
+  /** While bytes of an answer wait in the socket, the connection is in use: who takes none of them is `createStalls`' matter. */
+  look(): void {
+    if (this.socket.writableLength > 0) this.looks = 0;
+    else if (++this.looks > LOOKS) this.socket.destroy();
+  }
+
   begin(asked: PlainRequest): void {
     const reply = new Reply(this);
     this.#reply = reply;
@@ -136,24 +145,27 @@ class Line {
   }
 
   take(bytes: Buffer): void {
-    if (this.#reply) {
-      // Whoever does not wait for the answer has to wait for the next one.
+    if (this.#reply || this.socket.writableNeedDrain) {
+      // The next request waits until the answer before it is given, and is on its way.
       this.#early = bytes;
       this.socket.pause();
       return;
     }
+    const isFirst = this.#begun === undefined;
     const all = this.#begun ? Buffer.concat([this.#begun, bytes]) : bytes;
     this.#begun = undefined;
     const asked = readPlain(all, this.house.limits, this.#head);
-    if (asked === "begun") this.#wait(all);
+    if (asked === "begun") this.#wait(all, isFirst);
     else if (asked) this.begin(asked);
     else this.#pass(all);
   }
 
-  #wait(bytes: Buffer): void {
+  /** The time of a request counts from its first bytes: a body that comes byte by byte must not begin it anew. */
+  #wait(bytes: Buffer, isFirst: boolean): void {
     this.#pieces += 1;
     if (this.#pieces > PIECES_MAX) return this.#pass(bytes);
     this.#begun = bytes;
+    if (!isFirst) return;
     if (this.#waits === undefined) this.house.wait(this);
     this.#waits = 0;
   }
@@ -178,15 +190,19 @@ class Line {
     this.#reply = undefined;
     this.looks = 0;
     if (isLast) return void this.socket.end();
-    const early = this.#early;
-    if (!early) return;
+    if (this.#early) this.#goOn(this.#early);
+  }
+
+  #goOn(early: Buffer): void {
+    if (this.socket.writableNeedDrain) return;
     this.#early = undefined;
     this.socket.resume();
     this.take(early);
   }
 
   drain(): void {
-    this.#reply?.tell("drain");
+    if (this.#reply) this.#reply.tell("drain");
+    else if (this.#early) this.#goOn(this.#early);
   }
 
   lose(): void {
@@ -250,148 +266,4 @@ class PlainIncoming implements Incoming {
   }
   on(): void {}
   resume(): void {}
-}
-
-class Reply implements Outgoing {
-  headersSent = false;
-  destroyed = false;
-  readonly #line: Line;
-  /** Who wants to hear of what; hardly anybody does. */
-  #heard: { readonly event: string; readonly heard: () => void }[] | undefined;
-  /** What is known before it is known what will be said. */
-  #known: Record<string, string> | undefined;
-  /** The head, until it goes out with the first words. */
-  #head = "";
-  /** Whether it tells how many bytes it has, or has none. */
-  #isSized = false;
-  #isChunked = false;
-  #isLast = false;
-  #isEnded = false;
-
-  constructor(line: Line) {
-    this.#line = line;
-  }
-
-  get writableFinished(): boolean {
-    return this.#isEnded;
-  }
-
-  get writableNeedDrain(): boolean {
-    return !this.#isEnded && this.#line.socket.writableNeedDrain;
-  }
-
-  get encodes(): boolean {
-    return true;
-  }
-
-  setHeader(name: string, value: string): void {
-    this.#known ??= {};
-    this.#known[name] = value;
-  }
-
-  writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
-    if (this.headersSent) throw new Error("the head of an answer is written once");
-    this.headersSent = true;
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-    this.#isSized = status === 204 || status === 304;
-    for (const name in this.#known) head += field(name, this.#known[name] as string);
-    for (const name in headers) {
-      const value = headers[name] as string | number;
-      if (name === "Content-Length") this.#isSized = true;
-      if (name === "Connection") this.#isLast = value === "close";
-      head += field(name, value);
-    }
-    const { closing, keeping } = this.#line.house;
-    this.#head = head + (this.#isLast ? closing() : keeping());
-  }
-
-  write(text: string, encoding?: BufferEncoding): boolean {
-    if (this.#isEnded || this.destroyed) return false;
-    if (text === "") return true;
-    if (this.#head !== "") {
-      this.#isChunked = !this.#isSized;
-      this.#line.linger();
-      this.#head += this.#isSized ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
-    }
-    return this.#send(text, encoding);
-  }
-
-  end(text = "", encoding?: BufferEncoding): void {
-    if (this.#isEnded || this.destroyed) return;
-    this.#isEnded = true;
-    this.#send(text, encoding);
-    if (this.#heard) process.nextTick(() => this.tell("close"));
-    this.#line.finish(this.#isLast);
-  }
-
-  /** To look at a text that was put together makes it one piece, so it is looked at when all of it is. */
-  #send(text: string, encoding: BufferEncoding | undefined): boolean {
-    let whole = this.#framed(text, encoding ?? "latin1");
-    const as = encoding ?? encodingOf(whole);
-    if (as !== (encoding ?? "latin1")) whole = this.#framed(text, as);
-    this.#head = "";
-    return whole === "" || this.#line.socket.write(whole, as);
-  }
-
-  destroy(): void {
-    if (!this.#isEnded) this.#line.socket.destroy();
-  }
-
-  on(event: string, heard: () => void): void {
-    this.#heard = [...(this.#heard ?? []), { event, heard }];
-  }
-
-  /** What is told once is told nobody twice: `close` comes once, and nobody waits once for anything else. */
-  once(event: string, heard: () => void): void {
-    this.on(event, heard);
-  }
-
-  off(event: string, heard: () => void): void {
-    const left = this.#heard?.filter(one => one.event !== event || one.heard !== heard);
-    this.#heard = left?.length ? left : undefined;
-  }
-
-  tell(event: "close" | "drain"): void {
-    for (const one of this.#heard ?? []) if (one.event === event) one.heard();
-  }
-
-  /** The connection is gone. */
-  lose(): void {
-    this.destroyed = true;
-    this.tell("close");
-  }
-
-  /** With what must stand around it. */
-  #framed(text: string, encoding: BufferEncoding): string {
-    const bytes = encoding === "latin1" ? text.length : Buffer.byteLength(text);
-    if (this.#isChunked) {
-      const chunk = text === "" ? "" : `${this.#head}${bytes.toString(16)}\r\n${text}\r\n`;
-      return this.#isEnded ? `${chunk}0\r\n\r\n` : chunk;
-    }
-    if (this.#head === "" || !this.#isEnded) return this.#head + text;
-    return this.#isSized
-      ? `${this.#head}\r\n${text}`
-      : `${this.#head}Content-Length: ${bytes}\r\n\r\n${text}`;
-  }
-}
-
-/** RFC 9110 §5.5, and only ASCII, so that a head can go out with its words. A line end would begin another header. */
-function field(name: string, value: string | number): string {
-  if (typeof value === "string" && !/^[\t -~]*$/.test(value))
-    throw new TypeError(`the header ${name} has characters that no header may have`);
-  return `${name}: ${value}\r\n`;
-}
-
-/** The headers that every answer has; they change once in a second. */
-function createStock(more: string, now: () => number): () => string {
-  let second = 0;
-  let stock = "";
-  return () => {
-    const current = Math.floor(now() / 1_000);
-    if (current !== second) {
-      second = current;
-      stock = `${more}Date: ${new Date(current * 1_000).toUTCString()}\r\n`;
-    }
-    return stock;
-  };
 }

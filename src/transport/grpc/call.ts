@@ -3,8 +3,10 @@ import { constants } from "node:http2";
 import type { Headers, PeerCertificate, WireReply } from "../../ports.ts";
 import type { BodyLimits } from "../body.ts";
 import { peerOf } from "../peer.ts";
+import { writePieces } from "../pieces.ts";
 import { HOLD_MS } from "../readers.ts";
-import { MessageReader, toFrame } from "./message.ts";
+import type { Unsent } from "../unsent.ts";
+import { headOf, MessageReader, toFrame } from "./message.ts";
 import { CODES, GrpcRefusal, OK, type Status, toTrailers } from "./status.ts";
 
 const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
@@ -21,6 +23,7 @@ export type ReadLimits = Pick<BodyLimits, "bodyBytesMax" | "bodyReadMs">;
 export class GrpcCall {
   readonly headers: Headers;
   readonly #stream: ServerHttp2Stream;
+  readonly #unsent: Unsent;
   readonly #deadline: NodeJS.Timeout | undefined;
   /** Whoever wants to know when nobody waits for the answer any more. */
   #heard: (() => void)[] = [];
@@ -30,8 +33,9 @@ export class GrpcCall {
   #isLeft = false;
   #bytes = 0;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, unsent: Unsent) {
     this.#stream = stream;
+    this.#unsent = unsent;
     this.headers = toHeaders(headers);
     const ms = timeoutOf(this.headers["grpc-timeout"]);
     if (ms !== undefined) this.#deadline = setTimeout(() => this.#expire(), ms);
@@ -67,6 +71,8 @@ export class GrpcCall {
   read(limits: ReadLimits): Promise<Buffer> {
     const stream = this.#stream;
     const reader = new MessageReader(limits.bodyBytesMax);
+    // A stream without data ends by itself, also before there is a listener.
+    if (stream.readableEnded) return reader.finish(undefined);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
@@ -103,6 +109,27 @@ export class GrpcCall {
     if (!this.#isOver()) this.#stream.write(toFrame(message), written);
   }
 
+  /** A large message, piece by piece. `stalled`: how the call ends if its reader takes nothing for `stallMs`. */
+  async writeLarge(message: Uint8Array, stallMs: number, stalled: Status): Promise<boolean> {
+    if (this.#isOver()) return false;
+    const stream = this.#stream;
+    const isOver = (): boolean => this.#isOver();
+    stream.write(headOf(message));
+    return writePieces(
+      {
+        get destroyed() {
+          return isOver();
+        },
+        write: bytes => stream.write(bytes),
+        on: (event, heard) => stream.on(event, heard),
+        off: (event, heard) => stream.off(event, heard),
+        destroy: () => this.abandon(stalled),
+      },
+      message,
+      stallMs,
+    );
+  }
+
   /** With a last message, or without. */
   end(status: Status, message?: Uint8Array): void {
     if (this.#isOver()) return;
@@ -111,6 +138,7 @@ export class GrpcCall {
     if (!stream.headersSent) stream.respond({ ...HEAD, ...toTrailers(status) }, AND_NO_MORE);
     else if (message) stream.end(toFrame(message));
     else stream.end();
+    this.#unsent.add(stream, stream.writableLength);
     if (!stream.readableEnded) this.#cutLater(constants.NGHTTP2_NO_ERROR);
   }
 

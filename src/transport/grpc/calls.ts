@@ -1,6 +1,15 @@
-import { Fault, type Json, type JsonObject } from "../../model/index.ts";
+import { Fault, type Json, type JsonObject, LIMITS } from "../../model/index.ts";
 import { each } from "../../ports/source.ts";
-import type { Frame, Headers, Met, PeerCertificate, Pipeline, WireCall, WireReply } from "../../ports.ts";
+import type {
+  Frame,
+  Headers,
+  Met,
+  PeerCertificate,
+  Pipeline,
+  Release,
+  WireCall,
+  WireReply,
+} from "../../ports.ts";
 import type { Codec } from "../../protobuf/codec.ts";
 import type { Readers } from "../readers.ts";
 import type { Streams } from "../sse.ts";
@@ -87,8 +96,19 @@ export function createCalls(parts: CallParts) {
       if (reply.kind === "fault") return call.end(toStatus(reply.fault, reply.headers));
       if (reply.kind === "many") throw new Error("a stream, where one message was asked for");
       call.begin(reply.headers);
-      call.end(OK, method.gives.encode(reply.json));
+      const bytes = method.gives.encode(reply.json);
+      if (bytes.length > LIMITS.pieceBytes) return endLarge(call, bytes, reply.release);
+      reply.release?.();
+      call.end(OK, bytes);
     };
+  }
+
+  async function endLarge(call: GrpcCall, bytes: Buffer, release: Release | undefined): Promise<void> {
+    try {
+      if (await call.writeLarge(bytes, parts.stallMs, STALLED)) call.end(OK);
+    } finally {
+      release?.();
+    }
   }
 
   function streaming(method: Method): Answer {
@@ -119,9 +139,12 @@ export function createCalls(parts: CallParts) {
       for (const frame of bunch) {
         if (call.destroyed) return;
         if (frame.fault) return call.end(toStatus(frame.fault, reply.headers));
-        const written = pacer.write(toBytes(frame));
-        if (written !== true && !(await written))
-          return call.abandon(left("The reader stopped reading", trailers));
+        const bytes = toBytes(frame);
+        const written =
+          bytes.length > LIMITS.pieceBytes
+            ? call.writeLarge(bytes, parts.stallMs, left(STOPPED, trailers))
+            : pacer.write(bytes);
+        if (written !== true && !(await written)) return call.abandon(left(STOPPED, trailers));
         if (frame.id !== undefined) trailers = { "last-event-id": String(frame.id) };
       }
     call.end(parts.readers.closed ? left("The server stops", trailers) : { ...OK, trailers });
@@ -129,6 +152,9 @@ export function createCalls(parts: CallParts) {
 
   return { unary, streaming };
 }
+
+const STOPPED = "The reader stopped reading";
+const STALLED: Status = { code: CODES.UNAVAILABLE, message: STOPPED };
 
 /** The stream ends before the task does; whoever reads on later gets the rest. */
 const left = (why: string, trailers: Status["trailers"] = {}): Status => ({

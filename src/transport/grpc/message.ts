@@ -6,6 +6,12 @@ import { GrpcRefusal } from "./status.ts";
 const HEAD_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 
+export function headOf(message: Uint8Array): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32BE(message.length, 1);
+  return head;
+}
+
 /** Without a compression of its own: what is said here is short, or there is a proxy that knows better. */
 export function toFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);

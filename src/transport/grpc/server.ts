@@ -4,50 +4,57 @@ import type { Log } from "../../ports.ts";
 import { createCodecs } from "../../protobuf/codec.ts";
 import type { Schema } from "../../protobuf/schema.ts";
 import { trackSockets } from "../door.ts";
-import { http2Options, isGrpc } from "../http2.ts";
+import { HEAD_TOO_LARGE, http2Options, isGrpc, isHeadTooLarge, TOO_MUCH_UNSENT } from "../http2.ts";
 import { createReaders, HOLD_MS, type Readers } from "../readers.ts";
 import { createSessions } from "../sessions.ts";
+import { createUnsent, type UnsentParts } from "../unsent.ts";
 import { GrpcCall } from "./call.ts";
 import { type Answer, type CallParts, createCalls } from "./calls.ts";
 import { createHealth, HEALTH } from "./health.ts";
 import { CODES, GrpcRefusal, type Status } from "./status.ts";
 
-export interface GrpcServerParts extends Omit<CallParts, "readers"> {
+export interface GrpcServerParts extends Omit<CallParts, "readers">, UnsentParts {
   readonly log: Log;
   readonly schemas: readonly Schema[];
   readonly streamsMax: number;
-  readonly heartbeatMs: number;
 }
 
 /** Speaks gRPC on the connections that it is given. */
 export interface GrpcServer {
   take(connection: Duplex): void;
   /** Takes a call on a connection that is somebody else's. */
-  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
+  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void;
   refuseNew(): void;
   close(): Promise<void>;
 }
 
 const UNSUPPORTED_MEDIA_TYPE = 415;
+const HEADERS_TOO_LARGE = 431;
 
 export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
   const readers = createReaders();
   const health = createHealth(new Set(parts.schemas.map(nameOf)), parts);
   const answers = createAnswers(parts, readers, health.answers);
   const sessions = createSessions(parts.heartbeatMs);
+  const unsent = createUnsent(parts);
   const server = createServer(http2Options(parts.streamsMax));
   const sockets = trackSockets(server);
   server.on("session", sessions.add);
   // Whoever does not speak HTTP/2 after all is cut off, and nobody else is concerned.
   server.on("sessionError", () => {});
-  server.on("stream", hear);
+  server.on("stream", (stream, headers, _flags, raw: string[]) =>
+    hear(stream as ServerHttp2Stream, headers, raw),
+  );
 
   /** Without what was asked for: a long name would not fit into the trailers, and nothing at all would be said. */
   const unknown = `There is no such method; the services here are ${[...parts.schemas, HEALTH].map(nameOf).join(", ")}`;
 
-  function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const call = new GrpcCall(stream, headers);
-    if (!isGrpc(headers)) return call.refuse(UNSUPPORTED_MEDIA_TYPE);
+  function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
+    const call = new GrpcCall(stream, headers, unsent);
+    const isTooLarge = isHeadTooLarge(raw);
+    if (!isGrpc(headers)) return call.refuse(isTooLarge ? HEADERS_TOO_LARGE : UNSUPPORTED_MEDIA_TYPE);
+    if (isTooLarge) return call.end({ code: CODES.RESOURCE_EXHAUSTED, message: HEAD_TOO_LARGE });
+    if (!unsent.hasRoom(stream)) return call.end({ code: CODES.UNAVAILABLE, message: TOO_MUCH_UNSENT });
     const path = headers[":path"] as string;
     const answer = answers.get(path);
     if (!answer) return call.end({ code: CODES.UNIMPLEMENTED, message: unknown });
@@ -68,6 +75,7 @@ export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
       readers.close();
       health.close();
       sessions.close();
+      unsent.close();
       // A session that ends in good order waits for its peer, who may never answer.
       const cut = setTimeout(sockets.close, HOLD_MS);
       await sockets.gone();
