@@ -18,5 +18,6 @@ export * from "./policy.ts";
 export * from "./push.ts";
 export * from "./quota.ts";
 export * from "./roll.ts";
+export * from "./size.ts";
 export * from "./task.ts";
 export * from "./verdict.ts";

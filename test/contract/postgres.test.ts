@@ -9,6 +9,7 @@ import {
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { namesContract } from "./names.contract.ts";
+import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -92,6 +93,7 @@ upkeepContract("Postgres", database);
 shelfContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
+pageContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();
   return {

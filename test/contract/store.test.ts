@@ -4,6 +4,7 @@ import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { namesContract } from "./names.contract.ts";
+import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -40,6 +41,7 @@ upkeepContract("memory", memory);
 shelfContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
+pageContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -49,3 +51,4 @@ upkeepContract("SQLite", () => sqlite("process"));
 shelfContract("SQLite", () => sqlite("process"));
 quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
+pageContract("SQLite", () => sqlite("process"));
