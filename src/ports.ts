@@ -26,6 +26,7 @@ import type {
   TaskId,
   TaskState,
   Trace,
+  View,
 } from "./model/index.ts";
 import type { Caller, Grant, KnownCaller } from "./ports/caller.ts";
 import type { AuthWays, AuthWish } from "./ports/credentials.ts";
@@ -293,7 +294,13 @@ export interface TaskIndex {
   /** The task to which a caller gave this name. */
   named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;
   get(scope: Scope, taskId: TaskId): Promise<Found | null>;
-  list(scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page>;
+  /**
+   * A page has as many tasks as were asked for, or fewer: it ends before it has more than `LIMITS.pageBytesMax`. `view`: what
+   * of each task will be shown; without it, all.
+   */
+  list(scope: Scope, agent: AgentName, filter: ListFilter, view?: View): Promise<Page>;
+  /** The ids of the tasks that such a list would begin with; the tasks themselves are not read. */
+  newest(scope: Scope, agent: AgentName, max: number): Promise<readonly TaskId[]>;
   /** How many tasks are kept for this caller, and for all callers of its tenant. */
   count(scope: Scope): Promise<{ readonly caller: number; readonly tenant: number }>;
 }

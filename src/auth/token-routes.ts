@@ -10,7 +10,7 @@ import {
   LIMITS,
   USUAL_GRANTS,
 } from "../model/index.ts";
-import type { Own, OwnReply } from "../ports.ts";
+import type { AccessToken, Own, OwnReply } from "../ports.ts";
 import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue.ts";
 
 /** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
@@ -20,7 +20,7 @@ export function createTokenRoutes(parts: IssueParts): readonly Own[] {
     {
       verb: "GET",
       path: "/admin/tokens",
-      serve: async () => toReply(200, { tokens: (await book.list()).map(writeToken) }),
+      serve: async ({ query }) => toReply(200, toPage(await book.list(), query.get("pageToken"))),
     },
     {
       verb: "POST",
@@ -42,6 +42,15 @@ export function createTokenRoutes(parts: IssueParts): readonly Own[] {
       },
     },
   ];
+}
+
+/** `pageToken`: the id of the last token on the page before. */
+function toPage(tokens: readonly AccessToken[], pageToken: string | null): JsonObject {
+  const start = pageToken ? tokens.findIndex(token => token.id === pageToken) + 1 : 0;
+  if (pageToken && start === 0) throw bad("pageToken", "must be a nextPageToken of an earlier page");
+  const page = tokens.slice(start, start + LIMITS.tokensPageMax);
+  const nextPageToken = start + page.length < tokens.length ? (page.at(-1)?.id ?? "") : "";
+  return { tokens: page.map(writeToken), nextPageToken };
 }
 
 const toReply = (status: number, json: JsonObject): OwnReply => ({

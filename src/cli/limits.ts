@@ -6,7 +6,7 @@ export const CLI_LIMITS = {
   patienceMs: 2_000,
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
-  /** Pages read for one listing. */
+  /** Pages read for one listing, beside one for each task that is asked for. */
   pagesMax: 1_000,
   /** Names tried for a file that is already there. */
   fileNamesMax: 1_000,

@@ -36,33 +36,40 @@ export function define(program: Command, session: Session): void {
       const wish = { remote: toRemote(url, flags), history: false };
       session.exitCode = await withTalk(terminal, wish, async ({ agent, output, signal, json }) => {
         output.waiting(`waiting for the tasks of ${agent.name}`);
-        const found = await readTasks(agent, flags, signal);
-        if (json) for (const { raw } of found.tasks) output.json(raw);
-        else printTasks(output, found, terminal.now(), terminal.out.tty ? terminal.out.columns : undefined);
+        const now = terminal.now();
+        const rows: (readonly string[])[] = [];
+        // Of a page no more is kept than is printed: tasks may be large.
+        const more = await readTasks(agent, flags, signal, ({ task, raw }) => {
+          if (json) output.json(raw);
+          else rows.push(toRow(task, now));
+        });
+        if (!json) printTasks(output, rows, more, terminal.out.tty ? terminal.out.columns : undefined);
         return EXIT.ok;
       });
     });
   definePurge(command, session);
 }
 
-interface FoundTasks {
-  readonly tasks: readonly SeenTask[];
-  readonly more: number;
-}
-
-/** Page after page, until there are enough or no more. */
-async function readTasks(agent: RemoteAgent, flags: TasksFlags, signal: AbortSignal): Promise<FoundTasks> {
-  const tasks: SeenTask[] = [];
+/** Page after page, until there are enough or no more. How many there are beyond these. */
+async function readTasks(
+  agent: RemoteAgent,
+  flags: TasksFlags,
+  signal: AbortSignal,
+  show: (one: SeenTask) => void,
+): Promise<number> {
+  let count = 0;
   let pageToken = "";
-  for (let page = 0; page < CLI_LIMITS.pagesMax; page++) {
-    const left = flags.limit - tasks.length;
+  // A page may have fewer tasks than were asked for.
+  for (let page = 0; page < CLI_LIMITS.pagesMax + flags.limit; page++) {
+    const left = flags.limit - count;
     const found = await agent.list(toWish(flags, Math.min(left, CLI_LIMITS.pageSizeMax), pageToken), signal);
-    tasks.push(...found.tasks.slice(0, left));
+    const tasks = found.tasks.slice(0, left);
+    for (const one of tasks) show(one);
+    count += tasks.length;
     pageToken = found.nextPageToken;
-    if (pageToken === "" || tasks.length >= flags.limit)
-      return { tasks, more: Math.max(0, (found.totalSize ?? 0) - tasks.length) };
+    if (pageToken === "" || count >= flags.limit) return Math.max(0, (found.totalSize ?? 0) - count);
   }
-  return { tasks, more: 0 };
+  return 0;
 }
 
 const toWish = (flags: TasksFlags, pageSize: number, pageToken: string): ListWish => ({
@@ -73,16 +80,20 @@ const toWish = (flags: TasksFlags, pageSize: number, pageToken: string): ListWis
 });
 
 /** `columns`: how wide the terminal is; undefined: it is none, and nothing needs to be short. */
-function printTasks(output: Output, found: FoundTasks, now: number, columns: number | undefined): void {
-  if (found.tasks.length === 0) {
+function printTasks(
+  output: Output,
+  found: readonly (readonly string[])[],
+  more: number,
+  columns: number | undefined,
+): void {
+  if (found.length === 0) {
     output.note("no tasks");
     return;
   }
-  const rows = [HEADING, ...found.tasks.map(({ task }) => toRow(task, now))];
+  const rows = [HEADING, ...found];
   const isNarrow = columns !== undefined && columns < WIDE_COLUMNS;
   for (const line of table(isNarrow ? rows.map(withoutContext) : rows, columns)) output.line(line);
-  if (found.more > 0)
-    output.note(`${found.more} more; show them with --limit ${found.tasks.length + found.more}`);
+  if (more > 0) output.note(`${more} more; show them with --limit ${found.length + more}`);
 }
 
 const HEADING = ["ID", "STATE", "CONTEXT", "WHEN", "FIRST WORDS"];

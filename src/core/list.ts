@@ -4,6 +4,6 @@ import { type CoreParts, findAgent, type OperationOf } from "./deps.ts";
 
 export async function list(parts: CoreParts, operation: OperationOf<"list">, scope: Scope): Promise<Answer> {
   const agent = findAgent(parts, operation, scope);
-  const page = await parts.store.tasks.list(scope, agent.name, operation.filter);
+  const page = await parts.store.tasks.list(scope, agent.name, operation.filter, operation.view);
   return { kind: "page", page: { ...page, tasks: page.tasks.map(task => viewed(task, operation.view)) } };
 }

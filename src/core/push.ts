@@ -1,4 +1,4 @@
-import { Fault, LIMITS, type PushConfig, type Scope, type TaskId } from "../model/index.ts";
+import { Fault, LIMITS, type PushConfig, type Scope, sizeOf, type TaskId } from "../model/index.ts";
 import type { Answer } from "../ports.ts";
 import { agentAsked, type CoreParts, findAgent, findTask, type OperationOf } from "./deps.ts";
 import { checkPush, redacted, requirePush, toConfig, toDelivery } from "./push-config.ts";
@@ -78,9 +78,12 @@ const toPushes = (taskId: TaskId, configs: readonly PushConfig[]) =>
 async function listAll(parts: CoreParts, operation: OperationOf<"push-list">, scope: Scope): Promise<Answer> {
   const agent = findAgent(parts, operation, scope);
   requirePush(agent);
-  const { tasks } = await parts.store.tasks.list(scope, agent.name, { pageSize: LIMITS.pageSizeMax });
-  const lists = tasks.map(async ({ id }) => toPushes(id, await parts.store.pushes.list(scope, id)));
-  return { kind: "pushes", configs: (await Promise.all(lists)).flat(), nextPageToken: "" };
+  const ids = await parts.store.tasks.newest(scope, agent.name, LIMITS.pageSizeMax);
+  const lists = ids.map(async id => toPushes(id, await parts.store.pushes.list(scope, id)));
+  const configs = (await Promise.all(lists)).flat();
+  let size = 0;
+  const end = configs.findIndex((one, i) => (size += sizeOf(one)) > LIMITS.pageBytesMax && i > 0);
+  return { kind: "pushes", configs: end === -1 ? configs : configs.slice(0, end), nextPageToken: "" };
 }
 
 /** The one after which the next page begins. */

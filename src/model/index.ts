@@ -18,6 +18,7 @@ export * from "./policy.ts";
 export * from "./push.ts";
 export * from "./quota.ts";
 export * from "./roll.ts";
+export * from "./size.ts";
 export * from "./task.ts";
 export * from "./trim.ts";
 export * from "./verdict.ts";

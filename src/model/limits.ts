@@ -43,6 +43,8 @@ export const LIMITS = {
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
   pageSizeDefault: 50,
+  /** Bytes of the tasks on one page, roughly, and of what is read for it: a page ends before it has more, but has one task. */
+  pageBytesMax: 4 * 1024 * 1024,
   /** Settled logs kept in memory for reading. */
   hotTasksMax: 2_000,
   /** Bytes of logs kept in memory, roughly. */
@@ -61,7 +63,7 @@ export const LIMITS = {
   pushUrlCharsMax: 2_048,
   /** Characters of a token, of credentials or of a secret for a webhook: it must fit into a header. */
   pushSecretCharsMax: 4_096,
-  /** Characters of what a model is told of earlier tasks of a context: more than any model reads, pictures included. */
+  /** Characters of what a model, or an agent that asks for the history, is told of earlier tasks of a context. */
   historyBytesMax: 8 * 1024 * 1024,
   /** The same of one task; a larger one is told without its files: a few are read at once. */
   historyTaskBytesMax: 2 * 1024 * 1024,
@@ -157,6 +159,8 @@ export const LIMITS = {
   tokenUsedMs: 60_000,
   /** Tokens of one server. */
   tokensMax: 100_000,
+  /** Tokens on one page of a list of them. */
+  tokensPageMax: 1_000,
   /** How long tokens that are no longer good stay in lists. */
   tokenKeptMs: 90 * 24 * 60 * 60_000,
   /** Runs at once in one process. */

@@ -1,4 +1,13 @@
-import type { Credential, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import {
+  type Credential,
+  LIMITS,
+  type Message,
+  type Note,
+  type NotePlace,
+  type Task,
+  type Trace,
+  taskSize,
+} from "../model/index.ts";
 import { withFacts } from "../ports/log.ts";
 import type {
   AuthWays,
@@ -9,6 +18,7 @@ import type {
   McpServers,
   Outbound,
   OwnShelf,
+  Page,
   Run,
   Store,
   Turn,
@@ -128,13 +138,28 @@ export class RunTurn implements Turn {
   }
 
   async history(): Promise<readonly Message[]> {
-    const { task } = this;
-    const filter = { contextId: task.contextId, pageSize: HISTORY_TASKS_MAX };
-    const { tasks } = await this.#parts.store.tasks.list(this.#run.scope, task.agent, filter);
-    return tasks
-      .filter(one => one.id < task.id)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .flatMap(told);
+    const earlier: Task[] = [];
+    let [seen, size] = [0, 0];
+    for (let pageToken = ""; ; ) {
+      const page = await this.#listContext(HISTORY_TASKS_MAX - seen, pageToken);
+      for (const one of page.tasks) {
+        if (one.id >= this.task.id) continue;
+        size += taskSize(one, WHOLE);
+        if (size > LIMITS.historyBytesMax && earlier.length > 0) return toConversation(earlier);
+        earlier.push(one);
+      }
+      seen += page.tasks.length;
+      pageToken = page.nextPageToken;
+      if (pageToken === "" || seen >= HISTORY_TASKS_MAX) return toConversation(earlier);
+      // Each page may be large, and some stores read it in one go.
+      await new Promise(resolve => void setImmediate(resolve));
+    }
+  }
+
+  #listContext(pageSize: number, pageToken: string): Promise<Page> {
+    const { contextId, agent } = this.task;
+    const filter = { contextId, pageSize, ...(pageToken !== "" && { pageToken }) };
+    return this.#parts.store.tasks.list(this.#run.scope, agent, filter);
   }
 }
 
@@ -151,6 +176,11 @@ function messageOf(task: Task): Message {
   if (!said) throw new Error("a run without a message");
   return said;
 }
+
+const WHOLE = { artifacts: true } as const;
+
+const toConversation = (tasks: Task[]): readonly Message[] =>
+  tasks.sort((a, b) => (a.id < b.id ? -1 : 1)).flatMap(told);
 
 /** A task as a conversation: what was said, and what the agent made of it. */
 function told(task: Task): readonly Message[] {

@@ -11,6 +11,7 @@ import { createTestLog } from "../support/server.ts";
 import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { packingContract } from "./packing.contract.ts";
+import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -96,6 +97,7 @@ shelfContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packingContract("Postgres", database);
+pageContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();
   return {

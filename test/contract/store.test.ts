@@ -6,6 +6,7 @@ import { tempFolder } from "../support/server.ts";
 import { fenceContract } from "./fence.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { packingContract } from "./packing.contract.ts";
+import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
@@ -45,6 +46,7 @@ shelfContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
 packingContract("memory", memory);
+pageContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -56,3 +58,4 @@ shelfContract("SQLite", () => sqlite("process"));
 quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
 packingContract("SQLite", () => sqlite("process"));
+pageContract("SQLite", () => sqlite("process"));

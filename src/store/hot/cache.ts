@@ -1,4 +1,4 @@
-import { LIMITS, Roll, type Scope, type TaskId } from "../../model/index.ts";
+import { LIMITS, Roll, type Scope, sizeOf, type TaskId, taskSize } from "../../model/index.ts";
 import { belongsTo, createEntry, type Entry, trim } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 
@@ -37,8 +37,13 @@ export interface Cache {
 /** The more was said, the longer its readers take: so many steps are read between two looks at a silent log. */
 const STEPS_PER_LOOK = 16;
 
-/** Roughly what a task weighs without its steps. */
+/** Roughly what an entry weighs without its steps and what was said in it. */
 const BARE_BYTES = 2_000;
+
+function weightOf({ visible }: Entry): number {
+  return visible ? BARE_BYTES + taskSize(visible, WHOLE) + sizeOf(visible.reply) : BARE_BYTES;
+}
+const WHOLE = { artifacts: true } as const;
 
 export function createCache(parts: CacheParts): Cache {
   const { journal } = parts;
@@ -58,7 +63,7 @@ export function createCache(parts: CacheParts): Cache {
     entry.since = loaded.since;
     entry.rests = entry.wanted = true;
     entries.set(taskId, entry);
-    weigh(entry, loaded.bytes);
+    weigh(entry, weightOf(entry));
     makeRoom(entry);
     return entry;
   }
@@ -71,7 +76,7 @@ export function createCache(parts: CacheParts): Cache {
   function strip(entry: Entry): void {
     entry.steps = [];
     entry.last = null;
-    weigh(entry, BARE_BYTES);
+    weigh(entry, weightOf(entry));
   }
 
   function quieten(entry: Entry): void {

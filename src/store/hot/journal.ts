@@ -17,6 +17,8 @@ export interface Journal {
   readonly lastRev: number;
   readonly lastAt: number;
   load(taskId: TaskId): Loaded | null;
+  /** Bytes that `load` would read, found without reading them; 0: nothing has to be read. */
+  loadBytes(taskId: TaskId): number;
   /** Steps after a place; `base` is the task as it stood there, if the caller still has it. */
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
   /** Writes all changes or throws and writes none. */
@@ -79,7 +81,6 @@ export interface Loaded {
   readonly snapshotSeq: number;
   /** Events up to this one are no longer kept. */
   readonly since: Seq;
-  readonly bytes: number;
 }
 
 export interface Unfinished {

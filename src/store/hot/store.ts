@@ -2,6 +2,7 @@ import {
   type AgentName,
   Fault,
   isSettled,
+  LIMITS,
   type Scope,
   type Seq,
   type Step,
@@ -9,12 +10,14 @@ import {
   type TaskEvent,
   type TaskId,
   taskNotFound,
+  taskSize,
+  type View,
 } from "../../model/index.ts";
 import type { Beside, CommitWatch, Expected, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
-import type { NewName, Unfinished } from "./journal.ts";
+import type { NewName, Place, Unfinished } from "./journal.ts";
 import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
@@ -44,6 +47,8 @@ export interface HotParts extends CacheParts {
 }
 
 type Created = TaskEvent & { type: "created" };
+
+const WHOLE: View = { artifacts: true };
 
 const agentOf = (task: Task | null, events: readonly TaskEvent[]): AgentName =>
   task?.agent ?? (events[0] as Created).agent;
@@ -228,13 +233,29 @@ export function createHotStore(parts: HotParts): Store {
     return readHot(entry, after, max) ?? pages.read(taskId, after, max);
   }
 
+  /** Until there are too many bytes: in the answer, or to be read for it. How much is to be read is known before. */
+  function readPage(scope: Scope, places: readonly Place[], view: View) {
+    const tasks: Task[] = [];
+    let [read, size, end] = [0, 0, 0];
+    for (const { taskId } of places) {
+      if (!cache.peek(taskId)) read += journal.loadBytes(taskId);
+      if (end > 0 && read > LIMITS.pageBytesMax) break;
+      const task = tryShow(scope, taskId);
+      if (task) size += taskSize(task, view);
+      if (end > 0 && size > LIMITS.pageBytesMax) break;
+      if (task) tasks.push(task);
+      end += 1;
+    }
+    return { tasks, end };
+  }
+
   /** One task that cannot be read must not spoil a list either. */
-  function tryShow(scope: Scope, taskId: TaskId): readonly Task[] | Task {
+  function tryShow(scope: Scope, taskId: TaskId): Task | null {
     try {
-      return cache.find(scope, taskId)?.visible ?? [];
+      return cache.find(scope, taskId)?.visible ?? null;
     } catch (error) {
       parts.onDamaged(taskId, error);
-      return [];
+      return null;
     }
   }
 
@@ -291,17 +312,22 @@ export function createHotStore(parts: HotParts): Store {
       async count(scope) {
         return journal.count(scope);
       },
-      async list(scope, agent, filter) {
+      async list(scope, agent, filter, view = WHOLE) {
         const cursor = readCursor(filter.pageToken, writer.committedRev);
         const { places, total } = journal.list(scope, agent, filter, cursor);
-        const shown = places.slice(0, filter.pageSize);
-        const more = places.length > filter.pageSize;
+        const { tasks, end } = readPage(scope, places.slice(0, filter.pageSize), view);
+        const more = places.length > end;
         return {
-          tasks: shown.flatMap(place => tryShow(scope, place.taskId)),
-          nextPageToken: more ? writeCursor({ bound: cursor.bound, below: shown.at(-1)?.rev ?? 0 }) : "",
+          tasks,
+          nextPageToken: more ? writeCursor({ bound: cursor.bound, below: places[end - 1]?.rev ?? 0 }) : "",
           pageSize: filter.pageSize,
           totalSize: total,
         };
+      },
+      async newest(scope, agent, max) {
+        const cursor = readCursor(undefined, writer.committedRev);
+        const { places } = journal.list(scope, agent, { pageSize: max }, cursor);
+        return places.slice(0, max).map(place => place.taskId);
       },
     },
     runs: {

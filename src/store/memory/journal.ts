@@ -93,8 +93,9 @@ export function createMemoryJournal(): Journal {
       const one = kept.get(taskId);
       if (!one) return null;
       const { scope, task, since } = one;
-      return { scope, task, seq: seqOf(one), snapshotSeq: 0, since: since as Seq, bytes: 100 };
+      return { scope, task, seq: seqOf(one), snapshotSeq: 0, since: since as Seq };
     },
+    loadBytes: () => 0,
     read(taskId, after, max, base) {
       const one = kept.get(taskId);
       if (!one) return [];

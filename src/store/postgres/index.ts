@@ -5,7 +5,7 @@ import { FIRST_SETTLED } from "../rows/states.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sharedRing } from "./keyring.ts";
 import { Memory } from "./known.ts";
-import { createLister } from "./list.ts";
+import { createLister, createNewest } from "./list.ts";
 import { migrate } from "./migrate.ts";
 import { findNamed } from "./names.ts";
 import { createPresence } from "./nodes.ts";
@@ -110,6 +110,7 @@ export async function createPostgresStore(parts: PostgresParts): Promise<Postgre
         return known && { task: known.task, seq: known.seq as Seq, since: known.since as Seq };
       },
       list: createLister(db, owners, reader),
+      newest: createNewest(db, owners),
       async count(scope) {
         const [row] = await db.query<{ caller: number; tenant: number }>(
           "SELECT count(*) AS tenant, count(*) FILTER (WHERE o.principal = $2) AS caller " +

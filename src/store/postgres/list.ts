@@ -1,8 +1,19 @@
-import { type AgentName, Fault, type ListFilter, type Scope, type TaskId } from "../../model/index.ts";
+import {
+  type AgentName,
+  Fault,
+  LIMITS,
+  type ListFilter,
+  type Scope,
+  type Task,
+  type TaskId,
+  taskSize,
+  type View,
+} from "../../model/index.ts";
 import type { Page } from "../../ports.ts";
 import { contextKey } from "../rows/keys.ts";
 import { STATES } from "../rows/states.ts";
 import type { Database } from "./database.ts";
+import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
 
@@ -22,7 +33,7 @@ interface Place {
  * so what "was" is told by Postgres' own snapshot: a task whose status has moved since stands where it stood then.
  */
 export function createLister(db: Database, owners: Owners, reader: Reader) {
-  return async (scope: Scope, agent: AgentName, filter: ListFilter): Promise<Page> => {
+  return async (scope: Scope, agent: AgentName, filter: ListFilter, view: View = WHOLE): Promise<Page> => {
     const cursor = await readCursor(db, filter.pageToken);
     const owner = await owners.find(scope, agent);
     if (owner === undefined) return { tasks: [], nextPageToken: "", pageSize: filter.pageSize, totalSize: 0 };
@@ -32,15 +43,49 @@ export function createLister(db: Database, owners: Owners, reader: Reader) {
       values,
     );
     const places = await readPlaces(db, sql, values, cursor, filter.pageSize + 1);
-    const shown = places.slice(0, filter.pageSize);
-    const known = await reader.findAll(shown.map(one => one.id));
-    const more = places.length > filter.pageSize;
+    const { tasks, end } = await readPage(reader, places.slice(0, filter.pageSize), view);
+    const more = places.length > end;
     return {
-      tasks: shown.flatMap(({ id }) => known.get(id)?.task ?? []),
-      nextPageToken: more ? writeCursor({ ...cursor, below: shown.at(-1)?.place ?? 0 }) : "",
+      tasks,
+      nextPageToken: more ? writeCursor({ ...cursor, below: places[end - 1]?.place ?? 0 }) : "",
       pageSize: filter.pageSize,
       totalSize: count?.total ?? 0,
     };
+  };
+}
+
+const WHOLE: View = { artifacts: true };
+
+/** Until there are too many bytes: to be read, which is known before, or in the answer. `end`: so many places were used. */
+async function readPage(reader: Reader, places: readonly Place[], view: View) {
+  const ids = places.map(place => place.id);
+  const bytes = await reader.bytesOf(ids);
+  const wanted = ids.slice(0, countFitting(ids.map(id => bytes.get(id) ?? 0)));
+  const known = await reader.findAll(wanted);
+  const sizes = wanted.map(id => (known.has(id) ? taskSize((known.get(id) as Known).task, view) : 0));
+  const end = countFitting(sizes);
+  const tasks: readonly Task[] = wanted.slice(0, end).flatMap(id => known.get(id)?.task ?? []);
+  return { tasks, end };
+}
+
+/** How many of these, from the first one on, are not too much for a page; the first one never is. */
+function countFitting(sizes: readonly number[]): number {
+  let total = 0;
+  const end = sizes.findIndex((size, i) => (total += size) > LIMITS.pageBytesMax && i > 0);
+  return end === -1 ? sizes.length : end;
+}
+
+/** The ids of the tasks with which a list would begin. */
+export function createNewest(db: Database, owners: Owners) {
+  return async (scope: Scope, agent: AgentName, max: number): Promise<readonly TaskId[]> => {
+    const owner = await owners.find(scope, agent);
+    if (owner === undefined) return [];
+    const { sql, values } = where(owner, { pageSize: max });
+    const rows = await db.query<{ id: TaskId }>(
+      `SELECT t.id FROM task t WHERE ${sql} ORDER BY t.rev DESC LIMIT $${values.length + 1}`,
+      [...values, max],
+    );
+    return rows.map(row => row.id);
   };
 }
 

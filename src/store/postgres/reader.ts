@@ -61,6 +61,12 @@ const SNAPSHOTS =
 const SEGMENTS =
   "SELECT s.task, s.last, s.events FROM unnest($1::bigint[], $2::int[]) AS k(key, seq) " +
   "JOIN segment s ON s.task = k.key AND s.last > k.seq ORDER BY s.task, s.last";
+/** What a look would read of each task, without reading it. `seq`: what is known of it; -1: nothing. */
+const BYTES =
+  "SELECT t.id, (CASE WHEN k.seq < 0 THEN coalesce(octet_length(t.snapshot), 0) ELSE 0 END + coalesce((" +
+  "SELECT sum(octet_length(s.events)) FROM segment s WHERE s.task = t.key " +
+  "AND s.last > CASE WHEN k.seq < 0 THEN t.snapshot_seq ELSE k.seq END), 0))::bigint AS bytes " +
+  "FROM unnest($1::uuid[], $2::int[]) AS k(id, seq) JOIN task t ON t.id = k.id";
 const PAGE = "SELECT last, events FROM segment WHERE task = $1 AND last > $2 ORDER BY last LIMIT $3";
 
 /** Reads tasks and logs, from what this node knows as far as that will do. */
@@ -93,6 +99,14 @@ export class Reader {
     const found = await this.#look(taskId);
     if (found && "error" in found) throw found.error;
     return found?.known ?? null;
+  }
+
+  /** Bytes that have to be read to know these tasks as they stand. */
+  async bytesOf(taskIds: readonly TaskId[]): Promise<ReadonlyMap<TaskId, number>> {
+    if (taskIds.length === 0) return new Map();
+    const seqs = taskIds.map(taskId => this.#parts.memory.find(taskId)?.seq ?? -1);
+    const rows = await this.#parts.db.query<{ id: TaskId; bytes: number }>(BYTES, [taskIds, seqs]);
+    return new Map(rows.map(({ id, bytes }) => [id, bytes]));
   }
 
   /** As they stand. One that cannot be read must not spoil the others: it is left out. */

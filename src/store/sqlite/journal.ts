@@ -70,6 +70,12 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
   );
   const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
+  // Lengths of columns are in the head of a row: the texts are not read for it.
+  const sizes = db.prepare(
+    "SELECT coalesce(octet_length(snapshot), 0) + coalesce(octet_length(whole), 0) + coalesce((SELECT " +
+      "sum(octet_length(events)) FROM segment WHERE segment.task = key AND last > snapshot_seq), 0) AS bytes " +
+      "FROM task WHERE key = ?",
+  );
   const newest = newestIn(db);
 
   function row(taskId: TaskId): TaskRow | null {
@@ -94,7 +100,6 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       seq,
       snapshotSeq: from,
       since: sinceOf(found),
-      bytes: 500 + (found.snapshot?.length ?? 0),
     };
   }
 
@@ -102,6 +107,7 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
     lastRev: newest.rev,
     lastAt: newest.at,
     load,
+    loadBytes: taskId => (sizes.get(timeKey(taskId))?.bytes as number | undefined) ?? 0,
     read(taskId, after, max, base) {
       const found = row(taskId);
       if (!found) return [];
