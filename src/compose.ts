@@ -34,7 +34,7 @@ export interface Door {
 /** Nothing runs before it is told to begin. */
 export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, world = createWorld()) {
   const { settings, log } = parts;
-  const { now } = world.clock;
+  const { wallTime, ticks } = world.clock;
   const foundation = await layFoundation(parts, world);
   const { store, catalog, telemetry, outbound, admission, authorization, keys } = foundation;
   const { guard } = admission;
@@ -42,7 +42,9 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const streams = createStreams({ ...settings, log });
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
-  const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
+  const core = world.around.core(
+    createLimited({ ...settings, store, wallTime, ticks })(createCore(coreParts)),
+  );
   const dialects = writeDialects(parts, foundation, grpcAt, world);
   const peerParts = {
     settings,
@@ -66,7 +68,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     levels: parts.levels,
     dialects,
     version: readVersion,
-    now,
+    ticks,
     isOpen: () => open,
     runner: () => work?.runner,
     streamsOpen: streams.open,
@@ -92,7 +94,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   };
   return {
     kernel,
-    now,
+    wallTime,
     adminRoutes: doors.admin,
     catalog,
     dialects,

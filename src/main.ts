@@ -60,7 +60,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   });
   const http = createHttp({
     ...kernel,
-    now: house.now,
+    now: house.wallTime,
     connectionsMax: settings.connectionsMax,
     heartbeatMs: settings.heartbeatMs,
     streamsMax: settings.streamsMax,
@@ -126,14 +126,14 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
 
 /** The same house for administrators alone; they are on this machine, or in a network of their own. */
 const createAdmin = (
-  { kernel, now, adminRoutes }: House,
+  { kernel, wallTime, adminRoutes }: House,
   { connectionsMax, heartbeatMs, streamsMax }: ServerSettings,
   hosts: HostCheck | undefined,
 ): Http =>
   createHttp({
     hosts,
     ...kernel,
-    now,
+    now: wallTime,
     locate: createRoutes([], adminRoutes),
     connectionsMax,
     heartbeatMs,

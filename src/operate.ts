@@ -16,7 +16,7 @@ export interface OperateParts {
   readonly dialects: readonly Dialect[];
   readonly log: Log;
   readonly version: () => string;
-  readonly now: () => number;
+  readonly ticks: () => number;
   readonly isOpen: () => boolean;
   /** undefined: it has not begun. */
   readonly runner: () => { readonly running: number; readonly isAlive: boolean } | undefined;
@@ -61,7 +61,7 @@ function healthRoutes(parts: OperateParts): readonly Own[] {
     isOpen: parts.isOpen,
     isRunning: () => parts.runner()?.isAlive === true,
     checkStore: () => store.upkeep.check(),
-    now: parts.now,
+    ticks: parts.ticks,
     onTrouble: error => log.error({ err: error }, "the store cannot write: this server is not ready"),
     info: () => ({
       name: "dragoman",

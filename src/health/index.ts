@@ -9,7 +9,8 @@ export interface HealthParts {
   readonly isRunning: () => boolean;
   /** Rejects if the store cannot write. */
   readonly checkStore: () => Promise<void>;
-  readonly now: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   /** What everybody may know. */
   readonly info: () => object;
   /** Told when the store can no longer write, once. */
@@ -44,7 +45,7 @@ export function createHealth(parts: HealthParts): readonly Own[] {
 export const healthPaths = (prefix: string) =>
   [`${prefix}/livez`, `${prefix}/readyz`, `${prefix}/info`] as const;
 
-function createStoreCheck({ checkStore, now, onTrouble }: HealthParts): () => Promise<boolean> {
+function createStoreCheck({ checkStore, ticks, onTrouble }: HealthParts): () => Promise<boolean> {
   let last: Promise<boolean> | undefined;
   let at = 0;
   let wasFine = true;
@@ -59,8 +60,8 @@ function createStoreCheck({ checkStore, now, onTrouble }: HealthParts): () => Pr
     return wasFine;
   }
   return () => {
-    if (!last || now() - at >= CHECK_MS) {
-      at = now();
+    if (!last || ticks() - at >= CHECK_MS) {
+      at = ticks();
       last = look();
     }
     return last;

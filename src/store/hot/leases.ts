@@ -4,6 +4,7 @@ import type { Run } from "../../ports.ts";
 interface Lease {
   readonly worker: string;
   readonly attempt: number;
+  /** In ticks. */
   until: number;
 }
 
@@ -17,7 +18,7 @@ export interface Leases {
   expired(): readonly TaskId[];
 }
 
-export function createLeases(parts: { now: () => number; leaseMs: number }): Leases {
+export function createLeases(parts: { ticks: () => number; leaseMs: number }): Leases {
   const leases = new Roll<TaskId, Lease>();
   /** No lease ends before this. */
   let earliest = Number.POSITIVE_INFINITY;
@@ -30,7 +31,7 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
   return {
     holds,
     grant(taskId, worker, attempt) {
-      const until = parts.now() + parts.leaseMs;
+      const until = parts.ticks() + parts.leaseMs;
       leases.set(taskId, { worker, attempt, until });
       if (until < earliest) earliest = until;
     },
@@ -40,11 +41,11 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
     holder: taskId => leases.get(taskId)?.worker,
     renew(run) {
       if (!holds(run.task.id, run)) return false;
-      (leases.get(run.task.id) as Lease).until = parts.now() + parts.leaseMs;
+      (leases.get(run.task.id) as Lease).until = parts.ticks() + parts.leaseMs;
       return true;
     },
     expired() {
-      const now = parts.now();
+      const now = parts.ticks();
       if (now < earliest) return [];
       const over: TaskId[] = [];
       earliest = Number.POSITIVE_INFINITY;
