@@ -9,7 +9,8 @@ export interface AdmissionParts {
   readonly settings: AccessSettings & { readonly data: string; readonly host: string };
   readonly catalog: Catalog;
   readonly fetch: Fetch;
-  readonly now: () => number;
+  readonly wallTime: () => number;
+  readonly ticks: () => number;
   readonly openTokens: () => Promise<TokenBook>;
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;

@@ -14,7 +14,7 @@ export interface AuthorizationParts {
   readonly vault: Vault;
   readonly fetch: Fetch;
   readonly log: Log;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   readonly chance: (bytes: number) => string;
 }
 

@@ -9,12 +9,16 @@ export interface LiveCatalog extends Catalog {
   replace(agents: readonly Agent[], fallback: AgentName): void;
 }
 
-export function createCatalog(agents: readonly Agent[], fallback: AgentName, now: () => number): LiveCatalog {
+export function createCatalog(
+  agents: readonly Agent[],
+  fallback: AgentName,
+  wallTime: () => number,
+): LiveCatalog {
   let all = agents;
   let byName = byNameAndId(agents);
   let names = new Set(agents.map(agent => agent.name));
   let first = fallback;
-  let modifiedAt = now();
+  let modifiedAt = wallTime();
 
   function seenBy(scope: Scope): SeenAgents {
     const isSeen = (agent: Agent): boolean => maySee(scope, agent);
@@ -47,7 +51,8 @@ export function createCatalog(agents: readonly Agent[], fallback: AgentName, now
       byName = byNameAndId(newAgents);
       names = new Set(newAgents.map(agent => agent.name));
       first = newFallback;
-      modifiedAt = now();
+      // Also with the clock set back: callers with the older date must not be told that nothing changed.
+      modifiedAt = Math.max(wallTime(), modifiedAt + 1_000);
     },
   };
   return catalog;

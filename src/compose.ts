@@ -34,7 +34,7 @@ export interface Door {
 /** Nothing runs before it is told to begin. */
 export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, world = createWorld()) {
   const { settings, log } = parts;
-  const { now } = world.clock;
+  const { wallTime, ticks } = world.clock;
   const foundation = await layFoundation(parts, world);
   const { store, catalog, telemetry, outbound, admission, authorization, keys } = foundation;
   const { guard } = admission;
@@ -43,7 +43,9 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const unread = createUnread({ ...LIMITS, ...settings });
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
-  const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
+  const core = world.around.core(
+    createLimited({ ...settings, store, wallTime, ticks })(createCore(coreParts)),
+  );
   const isOwnBase = parts.isOwnBase ?? ((base: string) => base === settings.publicUrl);
   const dialects = writeDialects({ settings, isOwnBase }, foundation, grpcAt, world);
   const peerParts = {
@@ -68,7 +70,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     levels: parts.levels,
     dialects,
     version: readVersion,
-    now,
+    ticks,
     isOpen: () => open,
     runner: () => work?.runner,
     streamsOpen: streams.open,
@@ -100,7 +102,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   };
   return {
     kernel,
-    now,
+    wallTime,
     adminRoutes: doors.admin,
     catalog,
     dialects,

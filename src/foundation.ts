@@ -14,7 +14,7 @@ import type { Agent, Log } from "./ports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { openTelemetry, type Telemetry } from "./telemetry/index.ts";
 import type { LevelSwitch } from "./telemetry/level.ts";
-import { toDigest, type World } from "./world.ts";
+import { type Clock, toDigest, type World } from "./world.ts";
 
 /** What the server needs to know; `Settings` has it all. */
 export type ServerSettings = Omit<
@@ -41,7 +41,7 @@ export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 /** Opens it all, or nothing: what was opened before a refusal is closed again. */
 export async function layFoundation(parts: ServerParts, { clock, chance }: World) {
   const { settings, log } = parts;
-  const { now } = clock;
+  const { now, wallTime, ticks } = clock;
   checkAccess(settings);
   checkHealthPrefix(settings.healthPrefix, createDialects(settings));
   const closers: (() => Promise<void>)[] = [];
@@ -49,7 +49,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     for (const one of closers.toReversed()) await one();
   };
   try {
-    const telemetry = await startTelemetry(parts, now, () => newId());
+    const telemetry = await startTelemetry(parts, clock, () => newId());
     closers.push(telemetry.close);
     const node = randomUUID();
     const storage = await openStorage({ settings, clock, telemetry, node, log });
@@ -58,24 +58,25 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     // Ids of the last moment may be taken.
     clock.notBefore(store.lastAt + 1);
     const newId = createMint({ now, randomHex: chance });
-    const keys = await openKeys(settings, storage, now, log);
+    const keys = await openKeys(settings, storage, wallTime, log);
     const calls = createOutbound({ allow: settings.callAllow, connectMs: LIMITS.connectMs });
     const webhooks = openWebhooks(settings);
     closers.push(calls.close, webhooks.close);
     const outbound = telemetry.outbound(calls);
-    const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.fallback, now);
+    const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.fallback, wallTime);
     const admission = await openAdmission({
       openTokens: storage.openTokens,
       settings,
       catalog,
       fetch: outbound.trusted,
-      now,
+      wallTime,
+      ticks,
       chance,
       mounted: parts.mounted === true,
     });
     closers.push(admission.close);
     const { vault } = keys;
-    const inner = { settings, store, vault, fetch: outbound.trusted, log, now, chance };
+    const inner = { settings, store, vault, fetch: outbound.trusted, log, wallTime, chance };
     const authorization = openAuthorization(inner);
     return {
       node,
@@ -112,7 +113,7 @@ async function openKeys(settings: ServerSettings, storage: Storage, now: () => n
 const KEYS_IN_DATABASE =
   "the keys of this cluster are kept in its database, beside what they seal; give keys, keysCommand or keyFile to keep them apart";
 
-const startTelemetry = (parts: ServerParts, now: () => number, newId: () => string): Promise<Telemetry> =>
+const startTelemetry = (parts: ServerParts, clock: Clock, newId: () => string): Promise<Telemetry> =>
   openTelemetry({
     ...parts.settings,
     levels: parts.levels,
@@ -120,6 +121,7 @@ const startTelemetry = (parts: ServerParts, now: () => number, newId: () => stri
     version: readVersion,
     newId,
     digest: toDigest,
-    now,
-    ticks: () => performance.now(),
+    now: clock.now,
+    wallTime: clock.wallTime,
+    ticks: clock.ticks,
   });

@@ -69,7 +69,7 @@ export async function startServer(parts: ServerParts): Promise<Running> {
   });
   const http = createHttp({
     ...kernel,
-    now: house.now,
+    now: house.wallTime,
     connectionsMax: settings.connectionsMax,
     httpFastPath: settings.httpFastPath,
     heartbeatMs: settings.heartbeatMs,
@@ -140,14 +140,14 @@ async function loadTls(settings: ServerSettings): Promise<Tls | undefined> {
 
 /** The same house for administrators alone; they are on this machine, or in a network of their own. */
 const createAdmin = (
-  { kernel, now, adminRoutes }: House,
+  { kernel, wallTime, adminRoutes }: House,
   { connectionsMax, httpFastPath, heartbeatMs, streamsMax }: ServerSettings,
   hosts: HostCheck | undefined,
 ): Http =>
   createHttp({
     hosts,
     ...kernel,
-    now,
+    now: wallTime,
     locate: createRoutes([], adminRoutes),
     connectionsMax,
     httpFastPath,

@@ -17,7 +17,7 @@ export interface OperateParts {
   readonly dialects: readonly Dialect[];
   readonly log: Log;
   readonly version: () => string;
-  readonly now: () => number;
+  readonly ticks: () => number;
   readonly isOpen: () => boolean;
   /** undefined: it has not begun. */
   readonly runner: () => { readonly running: number; readonly isAlive: boolean } | undefined;
@@ -64,7 +64,7 @@ function healthRoutes(parts: OperateParts): readonly Own[] {
     isRunning: () => parts.runner()?.isAlive === true,
     checkStore: () => store.upkeep.check(),
     commits: parts.commits,
-    now: parts.now,
+    ticks: parts.ticks,
     onTrouble: error =>
       error === undefined
         ? log.error({}, "a commit failed: this server is not ready")

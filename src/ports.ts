@@ -396,6 +396,7 @@ export interface Turn {
   /** Where this run stands in a trace: to be passed on to whoever is called. */
   readonly trace: Trace | undefined;
   newId(): string;
+  /** The wall time. */
   now(): number;
   /** At least 0, below 1. */
   random(): number;

@@ -53,6 +53,8 @@ export function openStorage(parts: StorageParts): Promise<Storage> {
 function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
   return {
     now: clock.now,
+    wallTime: clock.wallTime,
+    ticks: clock.ticks,
     leaseMs: settings.leaseMs,
     durability: settings.durability,
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),
@@ -82,7 +84,9 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
     bus,
     commits,
     openTokens: async () =>
-      inMemory ? createMemoryTokenBook() : createSqliteTokenBook({ folder: settings.data, now: clock.now }),
+      inMemory
+        ? createMemoryTokenBook()
+        : createSqliteTokenBook({ folder: settings.data, now: clock.wallTime }),
     sharedKeys: async () => undefined,
     close: () => store.close(),
   };
@@ -91,7 +95,7 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
 /** How long rings to other nodes are gathered. */
 const GATHER_MS = 2;
 /** Between two looks at the clock of the database. */
-const CLOCK_MS = 60_000;
+const CLOCK_MS = 15_000;
 
 async function openDatabase(parts: StorageParts): Promise<Storage> {
   const { settings, clock, telemetry, node, log } = parts;
@@ -124,13 +128,14 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
   bell.bus = bus;
   // The database's time counts: leases and logs of all nodes are in it.
   await clock.follow(inner.time);
+  await inner.lookAtTime();
   const timer = setInterval(() => void clock.follow(inner.time).catch(() => {}), CLOCK_MS).unref();
   const store = telemetry.store(inner);
   return {
     store,
     bus,
     commits,
-    openTokens: () => createPostgresTokenBook({ url, now: clock.now, log }),
+    openTokens: () => createPostgresTokenBook({ url, now: clock.wallTime, log }),
     sharedKeys: make => inner.sharedKeys(make),
     async close() {
       clearInterval(timer);

@@ -174,7 +174,7 @@ export function remoteJwks(url: string | URL, options: { readonly fetch?: typeof
     return jwks;
   };
   return async kid => {
-    const now = Date.now();
+    const now = performance.now();
     if (!known || now - known.at > KEEP_MS) return ask(now);
     const jwks = await known.jwks;
     const isKnown = jwks.keys.some(one => one.kid === kid);

@@ -17,7 +17,7 @@ export interface WorkerParts {
 
 export function beginWork({ settings, foundation, world, dialects, tools, log }: WorkerParts) {
   const { store, bus, catalog, outbound, webhooks, keys, telemetry, newId, node } = foundation;
-  const { now } = world.clock;
+  const { wallTime, ticks } = world.clock;
   const random = (): number => toFraction(world.chance(7));
   const { credentials } = foundation.authorization;
   const runner = createRunner({
@@ -30,7 +30,8 @@ export function beginWork({ settings, foundation, world, dialects, tools, log }:
     tools,
     log,
     newId,
-    now,
+    now: wallTime,
+    ticks,
     random,
     worker: node,
   });
@@ -43,7 +44,8 @@ export function beginWork({ settings, foundation, world, dialects, tools, log }:
     targets: webhooks,
     fetch: telemetry.fetch(webhooks.fetch, "webhook"),
     log,
-    now,
+    wallTime,
+    ticks,
     random,
   });
   const workers = [runner, createSweeper({ ...settings, store, catalog, log }), pusher];

@@ -12,10 +12,17 @@ export interface World {
     readonly dialect: (dialect: Dialect) => Dialect;
   };
 }
+/** Three clocks, one for each purpose; decision 0025 says which of them to use. */
 export interface Clock {
+  /** Event time in epoch milliseconds: never goes back, and may be far ahead. For ids, times and the order of events only. */
   now(): number;
+  /** The time of day in epoch milliseconds: may be set forward and back. For everything that expires at a date. */
+  wallTime(): number;
+  /** Milliseconds since an arbitrary moment, at the speed of real time, whatever is done to clocks. For durations. */
+  ticks(): number;
+  /** Events are recorded up to this time: event time goes on after it. */
   notBefore(ms: number): void;
-  /** Goes by another clock from now on, whatever is done to the one of this machine; asked again, it is put right. */
+  /** Takes the wall time from another clock from now on; each further call corrects it. */
   follow(ask: () => Promise<number>): Promise<void>;
 }
 
@@ -28,14 +35,17 @@ export const createWorld = (): World => ({
 /** So long may the answer of another clock take. */
 const FAIR_MS = 100;
 
-/** Time that never goes back, whatever is done to the machine's clock: logs and lists are in its order. */
 function createClock(): Clock {
   let last = 0;
-  /** undefined: the machine's own. */
+  /** The wall time at a number of ticks, by another clock; undefined: the system's clock is used. */
   let other: ((ticks: number) => number) | undefined;
+  const ticks = (): number => performance.now();
+  const wallTime = (): number => (other ? Math.floor(other(ticks())) : Date.now());
   return {
+    ticks,
+    wallTime,
     now(): number {
-      const now = other ? Math.floor(other(performance.now())) : Date.now();
+      const now = wallTime();
       if (now > last) last = now;
       return last;
     },
@@ -43,9 +53,9 @@ function createClock(): Clock {
       if (ms > last) last = ms;
     },
     async follow(ask): Promise<void> {
-      const before = performance.now();
+      const before = ticks();
       const ms = await ask();
-      const tookMs = performance.now() - before;
+      const tookMs = ticks() - before;
       // It was read somewhere in between: an answer that took long tells little.
       if (!other || tookMs <= FAIR_MS) other = ticks => ms + ticks - before - tookMs / 2;
     },

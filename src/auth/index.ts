@@ -31,7 +31,10 @@ export interface AccessParts extends AccessSettings {
   /** undefined: no tokens are given out. */
   readonly book: TokenBook | undefined;
   readonly fetch: Fetch;
-  readonly now: () => number;
+  /** Tokens expire by it. */
+  readonly wallTime: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;
   /** Only whoever sits at this machine can call. */
@@ -54,9 +57,9 @@ export function createAccess(parts: AccessParts): { readonly guard: Guard; reado
 function createProof(mode: AuthMode, parts: AccessParts): Proof {
   switch (mode) {
     case "tokens":
-      return createTokenProof({ book: parts.book as TokenBook, now: parts.now });
+      return createTokenProof({ book: parts.book as TokenBook, wallTime: parts.wallTime });
     case "jwt":
-      return createJwtProof({ issuers: parts.jwt ?? [], fetch: parts.fetch, now: parts.now });
+      return createJwtProof({ ...parts, issuers: parts.jwt ?? [] });
     case "api-key":
       return createApiKeyProof({ keys: parts.apiKeys ?? [], header: parts.apiKeyHeader });
     case "mtls":

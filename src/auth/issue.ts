@@ -4,7 +4,7 @@ import { toHash, toSecret, toTokenId } from "./token.ts";
 
 export interface IssueParts {
   readonly book: TokenBook;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;
 }
@@ -16,11 +16,11 @@ export interface TokenWish extends Badge {
 
 /** Makes a token; its secret is never seen again. */
 export async function issueToken(
-  { book, now, chance }: IssueParts,
+  { book, wallTime, chance }: IssueParts,
   wish: TokenWish,
 ): Promise<{ readonly secret: string; readonly token: AccessToken }> {
   const secret = toSecret(chance);
-  const token = { ...wish, id: toTokenId(chance), createdAt: now() };
+  const token = { ...wish, id: toTokenId(chance), createdAt: wallTime() };
   await book.create({ ...token, hash: toHash(secret) });
   return { secret, token: { ...token, revokedAt: undefined, usedAt: undefined } };
 }

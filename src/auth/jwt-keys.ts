@@ -7,7 +7,8 @@ export interface IssuerKeysParts {
   /** undefined: the issuer is asked where its keys are. */
   readonly jwksUrl: string | undefined;
   readonly fetch: Fetch;
-  readonly now: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
 }
 
 interface KeySet {
@@ -20,7 +21,7 @@ interface KeySet {
  * names one that is not among them; but never more often than the issuer is left alone, whatever tokens come.
  */
 export function createIssuerKeys(parts: IssuerKeysParts): JWTVerifyGetKey {
-  const { now } = parts;
+  const { ticks } = parts;
   let known: KeySet | undefined;
   /** When the issuer was asked last, because there were no good keys, and because one was missing. */
   const askedAt = { age: Number.NEGATIVE_INFINITY, miss: Number.NEGATIVE_INFINITY };
@@ -29,10 +30,10 @@ export function createIssuerKeys(parts: IssuerKeysParts): JWTVerifyGetKey {
   /** undefined: the issuer was asked a moment ago, for the same reason. */
   function refresh(why: keyof typeof askedAt): Promise<KeySet> | undefined {
     if (trying) return trying;
-    if (now() - askedAt[why] < LIMITS.issuerRestMs) return undefined;
-    askedAt[why] = now();
+    if (ticks() - askedAt[why] < LIMITS.issuerRestMs) return undefined;
+    askedAt[why] = ticks();
     trying = fetchKeys(parts)
-      .then(find => (known = { find, fetchedAt: now() }))
+      .then(find => (known = { find, fetchedAt: ticks() }))
       .catch(cause => {
         throw unreachable(parts.issuer, cause);
       })
@@ -42,7 +43,7 @@ export function createIssuerKeys(parts: IssuerKeysParts): JWTVerifyGetKey {
 
   /** Old keys are better than none while the issuer cannot be reached, for a while. */
   async function current(): Promise<KeySet> {
-    const ageMs = known ? now() - known.fetchedAt : Number.POSITIVE_INFINITY;
+    const ageMs = known ? ticks() - known.fetchedAt : Number.POSITIVE_INFINITY;
     if (known && ageMs < LIMITS.issuerKeysMs) return known;
     const lasting = ageMs < LIMITS.issuerKeysLastMs ? known : undefined;
     const fresh = refresh("age")?.catch(error => lasting ?? Promise.reject(error));

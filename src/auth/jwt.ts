@@ -11,18 +11,20 @@ import { isToken } from "./token.ts";
 export interface JwtParts {
   readonly issuers: readonly JwtIssuer[];
   readonly fetch: Fetch;
-  readonly now: () => number;
+  /** `exp` and `nbf` are judged by it. */
+  readonly wallTime: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
 }
 
-/** `until`: after this it must be checked again. */
-interface Known {
-  readonly principal: Principal;
+interface Known extends Checked {
+  /** In ticks: after this it must be checked again. */
   readonly until: number;
 }
 
 /** Signed tokens of others (RFC 7519). To check a signature is dear, so that who was known a moment ago is known. */
 export function createJwtProof(parts: JwtParts): Proof {
-  const { now } = parts;
+  const { wallTime, ticks } = parts;
   const known = createKnown<Known>();
   const byName = new Map(parts.issuers.map(one => [one.issuer, createCheck(one, parts)]));
 
@@ -30,9 +32,9 @@ export function createJwtProof(parts: JwtParts): Proof {
     const { decodeJwt } = await import("jose");
     const verify = byName.get(issuerOf(() => decodeJwt(secret)) ?? "");
     if (!verify) throw notGood("The token is of an issuer that is not known here");
-    const { principal, goodUntil } = await verify(secret);
-    known.keep(secret, { principal, until: Math.min(goodUntil, now() + LIMITS.knownJwtMs) });
-    return principal;
+    const checked = await verify(secret);
+    known.keep(secret, { ...checked, until: ticks() + LIMITS.knownJwtMs });
+    return checked.principal;
   }
 
   return {
@@ -44,7 +46,8 @@ export function createJwtProof(parts: JwtParts): Proof {
       if (secret.length > LIMITS.tokenCharsMax)
         throw notGood(`The token is longer than ${LIMITS.tokenCharsMax} characters`);
       const before = known.get(secret);
-      return before && before.until > now() ? before.principal : check(secret);
+      const isGood = before && before.until > ticks() && before.goodUntil > wallTime();
+      return isGood ? before.principal : check(secret);
     },
   };
 }
@@ -63,8 +66,11 @@ interface Checked {
   readonly goodUntil: number;
 }
 
-function createCheck(issuer: JwtIssuer, { fetch, now }: JwtParts): (secret: string) => Promise<Checked> {
-  const keys = createIssuerKeys({ ...issuer, fetch, now });
+function createCheck(
+  issuer: JwtIssuer,
+  { fetch, wallTime, ticks }: JwtParts,
+): (secret: string) => Promise<Checked> {
+  const keys = createIssuerKeys({ ...issuer, fetch, ticks });
   return async secret => {
     const { jwtVerify } = await import("jose");
     const { payload } = await jwtVerify(secret, keys, {
@@ -72,13 +78,14 @@ function createCheck(issuer: JwtIssuer, { fetch, now }: JwtParts): (secret: stri
       audience: [...issuer.audience],
       algorithms: [...issuer.algorithms],
       clockTolerance: issuer.skewSeconds,
-      currentDate: new Date(now()),
+      currentDate: new Date(wallTime()),
       requiredClaims: ["exp"],
     }).catch(error => {
       throw toRefusal(error);
     });
     const goodUntil = ((payload.exp as number) + issuer.skewSeconds) * 1_000;
-    return { principal: toPrincipal(toBadge(payload, issuer.claims), () => now() < goodUntil), goodUntil };
+    const principal = toPrincipal(toBadge(payload, issuer.claims), () => wallTime() < goodUntil);
+    return { principal, goodUntil };
   };
 }
 

@@ -15,7 +15,7 @@ import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue
 
 /** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
 export function createTokenRoutes(parts: IssueParts): readonly Own[] {
-  const { book, now } = parts;
+  const { book, wallTime } = parts;
   return [
     {
       verb: "GET",
@@ -26,7 +26,7 @@ export function createTokenRoutes(parts: IssueParts): readonly Own[] {
       verb: "POST",
       path: "/admin/tokens",
       async serve(call) {
-        const made = await issueToken(parts, readWish(await call.body(), now()));
+        const made = await issueToken(parts, readWish(await call.body(), wallTime()));
         return toReply(201, { token: made.secret, ...writeToken(made.token) });
       },
     },
@@ -34,7 +34,7 @@ export function createTokenRoutes(parts: IssueParts): readonly Own[] {
       verb: "DELETE",
       path: "/admin/tokens/{id}",
       async serve({ vars }) {
-        const token = await book.revoke(vars.id ?? "", now());
+        const token = await book.revoke(vars.id ?? "", wallTime());
         if (token) return toReply(200, writeToken(token));
         return toReply(404, {
           error: { code: 404, status: "NOT_FOUND", message: "There is no token with this id" },

@@ -6,7 +6,8 @@ import { isToken, isWellFormed, toHash } from "./token.ts";
 
 export interface TokenParts {
   readonly book: TokenBook;
-  readonly now: () => number;
+  /** Tokens expire by it. */
+  readonly wallTime: () => number;
 }
 
 /** Whoever has shown a token, and the token as the book had it at this revision. */
@@ -18,7 +19,7 @@ interface Known {
 }
 
 /** Tokens that this server gave out. */
-export function createTokenProof({ book, now }: TokenParts): Proof {
+export function createTokenProof({ book, wallTime }: TokenParts): Proof {
   const known = createKnown<Known>();
 
   /** Looks again if anything has changed. The revision is asked before the book is: what changes in between is seen later. */
@@ -35,7 +36,7 @@ export function createTokenProof({ book, now }: TokenParts): Proof {
   }
 
   function isGood(one: Known): boolean | Promise<boolean> {
-    const judge = (token: AccessToken | null): boolean => whyNot(token, now()) === undefined;
+    const judge = (token: AccessToken | null): boolean => whyNot(token, wallTime()) === undefined;
     const found = look(one);
     return found instanceof Promise ? found.then(judge) : judge(found);
   }
@@ -46,7 +47,7 @@ export function createTokenProof({ book, now }: TokenParts): Proof {
   }
 
   function use(secret: string, one: Known, token: AccessToken | null): Principal {
-    const at = now();
+    const at = wallTime();
     const why = whyNot(token, at);
     if (token && why === undefined) {
       book.used(token.id, at);

@@ -94,7 +94,7 @@ async function create(
   const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = USUAL_GRANTS } = flags;
   const expiresAt = expires === "never" ? undefined : now() + expires;
   const made = await issueToken(
-    { book, now, chance },
+    { book, wallTime: now, chance },
     { principal, tenants, grants, agents, name, expiresAt },
   );
   if (flags.json) return output.json({ token: made.secret, ...writeToken(made.token) });

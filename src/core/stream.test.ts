@@ -47,6 +47,8 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...LIMITS,
     now: () => 1,
+    wallTime: () => 1,
+    ticks: () => 1,
     onCommitted: id => bus.ring(id),
     onDue: () => {},
     onPushDue: () => {},

@@ -11,7 +11,7 @@ export interface CredentialParts {
   readonly fetch: Fetch;
   readonly providers: OAuthProviders;
   readonly log: Log;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   /** Under which callers reach this server; undefined: not known. */
   readonly base: Lazy<string | undefined>;
 }
@@ -32,7 +32,7 @@ export const CREDENTIALS_PATH = "/credentials";
 const SOON_MS = 60_000;
 
 export function createCredentials(parts: CredentialParts): CredentialDesk {
-  const { providers, log, now } = parts;
+  const { providers, log, wallTime } = parts;
   const safe = new Safe(parts.shelf, parts.vault);
   const slips = createSlips(parts.vault);
   /** Two who renew the same thing at once would make each other's result worthless. */
@@ -62,22 +62,22 @@ export function createCredentials(parts: CredentialParts): CredentialDesk {
     if (!provider || kept.refreshToken === undefined) return lapse(owner, name, kept);
     try {
       const tokens = await renewTokens(tokenParts(parts.fetch), provider, kept.refreshToken);
-      const fresh = toKept(tokens, now(), kept);
+      const fresh = toKept(tokens, wallTime(), kept);
       await safe.put(owner, name, fresh);
       return fresh;
     } catch (error) {
       if (error instanceof TokenRefusal) return lapse(owner, name, kept);
-      if (isGood(kept, now())) return kept;
+      if (isGood(kept, wallTime())) return kept;
       throw new Error(`The credentials "${name}" could not be renewed`, { cause: error });
     }
   }
 
   /** It has ended, and nothing can be done about it but to ask again. */
   async function lapse(owner: CredentialOwner, name: string, kept: Kept): Promise<Kept | undefined> {
-    if (isGood(kept, now())) return kept;
+    if (isGood(kept, wallTime())) return kept;
     // Another node may have renewed it in the meantime, and made what this one had worthless.
     const current = await open(owner, name);
-    if (current && isGood(current, now())) return current;
+    if (current && isGood(current, wallTime())) return current;
     await safe.remove(owner, name);
     return undefined;
   }
@@ -88,7 +88,7 @@ export function createCredentials(parts: CredentialParts): CredentialDesk {
     providers,
     async get(owner, name) {
       const kept = await open(owner, name);
-      const fresh = kept && !isGood(kept, now() + SOON_MS) ? await renew(owner, name, kept) : kept;
+      const fresh = kept && !isGood(kept, wallTime() + SOON_MS) ? await renew(owner, name, kept) : kept;
       return fresh && toCredential(fresh);
     },
     async keep(owner, { name, scheme }, given) {

@@ -17,7 +17,7 @@ export interface OAuthParts {
   readonly desk: CredentialDesk;
   readonly fetch: Fetch;
   readonly log: Log;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   /** That many bytes of chance, as hex. */
   readonly chance: (bytes: number) => string;
   /** The scope of whoever asked: what is sealed was written when he was admitted. */
@@ -62,7 +62,7 @@ const GONE: ReadonlySet<FaultCode> = new Set<FaultCode>(["task-not-found", "conf
 
 /** The authorization code grant with PKCE, in the browser of whoever was asked (RFC 6749 §4.1, RFC 7636, RFC 9700). */
 export function createOAuthPages(parts: OAuthParts): readonly Own[] {
-  const { desk, now } = parts;
+  const { desk, wallTime } = parts;
   /** Visits that were used, until they would have ended anyway. */
   const used = new Map<string, number>();
 
@@ -81,7 +81,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
       nonce,
       verifier: parts.chance(32),
       redirectUri: `${base}${CALLBACK_PATH}`,
-      expiresAt: now() + LIMITS.oauthVisitMs,
+      expiresAt: wallTime() + LIMITS.oauthVisitMs,
     };
     const url = authorizationUrl(provider, { ...visit, state: desk.slips.writeVisit(visit) });
     return onward(url, { "Set-Cookie": cookieOf(nonce, base) });
@@ -91,7 +91,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     const visit = desk.slips.readVisit(call.query.get("state") ?? "");
     const provider = visit && providerOf(visit);
     if (!visit || !provider) return FOREIGN;
-    if (visit.expiresAt < now()) return EXPIRED;
+    if (visit.expiresAt < wallTime()) return EXPIRED;
     if (!hasCookie(call, visit.nonce)) return ELSEWHERE;
     const code = call.query.get("code");
     if (code === null || call.query.has("error")) return DECLINED;
@@ -105,7 +105,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     try {
       const tokens = await exchangeCode(tokenParts(parts.fetch), provider, { ...visit, code });
       const owner: CredentialOwner = { scope, agent: agent as CredentialOwner["agent"] };
-      await desk.safe.put(owner, name, toKept(tokens, now()));
+      await desk.safe.put(owner, name, toKept(tokens, wallTime()));
       await parts.goOn(scope, visit.taskId as TaskId, visit.messageId);
       return DONE;
     } catch (error) {
@@ -125,7 +125,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
   /** false: somebody was here before with the same. */
   function take({ nonce, expiresAt }: Visit): boolean {
     for (const [one, end] of used) {
-      if (end >= now() && used.size < LIMITS.oauthVisitsMax) break;
+      if (end >= wallTime() && used.size < LIMITS.oauthVisitsMax) break;
       used.delete(one);
     }
     if (used.has(nonce)) return false;

@@ -13,7 +13,8 @@ export interface HealthParts {
   /** Writes a commit that changes nothing; rejects if the store cannot write. */
   readonly checkStore: () => Promise<void>;
   readonly commits: CommitState;
-  readonly now: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   /** What everybody may know. */
   readonly info: () => object;
   /** Told when the store can no longer write, once; undefined: it can, but a commit failed. */
@@ -55,7 +56,7 @@ type StoreState = "ok" | "cannot write" | "a commit failed";
  * a server that gets no calls because it is not ready has no other commits that could succeed.
  */
 function createStoreCheck(parts: HealthParts): () => Promise<StoreState> {
-  const { checkStore, commits, now, onTrouble } = parts;
+  const { checkStore, commits, ticks, onTrouble } = parts;
   let last: Promise<StoreState> | undefined;
   let at = 0;
   let state: StoreState = "ok";
@@ -75,8 +76,8 @@ function createStoreCheck(parts: HealthParts): () => Promise<StoreState> {
     return state;
   }
   return () => {
-    if (!last || now() - at >= CHECK_MS) {
-      at = now();
+    if (!last || ticks() - at >= CHECK_MS) {
+      at = ticks();
       last = look();
     }
     return last;

@@ -13,7 +13,7 @@ interface Bucket {
  */
 export function createCallLimit(
   quotas: Quotas,
-  now: () => number,
+  ticks: () => number,
   nodes: () => number,
 ): (scope: Scope) => void {
   const buckets = new Map<string, Bucket>();
@@ -23,7 +23,7 @@ export function createCallLimit(
     if (found) return found;
     // Whoever has been away longest has a full bucket again, or nearly.
     if (buckets.size >= LIMITS.callersMax) buckets.delete(buckets.keys().next().value as string);
-    const fresh = { level: burst, at: now() };
+    const fresh = { level: burst, at: ticks() };
     buckets.set(key, fresh);
     return fresh;
   }
@@ -38,7 +38,7 @@ export function createCallLimit(
     const burst = Math.max(1, (callsBurst ?? 2 * speed) / nodes());
     const key = `${whose} ${keyOf(scope, whose)}`;
     const bucket = bucketOf(key, burst);
-    const time = now();
+    const time = ticks();
     const share = speed / nodes();
     bucket.level = Math.min(burst, bucket.level + ((time - bucket.at) / 1_000) * share);
     bucket.at = time;

@@ -8,7 +8,10 @@ import { createStreamLimit } from "./streams.ts";
 export interface LimitParts {
   readonly quotas: Quotas;
   readonly store: Pick<Store, "tasks" | "runs" | "usage" | "nodes">;
-  readonly now: () => number;
+  /** A day begins by it. */
+  readonly wallTime: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   /** Tasks that may wait for a run, all callers together. */
   readonly queueMax: number;
 }
@@ -17,7 +20,7 @@ export interface LimitParts {
 export function createLimited(parts: LimitParts): (core: Core) => Core {
   const { quotas } = parts;
   const hasQuotas = Boolean(quotas.caller ?? quotas.tenant ?? quotas.tenants);
-  const takeCall = createCallLimit(quotas, parts.now, parts.store.nodes);
+  const takeCall = createCallLimit(quotas, parts.ticks, parts.store.nodes);
   const streams = createStreamLimit(quotas, parts.store.nodes);
 
   const withRoom =
@@ -84,8 +87,8 @@ async function checkTasks({ quotas, store }: LimitParts, scope: Scope): Promise<
   }
 }
 
-async function checkTokens({ quotas, store, now }: LimitParts, scope: Scope): Promise<void> {
-  const day = dayOf(now());
+async function checkTokens({ quotas, store, wallTime }: LimitParts, scope: Scope): Promise<void> {
+  const day = dayOf(wallTime());
   const spent = await store.usage.spent(scope, day);
   for (const whose of WHOSE) {
     const { tokensPerDay } = quotaOf(quotas, scope, whose);
@@ -93,7 +96,7 @@ async function checkTokens({ quotas, store, now }: LimitParts, scope: Scope): Pr
       throw new Fault(
         "rate-limited",
         `${tokensPerDay} tokens are spent, which is all that ${NAMES[whose]} has for a day (UTC)`,
-        { retryAfterMs: startOfDay(day + 1) - now() },
+        { retryAfterMs: startOfDay(day + 1) - wallTime() },
       );
   }
 }

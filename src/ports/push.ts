@@ -46,11 +46,12 @@ export interface DeliveryProgress {
   readonly state: "live" | "done" | "dead";
   /** How many attempts at what is next have failed, and when the first one was. */
   readonly failed?: { readonly count: number; readonly since: number };
-  /** When it is tried again; undefined: when there is something to deliver. */
+  /** When it is tried again, in wall time; undefined: when there is something to deliver. */
   readonly nextAt?: number;
 }
 
 export interface DeliveryAttempt {
+  /** In wall time, as `nextAt` is. */
   readonly at: number;
   /** The newest event in it. */
   readonly seq: Seq;
@@ -80,8 +81,8 @@ export interface Deliveries {
    * happens, or at once if there is `more`.
    */
   release(held: Delivery, place: Seq, more: boolean): Promise<void>;
-  /** When something is due, if nothing happens before; undefined: nothing is. */
-  nextAt(): Promise<number | undefined>;
+  /** How long until something is due, if nothing happens before; undefined: nothing is. */
+  nextInMs(): Promise<number | undefined>;
   /** All configs of a task. */
   look(taskId: TaskId): Promise<readonly Delivery[]>;
   /** Makes them due at once, also those that were given up. How many there are. */

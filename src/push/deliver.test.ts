@@ -24,11 +24,11 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
   const logged: string[] = [];
   const note = (_: object, text: string): void => void logged.push(text);
   const log: Log = { debug: note, info: note, warn: note, error: note };
-  const now = Date.now;
+  const time = { now: Date.now, wallTime: Date.now, ticks: () => performance.now() };
   const store = createMemoryStore({
     ...LIMITS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-    now,
+    ...time,
     onCommitted: id => bus.ring(id),
     onDue: () => {},
     onPushDue: () => bus.ring(PUSH_DUE),
@@ -42,7 +42,7 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
       keyFile: undefined,
       keys: undefined,
       keysCommand: undefined,
-      now,
+      ...time,
       log,
     }),
     store,
@@ -51,7 +51,7 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
     targets: guarded,
     fetch: guarded.fetch,
     log,
-    now,
+    ...time,
     random: () => 0.5,
     pushRetryMs: 10,
     drainMs: 0,

@@ -56,9 +56,9 @@ export function createPusher(parts: PusherParts): Pusher {
   async function setTimer(): Promise<void> {
     clearTimeout(timer);
     // Who cannot find out looks again soon.
-    const nextAt = await deliveries.nextAt().catch(() => parts.now() + PAUSE_MS);
-    if (nextAt === undefined || stopped) return;
-    timer = setTimeout(() => bell.wake(), Math.min(Math.max(nextAt - parts.now(), 0), WAIT_MS_MAX)).unref();
+    const nextInMs = await deliveries.nextInMs().catch(() => PAUSE_MS);
+    if (nextInMs === undefined || stopped) return;
+    timer = setTimeout(() => bell.wake(), Math.min(Math.ceil(nextInMs), WAIT_MS_MAX)).unref();
   }
 
   function begin(delivery: Delivery): void {

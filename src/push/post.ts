@@ -13,7 +13,7 @@ export interface Posted {
 
 export interface PostParts {
   readonly fetch: Fetch;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   readonly pushTimeoutMs: number;
 }
 
@@ -32,7 +32,7 @@ export async function post(
     const response = await parts.fetch(url, { method: "POST", headers, body, signal });
     // What it answers is of no interest once the status is there.
     await drain(response).catch(() => {});
-    return toPosted(response, parts.now());
+    return toPosted(response, parts.wallTime());
   } catch (error) {
     if (stop.aborted) return { kind: "stopped", retryAfterMs: 0 };
     const { kind, words } = patience.signal.aborted ? late(parts.pushTimeoutMs) : explain(error);

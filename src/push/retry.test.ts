@@ -4,7 +4,7 @@ import type { Delivery } from "../ports.ts";
 import { isOverdue, nextTry, readRetryAfter } from "./retry.ts";
 
 const HOUR = 3_600_000;
-const parts = { now: () => 0, random: () => 0.5, pushRetryMs: 1_000, pushGiveUpMs: 24 * HOUR };
+const parts = { wallTime: () => 0, random: () => 0.5, pushRetryMs: 1_000, pushGiveUpMs: 24 * HOUR };
 const waits = (count: number, more: object = {}, after = 0): number | undefined =>
   nextTry({ ...parts, ...more }, { count, since: 0 }, after);
 
@@ -26,18 +26,18 @@ it("waits as long as the webhook wants, but not beyond the end", () => {
 });
 
 it("gives up when the time is over, after a last attempt at the end", () => {
-  const now = (): number => 24 * HOUR - 10;
-  expect(waits(30, { now })).toBe(24 * HOUR);
-  expect(waits(31, { now: () => 24 * HOUR })).toBeUndefined();
+  const wallTime = (): number => 24 * HOUR - 10;
+  expect(waits(30, { wallTime })).toBe(24 * HOUR);
+  expect(waits(31, { wallTime: () => 24 * HOUR })).toBeUndefined();
   expect(waits(1, { pushGiveUpMs: 0 })).toBeUndefined();
 });
 
 it("gives up without an attempt what waited for its turn long after that", () => {
   const delivery = { failed: { count: 3, since: 0 } } as Delivery;
   const late = 24 * HOUR + LIMITS.pushRetryMaxMs;
-  expect(isOverdue({ ...parts, now: () => late }, delivery)).toBe(false);
-  expect(isOverdue({ ...parts, now: () => late + 1 }, delivery)).toBe(true);
-  expect(isOverdue({ ...parts, now: () => late + 1 }, {} as Delivery)).toBe(false);
+  expect(isOverdue({ ...parts, wallTime: () => late }, delivery)).toBe(false);
+  expect(isOverdue({ ...parts, wallTime: () => late + 1 }, delivery)).toBe(true);
+  expect(isOverdue({ ...parts, wallTime: () => late + 1 }, {} as Delivery)).toBe(false);
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { LIMITS } from "../model/index.ts";
 import type { Delivery } from "../ports.ts";
 
 export interface RetryParts {
-  readonly now: () => number;
+  readonly wallTime: () => number;
   /** At least 0, below 1. */
   readonly random: () => number;
   readonly pushRetryMs: number;
@@ -13,7 +13,7 @@ type Failed = NonNullable<Delivery["failed"]>;
 
 /** When it is tried again: twice as long after each attempt, never at the same moment as others; undefined: no more. */
 export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number): number | undefined {
-  const now = parts.now();
+  const now = parts.wallTime();
   const end = failed.since + parts.pushGiveUpMs;
   if (now >= end) return undefined;
   const waitMs = Math.min(parts.pushRetryMs * 2 ** (failed.count - 1), LIMITS.pushRetryMaxMs);
@@ -22,8 +22,8 @@ export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number)
 }
 
 /** It waited for its turn long after it should have been given up. */
-export const isOverdue = ({ now, pushGiveUpMs }: RetryParts, { failed }: Delivery): boolean =>
-  failed !== undefined && now() > failed.since + pushGiveUpMs + LIMITS.pushRetryMaxMs;
+export const isOverdue = ({ wallTime, pushGiveUpMs }: RetryParts, { failed }: Delivery): boolean =>
+  failed !== undefined && wallTime() > failed.since + pushGiveUpMs + LIMITS.pushRetryMaxMs;
 
 /** RFC 9110 §10.2.3: seconds, or a date. */
 export function readRetryAfter(value: string | null, now: number): number {

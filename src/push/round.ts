@@ -11,6 +11,8 @@ export interface RoundParts extends LetterParts, PostParts, RetryParts {
   readonly dialects: readonly Dialect[];
   readonly targets: Targets;
   readonly hosts: Hosts;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   readonly log: Log;
 }
 
@@ -98,9 +100,10 @@ export class Round {
       const begun: DeliveryProgress = { place: this.#place, state: "live", until: parcel.seq };
       if (!(await this.#record(failed ? { ...begun, failed } : begun, undefined))) return false;
     }
-    const { now, hosts } = this.#parts;
+    const { wallTime, ticks, hosts } = this.#parts;
     const { config, key } = this.#held;
-    const at = now();
+    const at = wallTime();
+    const began = ticks();
     const letter = await this.#orGiveUp(() =>
       toLetter(this.#parts, config, parcel, { id: `${key}_${parcel.seq}`, at }),
     );
@@ -108,15 +111,14 @@ export class Round {
     const posted = await post(this.#parts, letter, this.#stop);
     if (posted.kind === "stopped") return false;
     hosts.tell(hostOf(config), posted.status !== undefined);
-    return this.#note(parcel, posted, at);
+    return this.#note(parcel, posted, at, Math.round(ticks() - began));
   }
 
   /** Puts on record what came of an attempt. */
-  async #note(parcel: Parcel, posted: Posted, at: number): Promise<boolean> {
+  async #note(parcel: Parcel, posted: Posted, at: number, ms: number): Promise<boolean> {
     const { seq } = parcel;
     const { status, error, kind } = posted;
     if (kind === "gone") return this.#remove();
-    const ms = this.#parts.now() - at;
     const attempt = { at, seq, ms, ...(status !== undefined && { status }), ...(error && { error }) };
     if (kind === "taken") {
       const state = isTerminal(parcel.task.status.state) ? "done" : "live";
@@ -125,7 +127,8 @@ export class Round {
     }
     const failed = {
       count: (this.#held.failed?.count ?? 0) + 1,
-      since: this.#held.failed?.since ?? at,
+      // A clock that was set back must not put off the end.
+      since: Math.min(this.#held.failed?.since ?? at, at),
     };
     const nextAt = kind === "refused" ? undefined : nextTry(this.#parts, failed, posted.retryAfterMs);
     const until = parcel.isWords && { until: seq };
@@ -147,7 +150,7 @@ export class Round {
 
   async #giveUp(error: string): Promise<false> {
     const { failed, until } = this.#held;
-    const at = this.#parts.now();
+    const at = this.#parts.wallTime();
     this.#tell("a webhook was given up", { error });
     await this.#record(
       { place: this.#place, state: "dead", ...(failed && { failed }), ...(until && { until }) },

@@ -32,7 +32,7 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function loop(): Promise<void> {
     while (!stopped) {
-      const at = parts.now();
+      const at = parts.ticks();
       const runs = await claim().catch(error => {
         log.error({ err: error }, "due tasks could not be taken");
         return [];

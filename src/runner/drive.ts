@@ -26,6 +26,8 @@ import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
 
 export interface DriveParts extends TurnParts {
   readonly bus: Bus;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   readonly leaseMs: number;
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
@@ -45,7 +47,7 @@ export interface Driven extends Sleeper {
 
 /**
  * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. `claimedAt`:
- * when the lease began, at the latest. `onOver` is called when nothing of the run is left.
+ * when the lease began, at the latest, in ticks. `onOver` is called when nothing of the run is left.
  */
 export function drive(
   parts: DriveParts,
@@ -68,7 +70,7 @@ class Drive implements Driven, TurnHost {
   readonly #onOver: (driven: Driven) => void;
   readonly #taskId: TaskId;
   readonly #expected: { readonly run: Run };
-  /** No other run can have begun before this time. */
+  /** No other run can have begun before this time, in ticks. */
   #leasedUntil: number;
   /** Where the agent's words come from. */
   #source: AsyncIterator<AgentEvent> | undefined;
@@ -150,7 +152,7 @@ class Drive implements Driven, TurnHost {
   }
 
   async renew(): Promise<boolean> {
-    const at = this.#parts.now();
+    const at = this.#parts.ticks();
     const held = await this.#parts.store.runs.renew(this.run);
     if (held) this.#leasedUntil = at + this.#parts.leaseMs;
     else this.stop("lost");
@@ -163,7 +165,7 @@ class Drive implements Driven, TurnHost {
    */
   async recall(place: NotePlace): Promise<Note | null> {
     const known = this.#past ? await this.#past.recall(place) : null;
-    if (known || this.#parts.now() < this.#leasedUntil) return known;
+    if (known || this.#parts.ticks() < this.#leasedUntil) return known;
     const held = await this.renew().catch(error => {
       this.#lose(error);
       return false;

@@ -22,7 +22,10 @@ export interface TelemetryParts {
   readonly version: () => string;
   readonly newId: () => string;
   readonly digest: (text: string) => string;
+  /** As events are dated. */
   readonly now: () => number;
+  /** As spans and attempts to deliver are dated. */
+  readonly wallTime: () => number;
   /** Milliseconds that only serve to measure. */
   readonly ticks: () => number;
 }
@@ -74,7 +77,7 @@ function around<T>(...wraps: readonly (((one: T) => T) | undefined)[]): (one: T)
 }
 
 function createMetered(time: Omit<MeterParts, "meters">) {
-  const parts = { now: time.now, ticks: time.ticks, meters: createMeters() };
+  const parts = { now: time.now, wallTime: time.wallTime, ticks: time.ticks, meters: createMeters() };
   return {
     meters: parts.meters,
     watch: meteredCalls(parts),

@@ -6,6 +6,8 @@ export interface MeterParts {
   readonly meters: Meters;
   /** As events are dated. */
   readonly now: () => number;
+  /** As attempts to deliver are dated. */
+  readonly wallTime: () => number;
   /** Milliseconds that only serve to measure. */
   readonly ticks: () => number;
 }

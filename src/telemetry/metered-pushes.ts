@@ -5,9 +5,9 @@ import type { MeterParts } from "./metered-call.ts";
 const FAILING_MAX = 10_000;
 
 /** Counts attempts to deliver, and knows for how long some have failed. */
-export function meteredDeliveries(deliveries: Deliveries, { meters, now }: MeterParts): Deliveries {
+export function meteredDeliveries(deliveries: Deliveries, { meters, wallTime }: MeterParts): Deliveries {
   const failing = new Map<string, number>();
-  meters.pushOldest.follow(() => (now() - Math.min(now(), ...failing.values())) / 1_000);
+  meters.pushOldest.follow(() => (wallTime() - Math.min(wallTime(), ...failing.values())) / 1_000);
 
   function keep({ key }: Delivery, since: number | undefined): void {
     if (since === undefined) failing.delete(key);

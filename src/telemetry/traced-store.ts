@@ -22,10 +22,11 @@ export function tracedStore(store: Store, tracing: Tracing): Store {
         const place = placeOf(events, expected);
         const done = store.log.append(scope, taskId, events, expected, beside);
         if (!place) return done;
-        const at = tracing.now();
+        const at = tracing.wallTime();
+        const began = tracing.ticks();
         done.then(
           () => {
-            if (!place.ofRun || tracing.now() - at >= SLOW_MS) tell(at, place, taskId, events);
+            if (!place.ofRun || tracing.ticks() - began >= SLOW_MS) tell(at, place, taskId, events);
           },
           () => {},
         );

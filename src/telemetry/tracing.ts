@@ -19,7 +19,10 @@ export interface Tracing {
   readonly tracer: Tracer;
   /** What is said may be in spans. */
   readonly content: boolean;
-  now(): number;
+  /** As spans are dated. */
+  wallTime(): number;
+  /** Milliseconds for durations. */
+  ticks(): number;
   /** `id`: see `idOfRun`. */
   startSpan(name: string, options: SpanOptions, parent: Context, id: string | undefined): Span;
   /** The id of the span of a run, which follows from its task; undefined: somebody else's SDK chooses ids. */
@@ -36,7 +39,8 @@ export interface TracingParts {
   readonly otel: OtelParts | undefined;
   readonly version: string;
   readonly content: boolean;
-  readonly now: () => number;
+  readonly wallTime: () => number;
+  readonly ticks: () => number;
   readonly digest: (text: string) => string;
   readonly log: Log;
 }
@@ -56,7 +60,8 @@ export async function openTracing(parts: TracingParts): Promise<Tracing | undefi
   return {
     tracer,
     content: parts.content,
-    now: parts.now,
+    wallTime: parts.wallTime,
+    ticks: parts.ticks,
     startSpan: (name, options, parent, id) =>
       own
         ? own.ids.next(id, () => tracer.startSpan(name, options, parent))

@@ -31,7 +31,7 @@ const shown = (secret: string): Partial<Caller> => ({ headers: bearer(secret) })
 
 async function tokens(): Promise<ProofUnderTest> {
   const book = createMemoryTokenBook();
-  const parts = { book, now: Date.now, chance };
+  const parts = { book, wallTime: Date.now, chance };
   const make = (badge: Badge, expiresAt?: number) =>
     issueToken(parts, { ...badge, name: undefined, expiresAt });
   const revoked = await make(BADGES[0] as Badge);
@@ -99,7 +99,12 @@ async function jwt(): Promise<ProofUnderTest> {
   };
   const made = await Promise.all(Object.entries(bad).map(async ([why, one]) => [why, shown(await one)]));
   return {
-    proof: createJwtProof({ issuers: [{ ...ISSUER, issuer: issuer.url }], fetch, now: Date.now }),
+    proof: createJwtProof({
+      issuers: [{ ...ISSUER, issuer: issuer.url }],
+      fetch,
+      wallTime: Date.now,
+      ticks: () => performance.now(),
+    }),
     show: async badge => shown(await issuer.sign({ ...toClaims(badge) })),
     bad: Object.fromEntries(made),
     async close() {
@@ -181,7 +186,7 @@ for (const at of [0, 1, 2, 3])
 describe("credentials that are no longer good", () => {
   it("are seen by all who still read with them, however often they are asked about", async () => {
     const book = createMemoryTokenBook();
-    const parts = { book, now: Date.now, chance };
+    const parts = { book, wallTime: Date.now, chance };
     const guard = createGuard({ proofs: [createTokenProof(parts)], catalog: createCast() });
     const wish = { ...ALICE, name: undefined, expiresAt: undefined };
     const [one, other] = [await issueToken(parts, wish), await issueToken(parts, wish)];

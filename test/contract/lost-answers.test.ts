@@ -53,6 +53,8 @@ afterEach(async () => {
 async function open(more: Partial<HotParts> = {}): Promise<void> {
   store = await createPostgresStore({
     now: () => on.now,
+    wallTime: () => on.now,
+    ticks: () => on.now,
     leaseMs: LEASE_MS,
     pushLeaseMs: LEASE_MS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),

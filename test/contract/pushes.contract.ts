@@ -182,7 +182,7 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
       const failed = { count: 1, since: on.now };
       await deliver(a, at(1, { failed, nextAt: on.now + 2_000 }));
       await deliver(b, at(1, { failed, nextAt: on.now + 1_000 }));
-      expect([await claim(), await on.store.deliveries.nextAt()]).toEqual([[], on.now + 1_000]);
+      expect([await claim(), await on.store.deliveries.nextInMs()]).toEqual([[], 1_000]);
       await on.begin(first);
       expect(await claim()).toEqual([]);
       on.now += 2_000;
@@ -191,7 +191,7 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
         ["b", failed, expect.any(Number)],
         ["a", failed, expect.any(Number)],
       ]);
-      expect(await on.store.deliveries.nextAt()).toBeUndefined();
+      expect(await on.store.deliveries.nextInMs()).toBeUndefined();
     });
 
     it("come in turn for each host, and not for hosts that are busy", async () => {

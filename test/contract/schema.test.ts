@@ -40,6 +40,8 @@ async function open(): Promise<PostgresStore> {
   on = new Stage({ open: () => nodes.at(-1) as PostgresStore, lasting: true, shared: true, remove() {} });
   const node = await createPostgresStore({
     now: () => on.now,
+    wallTime: () => on.now,
+    ticks: () => on.now,
     leaseMs: 1_000,
     pushLeaseMs: 1_000,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),

@@ -78,8 +78,15 @@ export class Stage {
   readonly under: StoreUnderTest;
   store!: Store;
   now = Date.UTC(2026, 0, 1);
+  /** How far the system's clock was set back. */
+  setBackMs = 0;
+  #last = 0;
   readonly committed: TaskId[] = [];
   readonly mint = createMint({ now: () => this.now, randomHex: n => randomBytes(n).toString("hex") });
+
+  get wallTime(): number {
+    return this.now - this.setBackMs;
+  }
 
   constructor(under: StoreUnderTest) {
     this.under = under;
@@ -87,7 +94,9 @@ export class Stage {
 
   start(more: Partial<HotParts> = {}): Store {
     this.store = this.under.open({
-      now: () => this.now,
+      now: () => (this.#last = Math.max(this.#last, this.wallTime)),
+      wallTime: () => this.wallTime,
+      ticks: () => this.now,
       leaseMs: 1_000,
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,

@@ -42,6 +42,8 @@ describe("a store whose database may grow no further", () => {
     const store = createHotStore({
       journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
       now: Date.now,
+      wallTime: Date.now,
+      ticks: () => performance.now(),
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       leaseMs: 30_000,
       hotEventsMax: 1_024,

@@ -21,7 +21,7 @@ export async function issue(folder: string, principal: string, wish: TokenWish =
   const chance = (bytes: number): string => randomBytes(bytes).toString("hex");
   const badge = { tenants: [DEFAULT_TENANT], grants: USUAL_GRANTS, agents: undefined };
   const { secret, token } = await issueToken(
-    { book, now: Date.now, chance },
+    { book, wallTime: Date.now, chance },
     { name: undefined, expiresAt: undefined, ...badge, ...wish, principal },
   );
   await book.close();

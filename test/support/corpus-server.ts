@@ -38,7 +38,7 @@ export async function openHouse(story: Pick<Story, "settings" | "cast">): Promis
     .map(toAgent);
   const parts = { settings, agents, fallback: (agents[0] as Agent).name, log: createTestLog() };
   const { kernel, dialects, begin, close } = await compose(parts, undefined, {
-    clock: { now: () => now, notBefore() {}, async follow() {} },
+    clock: { now: () => now, wallTime: () => now, ticks: () => now, notBefore() {}, async follow() {} },
     chance: createCounter(),
     around: { core: refusing, dialect: one => overheard(one, heard => (operation = heard)) },
   });

@@ -25,7 +25,7 @@ export const BANS: readonly Ban[] = [
     pattern:
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bperformance\.now\b/g,
     except: {
-      "src/foundation.ts": "hands a name to this node, and ticks to whoever measures",
+      "src/foundation.ts": "hands a name to this node",
       "src/world.ts": "hands them to the server",
       "src/keys/ring.ts": "keys that can be guessed are none",
       "src/keys/vault.ts": "a nonce must never come twice",

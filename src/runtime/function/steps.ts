@@ -43,7 +43,9 @@ export class Steps {
       throw new TypeError(`ctx.sleep takes milliseconds from 0 on, got ${describe(ms)}`);
     const until = await this.#noted("sleep", `${ms}`, () => this.#turn.now() + ms);
     const { signal } = this.#turn;
-    await wait(until - this.#turn.now(), options.signal ? AbortSignal.any([signal, options.signal]) : signal);
+    // A clock that was set back since must not make it longer.
+    const leftMs = Math.min(until - this.#turn.now(), ms);
+    await wait(leftMs, options.signal ? AbortSignal.any([signal, options.signal]) : signal);
   };
 
   readonly now = (): Promise<number> => this.#noted("now", "", () => this.#turn.now());

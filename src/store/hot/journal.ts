@@ -65,13 +65,19 @@ export interface PushJournal {
   /** Those that wait for something to happen; `behind`: it may have happened already. */
   idle(): readonly (PushPlace & { readonly behind: boolean })[];
   /** The first that wait for their time, the soonest first. */
-  waiting(max: number): readonly (PushPlace & { readonly dueAt: number })[];
+  waiting(max: number): readonly WaitingPush[];
 }
 export interface PushPlace {
   readonly taskId: TaskId;
   readonly id: string;
   readonly host: string;
   readonly place: number;
+}
+
+export interface WaitingPush extends PushPlace {
+  readonly nextAt: number;
+  /** See `plannedMs` in planned.ts. */
+  readonly plannedMs: number;
 }
 
 export interface Loaded {
@@ -105,6 +111,8 @@ export interface Change {
   readonly rev: number | null;
   /** The revision at which a turn arrived, if one did in this change. */
   readonly arrived: number | null;
+  /** The day (UTC) on which it is committed: what is spent counts on it. */
+  readonly day: number;
   /** Names that callers gave in it; the writer has seen that they are free. */
   readonly names: readonly NewName[];
   /** The folded task, to be kept beside the events; null: it is not kept. */

@@ -4,6 +4,7 @@ import type { Run } from "../../ports.ts";
 interface Lease {
   readonly worker: string;
   readonly attempt: number;
+  /** In ticks. */
   until: number;
   /** An append of this run was refused: so are all later ones. */
   fenced: boolean;
@@ -23,7 +24,7 @@ export interface Leases {
   expired(): readonly TaskId[];
 }
 
-export function createLeases(parts: { now: () => number; leaseMs: number }): Leases {
+export function createLeases(parts: { ticks: () => number; leaseMs: number }): Leases {
   const leases = new Roll<TaskId, Lease>();
   /** No lease ends before this. */
   let earliest = Number.POSITIVE_INFINITY;
@@ -41,7 +42,7 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
       if (lease) lease.fenced = true;
     },
     grant(taskId, worker, attempt) {
-      const until = parts.now() + parts.leaseMs;
+      const until = parts.ticks() + parts.leaseMs;
       leases.set(taskId, { worker, attempt, until, fenced: false });
       if (until < earliest) earliest = until;
     },
@@ -52,11 +53,11 @@ export function createLeases(parts: { now: () => number; leaseMs: number }): Lea
     renew(run) {
       const lease = find(run.task.id, run);
       if (!lease) return false;
-      lease.until = parts.now() + parts.leaseMs;
+      lease.until = parts.ticks() + parts.leaseMs;
       return true;
     },
     expired() {
-      const now = parts.now();
+      const now = parts.ticks();
       if (now < earliest) return [];
       const over: TaskId[] = [];
       earliest = Number.POSITIVE_INFINITY;

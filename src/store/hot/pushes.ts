@@ -3,6 +3,7 @@ import type { Deliveries, Delivery, NewDelivery, Pushes } from "../../ports.ts";
 import type { Cache } from "./cache.ts";
 import type { Entry } from "./entry.ts";
 import type { Journal, PushPlace } from "./journal.ts";
+import { plannedMs } from "./planned.ts";
 import { createSchedule, type Live } from "./schedule.ts";
 import type { Writer } from "./writer.ts";
 
@@ -10,7 +11,8 @@ export interface PushParts {
   readonly journal: Journal;
   readonly writer: Writer;
   readonly cache: Cache;
-  readonly now: () => number;
+  readonly wallTime: () => number;
+  readonly ticks: () => number;
   /** There may be something to deliver. */
   readonly onDue: () => void;
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
@@ -20,7 +22,8 @@ export interface PushParts {
 export function createPushes(parts: PushParts) {
   const { journal, writer, cache } = parts;
   const schedule = createSchedule({
-    now: parts.now,
+    wallTime: parts.wallTime,
+    ticks: parts.ticks,
     onDue: parts.onDue,
     readWaiting: journal.pushes.waiting,
     waitingMax: LIMITS.pushesWaitingMax,
@@ -80,7 +83,7 @@ export function createPushes(parts: PushParts) {
     const { taskId } = entry;
     const old = deliveriesOf(taskId).find(one => one.config.id === push.config.id);
     const goesOn = old?.config.url === push.config.url;
-    const delivery = goesOn ? continued(old, push) : begun(entry, push, after, parts.now());
+    const delivery = goesOn ? continued(old, push) : begun(entry, push, after, parts.wallTime());
     const done = write(taskId, push.config.id, delivery);
     done.then(
       () => enter(delivery, goesOn),
@@ -169,7 +172,7 @@ export function createPushes(parts: PushParts) {
         throw error;
       });
       if (isGone(live)) return null;
-      live.dueAt = next.nextAt;
+      live.dueAt = next.nextAt && schedule.dueAtOf(next.nextAt, plannedMs(attempts.at(-1)));
       holders.set(next, live);
       return next;
     },
@@ -185,9 +188,9 @@ export function createPushes(parts: PushParts) {
       schedule.free(live);
       letGo(held.taskId);
     },
-    nextAt: async () => schedule.nextAt(),
+    nextInMs: async () => schedule.nextInMs(),
     async look(taskId) {
-      const since = parts.now() - LIMITS.pushAttemptsMs;
+      const since = parts.wallTime() - LIMITS.pushAttemptsMs;
       return journal.pushes
         .of(taskId)
         .map(one => ({ ...one, attempts: one.attempts.filter(({ at }) => at > since) }));

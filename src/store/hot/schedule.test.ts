@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import type { TaskId } from "../../model/index.ts";
-import type { PushPlace } from "./journal.ts";
+import type { PushPlace, WaitingPush } from "./journal.ts";
 import { createSchedule } from "./schedule.ts";
 
 const WAITING_MAX = 100;
+/** The wall time at tick 0. */
+const START = Date.UTC(2026, 0, 1);
 const NOBODY: ReadonlySet<string> = new Set();
 const toPlace = (i: number): PushPlace => ({
   taskId: `t${i}` as TaskId,
@@ -14,15 +16,16 @@ const toPlace = (i: number): PushPlace => ({
 
 /** A schedule over a journal that knows what waits. */
 function stage() {
-  const world = { now: 1_000, reads: 0 };
-  const kept = new Map<string, PushPlace & { readonly dueAt: number }>();
+  const world = { now: 1_000, reads: 0, setBackMs: 0 };
+  const kept = new Map<string, WaitingPush>();
   const schedule = createSchedule({
-    now: () => world.now,
+    ticks: () => world.now,
+    wallTime: () => world.now + START - world.setBackMs,
     onDue: () => {},
     waitingMax: WAITING_MAX,
     readWaiting(max) {
       world.reads += 1;
-      return [...kept.values()].sort((a, b) => a.dueAt - b.dueAt).slice(0, max);
+      return [...kept.values()].sort((a, b) => a.nextAt - b.nextAt).slice(0, max);
     },
   });
   return {
@@ -31,7 +34,7 @@ function stage() {
     kept,
     /** Fails, and is to be tried again then. */
     fail(place: PushPlace, dueAt: number): void {
-      kept.set(place.taskId, { ...place, dueAt });
+      kept.set(place.taskId, { ...place, nextAt: START + dueAt, plannedMs: dueAt - world.now });
       schedule.enter(place);
       for (const live of schedule.take(NOBODY, 100)) {
         live.dueAt = dueAt;
@@ -55,10 +58,10 @@ it("those that wait are due in the order of their times, and of their coming if 
   const { schedule, world, fail } = stage();
   const dueAts = [3_000, 2_000, 2_000, 2_500, 9_000];
   for (const [i, dueAt] of dueAts.entries()) fail({ ...toPlace(i), host: `h${i}` }, dueAt);
-  expect([schedule.take(NOBODY, 9), schedule.nextAt()]).toEqual([[], 2_000]);
+  expect([schedule.take(NOBODY, 9), schedule.nextInMs()]).toEqual([[], 1_000]);
   world.now = 3_000;
   expect(schedule.take(NOBODY, 9).map(one => one.taskId)).toEqual(["t1", "t2", "t3", "t0"]);
-  expect(schedule.nextAt()).toBe(9_000);
+  expect(schedule.nextInMs()).toBe(6_000);
 });
 
 it("one that is removed or hurried leaves the line in which it stood", () => {
@@ -83,6 +86,6 @@ it("keeps no more than so many that wait in memory, and misses none of them", ()
   const all = takeAll();
   expect(new Set(all).size).toBe(count);
   expect(all).toHaveLength(count);
-  expect(schedule.nextAt()).toBeUndefined();
+  expect(schedule.nextInMs()).toBeUndefined();
   expect(world.reads).toBe(2);
 });

@@ -5,7 +5,7 @@ import type { PushJournal, PushPlace } from "./journal.ts";
 export interface Live extends PushPlace {
   /** Up to here there is nothing to deliver; it may be ahead of what is on record. */
   place: number;
-  /** Of one that waits: until when. Of one that is held: whether it will wait. */
+  /** In ticks. Of one that waits: until when. Of one that is held: whether it will wait. */
   dueAt: number | undefined;
   state: "idle" | "ready" | "waiting" | "held" | "gone";
   /** Something happened to the task while it was held. */
@@ -17,7 +17,10 @@ export interface Live extends PushPlace {
  * dead: beyond a number they are left to the journal, and read again when there is room.
  */
 export function createSchedule(parts: {
-  readonly now: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
+  /** Times in the journal are in it. */
+  readonly wallTime: () => number;
   readonly onDue: () => void;
   readonly readWaiting: PushJournal["waiting"];
   /** Of those that wait, in memory. */
@@ -87,7 +90,7 @@ export function createSchedule(parts: {
 
   /** Those whose time has come. */
   function wake(): void {
-    const now = parts.now();
+    const now = parts.ticks();
     if (now >= recallAt()) recall(now);
     for (let last = waiting.at(-1); last && (last.dueAt as number) <= now; last = waiting.at(-1)) {
       waiting.pop();
@@ -106,11 +109,18 @@ export function createSchedule(parts: {
     const found = parts.readWaiting(waitingMax);
     isSpilled = found.length === waitingMax;
     recalledAt = now;
-    for (const { dueAt, ...one } of found) if (!find(one.taskId, one.id)) makeWait(add(one), dueAt);
+    for (const { nextAt, plannedMs, ...one } of found)
+      if (!find(one.taskId, one.id)) makeWait(add(one), dueAtOf(nextAt, plannedMs));
+  }
+
+  /** `plannedMs`: the longest that it waits. */
+  function dueAtOf(nextAt: number, plannedMs: number): number {
+    return parts.ticks() + Math.min(nextAt - parts.wallTime(), plannedMs);
   }
 
   return {
     find,
+    dueAtOf,
     /** It is there, and one should look whether it has something to deliver. */
     enter: (one: PushPlace): void => makeReady(add(one)),
     /** It has nothing to deliver until something happens. */
@@ -160,10 +170,10 @@ export function createSchedule(parts: {
     },
     isHeld: (taskId: TaskId): boolean => byTask.get(taskId)?.some(one => one.state === "held") ?? false,
     of: (taskId: TaskId): readonly Live[] => byTask.get(taskId) ?? [],
-    /** When the next one is due by its time. */
-    nextAt(): number | undefined {
+    /** How long until the next one is due by its time. */
+    nextInMs(): number | undefined {
       const soonest = Math.min(waiting.at(-1)?.dueAt ?? Number.POSITIVE_INFINITY, recallAt());
-      return soonest === Number.POSITIVE_INFINITY ? undefined : soonest;
+      return soonest === Number.POSITIVE_INFINITY ? undefined : Math.max(0, soonest - parts.ticks());
     },
   };
 }

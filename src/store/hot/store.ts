@@ -28,8 +28,12 @@ import { createUpkeep } from "./upkeep.ts";
 import { createWriter } from "./writer.ts";
 
 export interface HotParts extends CacheParts {
-  /** Never goes back. */
+  /** Event time: never goes back. */
   readonly now: () => number;
+  /** The time of day: for expiry, and for what is kept beside events. */
+  readonly wallTime: () => number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   readonly leaseMs: number;
   /** How long a log says nothing before its events leave memory. */
   readonly hotQuietMs: number;
@@ -61,17 +65,18 @@ const PAUSE_MS = 1_000;
  * and the leases. Nothing is shown before its commit.
  */
 export function createHotStore(parts: HotParts): Store {
-  const { journal, now } = parts;
+  const { journal } = parts;
   const cache = createCache(parts);
   const queue = createQueue(parts.onDue, parts.runQuota);
-  const leases = createLeases({ now, leaseMs: parts.leaseMs });
+  const leases = createLeases({ ticks: parts.ticks, leaseMs: parts.leaseMs });
   const pages = createPages(journal, parts.hotTasksMax);
   const names = createNames(journal);
   const writer = createWriter({
     journal,
     commits: parts.commits,
     cache,
-    now,
+    now: parts.now,
+    wallTime: parts.wallTime,
     onCommitted(taskId) {
       parts.onCommitted(taskId);
       pushes.moved(taskId);
@@ -80,7 +85,7 @@ export function createHotStore(parts: HotParts): Store {
     isRunning: taskId => leases.holder(taskId) !== undefined,
   });
   const pushes = createPushes({ ...parts, writer, cache, onDue: parts.onPushDue });
-  const upkeep = createUpkeep({ journal, now, isClosed: () => closed, isIdle, forget });
+  const upkeep = createUpkeep({ ...parts, isClosed: () => closed, isIdle, forget });
   const hush = setInterval(cache.hush, parts.hotQuietMs).unref();
   let closed = false;
   let paused = false;

@@ -4,7 +4,7 @@ import type { Bounds, Journal, Outdated, Place } from "./journal.ts";
 
 export interface UpkeepParts {
   readonly journal: Journal;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   readonly isClosed: () => boolean;
   /** Whether nobody is writing or running the task. */
   readonly isIdle: (taskId: TaskId) => boolean;
@@ -25,7 +25,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
 
   return {
     async sweep(agent, retention) {
-      const found = await journal.outdated(agent, boundsOf(retention, parts.now()));
+      const found = await journal.outdated(agent, boundsOf(retention, parts.wallTime()));
       let count = 0;
       for (const bite of bitesOf(found)) {
         if (parts.isClosed()) break;

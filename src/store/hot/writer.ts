@@ -1,4 +1,4 @@
-import { Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
+import { dayOf, Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
 import type { CommitWatch } from "../../ports.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
@@ -12,7 +12,9 @@ export interface WriterParts {
   readonly journal: Journal;
   readonly commits: CommitWatch | undefined;
   readonly cache: Cache;
+  /** Event time. */
   readonly now: () => number;
+  readonly wallTime: () => number;
   /** Once for each task in a commit, after it. */
   readonly onCommitted: (taskId: TaskId) => void;
   /** The journal could not write: what was to be written did not happen. */
@@ -93,7 +95,8 @@ export function createWriter(parts: WriterParts): Writer {
     const { entries, puts, pushes } = writing;
     if (entries.length === 0 && puts.length === 0 && pushes.length === 0) return writing.resolve();
     cache.cool();
-    const changes = writing.entries.map(toChange);
+    const day = dayOf(parts.wallTime());
+    const changes = entries.map(entry => toChange(entry, day));
     const done = parts.commits?.begin();
     try {
       journal.commit(changes, puts, pushes);
@@ -110,7 +113,7 @@ export function createWriter(parts: WriterParts): Writer {
     for (const entry of writing.entries) parts.onCommitted(entry.taskId);
   }
 
-  function toChange(entry: Entry): Change {
+  function toChange(entry: Entry, day: number): Change {
     const task = (entry.last as HotStep).task;
     entry.task = task;
     // To come into the lists, or to leave them, is a move as well.
@@ -123,6 +126,7 @@ export function createWriter(parts: WriterParts): Writer {
       isNew: entry.committed === 0,
       rev: entry.rev,
       arrived: entry.arrived,
+      day,
       names: entry.names,
       snapshot: entry.rev !== null && wantsSnapshot(entry, task) ? snapshotText(task) : null,
     };

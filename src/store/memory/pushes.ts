@@ -1,6 +1,7 @@
 import { hostOf, type TaskId } from "../../model/index.ts";
 import type { Delivery } from "../../ports.ts";
-import type { PushChange, PushJournal, PushPlace } from "../hot/journal.ts";
+import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../hot/journal.ts";
+import { plannedMs } from "../hot/planned.ts";
 
 /** Push configs in memory. `seqOf`: the newest event of a task; undefined: there is no such task. */
 export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
@@ -17,8 +18,8 @@ export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
         .map(one => ({ ...toPlace(one), behind: one.place < (seqOf(one.taskId) ?? 0) })),
     waiting: max =>
       live()
-        .flatMap(one => (one.nextAt === undefined ? [] : { ...toPlace(one), dueAt: one.nextAt }))
-        .sort((a, b) => a.dueAt - b.dueAt)
+        .flatMap(one => (one.nextAt === undefined ? [] : toWaiting(one, one.nextAt)))
+        .sort((a, b) => a.nextAt - b.nextAt)
         .slice(0, max),
   };
 
@@ -32,6 +33,12 @@ export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
     clear: (taskId: TaskId): void => void tasks.delete(taskId),
   };
 }
+
+const toWaiting = (one: Delivery, nextAt: number): WaitingPush => ({
+  ...toPlace(one),
+  nextAt,
+  plannedMs: plannedMs(one.attempts.at(-1)),
+});
 
 const toPlace = ({ taskId, config, place }: Delivery): PushPlace => ({
   taskId,

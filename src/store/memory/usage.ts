@@ -1,4 +1,4 @@
-import { dayOf, type Scope, sumUsage, type Usage } from "../../model/index.ts";
+import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow } from "../../ports.ts";
 import type { Change, Journal } from "../hot/journal.ts";
 
@@ -6,9 +6,9 @@ import type { Change, Journal } from "../hot/journal.ts";
 export function createUsages() {
   const rows = new Map<string, UsageRow>();
 
-  function add({ scope, task }: Change, at: number, usage: Usage): void {
+  function add({ scope, task, day }: Change, usage: Usage): void {
     const { tenant, principal } = scope;
-    const place = { tenant, principal, agent: task.agent, day: dayOf(at), contextId: task.contextId };
+    const place = { tenant, principal, agent: task.agent, day, contextId: task.contextId };
     const key = JSON.stringify(place);
     rows.set(key, { ...place, usage: sumUsage(rows.get(key)?.usage, usage) });
   }
@@ -30,7 +30,7 @@ export function createUsages() {
     spent,
     spentByAll,
     keep(change: Change): void {
-      for (const { event, at } of change.steps) if (event?.type === "usage") add(change, at, event.usage);
+      for (const { event } of change.steps) if (event?.type === "usage") add(change, event.usage);
     },
   };
 }

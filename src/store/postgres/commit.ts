@@ -20,7 +20,7 @@ export interface Written {
 export function commit(
   db: Database,
   sheets: readonly Sheet[],
-  now: () => number,
+  wallTime: () => number,
 ): Promise<ReadonlyMap<TaskId, Written>> {
   const fresh = sheets.filter(({ draft }) => draft.known === null);
   const old = sheets.filter(({ draft }) => draft.known !== null);
@@ -31,8 +31,8 @@ export function commit(
     const written = new Map([...made, ...moved]);
     const done = sheets.filter(({ draft }) => written.has(draft.taskId));
     await writeNames(on, done, written);
-    await writePushes(on, done, written, now());
-    await addUsage(on, done);
+    await writePushes(on, done, written, wallTime());
+    await addUsage(on, done, dayOf(wallTime()));
     return written;
   };
   // One statement is a transaction by itself.
@@ -168,12 +168,12 @@ const SPEND =
   "AS u(owner, day, context_id, counter, total) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 " +
   "ON CONFLICT (owner, day, context_id, counter) DO UPDATE SET total = usage.total + excluded.total";
 
-async function addUsage(on: Asker, sheets: readonly Sheet[]): Promise<void> {
+async function addUsage(on: Asker, sheets: readonly Sheet[], day: number): Promise<void> {
   const rows = sheets.flatMap(({ steps, owner, task }) =>
-    steps.flatMap(({ event, at }) =>
+    steps.flatMap(({ event }) =>
       event.type === "usage"
         ? Object.entries(event.usage).map(
-            ([counter, total]) => [owner, dayOf(at), task.contextId, counter, total] as const,
+            ([counter, total]) => [owner, day, task.contextId, counter, total] as const,
           )
         : [],
     ),

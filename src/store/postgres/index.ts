@@ -13,6 +13,7 @@ import { Owners } from "./owners.ts";
 import { PushBook } from "./pushes.ts";
 import { Reader } from "./reader.ts";
 import { Runs } from "./runs.ts";
+import { watchSetBack } from "./set-back.ts";
 import { createShelf } from "./shelf.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createUsageBook } from "./usage.ts";
@@ -28,6 +29,8 @@ export interface PostgresParts
   extends Pick<
     HotParts,
     | "now"
+    | "wallTime"
+    | "ticks"
     | "leaseMs"
     | "runQuota"
     | "onCommitted"
@@ -60,6 +63,8 @@ export interface PostgresStore extends Store {
   doubt(taskId: TaskId | undefined): void;
   /** What time it is for the database. */
   time(): Promise<number>;
+  /** Shortens leases and retries that last too long since the clock was set back; done now and then in any case. */
+  lookAtTime(): Promise<void>;
   /** See `sharedRing`. */
   sharedKeys(make: () => string): Promise<string>;
 }
@@ -88,6 +93,7 @@ export async function createPostgresStore(parts: PostgresParts): Promise<Postgre
   const writer = new Writer(inner);
   const runs = new Runs({ ...inner, writer, nodes: presence.count });
   const book = new PushBook(inner);
+  const setBack = watchSetBack(inner);
   let closed: Promise<void> | undefined;
 
   return {
@@ -132,12 +138,14 @@ export async function createPostgresStore(parts: PostgresParts): Promise<Postgre
       );
       return row?.now as number;
     },
+    lookAtTime: setBack.look,
     sharedKeys: make => sharedRing(db, make),
     doubt: taskId => (taskId === undefined ? memory.doubtAll() : memory.doubt(taskId)),
     close: () =>
       (closed ??= (async () => {
         runs.close();
         book.close();
+        setBack.close();
         await writer.close();
         await presence.close();
         await db.close();

@@ -21,12 +21,14 @@ import type { Asker, Database } from "./database.ts";
 import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
+import { leaseTime } from "./set-back.ts";
 
 export interface PushParts {
   readonly db: Database;
   readonly owners: Owners;
   readonly reader: Reader;
-  readonly now: () => number;
+  /** Leases and retries are due by it. */
+  readonly wallTime: () => number;
   /** How long one is held without a sign of life: longer than a webhook may take to answer. */
   readonly pushLeaseMs: number;
   /** This node, like no other. */
@@ -63,7 +65,7 @@ const FROM = "FROM push p JOIN task t ON t.key = p.task";
 const MAY_BE_DUE =
   "state = 'live' AND (rung OR next_at IS NOT NULL OR worker IS NOT NULL OR happened > greatest(place, looked))";
 /** It is time to try, and nobody is at it, or whoever was gives no sign of life. */
-const IS_DUE = `${MAY_BE_DUE} AND coalesce(next_at, 0) <= $1 AND (worker IS NULL OR lease_until <= $1)`;
+const IS_DUE = `${MAY_BE_DUE} AND coalesce(next_at, 0) <= $1 AND (worker IS NULL OR lease_until <= ${leaseTime("$1")})`;
 
 /** With `changed`, the tasks to which something has happened: whoever wants to know of it is due. */
 export const RING_PUSHES = (changed: string): string =>
@@ -129,7 +131,7 @@ export class PushBook {
   readonly pushes: Pushes = {
     set: async (scope, taskId, push) => {
       const known = await this.#find(scope, taskId);
-      await this.#parts.db.transact(on => writePush(on, known, push, known.seq, this.#parts.now()));
+      await this.#parts.db.transact(on => writePush(on, known, push, known.seq, this.#parts.wallTime()));
       this.#parts.onPushDue();
     },
     list: async (scope, taskId) => {
@@ -152,8 +154,8 @@ export class PushBook {
 
   readonly deliveries: Deliveries = {
     claim: async (busy, max) => {
-      const { db, owners, now, node, pushLeaseMs } = this.#parts;
-      const rows = await db.query<Row>(CLAIM, [now(), [...busy], max, node, pushLeaseMs]);
+      const { db, owners, wallTime, node, pushLeaseMs } = this.#parts;
+      const rows = await db.query<Row>(CLAIM, [wallTime(), [...busy], max, node, pushLeaseMs]);
       await owners.learn(rows.map(row => row.owner));
       return rows.map(row => this.#toHeld(row));
     },
@@ -168,16 +170,14 @@ export class PushBook {
         ]);
     },
     release: (held, place, more) => this.#release(held, place, more),
-    nextAt: async () => {
-      const [next] = await this.#parts.db.query<{ at: number | null }>(NEXT, [
-        this.#parts.now(),
-        this.#parts.node,
-      ]);
-      return next?.at ?? undefined;
+    nextInMs: async () => {
+      const { db, node, wallTime } = this.#parts;
+      const [next] = await db.query<{ at: number | null }>(NEXT, [wallTime(), node]);
+      return next?.at == null ? undefined : Math.max(0, next.at - wallTime());
     },
     look: async taskId => {
-      const { db, owners, now } = this.#parts;
-      const since = now() - LIMITS.pushAttemptsMs;
+      const { db, owners, wallTime } = this.#parts;
+      const since = wallTime() - LIMITS.pushAttemptsMs;
       const all = await deliveriesOf(db, owners, taskId);
       return all.map(one => ({ ...one, attempts: one.attempts.filter(({ at }) => at > since) }));
     },
@@ -204,7 +204,7 @@ export class PushBook {
     if (!hold) return null;
     const { place, until, state, failed, nextAt } = progress;
     const attempts = attempt ? [...held.attempts, attempt].slice(-LIMITS.pushAttemptsMax) : held.attempts;
-    const { pushLeaseMs, now, db } = this.#parts;
+    const { pushLeaseMs, wallTime, db } = this.#parts;
     const [row] = await db.query<Row>(
       `WITH changed AS (
          UPDATE push SET place = $4, until = $5, state = $6, failed_count = $7, failed_since = $8, next_at = $9,
@@ -222,7 +222,7 @@ export class PushBook {
         failed?.since ?? null,
         nextAt ?? null,
         JSON.stringify(attempts),
-        now() + pushLeaseMs,
+        wallTime() + pushLeaseMs,
       ],
     );
     if (!row) return null;

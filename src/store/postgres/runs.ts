@@ -10,6 +10,7 @@ import type { Owners } from "./owners.ts";
 import { RING_PUSHES } from "./pushes.ts";
 import type { Reader } from "./reader.ts";
 import { addRuns, callerKey, countRuns, type RunCounts } from "./run-counts.ts";
+import { leaseTime } from "./set-back.ts";
 import type { Writer } from "./writer.ts";
 
 export interface RunParts {
@@ -17,7 +18,10 @@ export interface RunParts {
   readonly owners: Owners;
   readonly reader: Reader;
   readonly writer: Writer;
+  /** Event time. */
   readonly now: () => number;
+  /** Leases end by it. */
+  readonly wallTime: () => number;
   readonly leaseMs: number;
   /** How many nodes there are. */
   readonly nodes: () => number;
@@ -59,10 +63,10 @@ const SCAN_FACTOR = 4;
  * Due, and nobody holds it: the head of its context's line, while none of that line runs. Who has begun comes before who
  * has not, and then who came first.
  */
-const IS_DUE = `t.state < 2 AND (t.worker IS NULL OR t.lease_until <= $1) AND (t.alone OR NOT EXISTS (
+const IS_DUE = `t.state < 2 AND (t.worker IS NULL OR t.lease_until <= ${leaseTime("$1")}) AND (t.alone OR NOT EXISTS (
   SELECT 1 FROM task b WHERE b.context = t.context AND b.owner = t.owner AND b.context_id = t.context_id
     AND b.state < 2 AND NOT b.alone AND b.key <> t.key
-    AND (b.lease_until > $1 OR (b.worker IS NULL, b.arrived) < (t.worker IS NULL, t.arrived))))`;
+    AND (b.lease_until > ${leaseTime("$1")} OR (b.worker IS NULL, b.arrived) < (t.worker IS NULL, t.arrived))))`;
 
 /** Whose tasks want a run, after `$1`: from owner to owner along the index, so that a long line of one costs the others nothing. */
 const OWNERS = `
@@ -98,12 +102,12 @@ WITH chosen AS (
   ORDER BY t.key FOR UPDATE SKIP LOCKED
 ), begun AS (
   UPDATE task t SET
-    worker = $3, lease_until = $1 + $4::bigint, seq = t.seq + 1, attempt = t.attempt + 1, state = 1,
+    worker = $3, lease_until = $1::bigint + $4::bigint, seq = t.seq + 1, attempt = t.attempt + 1, state = 1,
     rev = CASE WHEN c.state = 0 THEN nextval('revision') ELSE t.rev END,
     xid = CASE WHEN c.state = 0 THEN pg_current_xact_id() ELSE t.xid END,
-    status_at = CASE WHEN c.state = 0 THEN greatest($1, t.status_at) ELSE t.status_at END
+    status_at = CASE WHEN c.state = 0 THEN greatest($5::bigint, t.status_at) ELSE t.status_at END
   FROM chosen c WHERE t.key = c.key
-  RETURNING t.key, t.id, t.seq, t.rev, t.attempt, c.state AS before, c.status_at AS due_at, greatest($1, c.status_at) AS at
+  RETURNING t.key, t.id, t.seq, t.rev, t.attempt, c.state AS before, c.status_at AS due_at, greatest($5::bigint, c.status_at) AS at
 ), written AS (
   INSERT INTO segment (task, last, rev, xid, events)
   SELECT key, seq, CASE WHEN before = 0 THEN rev END, CASE WHEN before = 0 THEN pg_current_xact_id() END,
@@ -195,11 +199,11 @@ export class Runs {
   };
 
   async #claim(worker: string, agents: readonly AgentName[], max: number): Promise<readonly Run[]> {
-    const { now } = this.#parts;
+    const { wallTime } = this.#parts;
     const taken = await this.#takenBefore(worker);
     if (taken.length > 0) return taken;
     for (let tries = 1; ; tries++) {
-      const at = now();
+      const at = wallTime();
       const found = await this.#find(agents, max * SCAN_FACTOR, at);
       const runs = await this.#begin(found, worker, max, at);
       if (runs.length > 0 || found.length === 0) {
@@ -234,7 +238,7 @@ export class Runs {
     if (!this.#uncertain) return [];
     const { candidates, leaseUntil } = this.#uncertain;
     // A lease that is over is not renewed: the task is due for all nodes.
-    const isHeld = this.#parts.now() < leaseUntil;
+    const isHeld = this.#parts.wallTime() < leaseUntil;
     const keys = candidates.map(one => one.key);
     const rows = isHeld ? await this.#parts.db.query<Begun>(TAKEN, [keys, worker, leaseUntil]) : [];
     const byKey = new Map(candidates.map(one => [one.key, one]));
@@ -287,7 +291,7 @@ export class Runs {
         wanted.map(one => one.alone),
       ]);
       const keys = free.map(one => one.key);
-      return on.query<Begun>(CLAIM, [at, keys, worker, this.#parts.leaseMs]);
+      return on.query<Begun>(CLAIM, [at, keys, worker, this.#parts.leaseMs, this.#parts.now()]);
     });
     // That a run begins is an event as well.
     if (begun.length > 0) done?.(begun.length, begun.length);
@@ -351,9 +355,9 @@ export class Runs {
   }
 
   async #renewAll(runs: readonly Run[]): Promise<ReadonlyMap<Run, boolean>> {
-    const { db, now, leaseMs } = this.#parts;
+    const { db, wallTime, leaseMs } = this.#parts;
     const rows = await db.query<{ id: TaskId }>(RENEW, [
-      now() + leaseMs,
+      wallTime() + leaseMs,
       runs.map(run => run.task.id),
       runs.map(run => run.worker),
       runs.map(run => run.attempt),

@@ -10,7 +10,7 @@ export interface UpkeepParts {
   readonly db: Database;
   readonly memory: Memory;
   readonly reader: Reader;
-  readonly now: () => number;
+  readonly wallTime: () => number;
   readonly onCommitted: (taskId: TaskId) => void;
 }
 
@@ -63,7 +63,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   }
 
   async function outdated(agent: AgentName, retention: Retention): Promise<readonly Found[]> {
-    const { settledBy, newest, namedBy, max } = boundsOf(retention, parts.now());
+    const { settledBy, newest, namedBy, max } = boundsOf(retention, parts.wallTime());
     const old =
       settledBy === undefined
         ? []
@@ -74,13 +74,13 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
 
   async function remove(agent: AgentName, retention: Retention): Promise<number> {
     const found = await outdated(agent, retention);
-    const gone = await db.transact(on => removeTasks(on, found, parts.now()));
+    const gone = await db.transact(on => removeTasks(on, found, parts.wallTime()));
     forget(gone);
     return gone.length;
   }
 
   async function compact(agent: AgentName, retention: Retention): Promise<number> {
-    const { eventsBy, max } = boundsOf(retention, parts.now());
+    const { eventsBy, max } = boundsOf(retention, parts.wallTime());
     if (eventsBy === undefined) return 0;
     const found = await db.query<Found>(OLD_LOGS, [agent, eventsBy, max, idAfter(eventsBy)]);
     const done: TaskId[] = [];

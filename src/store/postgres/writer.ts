@@ -14,7 +14,9 @@ export interface WriterParts {
   readonly owners: Owners;
   readonly memory: Memory;
   readonly reader: Reader;
+  /** Event time. */
   readonly now: () => number;
+  readonly wallTime: () => number;
   readonly onCommitted: (taskId: TaskId) => void;
   readonly onDue: () => void;
   readonly onPushDue: () => void;
@@ -105,12 +107,12 @@ export class Writer {
   }
 
   async #commit(drafts: readonly Draft[]): Promise<void> {
-    const { memory, db, now } = this.#parts;
+    const { memory, db, wallTime } = this.#parts;
     const watch = memory.watch(drafts.map(draft => draft.taskId));
     try {
       const sheets = await Promise.all(drafts.map(draft => this.#toSheet(draft)));
       const done = this.#parts.commits?.begin();
-      const written = await commit(db, sheets, now);
+      const written = await commit(db, sheets, wallTime);
       const made = sheets.filter(({ draft }) => written.has(draft.taskId));
       done?.(
         made.length,

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { hostOf, type Seq, type TaskId, timeKey } from "../../model/index.ts";
 import type { Delivery } from "../../ports.ts";
-import type { PushChange, PushJournal, PushPlace } from "../hot/journal.ts";
+import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../hot/journal.ts";
+import { plannedMs } from "../hot/planned.ts";
 import type { Owners } from "./owners.ts";
 
 /** A state's number on disk is its place here. Add at the end only. */
@@ -25,6 +26,10 @@ interface PlaceRow {
   readonly next_at: number;
   readonly behind: number;
 }
+interface WaitingRow extends PlaceRow {
+  readonly tried_at: number | null;
+  readonly planned_at: number | null;
+}
 
 /** Push configs: one row each. */
 export function createPushTable(db: DatabaseSync, owners: Owners) {
@@ -32,13 +37,15 @@ export function createPushTable(db: DatabaseSync, owners: Owners) {
     "SELECT owner, push.state, place, next_at, more FROM push JOIN task ON task.key = push.task " +
       "WHERE push.task = ? AND task.id = ? ORDER BY nr",
   );
-  const places =
-    "SELECT task.id AS task_id, push.id, host, place, next_at, " +
+  const places = (more: string): string =>
+    `SELECT task.id AS task_id, push.id, host, place, next_at, ${more} ` +
     // A task whose life was one commit has no rows in its log: one has to look.
     "place < coalesce((SELECT max(last) FROM segment WHERE segment.task = push.task), place + 1) AS behind " +
     "FROM push JOIN task ON task.key = push.task WHERE push.state = 0 AND next_at";
-  const idle = db.prepare(`${places} IS NULL`);
-  const waiting = db.prepare(`${places} IS NOT NULL ORDER BY next_at LIMIT ?`);
+  const idle = db.prepare(`${places("")} IS NULL`);
+  const lastAttempt =
+    "more ->> '$.attempts[#-1].at' AS tried_at, more ->> '$.attempts[#-1].nextAt' AS planned_at,";
+  const waiting = db.prepare(`${places(lastAttempt)} IS NOT NULL ORDER BY next_at LIMIT ?`);
   const upsert = db.prepare(
     "INSERT INTO push (task, id, host, state, place, next_at, more) " +
       "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM task WHERE key = ?1 " +
@@ -60,8 +67,7 @@ export function createPushTable(db: DatabaseSync, owners: Owners) {
     of: taskId => (of.all(timeKey(taskId), taskId) as unknown as Row[]).map(row => toDelivery(taskId, row)),
     idle: () =>
       (idle.all() as unknown as PlaceRow[]).map(row => ({ ...toPlace(row), behind: row.behind === 1 })),
-    waiting: max =>
-      (waiting.all(max) as unknown as PlaceRow[]).map(row => ({ ...toPlace(row), dueAt: row.next_at })),
+    waiting: max => (waiting.all(max) as unknown as WaitingRow[]).map(toWaiting),
   };
 
   return {
@@ -79,6 +85,16 @@ export function createPushTable(db: DatabaseSync, owners: Owners) {
     },
   };
 }
+
+const toWaiting = (row: WaitingRow): WaitingPush => ({
+  ...toPlace(row),
+  nextAt: row.next_at,
+  plannedMs: plannedMs(
+    row.tried_at === null || row.planned_at === null
+      ? undefined
+      : { at: row.tried_at, nextAt: row.planned_at },
+  ),
+});
 
 const toPlace = ({ task_id, id, host, place }: PlaceRow): PushPlace => ({
   taskId: task_id as TaskId,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { dayOf, type Scope, sumUsage, type Usage } from "../../model/index.ts";
+import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageQuery, UsageRow } from "../../ports.ts";
 import type { Change, Journal } from "../hot/journal.ts";
 import { openToRead, requireSchema } from "./open.ts";
@@ -28,11 +28,11 @@ export function createUsageTable(db: DatabaseSync) {
     spent,
     spentByAll: (query: UsageQuery) => readUsage(db, query),
     /** Only inside a commit. */
-    write({ task, steps }: Change, ownerOf: () => number): void {
-      for (const { event, at } of steps)
+    write({ task, steps, day }: Change, ownerOf: () => number): void {
+      for (const { event } of steps)
         if (event?.type === "usage")
           for (const [counter, amount] of Object.entries(event.usage))
-            upsert.run(ownerOf(), dayOf(at), task.contextId, counter, amount);
+            upsert.run(ownerOf(), day, task.contextId, counter, amount);
     },
   };
 }
