@@ -68,7 +68,7 @@ test("an error has the name of its class in JSON, and its causes below its stack
   });
   const people = recorded({ pretty: true });
   people.log.error({ err }, "failed");
-  expect(people.lines[0]).toMatch(/Error: no\n {6}at [^]*\n {2}caused by: RangeError: too far\n {6}at /);
+  expect(people.lines[0]).toMatch(/Error: no\n {6}at [\s\S]*\n {2}caused by: RangeError: too far\n {6}at /);
 });
 
 test("colour is only used where it was asked for", () => {
