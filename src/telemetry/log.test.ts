@@ -56,6 +56,21 @@ test("people get a line with the time of day, and a stack below it", () => {
   expect(lines[1]).toMatch(/error failed\n {2}Error: it broke\n {6}at /);
 });
 
+test("an error has the name of its class in JSON, and its causes below its stack for people", () => {
+  class Refused extends Error {}
+  const err = new Refused("no", { cause: new RangeError("too far") });
+  const machine = recorded({});
+  machine.log.error({ err }, "failed");
+  expect(JSON.parse(machine.lines[0] as string).err).toMatchObject({
+    type: "Refused",
+    message: "no",
+    cause: { type: "RangeError", message: "too far" },
+  });
+  const people = recorded({ pretty: true });
+  people.log.error({ err }, "failed");
+  expect(people.lines[0]).toMatch(/Error: no\n {6}at [\s\S]*\n {2}caused by: RangeError: too far\n {6}at /);
+});
+
 test("colour is only used where it was asked for", () => {
   const { log, lines } = recorded({ pretty: true, colour: true });
   log.info({}, "hello");

@@ -28,6 +28,8 @@ export function createLog(parts: LogParts): Log & LevelSwitch {
         level: label => ({ level: label }),
         log: facts => redact(facts) as Record<string, unknown>,
       },
+      // What pino would make of an error has been made above: it takes the copy for an error of the class "Object".
+      serializers: { err: value => value },
       hooks: {
         logMethod([facts, text], write) {
           write.call(this, facts, scrub(String(text)));
@@ -53,7 +55,21 @@ function prettyLine(line: string, parts: LogParts): string {
 }
 
 function fact(key: string, value: unknown): string {
-  const stack = (value as { stack?: unknown } | null)?.stack;
-  if (typeof stack === "string") return `\n  ${stack.replaceAll("\n", "\n  ")}`;
+  const stack = stackOf(value);
+  if (stack !== undefined) return `\n  ${stack.replaceAll("\n", "\n  ")}`;
   return `  ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`;
+}
+
+interface ToldError {
+  readonly stack?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: readonly unknown[];
+}
+
+/** The stack of an error that was redacted, and below it those of its causes and of the errors it stands for. */
+function stackOf(value: unknown): string | undefined {
+  const { stack, cause, errors = [] } = (value ?? {}) as ToldError;
+  if (typeof stack !== "string") return undefined;
+  const others = [cause, ...errors].flatMap(one => stackOf(one) ?? []);
+  return [stack, ...others].join("\ncaused by: ");
 }

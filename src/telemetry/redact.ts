@@ -1,30 +1,96 @@
 /** What must not stand in a log or a trace, by what it is called and by what it looks like. */
+import { types } from "node:util";
 
 const GONE = "[redacted]";
 
-/** Names of members whose values are nobody's business. */
+/** Names of members whose values are not for a log. `sealing` and `jwk`: the keys of a server, and private keys. */
 const SECRET_NAME =
-  /authorization|cookie|password|passwd|secret|token(?!s)|api[-_]?key|credential|private[-_]?key/i;
+  /authorization|cookie|password|passwd|passphrase|secret|token(?!s)|api[-_]?key|credential|private[-_]?key|verifier|assertion|^(?:jwk|sealing)$/i;
 
-const LOOKS: readonly (readonly [RegExp, string])[] = [
-  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${GONE}`],
-  [/(:\/\/)[^\s/@:]*:[^\s/@]*@/g, `$1${GONE}@`],
+type Look = readonly [
+  look: RegExp,
+  instead: string | ((found: string, before: string, value: string) => string),
+];
+
+/** Words that follow "Basic" and "Bearer" in sentences. */
+const WORDS =
+  "(?:auth|token|cred|cert|config|function|inform|require|support|understand|knowledge|challenge|principle)[a-z]*";
+const opening = (value: string): string => /^\\?["']/.exec(value)?.[0] ?? "";
+
+/**
+ * Texts come from callers, too: every look takes time in proportion to the text. No look has two repetitions that can
+ * match the same characters, and none begins anew inside of what an earlier try has passed over.
+ */
+const LOOKS: readonly Look[] = [
+  // Headers, by scheme and by name. Users and passwords in URLs are below.
   [
-    /\b((?:api[-_]?key|password|secret|access_token|token)["']?\s*[=:]\s*["']?)[^\s"',;&}]{4,}/gi,
+    new RegExp(
+      `\\b(Bearer|Basic|DPoP|Negotiate)\\s+(?!${WORDS}(?:[\\s,;:!?)"']|\\.\\s|\\.?$))[\\w.~+/=-]{8,}`,
+      "gi",
+    ),
+    `$1 ${GONE}`,
+  ],
+  [
+    /(authorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:Bearer|Basic|DPoP|Negotiate|Digest|Token|ApiKey)\s+)?)(?!required|optional|missing)[^\s"',;\\]{6,}/gi,
     `$1${GONE}`,
   ],
-  // Only where a row of such characters begins, and only if it ends as a JWT does: else a long row would be read again
-  // from each "-eyJ" in it.
-  [/(?<![\w-])(?=[\w-]+\.[\w-]{8,}\.)([\w-]*?)\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, `$1${GONE}`],
-  [/\bsk-[\w-]{16,}/g, GONE],
+  [/(cookie\\?["']?\s*[=:]\s*\\?["']?)[^\r\n"'\\]{4,}/gi, `$1${GONE}`],
+  // Members of objects, of forms and of connection strings.
+  [
+    /((?:api[-_]?key|passw(?:or)?d|passphrase|secret|token|credentials?|verifier|assertion)\\?["']?\s*[=:]\s*)(\\?"[^"\\]{4,}|'[^']{4,}|[^\s"',;&}]{4,})/gi,
+    (_, before, value) => before + opening(value) + GONE,
+  ],
+  // RFC 6749 §4.1.2, and the links that lead to it.
+  [/([?&](?:code|state|ask|sig|signature)=)[^\s&"'#]{6,}/gi, `$1${GONE}`],
+  // Keys: our own and those of providers, by their first letters; private keys in PEM form and as JSON Web Keys.
+  [/(?:drg_|whsec_)[\w+/=-]{8,}/g, GONE],
+  [
+    /\b(?:sk-|sk_live_|sk_test_|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|lsv2_|xox[abeprs]-|AIza)[\w-]{16,}/g,
+    GONE,
+  ],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*/g, `-----BEGIN PRIVATE KEY-----${GONE}`],
+  [/(\\?"(?:d|k|key)\\?"\s*:\s*\\?")[\w+/=-]{32,}/g, `$1${GONE}`],
+  [/(?<!\w)eyJ[\w.-]{20,}/g, found => (found.includes(".") ? GONE : found)],
 ];
 
 /** A text without what looks like a secret. */
 export function scrub(text: string): string {
-  let scrubbed = text;
-  for (const [look, instead] of LOOKS) scrubbed = scrubbed.replace(look, instead);
+  let scrubbed = text.includes("://") ? text.replace(/[^\s"'<>`]+/g, scrubUrls) : text;
+  for (const [look, instead] of LOOKS) scrubbed = scrubbed.replace(look, instead as string);
   return scrubbed;
 }
+
+/** Schemes of databases and brokers: their passwords have slashes in them, and a user may be a token. */
+const STORES = /(?:postgres(?:ql)?|nats|rediss?|amqps?|mysql|mongodb|srv)$/i;
+const STORE_CHARS_MAX = 10;
+/** A user without a password is a name; one of this length is a token. */
+const USER_CHARS_MAX = 20;
+
+/** `word` has no spaces, and may have several URLs in it. */
+function scrubUrls(word: string): string {
+  let made = "";
+  let from = 0;
+  const last = word.lastIndexOf("@");
+  for (let at = word.indexOf("://"); at !== -1; at = word.indexOf("://", at + 3)) {
+    const isStore = STORES.test(word.slice(Math.max(from, at - STORE_CHARS_MAX), at));
+    const end = isStore ? last : at + 3 + userLength(word, at + 3);
+    if (end < at + 3 || (!isStore && !isSecretUser(word.slice(at + 3, end)))) continue;
+    made += `${word.slice(from, at + 3)}${GONE}`;
+    from = end;
+    at = Math.max(at, end - 3);
+  }
+  return made + word.slice(from);
+}
+
+/** Up to the last @ before the path; -1: there is no user. */
+function userLength(word: string, at: number): number {
+  let length = -1;
+  for (let i = at; i < word.length && !"/?#".includes(word[i] as string); i++)
+    if (word[i] === "@") length = i - at;
+  return length;
+}
+
+const isSecretUser = (user: string): boolean => user.includes(":") || user.length >= USER_CHARS_MAX;
 
 /** Nesting of facts in a line of the log. */
 const DEPTH_MAX = 6;
@@ -38,27 +104,69 @@ export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return scrub(shorten(value, CHARS_MAX));
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Error) return redactError(value, depth);
+  if (value instanceof Error || types.isNativeError(value)) return redactError(value, depth);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
   if ("toJSON" in value && typeof value.toJSON === "function") return redact(value.toJSON(), depth + 1);
   if (depth >= DEPTH_MAX) return Array.isArray(value) ? "[…]" : "{…}";
-  if (Array.isArray(value)) return value.slice(0, MEMBERS_MAX).map(one => redact(one, depth + 1));
+  if (Array.isArray(value))
+    return value.slice(0, MEMBERS_MAX).map((one, i) => redactEntry(value, one, i, depth));
   const members = Object.entries(value).slice(0, MEMBERS_MAX);
+  const { name } = value as { readonly name?: unknown };
   return Object.fromEntries(
-    members.map(([name, one]) => [name, SECRET_NAME.test(name) && one ? GONE : redact(one, depth + 1)]),
+    members.map(([member, one]) => {
+      const called = member === "value" && typeof name === "string" ? name : member;
+      return [scrub(member), isSecret(called, one) ? GONE : redact(one, depth + 1)];
+    }),
   );
 }
 
+/** Headers also come as lists: a name, a value, a name, a value. */
+function redactEntry(list: readonly unknown[], one: unknown, i: number, depth: number): unknown {
+  const before = list[i - 1];
+  const isValue = typeof one === "string" && typeof before === "string" && /^[\w-]{1,40}$/.test(before);
+  return isValue && isSecret(before, one) ? GONE : redact(one, depth + 1);
+}
+
+const KEY_CHARS = /^[\w+/=-]{32,}$/;
+
+function isSecret(name: string, value: unknown): boolean {
+  if (!value || typeof value === "boolean") return false;
+  if (SECRET_NAME.test(name)) return true;
+  return /^(?:d|k|key)$/.test(name) && typeof value === "string" && KEY_CHARS.test(value);
+}
+
+/** Errors of one error that are told. */
+const ERRORS_MAX = 5;
+/** Classes whose name tells less than the error's own. */
+const PLAIN: ReadonlySet<unknown> = new Set([undefined, "", "Error", "DOMException", "Object"]);
+
 /** Libraries hang whole requests on their errors, with headers and all: what is told is what went wrong. */
 function redactError(error: Error, depth: number): object {
-  const { name, message, stack, cause, code } = error as Error & { readonly code?: unknown };
+  const { message, stack, cause, code, errors } = error as Error & { code?: unknown; errors?: unknown };
+  const inner = depth < DEPTH_MAX;
   return {
-    type: name,
-    message: scrub(shorten(message, CHARS_MAX)),
+    type: classOf(error),
+    message: toText(message),
     ...(code !== undefined && { code: redact(code, depth + 1) }),
-    ...(stack !== undefined && { stack: scrub(shorten(stack, CHARS_MAX)) }),
-    ...(cause !== undefined && depth < DEPTH_MAX && { cause: redact(cause, depth + 1) }),
+    ...(stack !== undefined && { stack: toText(stack) }),
+    ...(cause !== undefined && inner && { cause: redact(cause, depth + 1) }),
+    // One error may stand for many, and they for many more.
+    ...(Array.isArray(errors) &&
+      inner && { errors: errors.slice(0, ERRORS_MAX).map(one => redact(one, depth + 2)) }),
   };
 }
+
+/** The name of its class; of a plain error, the name that it gave itself. */
+function classOf(error: Error): string {
+  const made: unknown = (error.constructor as { readonly name?: unknown } | undefined)?.name;
+  return typeof made === "string" && !PLAIN.has(made) ? made : toText(error.name || "Error");
+}
+
+/** Members of an error can be anything. */
+const toText = (value: unknown): string => {
+  const text = redact(value);
+  return typeof text === "string" ? text : (JSON.stringify(text) ?? String(text));
+};
 
 export const shorten = (text: string, charsMax: number): string =>
   text.length > charsMax ? `${text.slice(0, charsMax)}… (${text.length} characters)` : text;

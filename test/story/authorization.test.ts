@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type IncomingMessage, get as request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent.ts";
@@ -98,23 +97,6 @@ describe("with OAuth 2", () => {
       client_secret: "client-secret-hunter2",
       redirect_uri: `${server.url}/oauth/callback`,
     });
-  });
-
-  it("a Host that the caller chose does not become the address to which the provider sends the code", async () => {
-    const { pathname, search, port } = new URL(factsOf(await send("hi")).url);
-    // The other port passes the check of names; the provider must not send a code there.
-    const reply = await new Promise<IncomingMessage>((resolve, reject) =>
-      request(
-        { port, host: "127.0.0.1", path: pathname + search, headers: { host: "localhost:1" } },
-        resolve,
-      ).on("error", reject),
-    );
-    reply.resume();
-    expect(reply.statusCode).toBe(302);
-    expect(reply.headers.location).toBe(`${server.url}${pathname}${search}`);
-    expect(reply.headers["set-cookie"]).toBeUndefined();
-    expect((await new Browser().open(reply.headers.location as string)).status).toBe(200);
-    expect(provider.visits[0]?.get("redirect_uri")).toBe(`${server.url}/oauth/callback`);
   });
 
   it("a stream stays open meanwhile, and tells the rest", async () => {
