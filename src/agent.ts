@@ -253,7 +253,7 @@ export interface Ctx {
   credentials(name: string): Promise<Credential | undefined>;
   /** Declines the task; ends the run. */
   reject(reason: Content): AgentEvent;
-  /** Fails with words that the caller reads; ends the run. What is thrown is only logged. */
+  /** Fails with words that the caller reads; ends the run. What is thrown is logged, and kept for operators. */
   fail(reason: Content): AgentEvent;
   /** Counts at once and need not be yielded. Counters of one task add up. */
   usage(counters: Readonly<Record<string, number | undefined>>): AgentEvent;

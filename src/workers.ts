@@ -4,6 +4,7 @@ import type { Dialect, Log } from "./ports.ts";
 import { createPusher } from "./push/deliver.ts";
 import { createRunner, type RunnerParts } from "./runner/claim.ts";
 import { createSweeper } from "./runner/sweep.ts";
+import { toErrorRecord } from "./telemetry/error-record.ts";
 import { toFraction, type World } from "./world.ts";
 
 export interface WorkerParts {
@@ -33,6 +34,7 @@ export function beginWork({ settings, foundation, world, dialects, tools, log }:
     now: wallTime,
     ticks,
     random,
+    toErrorRecord,
     worker: node,
   });
   const pusher = createPusher({

@@ -1,6 +1,7 @@
 /** What happened to a task and how long each part of it took, from its log alone. */
 import {
   apply,
+  type ErrorRecord,
   isObject,
   isTerminal,
   type Message,
@@ -54,6 +55,8 @@ export interface AttemptAccount {
   readonly endedAt: number | undefined;
   /** The state that it led to; "cut off": nothing is on record; "given back": the server stopped; undefined: it goes on. */
   readonly outcome: string | undefined;
+  /** What the agent threw. */
+  readonly error?: ErrorRecord;
 }
 export interface NoteAccount {
   readonly attempt: number;
@@ -213,10 +216,10 @@ class Teller {
   }
 
   #status(event: TaskEvent & { readonly type: "status" }, at: number): void {
-    const { state, message, broken } = event;
+    const { state, message, broken, error } = event;
     const words = message ? shown(message) : "";
     if (state !== "working") {
-      this.#end(at, broken ? "broken" : state);
+      this.#end(at, broken ? "broken" : state, error);
       this.#enter(PHASES[state] ?? "ended", at);
     }
     this.#tell(at, state === "working" ? "progress" : state, words);
@@ -241,11 +244,12 @@ class Teller {
     this.#tell(at, "artifact", `${artifactId}: ${count(pieces, "piece")}, about ${size(bytes)}${howLong}`);
   }
 
-  #end(at: number, outcome: string): void {
+  #end(at: number, outcome: string, error?: ErrorRecord): void {
     const attempt = this.#attempts.at(-1);
     if (!attempt || attempt.outcome !== undefined) return;
     attempt.endedAt = at;
     attempt.outcome = outcome;
+    if (error) attempt.error = error;
   }
 
   #enter(phase: Phase, at: number): void {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Json } from "../model/index.ts";
+import type { ErrorRecord, Json } from "../model/index.ts";
 import type { TaskStory } from "../store/sqlite/index.ts";
 import { type Account, type Moment, time, toAccount, usageText } from "./account.ts";
 import { dataPlace, placeOption } from "./data-folder.ts";
@@ -91,6 +91,8 @@ function print(output: Output, story: TaskStory, account: Account, columns: numb
   for (const line of table(headOf(story, account), columns)) output.line(line);
   const { attempts, moments, task } = account;
   if (attempts.length > 1) section(output, "attempts", attemptRows(account), columns);
+  for (const { attempt, error } of attempts)
+    if (error) section(output, `error of run ${attempt}`, errorRows(error), columns);
   if (story.deliveries.length > 0) section(output, "pushes", pushRows(story), columns);
   const begun = task?.createdAt ?? moments[0]?.at ?? 0;
   section(output, "what happened", momentRows(moments, begun), columns);
@@ -178,8 +180,9 @@ export function verdictOf({
   const words = oneLine(
     moments.findLast(moment => moment.at === endedAt && moment.what === state)?.text ?? "",
   );
-  if (last?.outcome === "broken") return `It broke off${cutOff}: ${words}`;
-  if (state === "failed" || state === "rejected") return `The agent said so: ${words}`;
+  const thrown = last?.error ? ` Its error: ${titleOf(last.error)}` : "";
+  if (last?.outcome === "broken") return `It broke off${cutOff}: ${words}${thrown}`;
+  if (state === "failed" || state === "rejected") return `The agent said so: ${words}${thrown}`;
   const slow = waits.queue > waits.run ? " It waited longer for its run than it ran." : "";
   return `It went well${cutOff}.${slow}`;
 }
@@ -191,6 +194,24 @@ const attemptRows = ({ attempts }: Account): readonly (readonly string[])[] =>
     stamp(one.startedAt),
     one.endedAt === undefined ? "goes on" : `${one.outcome} after ${time(one.endedAt - one.startedAt)}`,
   ]);
+
+const titleOf = ({ name, message, code }: ErrorRecord): string =>
+  oneLine(`${name}: ${message}${code === undefined ? "" : ` (${code})`}`);
+
+/** Its stack, and those of its causes further in. */
+function errorRows(error: ErrorRecord, indent = ""): readonly (readonly string[])[] {
+  const { name, message, stack = "", causes = [] } = error;
+  // A stack begins with the name and the message, which may have several lines.
+  const frames = stack.startsWith(`${name}: ${message}`)
+    ? stack.slice(name.length + message.length + 2)
+    : stack;
+  const lines = frames.split("\n").filter(line => line.trim() !== "");
+  return [
+    [`${indent}${titleOf(error)}`],
+    ...lines.map(line => [`${indent}  ${oneLine(line).trim()}`]),
+    ...causes.flatMap(cause => errorRows(cause, `${indent}  `)),
+  ];
+}
 
 const pushRows = ({ deliveries }: TaskStory): readonly (readonly string[])[] =>
   deliveries.flatMap(({ config, state, place, attempts }) => [

@@ -1,4 +1,5 @@
 import type { AuthAsk } from "./credential.ts";
+import type { ErrorRecord } from "./error-record.ts";
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
@@ -45,6 +46,8 @@ export type TaskEvent =
       readonly auth?: AuthAsk;
       /** The agent did not say so itself: it broke off. */
       readonly broken?: true;
+      /** Why, for operators alone. */
+      readonly error?: ErrorRecord;
       /** It asks whether work that was cut off shall be run again. */
       readonly again?: true;
       readonly metadata?: JsonObject;

@@ -205,6 +205,8 @@ export const LIMITS = {
   sweepRowsMax: 500,
   /** Bytes of all notes of one turn: a run that resumes has them in memory. */
   notesBytesMax: 16 * 1024 * 1024,
+  /** Characters of an error of an agent, with its stack and its causes, that is kept with the task. */
+  errorCharsMax: 8 * 1024,
   /** How long a step that is new waits for steps on record to be begun again: work beside it may be on its way to them. */
   stepWaitMs: 2_000,
   /** Messages that one turn takes while it is worked on. */

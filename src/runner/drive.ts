@@ -1,4 +1,6 @@
 import {
+  causeOf,
+  type ErrorRecord,
   Fault,
   LIMITS,
   type Message,
@@ -31,6 +33,8 @@ export interface DriveParts extends TurnParts {
   readonly leaseMs: number;
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
+  /** What is kept of an error. */
+  readonly toErrorRecord: (error: unknown) => ErrorRecord;
 }
 
 /** Why a run is told to stop. */
@@ -240,7 +244,7 @@ class Drive implements Driven, TurnHost {
         return this.#leave();
       }
       const event = this.#revise ? this.#revise(toTaskEvent(said.value)) : toTaskEvent(said.value);
-      const done = event && this.#record(this.#check(event));
+      const done = event && this.#record(this.#check(event, said.value));
       if (done && this.#isMuch(event)) done.then(() => this.#ask(source), this.#broke);
       else this.#ask(source);
     } catch (error) {
@@ -312,14 +316,20 @@ class Drive implements Driven, TurnHost {
     return true;
   }
 
-  #check(event: TaskEvent): TaskEvent {
+  #check(event: TaskEvent, said: AgentEvent): TaskEvent {
     this.#settled = event.type === "reply" || (event.type === "status" && event.state !== "working");
     if (this.#settled) this.#catchUp();
+    if (this.#settled && event.type === "status") return this.#explained(event, causeOf(said));
     if (event.type !== "artifact" || event.append) return event;
     this.#artifactIds ??= new Set(this.run.task.artifacts.map(one => one.artifactId));
     this.#artifactIds.add(event.artifact.artifactId);
     if (this.#artifactIds.size <= LIMITS.artifactsMax) return event;
     throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
+  }
+
+  /** With the error that led to it, if there was one. */
+  #explained<T extends TaskEvent>(event: T, cause: unknown): T {
+    return cause === undefined ? event : { ...event, error: this.#parts.toErrorRecord(cause) };
   }
 
   /** Records without waiting: all that one turn of the event loop says is one commit. */
@@ -350,7 +360,8 @@ class Drive implements Driven, TurnHost {
       err instanceof Mismatch
         ? "The work was cut off and cannot be resumed: the agent no longer does what it did before."
         : "The agent failed.";
-    this.#conclude(this.#broken(`${what} Its operator finds the reason in the log under ${ref}.`));
+    const broken = this.#broken(`${what} Its operator finds the reason in the log under ${ref}.`);
+    this.#conclude(this.#explained(broken, err ?? `${err} was thrown`));
   }
 
   /** The end of work that did not come to one by itself. */

@@ -1,6 +1,6 @@
 /** One turn of an agent that is a graph. */
 import type { AgentTask, Ctx, Said } from "../../agent.ts";
-import type { Json } from "../../model/index.ts";
+import { type Json, withCause } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports.ts";
 import { relay } from "../relay.ts";
 import {
@@ -120,7 +120,7 @@ async function* stream(
     const words = gaveUp(error);
     if (words === undefined) throw (!listener.hasBegun && refusedInput(error)) || error;
     ctx.log.warn({ taskId: task.id, err: error }, "a graph did not come to its end");
-    return yield ctx.fail(words);
+    return yield withCause(ctx.fail(words), error);
   }
   if (!listener.waits) return yield* conclude(parts, voice, listener.values);
   // Asked of the state, which has them in the order of the graph.

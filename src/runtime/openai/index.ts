@@ -1,6 +1,6 @@
 /** Agents that are models behind an OpenAI-compatible endpoint: `openai({ name, baseUrl, model })`. */
 import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent.ts";
-import type { JsonObject } from "../../model/index.ts";
+import { type JsonObject, withCause } from "../../model/index.ts";
 import { equippable, type Surroundings } from "../equip.ts";
 import { FileRefusal } from "../files.ts";
 import { cutShort, FILTERED } from "../finish.ts";
@@ -101,7 +101,7 @@ async function* run(parts: RunParts): AsyncGenerator<Said> {
     if (error instanceof FileRefusal) return yield ctx.reject(error.message);
     if (!(error instanceof EndpointError) || error.words === undefined) throw error;
     ctx.log.warn({ err: error, taskId: task.id }, "a model did not answer");
-    yield ctx.fail(error.words);
+    yield withCause(ctx.fail(error.words), error);
   }
 }
 

@@ -4,7 +4,7 @@ import { type Heard, type HeardEnd, hear } from "../../client/hear.ts";
 import { patiently } from "../../client/patience.ts";
 import { Lost, Refusal } from "../../client/trouble.ts";
 import type { Draft } from "../../client/view.ts";
-import { defined, isObject, type JsonObject } from "../../model/index.ts";
+import { defined, isObject, type JsonObject, withCause } from "../../model/index.ts";
 import type { Outbound } from "../../ports.ts";
 import type { Connection, OpenedAgent, WayOut } from "./connection.ts";
 import { toPassage } from "./draft.ts";
@@ -43,15 +43,18 @@ export async function* run(parts: StandIn, task: AgentTask, ctx: Ctx): AsyncGene
 
 /** What our caller may hear of what went wrong; the rest is for the log. */
 function toEnding(error: unknown, ctx: Ctx): Said {
-  if (error instanceof Late) return ctx.fail(error.message);
+  if (error instanceof Late) return withCause(ctx.fail(error.message), error);
   if (error instanceof Lost) {
     ctx.log.warn({ err: error }, "another agent was not reached");
-    return ctx.fail("The agent behind this one cannot be reached");
+    return withCause(ctx.fail("The agent behind this one cannot be reached"), error);
   }
   if (!(error instanceof Refusal) || error.kind === "unauthenticated" || error.said === "") throw error;
   ctx.log.info({ err: error }, "another agent refused a call");
-  if (error.kind === "task-not-found") return ctx.fail("The agent behind this one no longer knows the task");
-  return ctx.reject(`The agent behind this one refused: ${error.said}`);
+  const said =
+    error.kind === "task-not-found"
+      ? ctx.fail("The agent behind this one no longer knows the task")
+      : ctx.reject(`The agent behind this one refused: ${error.said}`);
+  return withCause(said, error);
 }
 
 /** Where the other side is with a task of ours. */

@@ -1,0 +1,216 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AgentDefinition } from "../../src/agent.ts";
+import { createDialects } from "../../src/dialect/index.ts";
+import {
+  apply,
+  type Recorded,
+  type Seq,
+  type Step,
+  type Task,
+  type TaskEvent,
+} from "../../src/model/index.ts";
+import type { Operation } from "../../src/ports.ts";
+import { toAgent } from "../../src/runtime/function.ts";
+import { openai } from "../../src/runtime/openai/index.ts";
+import { program } from "../../src/runtime/process/index.ts";
+import { remote } from "../../src/runtime/remote/index.ts";
+import { runCli } from "../support/cli.ts";
+import { openStream, rpc, until } from "../support/client.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { openReceiver, type Receiver } from "../support/receiver.ts";
+import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
+import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { taskOf } from "../support/wire.ts";
+
+/** What an agent throws is kept with its task: operators find it, and callers never do. */
+
+const OUTER = "the-outer-reason";
+const INNER = "the-inner-reason";
+const TOKEN = "abcdefghijklmnop";
+const fail = (): never => {
+  throw new RangeError(`${OUTER}, with Bearer ${TOKEN}`, { cause: new TypeError(INNER) });
+};
+const breaker: AgentDefinition = {
+  name: "breaker",
+  async run(task, ctx) {
+    if (task.text !== "tell") return fail();
+    return JSON.stringify([task, await ctx.history]);
+  },
+};
+/** Says something first, and fails in the middle of a stream. */
+const stumbler: AgentDefinition = {
+  name: "stumbler",
+  async *run() {
+    yield "so far ";
+    fail();
+  },
+};
+
+let postgres: TestPostgres;
+let hook: Receiver;
+let server: TestServer | undefined;
+const folder = tempFolder();
+beforeAll(async () => {
+  postgres = await startPostgres();
+  hook = await openReceiver();
+}, 60_000);
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+afterAll(async () => {
+  await hook.close();
+  await postgres.stop();
+  folder.remove();
+});
+
+const isTold = (text: string): boolean =>
+  [OUTER, INNER, TOKEN, "RangeError", "thrown.test"].some(one => text.includes(one));
+const why = async (data: string, id: string): Promise<{ readonly text: string; readonly json: Loose }> => ({
+  text: (await runCli("why", id, "--data", data)).out,
+  json: JSON.parse((await runCli("why", id, "--data", data, "--json")).out),
+});
+
+/** All that a caller can get to hear of a task. */
+async function hear(url: string, id: string, contextId: string): Promise<string[]> {
+  const get = async (path: string, version: string): Promise<string> =>
+    (await fetch(`${url}${path}`, { headers: { "a2a-version": version } })).text();
+  const heard = [
+    await rpc(url, "GetTask", { id, historyLength: 100 }),
+    await rpc(url, "ListTasks", { includeArtifacts: true, pageSize: 100 }),
+    await rpc(url, "CancelTask", { id }),
+    await rpc(url, "tasks/get", { id, historyLength: 100 }),
+    await rpc(url, "tasks/cancel", { id }),
+    await rpc(url, "SendMessage", V1.said("tell", { contextId })),
+    await get(`/tasks/${id}`, "1.0"),
+    await get("/tasks?includeArtifacts=true", "1.0"),
+    await get(`/v1/tasks/${id}`, "0.3"),
+  ].map(one => (typeof one === "string" ? one : JSON.stringify(one.body)));
+  for (const method of ["SubscribeToTask", "tasks/resubscribe"]) {
+    const stream = await openStream(url, method, { id }, { "last-event-id": "0" });
+    heard.push(JSON.stringify(await stream.all()));
+  }
+  const live = await openStream(url, "SendStreamingMessage", V1.said("go"));
+  heard.push(JSON.stringify(await live.all()));
+  return heard;
+}
+
+async function breakOne(data: string): Promise<string> {
+  server = await serve([breaker, stumbler], { data });
+  const taskPushNotificationConfig = { id: "c", url: `${hook.url}/${breaker.name}` };
+  const said = V1.said("go", {}, { configuration: { taskPushNotificationConfig } });
+  const { id, contextId, status } = taskOf((await rpc(server.url, "SendMessage", said)).body);
+  expect(status.state).toBe("TASK_STATE_FAILED");
+  await until(() => hook.all.some(({ text }) => text.includes(id) && text.includes("FAILED")));
+  const heard = [
+    ...(await hear(server.url, id, contextId)),
+    ...(await hear(`${server.url}/agents/stumbler`, id, contextId)),
+    ...hook.all.map(({ text }) => text),
+  ];
+  expect(heard.filter(text => text.includes("in the log under")).length).toBeGreaterThan(5);
+  for (const text of heard) expect(isTold(text) ? text : "").toBe("");
+  return id;
+}
+
+function expectKept({ text, json }: { readonly text: string; readonly json: Loose }): void {
+  expect(text).toMatch(
+    new RegExp(`why +It broke off: The agent failed\\..* Its error: RangeError: ${OUTER}`),
+  );
+  expect(text).toMatch(/error of run 1\n +RangeError: .*\n +at fail .*thrown\.test\.ts/);
+  expect(text).toContain(`TypeError: ${INNER}`);
+  expect(text).toContain("[redacted]");
+  expect(text + JSON.stringify(json)).not.toContain(TOKEN);
+  expect(json.attempts[0].error).toMatchObject({
+    name: "RangeError",
+    message: expect.stringContaining(OUTER),
+    stack: expect.stringContaining("thrown.test.ts"),
+    causes: [{ name: "TypeError", message: INNER }],
+  });
+}
+
+describe("what an agent throws is told to operators and to no caller", () => {
+  it("with a folder, and after a move into Postgres", async () => {
+    const data = join(folder.path, "data");
+    const id = await breakOne(data);
+    expectKept(await why(data, id));
+    await server?.stop();
+    server = undefined;
+    expectKept(await why(data, id));
+    const url = await postgres.createDatabase();
+    expect((await runCli("migrate", data, url)).code).toBe(0);
+    expectKept(await why(url, id));
+    server = await serve([breaker, stumbler], { data: url });
+    const found = await ask(server.url, "GetTask", { id });
+    expect(isTold(JSON.stringify(found))).toBe(false);
+  });
+
+  it("with Postgres", async () => {
+    const url = await postgres.createDatabase();
+    expectKept(await why(url, await breakOne(url)));
+  });
+});
+
+it("an error for which a runtime has words of its own is kept as well", async () => {
+  const data = join(folder.path, "runtimes");
+  const gone = "http://127.0.0.1:1";
+  server = await serve(
+    [
+      remote({ name: "far", endpoint: gone, dialect: "v1", timeoutMs: 1_000 }),
+      openai({ name: "model", baseUrl: `${gone}/v1`, model: "m", key: "planted-key-0123456789" }),
+      program({ name: "program", command: [process.execPath, "-e", "process.exit(3)"] }),
+    ],
+    { data },
+  );
+  for (const name of ["far", "model", "program"]) {
+    const { body } = await rpc(`${server.url}/agents/${name}`, "SendMessage", V1.said("go"));
+    const { id, status } = taskOf(body);
+    expect([name, status.state]).toEqual([name, "TASK_STATE_FAILED"]);
+    const { text, json } = await why(data, id);
+    const error = json.attempts.at(-1).error;
+    expect([name, error]).toEqual([name, expect.objectContaining({ name: expect.any(String) })]);
+    expect(text).toContain(`Its error: ${error.name}`);
+    expect(text).not.toContain("planted-key");
+    expect(JSON.stringify(body)).not.toContain(error.stack.split("\n")[1]?.trim() ?? error.stack);
+  }
+});
+
+it("no dialect writes it, whatever is asked", () => {
+  const error = {
+    name: "RangeError",
+    message: OUTER,
+    stack: "thrown.test",
+    causes: [{ name: "E", message: INNER }],
+  };
+  const message = { messageId: "m", role: "user", parts: [{ kind: "text", text: "go" }] } as const;
+  const events = [
+    { type: "created", id: "t", contextId: "c", agent: "a", origin: "v1", shown: true },
+    { type: "message", message },
+    { type: "started", attempt: 1 },
+    { type: "status", state: "failed", broken: true, error, message: { ...message, role: "agent" } },
+  ] as unknown as readonly TaskEvent[];
+  let task: Task | null = null;
+  for (const [i, event] of events.entries()) {
+    const recorded: Recorded = { seq: (i + 1) as Seq, at: 1, event };
+    task = apply(task, recorded);
+  }
+  expect(isTold(JSON.stringify(task))).toBe(false);
+  const { id: taskId, contextId } = task as unknown as Task;
+  const step = { seq: 4 as Seq, at: 1, taskId, contextId, event: events[3], task } as unknown as Step;
+  const config = { id: "p", url: "https://hooks.example/", origin: "v1", events: "all" as const };
+  const dialects = createDialects(SETTINGS);
+  expect(dialects.length).toBeGreaterThan(7);
+  for (const dialect of dialects) {
+    const forms = [undefined, "values", "updates", "events", "messages"];
+    const said = [
+      dialect.encode(
+        { op: "get" } as unknown as Operation,
+        { kind: "task", task, agent: toAgent(breaker) } as never,
+      ),
+      ...forms.flatMap(form => [dialect.encodeStep(step, true, form), dialect.encodeStep(step, false, form)]),
+      dialect.encodePush(step, { ...config, origin: dialect.name }),
+    ];
+    expect([dialect.name, isTold(JSON.stringify(said))]).toEqual([dialect.name, false]);
+    expect([dialect.name, said.some(one => one !== null)]).toEqual([dialect.name, true]);
+  }
+});
