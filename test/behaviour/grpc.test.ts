@@ -314,7 +314,7 @@ describe("B-V13: health", () => {
 
   it("watchers hear that a server stops before it does", async () => {
     const gate = createPuppet();
-    const stopping = await serve([gate.definition], { drainMs: 2_000 });
+    const stopping = await serve([gate.definition], { drainMs: 60_000 });
     const other = createGrpcClient(hostOf(stopping));
     const heard: Buffer[] = [];
     const unknown: Buffer[] = [];

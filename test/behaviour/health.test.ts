@@ -53,9 +53,10 @@ describe("health", () => {
   it("a server that stops is not ready, and says so at its admin port to the end", async () => {
     const stuck = Promise.withResolvers<void>();
     const slow: AgentDefinition = { name: "slow", run: () => stuck.promise.then(() => "done") };
-    const stopping = await serve([slow], { adminPort: 0, drainMs: 5_000 });
+    const stopping = await serve([slow], { adminPort: 0, drainMs: 60_000 });
     const later = { ...said("a"), configuration: { returnImmediately: true } };
     await rpc(stopping.url, "SendMessage", later);
+    await until(() => stopping.running === 1);
     const stopped = stopping.stop();
     await until(async () => (await get(`${stopping.admin}/readyz`)).status === 503);
     expect(await get(`${stopping.admin}/readyz`)).toMatchObject({

@@ -44,7 +44,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       await make(carol, 1);
       const runs = await claim(10);
       expect(whose(runs).sort()).toEqual(["alice", "alice", "bob", "carol"].sort());
-      await expect.poll(() => on.store.runs.waiting(), { timeout: 5_000 }).toBe(5);
+      await expect.poll(() => on.store.runs.waiting()).toBe(5);
       expect(await claim(10)).toEqual([]);
       const before = due;
       await on.complete(runs.find(run => run.scope.principal === "bob") as Run);

@@ -141,12 +141,12 @@ const python = ["python3", "/usr/bin/python3"].find(command => {
 /** Runs a program of the seed, word for word but for ports and ids, and gives what it printed. */
 async function run(name: string): Promise<string> {
   const program = readFileSync(new URL(`../support/python/${name}.py`, import.meta.url), "utf8")
-    .replaceAll("2024", new URL(servers[0].url).port)
-    .replaceAll("2025", new URL(servers[1].url).port)
+    // In one go: a port of ours may have the digits of another one.
+    .replace(/2024|2025/g, port => new URL(servers[port === "2024" ? 0 : 1].url).port)
     .replace("<agent_a_assistant_id>", IDS[0])
     .replace("<agent_b_assistant_id>", IDS[1]);
   const env = { ...process.env, AGENT_A_ID: IDS[0], AGENT_B_ID: IDS[1], PYTHONIOENCODING: "utf-8" };
-  const { stdout } = await promisify(execFile)(python as string, ["-c", program], { env, timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(python as string, ["-c", program], { env, timeout: 120_000 });
   return stdout;
 }
 

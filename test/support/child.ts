@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "./client.ts";
 import { PLACE_FLAGS, placeOf } from "./place.ts";
 
@@ -43,12 +44,19 @@ export interface Child {
   signal(name: NodeJS.Signals): void;
 }
 
-/** Resolves when the server is ready; rejects with what it said if it does not start. */
-export async function startChild(options: ChildOptions): Promise<Child> {
+/**
+ * Resolves when the server is ready; rejects with what it said if it does not start. A port that is given is waited for:
+ * after a kill, a connection of another program may have it for a moment.
+ */
+export async function startChild(options: ChildOptions, tries = 100): Promise<Child> {
   const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
   await until(() => output.out.includes("\n") || hasEnded(child));
   if (hasEnded(child)) {
     const { code, signal } = await exited;
+    if (options.port && tries > 0 && /Port \d+ is in use/.test(output.err)) {
+      await sleep(100);
+      return startChild(options, tries - 1);
+    }
     throw new Error(`the server ended with ${code ?? signal}: ${output.err}`);
   }
   const banner = JSON.parse(output.out.slice(0, output.out.indexOf("\n")));
