@@ -76,6 +76,7 @@ export const SETTINGS: ServerSettings = {
   quotas: {},
   queueMax: LIMITS.queueMax,
   connectionsMax: LIMITS.connectionsMax,
+  unreadBytesMax: LIMITS.unreadBytesMax,
 };
 
 export interface Logged {
