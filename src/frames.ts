@@ -125,10 +125,14 @@ export class Frames implements Source<readonly Frame[]> {
     const origin = bunch.steps[0]?.task.origin;
     this.#writer ??= new FrameWriter(this.#speaker.voiceOf(dialect, call, origin), this.#form);
     const frames = this.#writer.write(bunch);
-    let longest = 0;
-    for (let i = 0; i < frames.length; i++) longest = Math.max(longest, (frames[i] as Frame).json.length);
+    let longest = "";
+    for (let i = 0; i < frames.length; i++) {
+      const { json } = frames[i] as Frame;
+      if (json.length > longest.length) longest = json;
+    }
     // They are written one after another, and small ones are gathered to pieces of a bounded size.
-    if (longest > LIMITS.pieceBytes) this.#release = this.#speaker.hold(this.#scope, longest);
+    if (longest.length > LIMITS.pieceBytes)
+      this.#release = this.#speaker.hold(this.#scope, Buffer.byteLength(longest));
     return frames;
   }
 

@@ -79,6 +79,7 @@ const LIMIT_FLAGS: readonly FlagRow[] = [
   ["--quotas <json>", "what one caller and one tenant may have"],
   ["--queue-max <count>", "tasks that may wait for a run"],
   ["--connections-max <count>", "connections at once"],
+  ["--unread-bytes-max <bytes>", "bytes of large answers that callers have not read yet"],
   ["--sweep-ms <ms>", "between two looks for tasks that an agent's retention no longer keeps"],
 ];
 

@@ -1,12 +1,13 @@
 /** Options on how much callers may have. */
 import { z } from "zod";
 import { LIMITS, type Quotas } from "../model/index.ts";
-import { asJson, count, type Option } from "./option.ts";
+import { asJson, count, type Option, whole } from "./option.ts";
 
 export interface LimitOptions {
   readonly quotas: Quotas;
   readonly queueMax: number;
   readonly connectionsMax: number;
+  readonly unreadBytesMax: number;
 }
 
 const amount = z.number().positive().optional();
@@ -35,5 +36,9 @@ export const LIMIT_OPTIONS: { readonly [K in keyof LimitOptions]: Option<LimitOp
     fromText: asJson,
   },
   queueMax: count({ about: "Tasks that may wait for a run", fallback: LIMITS.queueMax }),
+  unreadBytesMax: whole(1_048_576, 1_099_511_627_776, {
+    about: "Bytes of large answers that callers have not read yet; one caller may have half of it",
+    fallback: LIMITS.unreadBytesMax,
+  }),
   connectionsMax: count({ about: "Connections at once", fallback: LIMITS.connectionsMax }),
 };

@@ -77,6 +77,7 @@ export const SETTINGS: ServerSettings = {
   quotas: {},
   queueMax: LIMITS.queueMax,
   connectionsMax: LIMITS.connectionsMax,
+  unreadBytesMax: LIMITS.unreadBytesMax,
 };
 
 export interface Logged {
