@@ -6,7 +6,7 @@ import { createPostgresStore, type PostgresStore } from "../../src/store/postgre
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog, tempFolder } from "../support/server.ts";
-import { AGENTS, alice, Stage } from "./stage.ts";
+import { AGENTS, alice, ECHO, Stage } from "./stage.ts";
 
 /** The clock that a store goes by is set back by an hour: leases end and retries come as if nothing had happened. */
 
@@ -75,6 +75,15 @@ describe.each(["memory", "SQLite"])("a store of one process (%s)", kind => {
     expect([await claimPushes(on.store), await on.store.deliveries.nextInMs()]).toEqual([[], 10_000]);
     on.now += 10_000;
     expect(await claimPushes(on.store)).toMatchObject([{ config: { id: "a" } }]);
+  });
+
+  it("what is kept for a week is kept, however far ahead an event was recorded", async () => {
+    const id = await on.completeTask();
+    on.now += 31 * 24 * HOUR;
+    await on.completeTask();
+    on.setBackMs = 31 * 24 * HOUR;
+    expect(await on.store.upkeep.sweep(ECHO, { ageMs: 7 * 24 * HOUR })).toBe(0);
+    expect(await on.store.tasks.get(alice, id)).not.toBeNull();
   });
 
   it("a clock that is set forward does not make a retry come early", async () => {

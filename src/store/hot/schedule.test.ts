@@ -16,11 +16,11 @@ const toPlace = (i: number): PushPlace => ({
 
 /** A schedule over a journal that knows what waits. */
 function stage() {
-  const world = { now: 1_000, reads: 0, setBackMs: 0 };
+  const world = { now: 1_000, reads: 0 };
   const kept = new Map<string, WaitingPush>();
   const schedule = createSchedule({
     ticks: () => world.now,
-    wallTime: () => world.now + START - world.setBackMs,
+    wallTime: () => world.now + START,
     onDue: () => {},
     waitingMax: WAITING_MAX,
     readWaiting(max) {
