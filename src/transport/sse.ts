@@ -1,5 +1,5 @@
 import { Roll, type Sleeper } from "../model/index.ts";
-import type { Frame, Log, Source } from "../ports.ts";
+import type { Frame, Log, LoopBudget, Source } from "../ports.ts";
 import { drained, encodingFor, type Outgoing } from "./exchange.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
@@ -11,6 +11,8 @@ export const STALLED_MAX = 8;
 export interface StreamsParts {
   readonly heartbeatMs: number;
   readonly streamsMax: number;
+  /** Shared by all that write much at once. */
+  readonly loop: LoopBudget;
   readonly log: Log;
 }
 
@@ -23,12 +25,16 @@ export function createStreams(parts: StreamsParts) {
     for (const stream of open.values()) stream.beat();
   }, parts.heartbeatMs);
   timer.unref();
-  const house: House = { open, log: parts.log };
+  const turnFor = (size: number): Promise<void> | undefined =>
+    size < PIECE_CHARS ? undefined : parts.loop.take(Math.ceil(size / UNIT_CHARS));
+  const house: House = { open, log: parts.log, turnFor };
 
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
     hasRoom: (): boolean => open.size + others < parts.streamsMax,
     open: (): number => open.size + others,
+    /** To be waited for before so much is written at once; undefined: it may be written. */
+    turnFor,
     /** A stream that another transport writes counts as well. */
     async count(writing: Promise<void>): Promise<void> {
       others += 1;
@@ -57,6 +63,7 @@ export function createStreams(parts: StreamsParts) {
 interface House {
   readonly open: Roll<Stream, Stream>;
   readonly log: Log;
+  readonly turnFor: (size: number) => Promise<void> | undefined;
 }
 
 /** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
@@ -124,6 +131,9 @@ class Stream implements Sleeper {
     for (let i = 0; i < bunch.length && !response.destroyed; i++) {
       text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
       if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
+      const turn = this.#house.turnFor(text.length);
+      if (turn) await turn;
+      if (response.destroyed) return;
       if (!response.write(text, encodingFor(response, text))) await drained(response);
       this.#stalled = 0;
       text = "";
@@ -156,6 +166,8 @@ export type Streams = ReturnType<typeof createStreams>;
 
 /** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
 const PIECE_CHARS = 64 * 1024;
+/** To write so many characters costs about as much as to hand on one event. */
+const UNIT_CHARS = 1_024;
 
 function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined): string {
   const data = `data: ${envelope(frame)}\n\n`;

@@ -10,6 +10,7 @@ import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
+import { stormContract } from "./storm.contract.ts";
 import { turnsContract } from "./turns.contract.ts";
 import { upkeepContract } from "./upkeep.contract.ts";
 
@@ -42,6 +43,7 @@ shelfContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
 pageContract("memory", memory);
+stormContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -52,3 +54,4 @@ shelfContract("SQLite", () => sqlite("process"));
 quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
 pageContract("SQLite", () => sqlite("process"));
+stormContract("SQLite", () => sqlite("process"));

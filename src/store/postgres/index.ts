@@ -29,6 +29,7 @@ export interface PostgresParts
     HotParts,
     | "now"
     | "leaseMs"
+    | "loop"
     | "runQuota"
     | "onCommitted"
     | "onDue"

@@ -119,7 +119,10 @@ export function createCalls(parts: CallParts) {
       for (const frame of bunch) {
         if (call.destroyed) return;
         if (frame.fault) return call.end(toStatus(frame.fault, reply.headers));
-        const written = pacer.write(toBytes(frame));
+        const bytes = toBytes(frame);
+        const turn = parts.streams.turnFor(bytes.length);
+        if (turn) await turn;
+        const written = pacer.write(bytes);
         if (written !== true && !(await written))
           return call.abandon(left("The reader stopped reading", trailers));
         if (frame.id !== undefined) trailers = { "last-event-id": String(frame.id) };
