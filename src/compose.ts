@@ -39,7 +39,7 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const { store, catalog, telemetry, outbound, admission, authorization, keys } = foundation;
   const { guard } = admission;
   const unfinished = await store.runs.unfinished();
-  const streams = createStreams({ ...settings, log });
+  const streams = createStreams({ ...settings, loop: foundation.loop, log });
   const unread = createUnread({ ...LIMITS, ...settings });
   let open = true;
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
@@ -133,11 +133,12 @@ function toCoreParts(
   isOpen: () => boolean,
   hasStreamRoom: () => boolean,
 ): CoreParts {
-  const { store, bus, catalog, newId, webhooks, keys, admission, authorization } = foundation;
+  const { store, bus, loop, catalog, newId, webhooks, keys, admission, authorization } = foundation;
   return {
     ...settings,
     store,
     bus,
+    loop,
     catalog,
     credentials: authorization.credentials,
     schemes: admission.guard.schemes,

@@ -10,6 +10,7 @@ import { type AgentName, createMint, LIMITS } from "./model/index.ts";
 import { checkHealthPrefix } from "./operate.ts";
 import { createGuarded, createOutbound } from "./outbound/index.ts";
 import { readVersion } from "./package.ts";
+import { LoopBudget } from "./ports/loop-budget.ts";
 import type { Agent, Log } from "./ports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { openTelemetry, type Telemetry } from "./telemetry/index.ts";
@@ -52,7 +53,8 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     const telemetry = await startTelemetry(parts, clock, () => newId());
     closers.push(telemetry.close);
     const node = randomUUID();
-    const storage = await openStorage({ settings, clock, telemetry, node, log });
+    const loop = new LoopBudget();
+    const storage = await openStorage({ settings, clock, loop, telemetry, node, log });
     closers.push(storage.close);
     const { store, bus } = storage;
     // Ids of the last moment may be taken.
@@ -80,6 +82,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     const authorization = openAuthorization(inner);
     return {
       node,
+      loop,
       telemetry,
       store,
       commits: storage.commits,

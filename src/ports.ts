@@ -49,6 +49,7 @@ export type * from "./ports/caller.ts";
 export type * from "./ports/credentials.ts";
 export type * from "./ports/keys.ts";
 export type * from "./ports/log.ts";
+export type * from "./ports/loop-budget.ts";
 export type * from "./ports/mcp.ts";
 export type * from "./ports/operation.ts";
 export type * from "./ports/outbound.ts";
@@ -275,7 +276,7 @@ export interface EventLog {
     beside?: Beside,
   ): Promise<void>;
   /**
-   * Committed steps after a place, oldest first; a task that is not there for this scope is a Fault. Where events were
+   * Committed steps after a place, oldest first: at most `max`, and at least one if there is any; a task that is not there for this scope is a Fault. Where events were
    * compacted, the task as it ended is the one step.
    */
   read(scope: Scope, taskId: TaskId, after: Seq, max: number): Promise<readonly Step[]>;

@@ -6,7 +6,7 @@ import { runQuotaOf } from "./limits/index.ts";
 import { LIMITS, type Quotas, type Scope, type TaskId } from "./model/index.ts";
 import { StartRefusal } from "./operate.ts";
 import { loadPeer } from "./peer.ts";
-import { type Bus, DUE, type Log, PUSH_DUE, type Store, type TokenBook } from "./ports.ts";
+import { type Bus, DUE, type Log, type LoopBudget, PUSH_DUE, type Store, type TokenBook } from "./ports.ts";
 import { createMemoryTokenBook } from "./store/memory/access.ts";
 import { createMemoryStore } from "./store/memory/index.ts";
 import type { PostgresStore } from "./store/postgres/index.ts";
@@ -27,6 +27,7 @@ export interface StorageParts {
     readonly pushTimeoutMs: number;
   };
   readonly clock: Clock;
+  readonly loop: LoopBudget;
   readonly telemetry: Telemetry;
   /** This node, like no other. */
   readonly node: string;
@@ -50,11 +51,12 @@ export function openStorage(parts: StorageParts): Promise<Storage> {
 }
 
 /** What every store is told. */
-function storeParts({ settings, clock, log }: StorageParts, bus: Bus) {
+function storeParts({ settings, clock, loop, log }: StorageParts, bus: Bus) {
   return {
     now: clock.now,
     wallTime: clock.wallTime,
     ticks: clock.ticks,
+    loop,
     leaseMs: settings.leaseMs,
     durability: settings.durability,
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),

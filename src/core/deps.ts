@@ -6,12 +6,25 @@ import {
   type TaskId,
   taskNotFound,
 } from "../model/index.ts";
-import type { Agent, Bus, Catalog, Credentials, Found, Operation, Store, Targets, Vault } from "../ports.ts";
+import type {
+  Agent,
+  Bus,
+  Catalog,
+  Credentials,
+  Found,
+  LoopBudget,
+  Operation,
+  Store,
+  Targets,
+  Vault,
+} from "../ports.ts";
 
 /** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
 export interface CoreParts {
   readonly store: Store;
   readonly bus: Bus;
+  /** Shared by all readers that catch up with a log. */
+  readonly loop: LoopBudget;
   readonly catalog: Catalog;
   /** How callers say who they are: cards tell it. */
   readonly schemes: readonly SecurityScheme[];

@@ -3,6 +3,7 @@ import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { createCatalog } from "../catalog.ts";
 import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
+import { LoopBudget } from "../ports/loop-budget.ts";
 import { each } from "../ports/source.ts";
 import type { Agent, Bus, Operation, Run, Steps } from "../ports.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
@@ -44,6 +45,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
   const bus = createCountingBus();
   const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
   const store = createMemoryStore({
+    loop: new LoopBudget(),
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...LIMITS,
     now: () => 1,
@@ -64,6 +66,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     ...LIMITS,
     store,
     bus,
+    loop: new LoopBudget(),
     catalog: createCatalog([agent], NAME, () => 0),
     newId,
     digest: text => text,

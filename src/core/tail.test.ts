@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { toScope } from "../auth/scope.ts";
 import { BEGINNING, type Step, type TaskId } from "../model/index.ts";
+import { LoopBudget } from "../ports/loop-budget.ts";
 import type { Store } from "../ports.ts";
 import { tail } from "./tail.ts";
 
@@ -15,7 +16,7 @@ it("a reader that leaves while the store looks does not begin to listen", async 
     after: BEGINNING,
     until: "asked",
   } as const;
-  const steps = tail({ store, bus }, reading);
+  const steps = tail({ store, bus, loop: new LoopBudget() }, reading);
   const taken = steps.take();
   steps.close();
   looking.resolve([]);

@@ -10,12 +10,17 @@ import {
   type TaskId,
   type Until,
 } from "../model/index.ts";
-import type { Bunch, Bus, Lazy, Source, Steps, Store } from "../ports.ts";
+import type { Bunch, Bus, Lazy, LoopBudget, Source, Steps, Store } from "../ports.ts";
 
 export interface TailParts {
   readonly store: Store;
   readonly bus: Bus;
+  /** Shared by all readers that catch up. */
+  readonly loop: LoopBudget;
 }
+
+/** Whoever gets so many events at once catches up, and takes turns with others that do; live readers never wait. */
+const BULK = 64;
 
 /** What is read: whose task, from where, and until when. */
 export interface Reading {
@@ -95,7 +100,14 @@ class Reader implements Source<Bunch>, Sleeper {
         await this.#bear(error, ++failures);
         continue;
       }
-      if (steps.length > 0) return { steps: this.#cut(steps), closing: this.enough };
+      if (steps.length > 0) {
+        const turn = steps.length < BULK ? undefined : this.#parts.loop.take(steps.length);
+        if (turn) {
+          await turn;
+          if (this.isOver) break;
+        }
+        return { steps: this.#cut(steps), closing: this.enough };
+      }
       if (this.#listens || this.isOver) break;
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       this.#listens = true;

@@ -32,6 +32,10 @@ export const LIMITS = {
   eventDepthMax: 256,
   /** Events read at once by a reader of a log: one write to a socket. */
   readMax: 256,
+  /** Events that readers who catch up are given in one turn of the event loop, all together: then others have their turn. */
+  catchUpEventsMax: 2_048,
+  /** Bytes of older events, roughly, that are kept in memory for readers at the same place of a log. */
+  logPagesBytesMax: 32 * 1024 * 1024,
   /** How often a reader asks a store that cannot be read now, before it gives up. */
   readTriesMax: 30,
   /** Between two such questions: together, longer than it takes to start a database again. */

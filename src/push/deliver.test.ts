@@ -8,6 +8,7 @@ import { createV1 } from "../dialect/v1/index.ts";
 import { createKeys } from "../keys/index.ts";
 import { BEGINNING, createMint, LIMITS, type TaskEvent, type TaskId } from "../model/index.ts";
 import { createGuarded, type GuardedParts } from "../outbound/guarded.ts";
+import { LoopBudget } from "../ports/loop-budget.ts";
 import { type Log, PUSH_DUE, type Store } from "../ports.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
 import { createPusher, type PusherParts } from "./deliver.ts";
@@ -26,6 +27,7 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
   const log: Log = { debug: note, info: note, warn: note, error: note };
   const time = { now: Date.now, wallTime: Date.now, ticks: () => performance.now() };
   const store = createMemoryStore({
+    loop: new LoopBudget(),
     ...LIMITS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...time,

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { LIMITS, type Seq } from "../model/index.ts";
+import { LoopBudget } from "../ports/loop-budget.ts";
 import { FirstThen } from "../ports/source.ts";
 import type { Frame, Headers, Pipeline, Route, WireFault, WireReply } from "../ports.ts";
 import { createBodies } from "./body.ts";
@@ -32,7 +33,11 @@ async function open(reply: WireReply): Promise<string> {
   const rest = createRest({
     pipeline,
     answers: createAnswers(LIMITS.heartbeatMs),
-    streams: createStreams({ ...LIMITS, log: { debug() {}, info() {}, warn() {}, error() {} } }),
+    streams: createStreams({
+      ...LIMITS,
+      loop: new LoopBudget(),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+    }),
     bodies: createBodies(LIMITS),
   });
   server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 import { Roll, type Sleeper } from "../model/index.ts";
-import type { Frame, Log, Source } from "../ports.ts";
+import type { Frame, Log, LoopBudget, Source } from "../ports.ts";
 import { drained, encodingFor, type Outgoing } from "./exchange.ts";
 import { writePieces } from "./pieces.ts";
 
@@ -12,6 +12,8 @@ export const STALLED_MAX = 8;
 export interface StreamsParts {
   readonly heartbeatMs: number;
   readonly streamsMax: number;
+  /** Shared by all that write much at once. */
+  readonly loop: LoopBudget;
   readonly log: Log;
 }
 
@@ -24,12 +26,16 @@ export function createStreams(parts: StreamsParts) {
     for (const stream of open.values()) stream.beat();
   }, parts.heartbeatMs);
   timer.unref();
-  const house: House = { open, log: parts.log, stallMs: STALLED_MAX * parts.heartbeatMs };
+  const turnFor = (size: number): Promise<void> | undefined =>
+    size < PIECE_CHARS ? undefined : parts.loop.take(Math.ceil(size / UNIT_CHARS));
+  const house: House = { open, log: parts.log, stallMs: STALLED_MAX * parts.heartbeatMs, turnFor };
 
   return {
     /** Whether one more may be opened; asked before any work is begun for it. */
     hasRoom: (): boolean => open.size + others < parts.streamsMax,
     open: (): number => open.size + others,
+    /** To be waited for before so much is written at once; undefined: it may be written. */
+    turnFor,
     /** A stream that another transport writes counts as well. */
     async count(writing: Promise<void>): Promise<void> {
       others += 1;
@@ -59,6 +65,7 @@ interface House {
   readonly open: Roll<Stream, Stream>;
   readonly log: Log;
   readonly stallMs: number;
+  readonly turnFor: (size: number) => Promise<void> | undefined;
 }
 
 /** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
@@ -128,6 +135,9 @@ class Stream implements Sleeper {
     for (let i = 0; i < bunch.length && !response.destroyed; i++) {
       text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
       if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
+      const turn = this.#house.turnFor(text.length);
+      if (turn) await turn;
+      if (response.destroyed) return;
       if (text.length > LARGE_CHARS) {
         const bytes = Buffer.from(text);
         // The bytes are enough: the text must not stay in memory beside them.
@@ -175,6 +185,8 @@ export type Streams = ReturnType<typeof createStreams>;
 const PIECE_CHARS = 64 * 1024;
 /** What is longer has an event that is large by itself, and is written in pieces of its own. */
 const LARGE_CHARS = 2 * PIECE_CHARS;
+/** To write so many characters costs about as much as to hand on one event. */
+const UNIT_CHARS = 1_024;
 
 function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined): string {
   const data = `data: ${envelope(frame)}\n\n`;

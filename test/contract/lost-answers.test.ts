@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Bell, type ContextId, type TaskEvent, type TaskId } from "../../src/model/index.ts";
 import type { Run } from "../../src/ports.ts";
+import { LoopBudget } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { lineLock } from "../../src/store/postgres/runs.ts";
@@ -55,6 +56,7 @@ async function open(more: Partial<HotParts> = {}): Promise<void> {
     now: () => on.now,
     wallTime: () => on.now,
     ticks: () => on.now,
+    loop: new LoopBudget(),
     leaseMs: LEASE_MS,
     pushLeaseMs: LEASE_MS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),

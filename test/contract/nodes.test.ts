@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
+import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Delivery, Run } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
 import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
@@ -39,6 +40,7 @@ const LEASE_MS = 1_000;
 /** A node; the first one is on stage. */
 async function open(more: Partial<HotParts> = {}): Promise<PostgresStore> {
   const node = await createPostgresStore({
+    loop: new LoopBudget(),
     now: () => on.now,
     wallTime: () => on.now,
     ticks: () => on.now,

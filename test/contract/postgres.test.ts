@@ -17,6 +17,7 @@ import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
+import { stormContract } from "./storm.contract.ts";
 import { tokenBookContract } from "./token-book.contract.ts";
 import { turnsContract } from "./turns.contract.ts";
 import { upkeepContract } from "./upkeep.contract.ts";
@@ -98,6 +99,7 @@ quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packingContract("Postgres", database);
 pageContract("Postgres", database);
+stormContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();
   return {

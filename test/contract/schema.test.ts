@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Run } from "../../src/ports.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
@@ -39,6 +40,7 @@ const BREAKING: Migration = { sql: "ALTER TABLE task DROP COLUMN alone", oldest:
 async function open(): Promise<PostgresStore> {
   on = new Stage({ open: () => nodes.at(-1) as PostgresStore, lasting: true, shared: true, remove() {} });
   const node = await createPostgresStore({
+    loop: new LoopBudget(),
     now: () => on.now,
     wallTime: () => on.now,
     ticks: () => on.now,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Seq, TaskId } from "../../src/model/index.ts";
 import type { Delivery, Run, Store } from "../../src/ports.ts";
+import { LoopBudget } from "../../src/ports.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
@@ -129,6 +130,7 @@ describe("nodes on Postgres", () => {
       now: () => (last = Math.max(last, on.wallTime)),
       wallTime: () => on.wallTime,
       ticks: () => on.now,
+      loop: new LoopBudget(),
       leaseMs: LEASE_MS,
       pushLeaseMs: LEASE_MS,
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),

@@ -7,10 +7,12 @@ import {
   createMint,
   Fault,
   type Scope,
+  type Seq,
   type Step,
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
+import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Run, Store } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
 
@@ -98,6 +100,7 @@ export class Stage {
       wallTime: () => this.wallTime,
       ticks: () => this.now,
       leaseMs: 1_000,
+      loop: new LoopBudget(),
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,
       hotTasksMax: 100,
@@ -142,6 +145,15 @@ export class Stage {
     const id = this.mint() as TaskId;
     await this.append(id, more);
     return id;
+  }
+
+  /** One read may give fewer steps than there are. */
+  async readAll(scope: Scope, id: TaskId, after: Seq = BEGINNING): Promise<readonly Step[]> {
+    const all: Step[] = [];
+    for (let more: readonly Step[]; ; all.push(...more)) {
+      more = await this.store.log.read(scope, id, all.at(-1)?.seq ?? after, 2_000);
+      if (more.length === 0) return all;
+    }
   }
 
   async begin(id?: TaskId): Promise<Run> {

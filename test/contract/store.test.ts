@@ -12,6 +12,7 @@ import { quotaContract } from "./quota.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
+import { stormContract } from "./storm.contract.ts";
 import { turnsContract } from "./turns.contract.ts";
 import { upkeepContract } from "./upkeep.contract.ts";
 
@@ -47,6 +48,7 @@ quotaContract("memory", memory);
 pushesContract("memory", memory);
 packingContract("memory", memory);
 pageContract("memory", memory);
+stormContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
@@ -59,3 +61,4 @@ quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
 packingContract("SQLite", () => sqlite("process"));
 pageContract("SQLite", () => sqlite("process"));
+stormContract("SQLite", () => sqlite("process"));

@@ -10,6 +10,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
+import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import { createHotStore } from "../../src/store/hot/store.ts";
 import { createSqliteJournal } from "../../src/store/sqlite/journal.ts";
 import { openDatabase } from "../../src/store/sqlite/open.ts";
@@ -40,6 +41,7 @@ describe("a store whose database may grow no further", () => {
     const folder = tempFolder();
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
     const store = createHotStore({
+      loop: new LoopBudget(),
       journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
       now: Date.now,
       wallTime: Date.now,

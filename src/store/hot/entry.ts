@@ -82,8 +82,16 @@ export function readHot(entry: Entry, after: Seq, max: number): readonly Step[] 
   if (after >= entry.committed) return [];
   const from = after - hotStart(entry);
   if (from < 0) return null;
-  const to = Math.min(entry.committed - hotStart(entry), from + max);
+  const to = Math.min(entry.committed - hotStart(entry), from + fewer(max, entry.bytes, entry.steps.length));
   return entry.steps.slice(from, to);
+}
+
+/** Steps that are handed on at once weigh no more than this, roughly, unless one alone does. */
+const HAND_BYTES = 512 * 1024;
+
+/** At most so many of `length` steps that weigh `bytes`. */
+export function fewer(max: number, bytes: number, length: number): number {
+  return bytes <= HAND_BYTES ? max : Math.min(max, Math.max(1, Math.floor((HAND_BYTES * length) / bytes)));
 }
 
 /** Lets go of the older half of a hot end that is long or heavy; slower readers go to the journal. */

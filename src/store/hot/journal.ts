@@ -19,7 +19,7 @@ export interface Journal {
   load(taskId: TaskId): Loaded | null;
   /** Bytes that `load` would read, found without reading them; 0: nothing has to be read. */
   loadBytes(taskId: TaskId): number;
-  /** Steps after a place; `base` is the task as it stood there, if the caller still has it. */
+  /** See `ReadSteps`. */
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
   /** Writes all changes or throws and writes none. */
   commit(changes: readonly Change[], puts: readonly Put[], pushes: readonly PushChange[]): void;

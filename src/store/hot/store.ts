@@ -13,7 +13,7 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { Beside, CommitWatch, Expected, Run, Store } from "../../ports.ts";
+import type { Beside, CommitWatch, Expected, LoopBudget, Run, Store } from "../../ports.ts";
 import { type CacheParts, createCache } from "./cache.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
@@ -38,6 +38,8 @@ export interface HotParts extends CacheParts {
   /** How long a log says nothing before its events leave memory. */
   readonly hotQuietMs: number;
   readonly runQuota: (scope: Scope) => RunQuota;
+  /** Shared by all that read old parts of logs. */
+  readonly loop: LoopBudget;
   /** Called once for each task in a commit, after it. */
   readonly onCommitted: (taskId: TaskId) => void;
   /** A task has become due. */
@@ -69,7 +71,7 @@ export function createHotStore(parts: HotParts): Store {
   const cache = createCache(parts);
   const queue = createQueue(parts.onDue, parts.runQuota);
   const leases = createLeases({ ticks: parts.ticks, leaseMs: parts.leaseMs });
-  const pages = createPages(journal, parts.hotTasksMax);
+  const pages = createPages({ loop: parts.loop, placesMax: parts.hotTasksMax });
   const names = createNames(journal);
   const writer = createWriter({
     journal,
@@ -232,10 +234,18 @@ export function createHotStore(parts: HotParts): Store {
     return runs;
   }
 
-  function read(scope: Scope, taskId: TaskId, after: Seq, max: number): readonly Step[] {
+  function read(
+    scope: Scope,
+    taskId: TaskId,
+    after: Seq,
+    max: number,
+  ): readonly Step[] | Promise<readonly Step[]> {
     const entry = cache.find(scope, taskId);
     if (!entry || entry.committed === 0) throw taskNotFound(taskId);
-    return readHot(entry, after, max) ?? pages.read(taskId, after, max);
+    return (
+      readHot(entry, after, max) ??
+      pages.read(taskId, after, max, (from, count, base) => journal.read(taskId, from, count, base))
+    );
   }
 
   /** Until there are too many bytes: in the answer, or to be read for it. How much is to be read is known before. */

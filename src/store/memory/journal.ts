@@ -1,6 +1,5 @@
 import {
   type AgentName,
-  apply,
   isHidden,
   isSettled,
   isTerminal,
@@ -16,6 +15,7 @@ import type { ListFilter, Name, Named } from "../../ports.ts";
 import { belongsTo } from "../hot/entry.ts";
 import type { Bounds, Change, Journal, Listing, Loaded, Outdated, Place } from "../hot/journal.ts";
 import { toItem } from "../hot/queue.ts";
+import { HotStep } from "../hot/step.ts";
 import { createPushTable } from "./pushes.ts";
 import { createShelves } from "./shelf.ts";
 import { createUsages } from "./usage.ts";
@@ -101,12 +101,14 @@ export function createMemoryJournal(): Journal {
       if (!one) return [];
       const { events, since } = one;
       if (after < since) return [snapshotOf(one.base as Task, since as Seq)];
-      let task = base ?? one.base;
-      if (!base) for (const recorded of events.slice(0, after - since)) task = apply(task, recorded);
-      return events.slice(after - since, after - since + max).map((recorded): Step => {
-        task = apply(task, recorded);
-        return { ...recorded, taskId, contextId: (task as Task).contextId, task: task as Task };
-      });
+      let before: HotStep | Task | null = base ?? one.base;
+      const from = base ? after - since : 0;
+      const steps: Step[] = [];
+      for (const { seq, at, event } of events.slice(from, from + max)) {
+        before = new HotStep(seq, at, event, before, null);
+        steps.push(before);
+      }
+      return steps;
     },
     commit(changes, puts, configs) {
       for (const change of changes) keep(change);

@@ -32,6 +32,7 @@ export interface PostgresParts
     | "wallTime"
     | "ticks"
     | "leaseMs"
+    | "loop"
     | "runQuota"
     | "onCommitted"
     | "onDue"

@@ -9,6 +9,7 @@ import {
   type Task,
   type TaskId,
 } from "../../model/index.ts";
+import { fewer } from "../hot/entry.ts";
 import { HotStep } from "../hot/step.ts";
 
 /** What this node knows of a task: how it stands, and the newest events. Others may have written since. */
@@ -62,7 +63,7 @@ export function stepsAfter(known: Known, after: Seq, max: number): readonly Step
   const first = known.steps[0]?.seq;
   if (first === undefined || first > after + 1) return null;
   const from = after + 1 - first;
-  return known.steps.slice(from, from + max);
+  return known.steps.slice(from, from + fewer(max, known.bytes, known.steps.length));
 }
 
 export function fold(base: Task | null, events: readonly Recorded[]): Task {

@@ -1,6 +1,4 @@
 import {
-  apply,
-  type Recorded,
   type Scope,
   type Seq,
   type Step,
@@ -9,7 +7,9 @@ import {
   type TaskId,
   timeKey,
 } from "../../model/index.ts";
-import type { Log } from "../../ports.ts";
+import type { Log, LoopBudget } from "../../ports.ts";
+import { createPages } from "../hot/pages.ts";
+import { HotStep } from "../hot/step.ts";
 import { unpack } from "../rows/pack.ts";
 import type { Asker } from "./database.ts";
 import { createGather } from "./gather.ts";
@@ -18,6 +18,7 @@ import type { Owners } from "./owners.ts";
 
 export interface ReaderParts {
   readonly db: Asker;
+  readonly loop: LoopBudget;
   readonly owners: Owners;
   readonly memory: Memory;
   readonly log: Log;
@@ -43,6 +44,8 @@ type Found = { readonly known: Known } | { readonly error: unknown };
 
 /** Rows of a log that are read at once. */
 const ROWS_MAX = 500;
+/** Bytes of them: then the next ones are read. */
+const ROWS_BYTES_MAX = 256 * 1024;
 /** Places where readers stopped, with the task as it stood there. */
 const PLACES_MAX = 1_000;
 /** Tasks that are looked at together, and how many times at once. */
@@ -67,16 +70,21 @@ const BYTES =
   "SELECT sum(octet_length(s.events)) FROM segment s WHERE s.task = t.key " +
   "AND s.last > CASE WHEN k.seq < 0 THEN t.snapshot_seq ELSE k.seq END), 0))::bigint AS bytes " +
   "FROM unnest($1::uuid[], $2::int[]) AS k(id, seq) JOIN task t ON t.id = k.id";
-const PAGE = "SELECT last, events FROM segment WHERE task = $1 AND last > $2 ORDER BY last LIMIT $3";
+/** Rows of a log, until they have `$4` bytes; the first one is always among them. */
+const PAGE = `SELECT last, events FROM (
+  SELECT last, events, sum(octet_length(events)) OVER (ORDER BY last) - octet_length(events) AS before FROM (
+    SELECT last, events FROM segment WHERE task = $1 AND last > $2 ORDER BY last LIMIT $3) AS rows
+) AS sums WHERE before < $4 ORDER BY last`;
 
 /** Reads tasks and logs, from what this node knows as far as that will do. */
 export class Reader {
   readonly #parts: ReaderParts;
-  readonly #places = new Map<string, Task>();
+  readonly #pages: ReturnType<typeof createPages>;
   readonly #look: (taskId: TaskId) => Promise<Found | undefined>;
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
+    this.#pages = createPages({ loop: parts.loop, placesMax: PLACES_MAX });
     this.#look = createGather({
       ask: taskIds => this.#learn(taskIds),
       keysMax: LOOK_MAX,
@@ -224,14 +232,15 @@ export class Reader {
     return made;
   }
 
-  #rowsAfter(key: number, after: number, max: number): Promise<readonly SegmentRow[]> {
-    return this.#parts.db.query<SegmentRow>(PAGE, [key, after, max]);
+  #rowsAfter(key: number, after: number): Promise<readonly SegmentRow[]> {
+    return this.#parts.db.query<SegmentRow>(PAGE, [key, after, ROWS_MAX, ROWS_BYTES_MAX]);
   }
 
   /** Steps after a place; of a log that was compacted beyond it, the task as it ended. */
   async read(known: Known, after: Seq, max: number): Promise<readonly Step[]> {
     if (after < known.since) return [await this.#compacted(known)];
-    return stepsAfter(known, after, max) ?? (await this.#readPage(known, after, max));
+    const there = stepsAfter(known, after, max);
+    return there ?? this.#pages.read(known.taskId, after, max, (...how) => this.#readSteps(known, ...how));
   }
 
   async #snapshot(key: number): Promise<{ readonly task: Task; readonly seq: number } | null> {
@@ -244,39 +253,26 @@ export class Reader {
     return snapshotOf(snapshot?.task ?? known.task, (snapshot?.seq ?? known.seq) as Seq);
   }
 
-  async #readPage(known: Known, after: Seq, max: number): Promise<readonly Step[]> {
-    const { taskId, key } = known;
-    let { task, seq } = await this.#baseFor(known, after);
+  /** See `ReadSteps`. */
+  async #readSteps(known: Known, after: Seq, max: number, base: Task | null): Promise<readonly Step[]> {
+    const start = base ? { task: base, seq: after as number } : await this.#startFor(known, after);
+    let before: HotStep | Task | null = start.task;
     const steps: Step[] = [];
-    while (steps.length < max) {
-      const rows = await this.#rowsAfter(key, seq, ROWS_MAX);
-      for (const recorded of rows.flatMap(row => unpack(row.events, row.last))) {
+    for (const row of await this.#rowsAfter(known.key, start.seq))
+      for (const { seq, at, event } of unpack(row.events, row.last)) {
         // A place inside a row: what comes before it in that row is already in the base.
-        if (recorded.seq <= seq || steps.length === max) continue;
-        task = apply(task, recorded as Recorded);
-        seq = recorded.seq;
-        if (seq > after)
-          steps.push({ ...recorded, taskId, contextId: known.task.contextId, task: task as Task });
+        if (seq <= start.seq || steps.length === max) continue;
+        before = new HotStep(seq, at, event, before, null);
+        steps.push(before);
       }
-      if (rows.length < ROWS_MAX) break;
-    }
-    this.#remember(taskId, seq, task);
     return steps;
   }
 
-  async #baseFor(known: Known, after: Seq): Promise<{ task: Task | null; seq: number }> {
-    const there = this.#places.get(`${known.taskId}/${after}`);
-    if (there) return { task: there, seq: after };
-    if (known.snapshotSeq > 0 && known.snapshotSeq <= after) {
-      const snapshot = await this.#snapshot(known.key);
-      if (snapshot && snapshot.seq <= after) return snapshot;
-    }
-    return { task: null, seq: 0 };
-  }
-
-  #remember(taskId: TaskId, seq: number, task: Task | null): void {
-    if (task) this.#places.set(`${taskId}/${seq}`, task);
-    if (this.#places.size > PLACES_MAX) this.#places.delete(this.#places.keys().next().value as string);
+  /** Where a log can be folded from: the snapshot, unless it is later than the place that is wanted. */
+  async #startFor(known: Known, after: Seq): Promise<{ task: Task | null; seq: number }> {
+    const isUseful = known.snapshotSeq > 0 && known.snapshotSeq <= after;
+    const snapshot = isUseful ? await this.#snapshot(known.key) : null;
+    return snapshot && snapshot.seq <= after ? snapshot : { task: null, seq: 0 };
   }
 }
 

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   type AgentName,
-  apply,
   applyAll,
   isHidden,
   isTerminal,
@@ -15,6 +14,7 @@ import {
 } from "../../model/index.ts";
 import type { Change, Journal, Loaded, Unfinished } from "../hot/journal.ts";
 import { lineOf } from "../hot/queue.ts";
+import { HotStep } from "../hot/step.ts";
 import { contextKey } from "../rows/keys.ts";
 import { unpack } from "../rows/pack.ts";
 import { FIRST_SETTLED, STATES } from "../rows/states.ts";
@@ -69,6 +69,9 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
   const one = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
   );
+  const head = db.prepare(
+    "SELECT id, owner, context_id, snapshot_seq, NULL AS snapshot, whole, since FROM task WHERE key = ?",
+  );
   const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
   // Lengths of columns are in the head of a row: the texts are not read for it.
   const sizes = db.prepare(
@@ -81,6 +84,13 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
   function row(taskId: TaskId): TaskRow | null {
     const key = timeKey(taskId);
     const found = key === null ? undefined : (one.get(key) as TaskRow | undefined);
+    return found?.id === taskId ? found : null;
+  }
+
+  /** Without its snapshot, which may be large and which most readers of a log do not need. */
+  function light(taskId: TaskId): TaskRow | null {
+    const key = timeKey(taskId);
+    const found = key === null ? undefined : (head.get(key) as TaskRow | undefined);
     return found?.id === taskId ? found : null;
   }
 
@@ -109,15 +119,14 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
     load,
     loadBytes: taskId => (sizes.get(timeKey(taskId))?.bytes as number | undefined) ?? 0,
     read(taskId, after, max, base) {
-      const found = row(taskId);
+      const found = light(taskId);
       if (!found) return [];
-      if (after < sinceOf(found)) return [snapshotOf(toTask(found) as Task, sinceOf(found))];
+      if (after < sinceOf(found)) return [snapshotOf(toTask(row(taskId) as TaskRow) as Task, sinceOf(found))];
       // A snapshot later than the place asked for is no help: the steps before it are wanted too.
-      const useful = !base && found.snapshot_seq <= after;
+      const useful = !base && found.snapshot_seq > 0 && found.snapshot_seq <= after;
       const from = (base ? after : useful ? found.snapshot_seq : 0) as Seq;
-      const start = base ?? (useful ? toTask(found) : null);
-      const steps = unfold(segmentsOf(found, from), taskId, from, start, { after, max });
-      return steps.slice(after - from, after - from + max);
+      const start = base ?? (useful ? toTask(row(taskId) as TaskRow) : null);
+      return unfold(segmentsOf(found, from), from, start, max);
     },
     commit(changes, puts, configs) {
       begin.run();
@@ -219,27 +228,21 @@ function createWriters(
 /** A page ends after the row that reaches this. */
 const PAGE_CHARS = 256 * 1024;
 
-/** Folds rows after a place into steps, until there are enough for the page that is wanted. */
-function unfold(
-  rows: Iterable<SegmentRow>,
-  taskId: TaskId,
-  from: Seq,
-  base: Task | null,
-  page: { readonly after: Seq; readonly max: number },
-): readonly Step[] {
+/** Rows after a place as steps, until there are enough. Their tasks are folded when somebody looks. */
+function unfold(rows: Iterable<SegmentRow>, from: Seq, base: Task | null, max: number): readonly Step[] {
   const steps: Step[] = [];
-  let task = base;
+  let before: HotStep | Task | null = base;
   let chars = 0;
   for (const row of rows) {
     chars += row.events.length;
     for (const recorded of unpack(row.events, row.last)) {
       // A place inside a row: what comes before it in that row is already in the base.
       if (recorded.seq <= from) continue;
-      task = apply(task, recorded) as Task;
-      steps.push({ ...recorded, taskId, contextId: task.contextId, task });
+      if (steps.length === max) break;
+      before = new HotStep(recorded.seq, recorded.at, recorded.event, before, null);
+      steps.push(before);
     }
-    const last = steps.at(-1)?.seq ?? from;
-    if (last >= page.after + page.max || (last > page.after && chars >= PAGE_CHARS)) break;
+    if (steps.length === max || (steps.length > 0 && chars >= PAGE_CHARS)) break;
   }
   return steps;
 }

@@ -140,6 +140,8 @@ export function createCalls(parts: CallParts) {
         if (call.destroyed) return;
         if (frame.fault) return call.end(toStatus(frame.fault, reply.headers));
         const bytes = toBytes(frame);
+        const turn = parts.streams.turnFor(bytes.length);
+        if (turn) await turn;
         const written =
           bytes.length > LIMITS.pieceBytes
             ? call.writeLarge(bytes, parts.stallMs, left(STOPPED, trailers))
