@@ -127,6 +127,7 @@ describe("what the fast path takes, byte for byte, and that Node's parser reads 
     ["a long URL", `GET /${"a".repeat(2_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, true],
     ["a URL that is too long", `GET /${"a".repeat(2_001)} HTTP/1.1\r\nHost: x\r\n\r\n`, false],
     ["names like those of every object", get("constructor: a\r\ntoString: b\r\nvalueOf: c\r\n"), true],
+    ["__proto__, twice", get("__proto__: a\r\n__proto__: b\r\n"), true],
     ["numbers as names", get("7: a\r\n0: b\r\n-1: c\r\n"), true],
     ["a name twice", get("A: b\r\na: c\r\n"), false],
     ["a host twice", get("HOST: y\r\n"), false],
