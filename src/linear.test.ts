@@ -2,8 +2,8 @@
  * What reads the words of strangers must cost no more than in proportion to their length. Each case is a reader and an
  * input that would be dear for a bad one; the input grows, and the cost is compared with that of the smallest.
  */
-import { setImmediate } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
+import { expectLinear } from "../test/support/linear.ts";
 import { bearerChallenge, bearerOf } from "./auth/bearer.ts";
 import { hear } from "./client/hear.ts";
 import { createRest as createRestClient } from "./client/rest.ts";
@@ -31,32 +31,6 @@ import { createHostCheck } from "./transport/hosts.ts";
 import { readPlain } from "./transport/plain-request.ts";
 import { createRoutes } from "./transport/routes.ts";
 import { sourceOfId } from "./transport/source.ts";
-
-/** How much the input grows in all, and how much more than that the cost may grow: the square would be 8 times as much. */
-const GROWTH = [1, 2, 4, 8] as const;
-const SLACK = 3;
-const ROUNDS = 5;
-/** What is measured lasts at least so long, in microseconds. */
-const MEASURED_US = 1_000;
-
-/** Microseconds of CPU of one run: the least of several rounds. Other work on the machine does not count. */
-async function costOf<T>(work: (input: T) => unknown, input: T): Promise<number> {
-  let runs = 1;
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; ) {
-    await setImmediate();
-    const before = process.cpuUsage();
-    for (let i = 0; i < runs; i++) await work(input);
-    const { user, system } = process.cpuUsage(before);
-    if (user + system < MEASURED_US) {
-      runs *= 2;
-      continue;
-    }
-    least = Math.min(least, (user + system) / runs);
-    round += 1;
-  }
-  return least;
-}
 
 interface Case {
   readonly name: string;
@@ -399,12 +373,6 @@ add(
 
 describe("the cost of what is read grows as its length does", () => {
   it.each(cases.map(one => [one.name, one] as const))("%s", async (_, { work, make, size }) => {
-    let first = 0;
-    for (const growth of GROWTH) {
-      const cost = await costOf(work, make(size * growth));
-      first ||= cost;
-      // Checked at every size: what costs too much at one would not end at the next.
-      expect(cost / first, `${growth} times the input`).toBeLessThan(growth * SLACK);
-    }
+    await expectLinear(work, make, size);
   });
 });

@@ -1,0 +1,43 @@
+import { setImmediate } from "node:timers/promises";
+import { expect } from "vitest";
+
+/** How much the input grows in all, and how much more than that the cost may grow: the square would be 8 times as much. */
+const GROWTH = [1, 2, 4, 8] as const;
+const SLACK = 3;
+const ROUNDS = 5;
+/** What is measured lasts at least so long, in microseconds. */
+const MEASURED_US = 1_000;
+
+/** Microseconds of CPU of one run: the least of several rounds. Other work on the machine does not count. */
+async function costOf<T>(work: (input: T) => unknown, input: T): Promise<number> {
+  let runs = 1;
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; ) {
+    await setImmediate();
+    const before = process.cpuUsage();
+    for (let i = 0; i < runs; i++) await work(input);
+    const { user, system } = process.cpuUsage(before);
+    if (user + system < MEASURED_US) {
+      runs *= 2;
+      continue;
+    }
+    least = Math.min(least, (user + system) / runs);
+    round += 1;
+  }
+  return least;
+}
+
+/** `size`: of the smallest input that `make` makes. */
+export async function expectLinear<T>(
+  work: (input: T) => unknown,
+  make: (size: number) => T,
+  size: number,
+): Promise<void> {
+  let first = 0;
+  for (const growth of GROWTH) {
+    const cost = await costOf(work, make(size * growth));
+    first ||= cost;
+    // Checked at every size: what costs too much at one would not end at the next.
+    expect(cost / first, `${growth} times the input`).toBeLessThan(growth * SLACK);
+  }
+}
