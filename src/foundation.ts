@@ -5,7 +5,7 @@ import { openAuthorization } from "./authorize.ts";
 import { createCatalog } from "./catalog.ts";
 import type { Settings } from "./config/config.ts";
 import { createDialects } from "./dialect/index.ts";
-import { createKeys, newRing } from "./keys/index.ts";
+import { createKeys, keyFileOf, newRing } from "./keys/index.ts";
 import { type AgentName, createMint, LIMITS } from "./model/index.ts";
 import { checkHealthPrefix } from "./operate.ts";
 import { createGuarded, createOutbound } from "./outbound/index.ts";
@@ -110,7 +110,10 @@ async function openKeys(settings: ServerSettings, storage: Storage, now: () => n
   const isGiven = (settings.keys ?? settings.keysCommand ?? settings.keyFile) !== undefined;
   const shared = isGiven ? undefined : await storage.sharedKeys(() => newRing(now()));
   if (shared !== undefined) log.warn({}, KEYS_IN_DATABASE);
-  return createKeys({ ...settings, ...(shared !== undefined && { keys: shared }), now, log });
+  const place = { ...settings, ...(shared !== undefined && { keys: shared }) };
+  const keys = createKeys({ ...place, lost: storage.keysLost, now, log });
+  storage.opened(keyFileOf(place) !== undefined);
+  return keys;
 }
 
 const KEYS_IN_DATABASE =

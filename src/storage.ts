@@ -11,7 +11,7 @@ import { createMemoryTokenBook } from "./store/memory/access.ts";
 import { createMemoryStore } from "./store/memory/index.ts";
 import type { PostgresStore } from "./store/postgres/index.ts";
 import { createSqliteTokenBook } from "./store/sqlite/access.ts";
-import { createSqliteStore } from "./store/sqlite/index.ts";
+import { createSqliteStore, KEY_WAYS_OUT, markOpened, whyKeysAreNeeded } from "./store/sqlite/index.ts";
 import type { Telemetry } from "./telemetry/index.ts";
 import type { Clock } from "./world.ts";
 
@@ -19,6 +19,7 @@ export interface StorageParts {
   readonly settings: {
     readonly data: string;
     readonly durability: "power" | "process";
+    readonly acceptDataLoss: boolean;
     readonly leaseMs: number;
     readonly quotas: Quotas;
     readonly bell: string | undefined;
@@ -41,6 +42,10 @@ export interface Storage {
   openTokens(): Promise<TokenBook>;
   /** The keys that all nodes share, made the first time; undefined: this one is alone, and keeps its keys itself. */
   sharedKeys(make: () => string): Promise<string | undefined>;
+  /** Why a key file that is missing must not be made anew, and what to do; undefined: it may. */
+  keysLost(): string | undefined;
+  /** Store and keys are open: from now on a part that is missing is lost. */
+  opened(keyFile: boolean): void;
   close(): Promise<void>;
 }
 
@@ -79,7 +84,9 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
   const inner = { ...storeParts(parts, bus), commits };
   const inMemory = settings.data === ":memory:";
   const store = telemetry.store(
-    inMemory ? createMemoryStore(inner) : createSqliteStore({ ...inner, folder: settings.data }),
+    inMemory
+      ? createMemoryStore(inner)
+      : createSqliteStore({ ...inner, folder: settings.data, acceptDataLoss: settings.acceptDataLoss }),
   );
   return {
     store,
@@ -90,6 +97,11 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
         ? createMemoryTokenBook()
         : createSqliteTokenBook({ folder: settings.data, now: clock.wallTime }),
     sharedKeys: async () => undefined,
+    keysLost() {
+      const why = inMemory || settings.acceptDataLoss ? undefined : whyKeysAreNeeded(settings.data);
+      return why === undefined ? undefined : `${why}. ${KEY_WAYS_OUT}`;
+    },
+    opened: keyFile => (inMemory ? undefined : markOpened(settings.data, keyFile)),
     close: () => store.close(),
   };
 }
@@ -139,6 +151,8 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
     commits,
     openTokens: () => createPostgresTokenBook({ url, now: clock.wallTime, log }),
     sharedKeys: make => inner.sharedKeys(make),
+    keysLost: () => undefined,
+    opened() {},
     async close() {
       clearInterval(timer);
       await store.close();

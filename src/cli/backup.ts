@@ -32,7 +32,7 @@ export function define(program: Command, session: Session): void {
 
 async function backup({ terminal }: Session, target: string, flags: BackupFlags): Promise<number> {
   const folder = await dataFolder(terminal, flags.data);
-  const { copyStore, countSealed } = await import("../store/sqlite/index.ts");
+  const { copyStore, countSealed, storeDamage } = await import("../store/sqlite/index.ts");
   const output = createOutput(terminal, CLI_LIMITS.patienceMs);
   const stop = new AbortController();
   const off = terminal.onSignal("SIGINT", () => stop.abort());
@@ -51,7 +51,10 @@ async function backup({ terminal }: Session, target: string, flags: BackupFlags)
       output.note(
         `${count(secrets, "secret")} in it can only be read with the server's keys: keep these apart from it`,
       );
-    return EXIT.ok;
+    const damage = storeDamage(folder);
+    if (damage === undefined) return EXIT.ok;
+    output.alert(`${damage} The copy has what is left`);
+    return EXIT.trouble;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     output.note("stopped; there is no copy");

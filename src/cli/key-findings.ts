@@ -5,13 +5,16 @@ import { count } from "./text.ts";
 /** What is wrong with the keys of a server, as far as its store needs them. Keys that are in no file are not looked at. */
 export async function findKeyTrouble(settings: Settings): Promise<readonly string[]> {
   const { keyFileOf, readKeyFile, viewOf } = await import("../keys/index.ts");
-  const { countSealed } = await import("../store/sqlite/index.ts");
+  const { countSealed, whyKeysAreNeeded } = await import("../store/sqlite/index.ts");
   const file = keyFileOf(settings);
   if (file === undefined || isDatabase(settings.data)) return [];
   try {
-    const sealed = countSealed(settings.data);
     const ring = readKeyFile(file);
-    if (!ring) return sealed.size > 0 ? [`there is no key file ${file}, and secrets that need it`] : [];
+    if (!ring) {
+      const why = whyKeysAreNeeded(settings.data);
+      return why === undefined ? [] : [`there is no key file ${file}, but ${why}`];
+    }
+    const sealed = countSealed(settings.data);
     const known = viewOf(ring).map(({ id }) => id);
     return [...sealed]
       .filter(([id]) => !known.includes(id))

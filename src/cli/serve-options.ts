@@ -40,6 +40,8 @@ const FLAGS: readonly FlagRow[] = [
     "what a recorded event survives: loss of power, or of the process",
     ["power", "process"],
   ],
+  ["--accept-data-loss", "start although the store is damaged or its keys are gone, with what is left"],
+  ["--no-accept-data-loss", "do not, whatever file and environment say (default)"],
   ["--log-level <level>", "how much is logged", ["trace", "debug", "info", "warn", "error", "silent"]],
 ];
 

@@ -51,6 +51,7 @@ const TEXTS: Record<string, string> = {
   arbiter: "off",
   simple: "strict",
   durability: "process",
+  acceptDataLoss: "yes",
   logLevel: "debug",
   auth: "tokens, api-key",
   insecure: "yes",
@@ -95,6 +96,7 @@ const VALUES: Record<string, unknown> = {
   httpFastPath: false,
   auth: ["tokens", "api-key"],
   insecure: true,
+  acceptDataLoss: true,
   // The key itself is not kept.
   apiKeys: [{ ...BADGE, principal: "alice", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   jwt: [

@@ -57,6 +57,7 @@ export interface Options
   readonly arbiter: Profile;
   readonly simple: Profile;
   readonly durability: "power" | "process";
+  readonly acceptDataLoss: boolean;
   readonly logLevel: LogLevel;
   readonly bodyBytesMax: number;
   readonly runsMax: number;
@@ -163,6 +164,13 @@ export const OPTIONS: { readonly [K in OptionName]: Option<Options[K]> } = {
     about: "What a recorded event survives: a loss of power, or only the end of the process",
     fallback: "power",
   }),
+  acceptDataLoss: {
+    about: "Start although the store in the data folder is damaged or its keys are gone, with what is left",
+    expected: "true or false",
+    schema: z.boolean(),
+    fallback: false,
+    fromText: asTruth,
+  },
   logLevel: choice(["trace", "debug", "info", "warn", "error", "silent"], {
     about: "How much is logged",
     fallback: "info",

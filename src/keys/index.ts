@@ -4,7 +4,7 @@ import { runKeysCommand } from "./command.ts";
 import { openKeyFile, readKeyFile, stampOf } from "./file.ts";
 import { createRing, type KeyRing } from "./ring.ts";
 import { createSigner } from "./signer.ts";
-import { readRing } from "./text.ts";
+import { KeyRefusal, readRing } from "./text.ts";
 import { createVault } from "./vault.ts";
 
 export { readKeyFile, writeKeyFile } from "./file.ts";
@@ -24,6 +24,8 @@ export interface KeyPlace {
   readonly data: string;
 }
 export interface KeyParts extends KeyPlace {
+  /** Why a key file that is missing must not be made anew, and what to do; undefined: it may be made. */
+  readonly lost: () => string | undefined;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -57,7 +59,9 @@ function fixedRing({ keys, keysCommand, now }: KeyParts): KeyRing {
 }
 
 /** A server that runs takes up new keys by itself, and keeps those that it has while the file cannot be read. */
-function watched(file: string, { now, log }: KeyParts): () => KeyRing {
+function watched(file: string, { now, log, lost }: KeyParts): () => KeyRing {
+  const why = readKeyFile(file) ? undefined : lost();
+  if (why !== undefined) throw new KeyRefusal(`There is no key file ${file}, but ${why}`);
   openKeyFile(file, now);
   let stamp = stampOf(file);
   let ring = openKeyFile(file, now);

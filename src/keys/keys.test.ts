@@ -23,6 +23,7 @@ const open = (place: Partial<KeyParts> = {}): ReturnType<typeof createKeys> =>
     keysCommand: undefined,
     keyFile: undefined,
     data: folder,
+    lost: () => undefined,
     now: () => 7,
     log,
     ...place,

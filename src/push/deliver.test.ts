@@ -44,6 +44,7 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
       keyFile: undefined,
       keys: undefined,
       keysCommand: undefined,
+      lost: () => undefined,
       ...time,
       log,
     }),

@@ -26,6 +26,7 @@ export const SETTINGS: ServerSettings = {
   arbiter: "on",
   simple: "on",
   durability: "process",
+  acceptDataLoss: false,
   bodyBytesMax: LIMITS.bodyBytesMax,
   runsMax: LIMITS.runsMax,
   streamsMax: LIMITS.streamsMax,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { asRefusal, makeFolder, pragma, StoreRefusal } from "./open.ts";
+import { createPrivate, prepareFolder } from "./files.ts";
+import { asRefusal, pragma, StoreRefusal } from "./open.ts";
 
 /** "DRGA": tells our files from other people's databases. */
 const APPLICATION_ID = 0x44524741;
@@ -25,9 +26,10 @@ const TABLES = `
 
 /** The book in a folder; it is made if it is not there. Several processes may have it open. */
 export function openBook(folder: string): DatabaseSync {
-  makeFolder(folder);
+  prepareFolder(folder);
   const file = join(folder, "access.db");
   try {
+    createPrivate(file);
     const db = new DatabaseSync(file);
     try {
       prepareBook(db, file);

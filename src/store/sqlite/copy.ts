@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
+import { createPrivate } from "./files.ts";
 import { openToRead, StoreRefusal } from "./open.ts";
 import { runThread, tell } from "./thread.ts";
 
@@ -52,7 +53,7 @@ export function work(
     try {
       return copyInto(db, partial);
     } catch (error) {
-      const { errstr } = error as { errstr?: string };
+      const { errstr = (error as NodeJS.ErrnoException).code } = error as { errstr?: string };
       if (errstr === undefined) throw error;
       throw new StoreRefusal(
         `The copy could not be written: ${errstr}. Check that its folder is there and can be written, and that the ` +
@@ -67,6 +68,8 @@ export function work(
 /** One reading transaction, so that a server that writes meanwhile neither waits nor gets into the copy. */
 function copyInto(db: DatabaseSync, partial: string): number {
   const { tasks } = db.prepare("SELECT count(*) AS tasks FROM task").get() as { tasks: number };
+  // An empty file may be there, and keeps its mode.
+  createPrivate(partial);
   db.prepare("VACUUM INTO ?").run(partial);
   return tasks;
 }

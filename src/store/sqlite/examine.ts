@@ -3,8 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import { FIRST_SETTLED } from "../rows/states.ts";
 import { createTaskCheck } from "./examine-task.ts";
-import { type OpenedToRead, openToRead, requireSchema } from "./open.ts";
+import { type OpenedToRead, openToRead, requireSchema, tellDamage } from "./open.ts";
 import { runThread, tell, type Watch } from "./thread.ts";
+import { findWalDamage } from "./wal.ts";
 
 /** What there is in a store, and what is wrong with it. */
 export interface Report {
@@ -63,6 +64,8 @@ function examine({ db, file, schema }: OpenedToRead, onProgress: Watch["onProgre
   db.exec("BEGIN");
   const tasks = attempt(() => count(db, "task"), 0);
   onProgress(0, tasks);
+  const damage = findWalDamage(file);
+  if (damage) find(tellDamage(file, damage));
   attempt(() => checkFile(db, find), undefined);
   attempt(() => findOrphans(db, find), undefined);
   const events = attempt(() => examineTasks(db, find, done => onProgress(done, tasks)), 0);

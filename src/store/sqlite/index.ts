@@ -2,14 +2,16 @@ import type { Store } from "../../ports.ts";
 import { createHotStore, type HotParts } from "../hot/store.ts";
 import { createSqliteJournal } from "./journal.ts";
 import { startKeeper } from "./keeper.ts";
-import { type OpenParts, openDatabase } from "./open.ts";
+import { asRefusal, type OpenParts, openDatabase } from "./open.ts";
 
 export type { TaskStory } from "../rows/story.ts";
 export { createSqliteTokenBook } from "./access.ts";
 export { copyStore } from "./copy.ts";
 export { examineStore, type Report } from "./examine.ts";
+export { markOpened } from "./former.ts";
 export { openToLeave } from "./leave.ts";
-export { StoreRefusal } from "./open.ts";
+export { KEY_WAYS_OUT, whyKeysAreNeeded } from "./lost-keys.ts";
+export { StoreRefusal, storeDamage } from "./open.ts";
 export { type Purged, purgeStore } from "./purge.ts";
 export { countSealed, type Resealed, resealStore } from "./reseal.ts";
 export { readStory } from "./story.ts";
@@ -20,8 +22,20 @@ export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">):
   const { db, file, unlock } = openDatabase(parts);
   db.exec("PRAGMA wal_autocheckpoint = 0");
   const keeper = startKeeper(file);
-  const journal = createSqliteJournal({ db, find: keeper.find, onClose: unlock });
-  const store = createHotStore({ ...parts, journal });
+  const store = openStore();
+
+  /** A damaged file may refuse any question. */
+  function openStore(): Store {
+    try {
+      const journal = createSqliteJournal({ db, find: keeper.find, onClose: unlock });
+      return createHotStore({ ...parts, journal });
+    } catch (error) {
+      void keeper.stop();
+      db.close();
+      unlock();
+      throw asRefusal(error, file);
+    }
+  }
   return {
     ...store,
     async close() {

@@ -1,13 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { cannotWrite, createPrivate, prepareFolder } from "./files.ts";
+import { cutOff, isCutOff, isEmpty, lostTables, signOfStore } from "./former.ts";
+import { StoreRefusal, WAYS_OUT } from "./refusal.ts";
 import { MIGRATIONS } from "./sql/index.ts";
+import { findWalDamage, type WalState } from "./wal.ts";
 
-/** Something the person who starts the server can put right; the message says how. */
-export class StoreRefusal extends Error {
-  override readonly name = "StoreRefusal";
-}
+export { StoreRefusal } from "./refusal.ts";
 
 /** "DRGM": tells our files from other people's databases. */
 const APPLICATION_ID = 0x4452474d;
@@ -15,6 +16,8 @@ const APPLICATION_ID = 0x4452474d;
 export interface OpenParts {
   readonly folder: string;
   readonly durability: "power" | "process";
+  /** Goes on with what is left of a store that is not whole; else it is refused. */
+  readonly acceptDataLoss?: boolean | undefined;
 }
 
 export interface Opened {
@@ -25,13 +28,22 @@ export interface Opened {
 
 /** Opens the store in a folder, alone, with its tables up to date. */
 export function openDatabase(parts: OpenParts): Opened {
-  makeFolder(parts.folder);
-  const unlock = lock(parts.folder);
-  const file = join(parts.folder, "dragoman.db");
+  const { folder, acceptDataLoss = false } = parts;
+  prepareFolder(folder);
+  const unlock = lock(folder);
+  const file = join(folder, "dragoman.db");
   try {
+    const sign = acceptDataLoss ? undefined : signOfStore(folder);
+    // Before SQLite sees them: it removes the log of an empty database.
+    if (sign !== undefined && isEmpty(file)) throw new StoreRefusal(lostTables(file, sign));
+    const damage = findWalDamage(file);
+    if (damage && !acceptDataLoss) throw new StoreRefusal(refusalOf(file, damage));
+    if (acceptDataLoss && (damage || isEmpty(file))) keepLog(file);
+    if (!acceptDataLoss && isCutOff(file)) throw new StoreRefusal(cutOff(file));
+    createPrivate(file);
     const db = new DatabaseSync(file);
     try {
-      migrate(db, file);
+      migrate(db, file, sign);
       // FULL waits for the disk at each commit, NORMAL survives the process but not the power.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
       db.exec("PRAGMA busy_timeout = 5000");
@@ -46,23 +58,23 @@ export function openDatabase(parts: OpenParts): Opened {
   }
 }
 
-export function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new StoreRefusal(
-      `The data folder ${folder} cannot be made (${codeOf(error)}). Choose another with --data, or --data :memory: to keep nothing.`,
-    );
-  }
+const refusalOf = (file: string, damage: WalState): string =>
+  `${tellDamage(file, damage)} ${WAYS_OUT}: a copy of the log is kept.`;
+
+/** SQLite takes what it can read of a write-ahead log and writes over the rest. */
+function keepLog(file: string): void {
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${file}-wal.damaged`);
 }
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown reason";
+/** What is wrong with the log of a store; undefined: nothing. Also while a server writes to it. */
+export function storeDamage(folder: string): string | undefined {
+  const file = join(folder, "dragoman.db");
+  const damage = findWalDamage(file);
+  return damage && tellDamage(file, damage);
+}
 
-const cannotWrite = (folder: string, error: unknown): StoreRefusal =>
-  new StoreRefusal(
-    `The data folder ${folder} cannot be written (${codeOf(error)}). ` +
-      "Give this user the right to write there, or choose another with --data DIR.",
-  );
+export const tellDamage = (file: string, { frames, readable }: WalState): string =>
+  `The write-ahead log ${file}-wal is damaged: ${readable} of its ${frames} frames can be read, and the tasks in the others are lost.`;
 
 /**
  * One writing process per file: two would wait for each other and read past each other's memory. The lock is an
@@ -72,6 +84,7 @@ function lock(folder: string): () => void {
   const pidFile = join(folder, "dragoman.pid");
   let db: DatabaseSync;
   try {
+    createPrivate(join(folder, "dragoman.lock"));
     db = new DatabaseSync(join(folder, "dragoman.lock"));
   } catch (error) {
     throw asRefusal(error, join(folder, "dragoman.lock"));
@@ -87,7 +100,7 @@ function lock(folder: string): () => void {
     );
   }
   try {
-    writeFileSync(pidFile, `${process.pid}\n`);
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     db.close();
     throw cannotWrite(folder, error);
@@ -107,17 +120,27 @@ function holder(pidFile: string): string {
 }
 
 export function asRefusal(error: unknown, file: string): unknown {
-  const { errcode, errstr } = error as { errcode?: number; errstr?: string };
+  const { errcode, errstr, syscall } = error as { errcode?: number; errstr?: string; syscall?: string };
+  if (syscall !== undefined) return cannotWrite(dirname(file), error);
   if (errcode === undefined) return error;
+  if (FORBIDDEN.includes(errcode & 0xff)) return cannotWrite(dirname(file), { code: errstr });
+  if (DAMAGED.includes(errcode & 0xff))
+    return new StoreRefusal(`The store ${file} cannot be opened: ${errstr ?? "it is damaged"}. ${WAYS_OUT}.`);
   return new StoreRefusal(
     `The store ${file} cannot be opened: ${errstr ?? "unknown reason"}. ` +
       "Check that the folder can be written and the disk is not full, or choose another with --data DIR.",
   );
 }
 
-/** Numbered migrations, each in a transaction with the number it leads to. */
-function migrate(db: DatabaseSync, file: string): void {
+/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. */
+const FORBIDDEN: readonly number[] = [3, 8, 14];
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGED: readonly number[] = [11, 26];
+
+/** Numbered migrations, each in a transaction with the number it leads to. `sign`: see `signOfStore`. */
+function migrate(db: DatabaseSync, file: string, sign: string | undefined): void {
   const version = versionOf(db, file);
+  if (version === 0 && sign !== undefined) throw new StoreRefusal(lostTables(file, sign));
   db.exec("PRAGMA journal_mode = WAL");
   MIGRATIONS.slice(version).forEach((sql, i) => {
     db.exec(
@@ -151,6 +174,8 @@ export interface OpenedToRead {
 /** Opens the store in a folder for reading only, also while a server writes to it. */
 export function openToRead(folder: string): OpenedToRead {
   const file = join(folder, "dragoman.db");
+  const sign = signOfStore(folder);
+  if (sign !== undefined && isEmpty(file)) throw new StoreRefusal(lostTables(file, sign));
   if (!existsSync(file))
     throw new StoreRefusal(`There is no store in ${folder}. Name the folder of the server with --data DIR.`);
   try {
@@ -160,6 +185,7 @@ export function openToRead(folder: string): OpenedToRead {
   } catch (error) {
     throw asRefusal(error, file);
   }
+  if (sign !== undefined) throw new StoreRefusal(lostTables(file, sign));
   throw new StoreRefusal(`${file} is empty. Name the folder of the server with --data DIR.`);
 }
 
