@@ -1,5 +1,7 @@
+import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition, Ctx } from "../../src/agent.ts";
+import type { AgentEvent } from "../../src/ports.ts";
 import { openStream } from "../support/client.ts";
 import { createGate, type Gate, nextTurn } from "../support/gate.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -23,6 +25,8 @@ afterEach(async () => {
 });
 afterAll(() => postgres.stop());
 
+type Say = (ctx: Ctx) => AsyncGenerator<AgentEvent>;
+
 interface Speaker {
   readonly agent: AgentDefinition;
   /** Attempts that were begun. */
@@ -33,8 +37,12 @@ interface Speaker {
   readonly done: Gate;
 }
 
+const two: Say = async function* (ctx) {
+  yield ctx.text("two ");
+};
+
 /** An agent that says three words, and waits at a gate before the second and the third. */
-function speaker(name: string, more: object = {}): Speaker {
+function speaker(name: string, more: object = {}, second = two): Speaker {
   const gates = [createGate(), createGate()] as const;
   const attempts: number[] = [];
   const done = createGate();
@@ -45,7 +53,7 @@ function speaker(name: string, more: object = {}): Speaker {
       attempts.push(ctx.attempt);
       yield ctx.text("one ");
       await gates[0].opened;
-      yield ctx.text("two ");
+      yield* second(ctx);
       await gates[1].opened;
       try {
         yield ctx.text("three");
@@ -110,6 +118,52 @@ describe("the second of three words is under way, and its database connection en
     await untilState(url, id, "failed");
     expect(textOf(await getTask(url, id))).toBe("one ");
     expect(one.attempts).toEqual([1]);
+  });
+});
+
+describe("something else of a run is under way, and its database connection ends", () => {
+  it("what was used is counted once, with the words of the attempt that ended", async () => {
+    const one = speaker("spender", {}, async function* (ctx) {
+      yield ctx.usage({ inputTokens: 5 });
+      yield ctx.text("two ");
+    });
+    const { id, url, lock } = await underWay(one);
+    await lock.endWaiter();
+    await lock.end("ROLLBACK");
+    await untilState(url, id, "completed");
+    expect(textOf(await getTask(url, id))).toBe("one two three");
+    expect(one.attempts).toEqual([1, 2]);
+    const side = new Client({ connectionString: data });
+    await side.connect();
+    const spent = await side.query(
+      "SELECT u.total FROM usage u JOIN task t ON t.owner = u.owner WHERE t.id = $1",
+      [id],
+    );
+    await side.end();
+    expect(spent.rows).toEqual([{ total: 5 }]);
+  });
+
+  it("a step that was recorded is not done again, and one that was not is", async () => {
+    const done: string[] = [];
+    const one = speaker("stepper", {}, async function* (ctx) {
+      // Beside the words: the step's note is under way while they are said.
+      void ctx.step("second", () => void done.push("second")).catch(() => {});
+      yield ctx.text("two ");
+    });
+    const { run } = one.agent;
+    const agent: AgentDefinition = {
+      ...one.agent,
+      async *run(task, ctx) {
+        await ctx.step("first", () => void done.push("first"));
+        yield* run(task, ctx) as AsyncGenerator<AgentEvent>;
+      },
+    };
+    const { id, url, lock } = await underWay({ ...one, agent });
+    await lock.endWaiter();
+    await lock.end("ROLLBACK");
+    await untilState(url, id, "completed");
+    expect(textOf(await getTask(url, id))).toBe("one two three");
+    expect(done).toEqual(["first", "second", "second"]);
   });
 });
 

@@ -42,7 +42,7 @@ export async function openLossyPostgres(postgresUrl: string): Promise<LossyPostg
         end();
       });
     }
-    client.on("data", bytes => {
+    client.on("data", (bytes: Buffer) => {
       if (wish && bytes.includes(wish.words[matched] as string)) matched += 1;
       if (wish && matched === wish.words.length) {
         losing = wish;
@@ -50,7 +50,7 @@ export async function openLossyPostgres(postgresUrl: string): Promise<LossyPostg
       }
       database.write(bytes);
     });
-    database.on("data", bytes => {
+    database.on("data", (bytes: Buffer) => {
       if (!losing) client.write(bytes);
       else if (bytes.includes(READY)) {
         end();

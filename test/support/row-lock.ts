@@ -23,6 +23,8 @@ export class RowLock {
   async waiter(): Promise<number> {
     let pid: number | undefined;
     await until(async () => {
+      // Within a transaction it would show the same picture again and again.
+      await this.#client.query("SELECT pg_stat_clear_snapshot()");
       const found = await this.#client.query<{ pid: number }>(
         "SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)) AND query LIKE '%changed%'",
       );

@@ -131,8 +131,12 @@ export class PushBook {
   readonly pushes: Pushes = {
     set: async (scope, taskId, push) => {
       const known = await this.#find(scope, taskId);
-      await this.#parts.db.transact(on => writePush(on, known, push, known.seq, this.#parts.wallTime()));
-      this.#parts.onPushDue();
+      try {
+        await this.#parts.db.transact(on => writePush(on, known, push, known.seq, this.#parts.wallTime()));
+      } finally {
+        // Also if the answer was lost: it may be there all the same.
+        this.#parts.onPushDue();
+      }
     },
     list: async (scope, taskId) => {
       const { key } = await this.#find(scope, taskId);

@@ -256,9 +256,11 @@ export class Runs {
     const { db } = this.#parts;
     const found: Candidate[] = [];
     const begin = this.#place;
+    let counted: Promise<RunCounts> | undefined;
+    const counts = (): Promise<RunCounts> => (counted ??= countRuns(db, at));
     for (let rounds = begin === 0 ? 1 : 0; rounds < 2; ) {
       const rows = await db.query<{ owner: number }>(OWNERS, [this.#place, OWNERS_MAX]);
-      const owners = await this.#withRoom(rows, at);
+      const owners = await this.#withRoom(rows, counts);
       const each = Math.max(2, Math.ceil(max / owners.length));
       if (owners.length > 0)
         found.push(...(await db.query<Candidate>(CANDIDATES, [at, agents, owners, each, max])));
@@ -321,13 +323,16 @@ export class Runs {
   }
 
   /** Those of these owners that may have one more run: the others must not fill the page. */
-  async #withRoom(rows: readonly { readonly owner: number }[], at: number): Promise<readonly number[]> {
-    const { db, owners } = this.#parts;
+  async #withRoom(
+    rows: readonly { readonly owner: number }[],
+    counts: () => Promise<RunCounts>,
+  ): Promise<readonly number[]> {
+    const { owners } = this.#parts;
     const ids = rows.map(row => row.owner);
     await owners.learn(ids);
     if (!this.#isLimited(ids)) return ids;
-    const counts = await countRuns(db, at);
-    return ids.filter(id => this.#hasRoom(counts, owners.scopeOf(id)));
+    const counted = await counts();
+    return ids.filter(id => this.#hasRoom(counted, owners.scopeOf(id)));
   }
 
   #isLimited(ids: readonly number[]): boolean {
