@@ -1,8 +1,8 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Bell, type ContextId, type TaskEvent, type TaskId } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
 import { LoopBudget } from "../../src/ports/loop-budget.ts";
+import type { Run } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { lineLock } from "../../src/store/postgres/runs.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Seq, TaskId } from "../../src/model/index.ts";
-import type { Delivery, Run, Store } from "../../src/ports.ts";
 import { LoopBudget } from "../../src/ports/loop-budget.ts";
+import type { Delivery, Run, Store } from "../../src/ports.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
