@@ -19,6 +19,7 @@ import {
   type Run,
   runTopic,
 } from "../ports.ts";
+import { createEndings, type Endings } from "./endings.ts";
 import { BadAgentEvent, toNoted, toTaskEvent, weightOf } from "./events.ts";
 import { Incoming } from "./incoming.ts";
 import { Mismatch } from "./notes.ts";
@@ -115,6 +116,10 @@ class Drive implements Driven, TurnHost {
     this.#begin();
   }
 
+  get #endings(): Endings {
+    return createEndings(this.run, this.#parts.newId);
+  }
+
   get #log(): Log {
     return runLog(this.#parts.log, this.run);
   }
@@ -195,18 +200,12 @@ class Drive implements Driven, TurnHost {
     const { onCrash, attempts = this.#parts.attemptsMax } = this.#agent.policy;
     if (cancel) this.#stopped = "canceled";
     else if (crashes >= attempts)
-      this.#conclude(this.#broken(`The work was begun ${crashes} times and ended each time without a word`));
-    else if (this.run.afterCrash && onCrash !== "resume") this.#conclude(this.#cutOff(onCrash));
+      this.#conclude(
+        this.#endings.failed(`The work was begun ${crashes} times and ended each time without a word`),
+      );
+    else if (this.run.afterCrash && onCrash !== "resume") this.#conclude(this.#endings.interrupted(onCrash));
     else return true;
     return false;
-  }
-
-  /** What becomes of work that is not begun again just like that. */
-  #cutOff(onCrash: "fail" | "ask"): TaskEvent {
-    if (onCrash === "fail")
-      return this.#broken("The work was cut off, and this agent does not begin it again");
-    const message = this.#words("The work may already have happened; run it again?");
-    return { type: "status", state: "input-required", message, again: true };
   }
 
   /** Whatever is wrong with one run must not reach whoever begins the others. */
@@ -360,19 +359,8 @@ class Drive implements Driven, TurnHost {
       err instanceof Mismatch
         ? "The work was cut off and cannot be resumed: the agent no longer does what it did before."
         : "The agent failed.";
-    const broken = this.#broken(`${what} Its operator finds the reason in the log under ${ref}.`);
+    const broken = this.#endings.failed(`${what} Its operator finds the reason in the log under ${ref}.`);
     this.#conclude(this.#explained(broken, err ?? `${err} was thrown`));
-  }
-
-  /** The end of work that did not come to one by itself. */
-  #broken(words: string): TaskEvent {
-    return { type: "status", state: "failed", message: this.#words(words), broken: true };
-  }
-
-  #words(text: string): Message {
-    const { contextId, id: taskId } = this.run.task;
-    const messageId = this.#parts.newId();
-    return { messageId, role: "agent", parts: [{ kind: "text", text }], taskId, contextId };
   }
 
   #conclude(event: TaskEvent): void {
@@ -384,7 +372,7 @@ class Drive implements Driven, TurnHost {
     const { onCrash } = this.#agent.policy;
     if (this.#stopped === "shutdown" && !this.#settled) {
       if (onCrash === "resume") return this.#parts.store.runs.release(this.run);
-      this.#conclude(this.#cutOff(onCrash));
+      this.#conclude(this.#endings.interrupted(onCrash));
     }
     if (this.#stopped !== "lost" && !this.#settled)
       this.#conclude({ type: "status", state: this.#stopped === "canceled" ? "canceled" : "completed" });
@@ -398,7 +386,7 @@ class Drive implements Driven, TurnHost {
       await this.#record({ type: "status", state: "canceled" }, { run: this.run, afterRefusal: true });
     if (this.#refusal === "too-large") {
       const words = `The agent said more than a task can hold (${LIMITS.eventsMax} events)`;
-      await this.#record(this.#broken(words), { run: this.run, afterRefusal: true });
+      await this.#record(this.#endings.failed(words), { run: this.run, afterRefusal: true });
     }
   }
 
