@@ -1,6 +1,6 @@
 import { Bell, Roll, type TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
-import { type Driven, type DriveParts, drive } from "./drive.ts";
+import { Drive, type Driven, type DriveParts } from "./drive.ts";
 
 export interface RunnerParts extends DriveParts {
   readonly catalog: Catalog;
@@ -49,7 +49,7 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function begin(run: Run, claimedAt: number): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    running.set(run.task.id, drive(parts, run, agent, claimedAt, end));
+    running.set(run.task.id, new Drive(parts, run, agent, claimedAt, end));
   }
 
   function end(driven: Driven): void {

@@ -50,25 +50,15 @@ export interface Driven extends Sleeper {
   stop(why: Stop): void;
 }
 
-/**
- * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. `claimedAt`:
- * when the lease began, at the latest, in ticks. `onOver` is called when nothing of the run is left.
- */
-export function drive(
-  parts: DriveParts,
-  run: Run,
-  agent: Agent,
-  claimedAt: number,
-  onOver: (driven: Driven) => void,
-): Driven {
-  return new Drive(parts, run, agent, claimedAt, onOver);
-}
-
 /** What an agent threw. */
 type Broken = { readonly error: unknown };
 
-/** No function of it waits for the agent, which may be silent for hours: it is called when something is said. */
-class Drive implements Driven, TurnHost {
+/**
+ * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. No function of it
+ * waits for the agent, which may be silent for hours: it is called when something is said. `claimedAt`: when the lease began,
+ * at the latest, in ticks. `onOver` is called when nothing of the run is left.
+ */
+export class Drive implements Driven, TurnHost {
   readonly run: Run;
   readonly #parts: DriveParts;
   readonly #agent: Agent;
