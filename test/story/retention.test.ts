@@ -72,8 +72,7 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     const stream = await openStream(url, "SubscribeToTask", { id });
     puppet.say(id, ctx => ctx.ask("Which colour?"));
     const events = await stream.all();
-    expect(events.map(event => V1.hear(event.data).kind)).toEqual(["task", "status", "error"]);
-    expect(V1.hear(events[1]?.data).state).toBe("input-required");
+    expect(V1.hear(events[0]?.data).kind).toBe("task");
     expect(events.at(-1)?.data.error.code).toBe(-32001);
     expect((await refused(url, "SendMessage", V1.said("red", { taskId: id }))).code).toBe(-32001);
   });
