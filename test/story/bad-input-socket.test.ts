@@ -263,6 +263,21 @@ describe("callers that take their time", () => {
     }
   });
 
+  it("a body that comes byte by byte is 408 as well, however steadily it comes", async () => {
+    const hasty = await serve([echo], { bodyReadMs: 500 } as object);
+    const raw = openRaw(hasty.url);
+    raw.write(request(CALL, { ...V, "Content-Length": "60000" }));
+    const more = setInterval(() => raw.write(" "), 10);
+    try {
+      expect(((await raw.reply()) as RawReply).status).toBe(408);
+      await raw.closed;
+    } finally {
+      clearInterval(more);
+      raw.destroy();
+      await hasty.stop();
+    }
+  });
+
   it("a caller that goes away in the middle of a head, a body or an answer is forgotten", async () => {
     const whole = request(
       JSON.stringify({ ...JSON.parse(CALL), method: "SendStreamingMessage", params: V1.said("x") }),
