@@ -13,7 +13,7 @@ import { arrange } from "./operate.ts";
 import { readDocsPage, readVersion } from "./package.ts";
 import { openPeers } from "./peers.ts";
 import { createPipeline } from "./pipeline.ts";
-import type { Agent, Log } from "./ports.ts";
+import type { Agent, Core, Dialect, Log } from "./ports.ts";
 import { createPushRoutes } from "./push/own.ts";
 import type { Runner } from "./runner/claim.ts";
 import { createSigning, KEYS_PATH } from "./signature/sign.ts";
@@ -84,22 +84,13 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
       ...createPushRoutes(store.deliveries).map(one => onlyAdmin(one, guard)),
     ],
   });
-  const bodyBytesMax: Parameters<typeof createPipeline>[0]["bodyBytesMax"] = scope =>
-    bodyBytesMaxOf(settings.quotas, scope);
-  const kernel: KernelParts = {
-    ...settings,
-    pipeline: createPipeline({
-      ...{ dialects, guard, core, catalog, bodyBytesMax, unread },
-      watch: telemetry.watch,
-      log,
-    }),
-    locate: createRoutes(dialects, doors.open),
-    log,
-    limits: { ...LIMITS, ...settings },
+  const kernel = toKernelParts(parts, foundation, {
+    core,
+    dialects,
     streams,
     unread,
-    modifiedAt: () => catalog.modifiedAt,
-  };
+    locate: createRoutes(dialects, doors.open),
+  });
   return {
     kernel,
     wallTime,
@@ -124,6 +115,35 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
       await peers.close();
       await foundation.close();
     },
+  };
+}
+
+/** The way from a request to an operation, and back. */
+function toKernelParts(
+  { settings, log }: ServerParts,
+  { admission, catalog, telemetry }: Foundation,
+  made: Pick<KernelParts, "streams" | "unread" | "locate"> & { core: Core; dialects: readonly Dialect[] },
+): KernelParts {
+  const { core, dialects, streams, unread, locate } = made;
+  const pipeline = createPipeline({
+    dialects,
+    guard: admission.guard,
+    core,
+    catalog,
+    bodyBytesMax: scope => bodyBytesMaxOf(settings.quotas, scope),
+    unread,
+    watch: telemetry.watch,
+    log,
+  });
+  return {
+    ...settings,
+    pipeline,
+    locate,
+    log,
+    limits: { ...LIMITS, ...settings },
+    streams,
+    unread,
+    modifiedAt: () => catalog.modifiedAt,
   };
 }
 
