@@ -66,8 +66,12 @@ export function createRunner(parts: RunnerParts): Runner {
     });
 
   async function renew(): Promise<void> {
-    await Promise.all([...running.values()].map(renewOne));
-    bell.wake();
+    try {
+      await Promise.all([...running.values()].map(renewOne));
+    } finally {
+      // Also if a renewal failed: the heartbeat is the safety net for due tasks of which no notification came.
+      bell.wake();
+    }
   }
 
   async function renewOne(driven: Driven): Promise<void> {
