@@ -4,7 +4,7 @@ export const LIMITS = {
   bodyBytesMax: 10 * 1024 * 1024,
   /** What is read and thrown away behind a body that is too large, so that the connection survives. */
   bodyDrainBytesMax: 40 * 1024 * 1024,
-  /** How long a body may take to arrive: a slow sender must not hold a socket for ever. */
+  /** How long a whole body may take to arrive, however steadily it comes: a slow sender must not hold a socket for ever. */
   bodyReadMs: 30_000,
   /** How long the head of a request may take. */
   headReadMs: 15_000,
