@@ -41,7 +41,9 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const unfinished = await store.runs.unfinished();
   const streams = createStreams({ ...settings, loop: foundation.loop, log });
   let open = true;
-  const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
+  let work: ReturnType<typeof beginWork> | undefined;
+  const fullMs = (): number => work?.runner.fullMs ?? 0;
+  const coreParts = { ...toCoreParts(parts, foundation, () => open, streams.hasRoom), fullMs };
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
   const dialects = writeDialects(parts, foundation, grpcAt, world);
   const peerParts = {
@@ -58,7 +60,6 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     await foundation.close();
     throw error;
   });
-  let work: ReturnType<typeof beginWork> | undefined;
   const doors = arrange({
     ...parts,
     ...foundation,
@@ -122,7 +123,7 @@ function toCoreParts(
   foundation: Foundation,
   isOpen: () => boolean,
   hasStreamRoom: () => boolean,
-): CoreParts {
+): Omit<CoreParts, "fullMs"> {
   const { store, bus, loop, catalog, newId, webhooks, keys, admission, authorization } = foundation;
   return {
     ...settings,

@@ -51,7 +51,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget();
-    const storage = await openStorage({ settings, clock, loop, telemetry, node, log });
+    const storage = await openStorage({ settings, clock, ticks, loop, telemetry, node, log });
     closers.push(storage.close);
     const { store, bus } = storage;
     // Ids of the last moment may be taken.
@@ -78,6 +78,7 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
     const authorization = openAuthorization(inner);
     return {
       node,
+      ticks,
       loop,
       telemetry,
       store,
@@ -111,6 +112,9 @@ async function openKeys(settings: ServerSettings, storage: Storage, now: () => n
 const KEYS_IN_DATABASE =
   "the keys of this cluster are kept in its database, beside what they seal; give keys, keysCommand or keyFile to keep them apart";
 
+/** For durations: it has nothing to do with the time of day. */
+const ticks = (): number => performance.now();
+
 const startTelemetry = (parts: ServerParts, now: () => number, newId: () => string): Promise<Telemetry> =>
   openTelemetry({
     ...parts.settings,
@@ -120,5 +124,5 @@ const startTelemetry = (parts: ServerParts, now: () => number, newId: () => stri
     newId,
     digest: toDigest,
     now,
-    ticks: () => performance.now(),
+    ticks,
   });

@@ -311,13 +311,26 @@ export interface Found {
 }
 export interface RunQueue {
   /** Takes due tasks that nobody holds, in turn for each tenant and agent; records that their runs have begun. */
-  claim(worker: string, agents: ReadonlySet<AgentName>, max: number): Promise<readonly Run[]>;
+  claim(
+    worker: string,
+    agents: ReadonlySet<AgentName>,
+    max: number,
+    /** Whose runs this process has; asked only where the store does not know it. */
+    running?: () => readonly Scope[],
+  ): Promise<readonly Run[]>;
   /** false: the lease is lost, stop. */
   renew(run: Run): Promise<boolean>;
   /** Gives an unfinished run back, so that it is due again at once. */
   release(run: Run): Promise<void>;
   /** How many tasks wait for a run. */
   waiting(): number;
+  /**
+   * For how long no run could begin for this caller, because as many run as may; 0: one can. `fullMs`: for how long this
+   * process has had no room for any.
+   */
+  heldMs(scope: Scope, fullMs: number): number;
+  /** A due task was left because as many of its caller's or tenant's run as may: it is to be looked at when one ends. */
+  isHeld(): boolean;
   /** Unfinished tasks by agent: what a start finds. */
   unfinished(): Promise<ReadonlyMap<AgentName, number>>;
 }

@@ -20,12 +20,15 @@ export interface StorageParts {
     readonly durability: "power" | "process";
     readonly leaseMs: number;
     readonly quotas: Quotas;
+    readonly auth: readonly string[];
+    readonly runsMax: number;
     readonly bell: string | undefined;
     readonly databaseDirectUrl: string | undefined;
     readonly databaseConnectionsMax: number;
     readonly pushTimeoutMs: number;
   };
   readonly clock: Clock;
+  readonly ticks: () => number;
   readonly loop: LoopBudget;
   readonly telemetry: Telemetry;
   /** This node, like no other. */
@@ -49,10 +52,13 @@ export function openStorage(parts: StorageParts): Promise<Storage> {
 }
 
 /** What every store is told. */
-function storeParts({ settings, clock, loop, log }: StorageParts, bus: Bus) {
+function storeParts({ settings, clock, ticks, loop, log }: StorageParts, bus: Bus) {
   return {
     now: clock.now,
+    ticks,
     loop,
+    // Where no caller has to say who it is, tenants are names that anybody may choose: there is nothing to share out.
+    runsShared: settings.auth.includes("none") ? undefined : settings.runsMax,
     leaseMs: settings.leaseMs,
     durability: settings.durability,
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),

@@ -16,7 +16,7 @@ export interface WorkerParts {
 }
 
 export function beginWork({ settings, foundation, world, dialects, tools, log }: WorkerParts) {
-  const { store, bus, catalog, outbound, webhooks, keys, telemetry, newId, node } = foundation;
+  const { store, bus, catalog, outbound, webhooks, keys, telemetry, newId, node, ticks } = foundation;
   const { now } = world.clock;
   const random = (): number => toFraction(world.chance(7));
   const { credentials } = foundation.authorization;
@@ -31,6 +31,7 @@ export function beginWork({ settings, foundation, world, dialects, tools, log }:
     log,
     newId,
     now,
+    ticks,
     random,
     worker: node,
   });

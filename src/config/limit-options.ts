@@ -1,11 +1,12 @@
 /** Options on how much callers may have. */
 import { z } from "zod";
 import { LIMITS, type Quotas } from "../model/index.ts";
-import { asJson, count, type Option } from "./option.ts";
+import { asJson, count, ms, type Option } from "./option.ts";
 
 export interface LimitOptions {
   readonly quotas: Quotas;
   readonly queueMax: number;
+  readonly queueWaitMs: number;
   readonly connectionsMax: number;
 }
 
@@ -35,5 +36,9 @@ export const LIMIT_OPTIONS: { readonly [K in keyof LimitOptions]: Option<LimitOp
     fromText: asJson,
   },
   queueMax: count({ about: "Tasks that may wait for a run", fallback: LIMITS.queueMax }),
+  queueWaitMs: ms(0, {
+    about: "How long no run may become free before new messages are refused; 0: they wait",
+    fallback: LIMITS.queueWaitMs,
+  }),
   connectionsMax: count({ about: "Connections at once", fallback: LIMITS.connectionsMax }),
 };

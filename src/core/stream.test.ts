@@ -46,6 +46,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
   const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
   const store = createMemoryStore({
     loop: new LoopBudget(),
+    ticks: () => 0,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...LIMITS,
     now: () => 1,
@@ -71,6 +72,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     isOpen: () => true,
     hasStreamRoom: () => true,
     sendWaitMs: 0,
+    fullMs: () => 0,
     hopsMax: 8,
   });
   const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;

@@ -28,6 +28,7 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
   const now = Date.now;
   const store = createMemoryStore({
     loop: new LoopBudget(),
+    ticks: () => 0,
     ...LIMITS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     now,

@@ -41,6 +41,7 @@ const LEASE_MS = 1_000;
 async function open(more: Partial<HotParts> = {}): Promise<PostgresStore> {
   const node = await createPostgresStore({
     loop: new LoopBudget(),
+    ticks: () => performance.now(),
     now: () => on.now,
     leaseMs: LEASE_MS,
     pushLeaseMs: LEASE_MS,

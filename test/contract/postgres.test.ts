@@ -12,6 +12,7 @@ import { namesContract } from "./names.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
+import { shareContract } from "./share.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
@@ -95,6 +96,7 @@ shelfContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 pageContract("Postgres", database);
+shareContract("Postgres", database);
 stormContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();

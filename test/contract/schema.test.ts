@@ -41,6 +41,7 @@ async function open(): Promise<PostgresStore> {
   on = new Stage({ open: () => nodes.at(-1) as PostgresStore, lasting: true, shared: true, remove() {} });
   const node = await createPostgresStore({
     loop: new LoopBudget(),
+    ticks: () => performance.now(),
     now: () => on.now,
     leaseMs: 1_000,
     pushLeaseMs: 1_000,

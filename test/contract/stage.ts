@@ -92,6 +92,7 @@ export class Stage {
       now: () => this.now,
       leaseMs: 1_000,
       loop: new LoopBudget(),
+      ticks: () => performance.now(),
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,
       hotTasksMax: 100,

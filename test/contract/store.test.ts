@@ -7,6 +7,7 @@ import { namesContract } from "./names.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
+import { shareContract } from "./share.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
@@ -43,6 +44,7 @@ shelfContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
 pageContract("memory", memory);
+shareContract("memory", memory);
 stormContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)

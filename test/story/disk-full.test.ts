@@ -42,6 +42,7 @@ describe("a store whose database may grow no further", () => {
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
     const store = createHotStore({
       loop: new LoopBudget(),
+      ticks: () => performance.now(),
       journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
       now: Date.now,
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),

@@ -30,6 +30,8 @@ export interface PostgresParts
     | "now"
     | "leaseMs"
     | "loop"
+    | "runsShared"
+    | "ticks"
     | "runQuota"
     | "onCommitted"
     | "onDue"

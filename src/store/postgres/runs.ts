@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentName, Scope, TaskId } from "../../model/index.ts";
 import type { CommitWatch, Log, Run, RunQueue } from "../../ports.ts";
-import type { RunQuota } from "../hot/queue.ts";
+import { overQuota } from "../hot/share.ts";
 import { contextKey } from "../rows/keys.ts";
 import type { Asker, Database } from "./database.ts";
 import { createGather } from "./gather.ts";
@@ -9,9 +9,10 @@ import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import { RING_PUSHES } from "./pushes.ts";
 import type { Reader } from "./reader.ts";
+import { NodeShares, type SharesParts } from "./shares.ts";
 import type { Writer } from "./writer.ts";
 
-export interface RunParts {
+export interface RunParts extends SharesParts {
   readonly db: Database;
   readonly owners: Owners;
   readonly reader: Reader;
@@ -20,7 +21,6 @@ export interface RunParts {
   readonly leaseMs: number;
   /** How many nodes there are. */
   readonly nodes: () => number;
-  readonly runQuota: (scope: Scope) => RunQuota;
   readonly onCommitted: (taskId: TaskId) => void;
   readonly onDue: () => void;
   readonly onPushDue: () => void;
@@ -117,6 +117,8 @@ const UNFINISHED =
   "SELECT o.agent, count(*)::int AS tasks FROM task t JOIN owner o ON o.id = t.owner WHERE t.state < 2 GROUP BY 1";
 const WAITING = "SELECT count(*)::int AS tasks FROM task WHERE state < 2 AND worker IS NULL";
 
+const OLDEST_DUE = `SELECT t.status_at AS at FROM task t WHERE t.worker IS NULL AND ${IS_DUE} ORDER BY t.arrived LIMIT 1`;
+
 interface Begun {
   readonly key: number;
   readonly id: TaskId;
@@ -130,7 +132,10 @@ interface Begun {
 /** Which tasks are due, for all nodes: whoever takes one holds it until its lease is not renewed. */
 export class Runs {
   readonly #parts: RunParts;
+  readonly #shares: NodeShares;
   #waiting = 0;
+  /** When the first task in line that is due became so; undefined: none waits. */
+  #oldestDueAt: number | undefined;
   /** The owner at which the last look for due tasks ended; 0: it saw all. */
   #place = 0;
   readonly #count: NodeJS.Timeout;
@@ -138,13 +143,17 @@ export class Runs {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
+    this.#shares = new NodeShares(parts);
     this.#renew = createGather({ ask: runs => this.#renewAll(runs), keysMax: RENEW_MAX, atOnceMax: 1 });
     // How many wait is asked for at every send: near enough will do.
     this.#count = setInterval(() => void this.#countWaiting().catch(() => {}), WAITING_MS).unref();
   }
 
   async #countWaiting(): Promise<void> {
-    this.#waiting = (await this.#parts.db.query<{ tasks: number }>(WAITING))[0]?.tasks ?? 0;
+    const { db, now } = this.#parts;
+    this.#waiting = (await db.query<{ tasks: number }>(WAITING))[0]?.tasks ?? 0;
+    const oldest = this.#waiting > 0 ? await db.query<{ at: number }>(OLDEST_DUE, [now()]) : [];
+    this.#oldestDueAt = oldest[0]?.at;
   }
 
   close(): void {
@@ -152,26 +161,37 @@ export class Runs {
   }
 
   readonly queue: RunQueue = {
-    claim: (worker, agents, max) => this.#claim(worker, [...agents], max),
+    claim: (worker, agents, max, running = () => []) => this.#claim(worker, [...agents], max, running),
     renew: async run => (await this.#renew(run)) === true,
     release: async run => {
       await this.#parts.writer.append(run.scope, run.task.id, [{ type: "released" }], { run });
       this.#parts.onDue();
     },
     waiting: () => this.#waiting,
+    heldMs: (scope, fullMs) => {
+      // As long as other nodes take what is due, there is room in the cluster.
+      const waitedMs = this.#oldestDueAt === undefined ? 0 : this.#parts.now() - this.#oldestDueAt;
+      return Math.min(waitedMs, Math.max(fullMs, this.#shares.stalls.ms(scope)));
+    },
+    isHeld: () => !this.#shares.stalls.isEmpty,
     unfinished: async () => {
       const rows = await this.#parts.db.query<{ agent: AgentName; tasks: number }>(UNFINISHED);
       return new Map(rows.map(({ agent, tasks }) => [agent, tasks]));
     },
   };
 
-  async #claim(worker: string, agents: readonly AgentName[], max: number): Promise<readonly Run[]> {
+  async #claim(
+    worker: string,
+    agents: readonly AgentName[],
+    max: number,
+    running: () => readonly Scope[],
+  ): Promise<readonly Run[]> {
     const { owners, now } = this.#parts;
     for (let tries = 1; ; tries++) {
       const at = now();
       const found = await this.#find(agents, max * SCAN_FACTOR, at);
       await owners.learn(found.map(one => one.owner));
-      const { begun, wanted } = await this.#take(found, worker, max, at);
+      const { begun, wanted } = await this.#take(found, worker, max, at, running);
       const runs = await this.#toRuns(begun, found, worker);
       if (runs.length > 0 || wanted === 0 || tries === CLAIM_TRIES_MAX) return runs;
       // What somebody else had his hand on may be free a moment later, and nobody would ring for it.
@@ -204,13 +224,20 @@ export class Runs {
     worker: string,
     max: number,
     at: number,
+    running: () => readonly Scope[],
   ): Promise<{ readonly begun: readonly Begun[]; readonly wanted: number }> {
+    if (found.length === 0) this.#shares.stalls.clear();
     if (found.length === 0) return { begun: [], wanted: 0 };
     const done = this.#parts.commits?.begin();
     const taken = await this.#parts.db.transact(async on => {
       // Each node takes a share: others have hands as well, and whoever is done first takes of the rest.
       const share = Math.ceil(found.length / this.#parts.nodes());
-      const wanted = (await this.#withinQuota(on, found, at)).slice(0, Math.min(max, share));
+      const may = this.#shares.within(
+        await this.#withinQuota(on, found, at),
+        one => this.#parts.owners.scopeOf(one.owner),
+        running(),
+      );
+      const wanted = may.slice(0, Math.min(max, share));
       const lines = wanted.map(one => lineLock(one.owner, one.context_id));
       const free = await on.query<{ key: number }>(LOCK_LINES, [
         wanted.map(one => one.key),
@@ -244,6 +271,7 @@ export class Runs {
       const task = one && known.get(one.id);
       if (!task) continue;
       onCommitted(task.taskId);
+      this.#shares.stalls.go(task.scope);
       runs.push(toRun(task, one, worker));
     }
     return runs;
@@ -270,8 +298,9 @@ export class Runs {
       const scope = owners.scopeOf(owner);
       const caller = `${scope.tenant}\n${scope.principal}`;
       const quota = runQuota(scope);
-      if ((counts.get(scope.tenant) ?? 0) >= quota.tenant || (counts.get(caller) ?? 0) >= quota.caller)
-        return false;
+      const over = overQuota(quota, counts.get(scope.tenant) ?? 0, counts.get(caller) ?? 0);
+      if (over) this.#shares.stalls.stop(scope, over);
+      if (over) return false;
       add(scope.tenant, 1);
       add(caller, 1);
       return true;
