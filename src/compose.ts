@@ -42,7 +42,9 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const streams = createStreams({ ...settings, loop: foundation.loop, log });
   const unread = createUnread({ ...LIMITS, ...settings });
   let open = true;
-  const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
+  let work: ReturnType<typeof beginWork> | undefined;
+  const fullMs = (): number => work?.runner.fullMs ?? 0;
+  const coreParts = { ...toCoreParts(parts, foundation, () => open, streams.hasRoom), fullMs };
   const core = world.around.core(
     createLimited({ ...settings, store, wallTime, ticks })(createCore(coreParts)),
   );
@@ -62,7 +64,6 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
     await foundation.close();
     throw error;
   });
-  let work: ReturnType<typeof beginWork> | undefined;
   const doors = arrange({
     ...parts,
     ...foundation,
@@ -152,7 +153,7 @@ function toCoreParts(
   foundation: Foundation,
   isOpen: () => boolean,
   hasStreamRoom: () => boolean,
-): CoreParts {
+): Omit<CoreParts, "fullMs"> {
   const { store, bus, loop, catalog, newId, webhooks, keys, admission, authorization } = foundation;
   return {
     ...settings,

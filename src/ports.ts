@@ -35,6 +35,7 @@ import type { McpServers } from "./ports/mcp.ts";
 import type { Answer, Operation, Steps } from "./ports/operation.ts";
 import type { Outbound } from "./ports/outbound.ts";
 import type { Beside, Deliveries, Pushes } from "./ports/push.ts";
+import type { Run, RunQueue } from "./ports/runs.ts";
 import type { OwnShelf, Shelf } from "./ports/shelf.ts";
 import type { Source } from "./ports/source.ts";
 import type { Release } from "./ports/unread.ts";
@@ -55,6 +56,7 @@ export type * from "./ports/operation.ts";
 export type * from "./ports/outbound.ts";
 export type * from "./ports/own.ts";
 export type * from "./ports/push.ts";
+export type * from "./ports/runs.ts";
 export type * from "./ports/shelf.ts";
 export type * from "./ports/source.ts";
 export type * from "./ports/unread.ts";
@@ -311,29 +313,6 @@ export interface Found {
   readonly seq: Seq;
   /** Events up to this one are no longer kept; 0: all are. */
   readonly since: Seq;
-}
-export interface RunQueue {
-  /** Takes due tasks that nobody holds, in turn for each tenant and agent; records that their runs have begun. */
-  claim(worker: string, agents: ReadonlySet<AgentName>, max: number): Promise<readonly Run[]>;
-  /** false: the lease is lost, stop. */
-  renew(run: Run): Promise<boolean>;
-  /** Gives an unfinished run back, so that it is due again at once. */
-  release(run: Run): Promise<void>;
-  /** How many tasks wait for a run. */
-  waiting(): number;
-  /** Unfinished tasks by agent: what a start finds. */
-  unfinished(): Promise<ReadonlyMap<AgentName, number>>;
-}
-export interface Run {
-  readonly scope: Scope;
-  readonly worker: string;
-  readonly attempt: number;
-  /** The run before it was cut off. */
-  readonly afterCrash: boolean;
-  /** When its task became due, in milliseconds; after a crash: when it was last heard of. */
-  readonly dueAt: number;
-  /** The task as the run begins. */
-  readonly task: Task;
 }
 
 // ---- 5. who does the work ------------------------------------------------------------------------------------

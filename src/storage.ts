@@ -22,6 +22,8 @@ export interface StorageParts {
     readonly acceptDataLoss: boolean;
     readonly leaseMs: number;
     readonly quotas: Quotas;
+    readonly auth: readonly string[];
+    readonly runsMax: number;
     readonly bell: string | undefined;
     readonly databaseDirectUrl: string | undefined;
     readonly databaseConnectionsMax: number;
@@ -62,6 +64,8 @@ function storeParts({ settings, clock, loop, log }: StorageParts, bus: Bus) {
     wallTime: clock.wallTime,
     ticks: clock.ticks,
     loop,
+    // Where no caller has to say who it is, tenants are names that anybody may choose: there is nothing to share out.
+    runsShared: settings.auth.includes("none") ? undefined : settings.runsMax,
     leaseMs: settings.leaseMs,
     durability: settings.durability,
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),

@@ -80,6 +80,7 @@ const LIMIT_FLAGS: readonly FlagRow[] = [
   ["--database-connections-max <count>", "connections to the database"],
   ["--quotas <json>", "what one caller and one tenant may have"],
   ["--queue-max <count>", "tasks that may wait for a run"],
+  ["--queue-wait-ms <ms>", "how long no run may become free before new messages are refused; 0: they wait"],
   ["--connections-max <count>", "connections at once"],
   ["--unread-bytes-max <bytes>", "bytes of large answers that callers have not read yet"],
   ["--sweep-ms <ms>", "between two looks for tasks that an agent's retention no longer keeps"],

@@ -1,11 +1,12 @@
 /** Options on how much callers may have. */
 import { z } from "zod";
 import { LIMITS, type Quotas } from "../model/index.ts";
-import { asJson, count, type Option, whole } from "./option.ts";
+import { asJson, count, ms, type Option, whole } from "./option.ts";
 
 export interface LimitOptions {
   readonly quotas: Quotas;
   readonly queueMax: number;
+  readonly queueWaitMs: number;
   readonly connectionsMax: number;
   readonly unreadBytesMax: number;
 }
@@ -36,6 +37,10 @@ export const LIMIT_OPTIONS: { readonly [K in keyof LimitOptions]: Option<LimitOp
     fromText: asJson,
   },
   queueMax: count({ about: "Tasks that may wait for a run", fallback: LIMITS.queueMax }),
+  queueWaitMs: ms(0, {
+    about: "How long no run may become free before new messages are refused; 0: they wait",
+    fallback: LIMITS.queueWaitMs,
+  }),
   unreadBytesMax: whole(1_048_576, 1_099_511_627_776, {
     about: "Bytes of large answers that callers have not read yet; one caller may have half of it",
     fallback: LIMITS.unreadBytesMax,

@@ -1,11 +1,25 @@
-import { type AgentCard, Fault, mediaTypeOf } from "../model/index.ts";
+import { type AgentCard, Fault, mediaTypeOf, type Scope } from "../model/index.ts";
 import type { Agent, Send } from "../ports.ts";
+import type { CoreParts } from "./deps.ts";
 
 /** Whether an agent can take a message at all; said before anything is recorded. */
 export function checkSend(agent: Agent, send: Send): void {
   checkExtensions(agent, send);
   checkContent(agent, send.message);
   checkInput(agent, send);
+}
+
+/** How long a caller whose work could not begin is told to wait. */
+const RUN_RETRY_MS = 5_000;
+
+/** Work that could not begin is refused before it is recorded: it would wait, and nothing tells for how long. */
+export function checkRuns({ store, fullMs, queueWaitMs }: CoreParts, scope: Scope): void {
+  if (queueWaitMs === 0 || store.runs.heldMs(scope, fullMs()) <= queueWaitMs) return;
+  throw new Fault(
+    "unavailable",
+    "All runs that this caller may have are taken, and none has become free for a while; try again later",
+    { retryAfterMs: RUN_RETRY_MS },
+  );
 }
 
 /** Agents that pass calls on to each other may do so in a circle: somebody must end it. */

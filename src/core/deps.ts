@@ -47,6 +47,10 @@ export interface CoreParts {
   readonly firstWordMs: number;
   /** How long a blocking send may wait; 0: as long as it takes. */
   readonly sendWaitMs: number;
+  /** For how long this process has had no room for another run. */
+  readonly fullMs: () => number;
+  /** After so long without one that could begin, new work is refused; 0: it waits. */
+  readonly queueWaitMs: number;
   /** Servers that may have passed a call on before it came here. */
   readonly hopsMax: number;
 }

@@ -13,7 +13,7 @@ import {
   type TaskId,
 } from "../model/index.ts";
 import { type Agent, type Beside, type Found, runTopic, type Send } from "../ports.ts";
-import { checkHops, checkSend } from "./admit.ts";
+import { checkHops, checkRuns, checkSend } from "./admit.ts";
 import { withVerdict } from "./again.ts";
 import { type Said, withAnswers } from "./answers.ts";
 import { type Given, keepGiven, sortOut, toAuthorizedParts, unasked } from "./credentials.ts";
@@ -119,6 +119,7 @@ const takesIncoming = ({ policy }: Agent, { status, cancel }: Task): boolean =>
 
 async function placeNew(parts: CoreParts, letter: Letter): Promise<Placed> {
   const { agent, send, scope } = letter;
+  checkRuns(parts, scope);
   const id = parts.newId() as TaskId;
   const contextId = send.contextId ?? (parts.newId() as ContextId);
   const created: TaskEvent & { type: "created" } = {
@@ -148,6 +149,7 @@ async function placeInTask(parts: CoreParts, letter: Letter, found: Found): Prom
       field: "message.contextId",
     });
   if (isTerminal(task.status.state)) throw cannotTake(task, `has ended (${task.status.state})`);
+  if (takesAnswer(task)) checkRuns(parts, scope);
   const said = toSaid(
     parts,
     letter.given ? await withGiven(parts, letter, task, letter.given) : letter,

@@ -73,6 +73,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     isOpen: () => true,
     hasStreamRoom: () => true,
     sendWaitMs: 0,
+    fullMs: () => 0,
     hopsMax: 8,
   });
   const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;

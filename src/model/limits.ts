@@ -171,6 +171,8 @@ export const LIMITS = {
   runsMax: 5_000,
   /** Tasks that may wait for a run: beyond it callers are told to come back. */
   queueMax: 100_000,
+  /** How long no run may become free before new work is refused: longer than most runs take. */
+  queueWaitMs: 30_000,
   /** Connections at once: each has a socket and its buffers. */
   connectionsMax: 20_000,
   /** Bytes of an answer that are written at once; a larger one goes out piece by piece and counts as unread meanwhile. */

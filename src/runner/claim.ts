@@ -1,4 +1,4 @@
-import { Bell, Roll, type TaskId } from "../model/index.ts";
+import { Bell, Roll, type Scope, type TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
 import { Drive, type Driven, type DriveParts } from "./drive.ts";
 
@@ -7,12 +7,15 @@ export interface RunnerParts extends DriveParts {
   readonly worker: string;
   readonly runsMax: number;
   readonly drainMs: number;
+  readonly ticks: () => number;
 }
 
 export interface Runner {
   readonly running: number;
   /** false: it takes no due tasks any more. */
   readonly isAlive: boolean;
+  /** For how long all runs have been taken, without one that ended; 0: there is a free one. */
+  readonly fullMs: number;
   /** Looks for due tasks again: the catalogue has changed. */
   look(): void;
   /** Takes no new work, lets runs finish for a while, gives the rest back. */
@@ -28,6 +31,8 @@ export function createRunner(parts: RunnerParts): Runner {
   bus.listen(DUE, bell);
   const running = new Roll<TaskId, Driven>();
   let stopped = false;
+  /** When the last free run was taken; undefined: there are others. */
+  let fullAt: number | undefined;
   let onIdle = (): void => {};
 
   async function loop(): Promise<void> {
@@ -44,18 +49,24 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function claim(): Promise<readonly Run[]> {
     const room = Math.min(parts.runsMax - running.size, CLAIM_MAX);
-    return room > 0 ? store.runs.claim(parts.worker, catalog.names(), room) : Promise.resolve([]);
+    return room > 0
+      ? store.runs.claim(parts.worker, catalog.names(), room, scopesRunning)
+      : Promise.resolve([]);
   }
+
+  const scopesRunning = (): readonly Scope[] => Array.from(running.values(), ({ run }) => run.scope);
 
   function begin(run: Run, claimedAt: number): void {
     const agent = catalog.find(run.task.agent) as Agent;
     running.set(run.task.id, new Drive(parts, run, agent, claimedAt, end));
+    if (running.size >= parts.runsMax) fullAt = parts.ticks();
   }
 
   function end(driven: Driven): void {
     const full = running.size >= parts.runsMax;
     if (running.get(driven.run.task.id) === driven) running.delete(driven.run.task.id);
-    if (full) bell.wake();
+    if (full) fullAt = undefined;
+    if (full || store.runs.isHeld()) bell.wake();
     if (running.size === 0) onIdle();
   }
 
@@ -95,6 +106,9 @@ export function createRunner(parts: RunnerParts): Runner {
     },
     get isAlive() {
       return alive;
+    },
+    get fullMs() {
+      return fullAt === undefined ? 0 : parts.ticks() - fullAt;
     },
     look: () => bell.wake(),
     async stop() {

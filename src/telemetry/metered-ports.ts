@@ -69,8 +69,8 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
     },
     runs: {
       ...store.runs,
-      async claim(worker, agents, max) {
-        const runs = await store.runs.claim(worker, agents, max);
+      async claim(worker, agents, max, running) {
+        const runs = await store.runs.claim(worker, agents, max, running);
         for (const run of runs) begin(run);
         return runs;
       },

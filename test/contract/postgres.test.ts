@@ -14,6 +14,7 @@ import { packingContract } from "./packing.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
+import { shareContract } from "./share.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
@@ -99,6 +100,7 @@ quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packingContract("Postgres", database);
 pageContract("Postgres", database);
+shareContract("Postgres", database);
 stormContract("Postgres", database);
 tokenBookContract("Postgres", () => {
   const url = postgres.createDatabase();

@@ -9,6 +9,7 @@ import { packingContract } from "./packing.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
+import { shareContract } from "./share.contract.ts";
 import { shelfContract } from "./shelf.contract.ts";
 import type { StoreUnderTest } from "./stage.ts";
 import { storeContract } from "./store.contract.ts";
@@ -48,6 +49,7 @@ quotaContract("memory", memory);
 pushesContract("memory", memory);
 packingContract("memory", memory);
 pageContract("memory", memory);
+shareContract("memory", memory);
 stormContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)

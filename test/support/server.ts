@@ -77,6 +77,7 @@ export const SETTINGS: ServerSettings = {
   databaseConnectionsMax: LIMITS.databaseConnectionsMax,
   quotas: {},
   queueMax: LIMITS.queueMax,
+  queueWaitMs: LIMITS.queueWaitMs,
   connectionsMax: LIMITS.connectionsMax,
   unreadBytesMax: LIMITS.unreadBytesMax,
 };

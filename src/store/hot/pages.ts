@@ -28,7 +28,7 @@ interface KeptPage {
   readonly bytes: number;
 }
 
-const NONE: readonly Step[] = [];
+const NONE: readonly Step[] = Object.freeze([]);
 const later = <One extends { readonly seq: Seq }>(one: One | null, other: One | null): One | null =>
   (other?.seq ?? 0) > (one?.seq ?? 0) ? other : one;
 

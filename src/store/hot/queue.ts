@@ -1,5 +1,6 @@
 import { type AgentName, isSettled, Roll, type Scope, type Task, type TaskId } from "../../model/index.ts";
 import type { Unfinished } from "./journal.ts";
+import { type Bound, callerOf, overQuota, overShare, Stalls } from "./share.ts";
 
 /**
  * Which tasks are due. Turns in one context run one after another, in order of arrival: only the head of a
@@ -21,6 +22,8 @@ export interface Queue {
   before(item: Unfinished): TaskId | undefined;
   /** All in line that do not run. */
   waiting(): number;
+  /** For how long no run could begin for this caller, because as many run as may; 0: one can. */
+  heldMs(scope: Scope): number;
   /** All in line, due or waiting or running, by agent. */
   count(): ReadonlyMap<AgentName, number>;
 }
@@ -38,11 +41,20 @@ interface Lane {
   readonly items: Roll<TaskId, Unfinished>;
 }
 
-export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuota): Queue {
+export interface QueueParts {
+  readonly onDue: () => void;
+  readonly runQuota: (scope: Scope) => RunQuota;
+  /** Runs at once in this process, of which no tenant and no caller takes all; undefined: they may. */
+  readonly runsShared?: number | undefined;
+  readonly ticks: () => number;
+}
+
+export function createQueue({ onDue, runQuota, runsShared, ticks }: QueueParts): Queue {
   const lines = new Roll<string, Unfinished[]>();
   /** By tenant, and there by caller and agent. In turn: from where a task was taken, that goes to the end. */
   const due = new Map<string, Map<string, Lane>>();
   const running = createTally();
+  const stalls = new Stalls(ticks);
   let waiting = 0;
   /** A due task was left where it is, because too many of its caller's run. */
   let held = false;
@@ -64,11 +76,22 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
       onDue();
     }
   };
+  function boundOf(scope: Scope): Bound | undefined {
+    const quota = runQuota(scope);
+    const ofTenant = running.ofTenant(scope);
+    const ofCaller = running.ofCaller(scope);
+    const over = overQuota(quota, ofTenant, ofCaller);
+    return over || runsShared === undefined
+      ? over
+      : overShare(quota, ofTenant, ofCaller, runsShared - running.all());
+  }
+
   const hasRoom = ({ scope }: Lane): boolean => {
-    const quota = quotaOf(scope);
-    const room = running.ofTenant(scope) < quota.tenant && running.ofCaller(scope) < quota.caller;
-    held ||= !room;
-    return room;
+    const bound = boundOf(scope);
+    if (!bound) return true;
+    held = true;
+    stalls.stop(scope, bound);
+    return false;
   };
 
   /** The next one of a tenant that may run. */
@@ -86,6 +109,7 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
       due.delete(tenant);
       if (lanes.size > 0) due.set(tenant, lanes);
       running.add(item);
+      stalls.go(item.scope);
       waiting -= 1;
       return item;
     }
@@ -145,6 +169,11 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
     },
     before: item => lines.get(item.line)?.find(one => one.taskId !== item.taskId)?.taskId,
     waiting: () => waiting,
+    heldMs(scope) {
+      if (stalls.isEmpty) return 0;
+      if (!boundOf(scope)) stalls.go(scope);
+      return stalls.ms(scope);
+    },
     count() {
       const counts = new Map<AgentName, number>();
       for (const line of lines.values())
@@ -158,7 +187,6 @@ export function createQueue(onDue: () => void, quotaOf: (scope: Scope) => RunQuo
 function createTally() {
   const tasks = new Roll<TaskId, true>();
   const counts = new Map<string, number>();
-  const callerOf = ({ tenant, principal }: Scope): string => `${tenant}\n${principal}`;
   function change({ scope }: Unfinished, by: 1 | -1): void {
     for (const key of [scope.tenant, callerOf(scope)]) {
       const count = (counts.get(key) ?? 0) + by;
@@ -167,6 +195,7 @@ function createTally() {
     }
   }
   return {
+    all: (): number => tasks.size,
     ofTenant: ({ tenant }: Scope): number => counts.get(tenant) ?? 0,
     ofCaller: (scope: Scope): number => counts.get(callerOf(scope)) ?? 0,
     add(item: Unfinished): void {

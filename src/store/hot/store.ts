@@ -22,12 +22,12 @@ import { createLeases } from "./leases.ts";
 import { createNames, namesIn } from "./names.ts";
 import { createPages } from "./pages.ts";
 import { createPushes } from "./pushes.ts";
-import { createQueue, type RunQuota, toItem, wantsRun } from "./queue.ts";
+import { createQueue, type QueueParts, type RunQuota, toItem, wantsRun } from "./queue.ts";
 import { createShelf } from "./shelf.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createWriter } from "./writer.ts";
 
-export interface HotParts extends CacheParts {
+export interface HotParts extends CacheParts, Pick<QueueParts, "runsShared"> {
   /** Event time: never goes back. */
   readonly now: () => number;
   /** The time of day: for expiry, and for what is kept beside events. */
@@ -69,7 +69,7 @@ const PAUSE_MS = 1_000;
 export function createHotStore(parts: HotParts): Store {
   const { journal } = parts;
   const cache = createCache(parts);
-  const queue = createQueue(parts.onDue, parts.runQuota);
+  const queue = createQueue(parts);
   const leases = createLeases({ ticks: parts.ticks, leaseMs: parts.leaseMs });
   const pages = createPages({ loop: parts.loop, placesMax: parts.hotTasksMax });
   const names = createNames(journal);
@@ -357,6 +357,9 @@ export function createHotStore(parts: HotParts): Store {
         await done;
       },
       waiting: queue.waiting,
+      heldMs: (scope, fullMs) => Math.max(fullMs, queue.heldMs(scope)),
+      // The queue itself rings when one of these may go.
+      isHeld: () => false,
       async unfinished() {
         return queue.count();
       },

@@ -33,6 +33,8 @@ export interface PostgresParts
     | "ticks"
     | "leaseMs"
     | "loop"
+    | "runsShared"
+    | "ticks"
     | "runQuota"
     | "onCommitted"
     | "onDue"

@@ -1,4 +1,5 @@
 import type { Scope } from "../../model/index.ts";
+import { callerOf } from "../hot/share.ts";
 import type { Asker } from "./database.ts";
 
 const RUNNING = `
@@ -9,10 +10,8 @@ WHERE t.state < 2 AND t.worker IS NOT NULL AND t.lease_until > $1 GROUP BY 1, 2`
 export type RunCounts = Map<string, number>;
 type Caller = Pick<Scope, "tenant" | "principal">;
 
-export const callerKey = ({ tenant, principal }: Caller): string => `${tenant}\n${principal}`;
-
 export function addRuns(counts: RunCounts, caller: Caller, runs: number): void {
-  for (const key of [caller.tenant, callerKey(caller)]) counts.set(key, (counts.get(key) ?? 0) + runs);
+  for (const key of [caller.tenant, callerOf(caller)]) counts.set(key, (counts.get(key) ?? 0) + runs);
 }
 
 export async function countRuns(on: Asker, at: number): Promise<RunCounts> {

@@ -1,19 +1,29 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentName, Scope, TaskId } from "../../model/index.ts";
 import type { CommitWatch, Log, Run, RunQueue } from "../../ports.ts";
-import type { RunQuota } from "../hot/queue.ts";
 import { contextKey } from "../rows/keys.ts";
 import type { Asker, Database } from "./database.ts";
 import { createGather } from "./gather.ts";
 import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
-import { RING_PUSHES } from "./pushes.ts";
 import type { Reader } from "./reader.ts";
-import { addRuns, callerKey, countRuns, type RunCounts } from "./run-counts.ts";
-import { leaseTime } from "./set-back.ts";
+import { countRuns, type RunCounts } from "./run-counts.ts";
+import {
+  CANDIDATES,
+  CLAIM,
+  LOCK_LINES,
+  OLDEST_DUE,
+  OWNERS,
+  RENEW,
+  TAKEN,
+  UNFINISHED,
+  WAITING,
+  WAITING_OF,
+} from "./run-sql.ts";
+import { NodeShares, type SharesParts } from "./shares.ts";
 import type { Writer } from "./writer.ts";
 
-export interface RunParts {
+export interface RunParts extends SharesParts {
   readonly db: Database;
   readonly owners: Owners;
   readonly reader: Reader;
@@ -25,7 +35,6 @@ export interface RunParts {
   readonly leaseMs: number;
   /** How many nodes there are. */
   readonly nodes: () => number;
-  readonly runQuota: (scope: Scope) => RunQuota;
   readonly onCommitted: (taskId: TaskId) => void;
   readonly onDue: () => void;
   readonly onPushDue: () => void;
@@ -59,77 +68,6 @@ const QUOTA_LOCK = 0x4452474e;
 /** Candidates that are looked at for each run that is wanted: some may be others' turn, or held. */
 const SCAN_FACTOR = 4;
 
-/**
- * Due, and nobody holds it: the head of its context's line, while none of that line runs. Who has begun comes before who
- * has not, and then who came first.
- */
-const IS_DUE = `t.state < 2 AND (t.worker IS NULL OR t.lease_until <= ${leaseTime("$1")}) AND (t.alone OR NOT EXISTS (
-  SELECT 1 FROM task b WHERE b.context = t.context AND b.owner = t.owner AND b.context_id = t.context_id
-    AND b.state < 2 AND NOT b.alone AND b.key <> t.key
-    AND (b.lease_until > ${leaseTime("$1")} OR (b.worker IS NULL, b.arrived) < (t.worker IS NULL, t.arrived))))`;
-
-/** Whose tasks want a run, after `$1`: from owner to owner along the index, so that a long line of one costs the others nothing. */
-const OWNERS = `
-WITH RECURSIVE waiting AS (
-  (SELECT owner, 1 AS nth FROM task WHERE state < 2 AND owner > $1 ORDER BY owner LIMIT 1)
-  UNION ALL
-  SELECT (SELECT t.owner FROM task t WHERE t.state < 2 AND t.owner > w.owner ORDER BY t.owner LIMIT 1), w.nth + 1
-  FROM waiting w WHERE w.owner IS NOT NULL AND w.nth < $2
-)
-SELECT owner FROM waiting WHERE owner IS NOT NULL ORDER BY nth`;
-
-/** Of these owners, `$4` each at most. */
-const CANDIDATES = `
-WITH due AS (
-  SELECT t.*, o.tenant, row_number() OVER (PARTITION BY t.owner ORDER BY t.arrived) AS turn
-  FROM owner o CROSS JOIN LATERAL (
-    SELECT t.key, t.owner, t.context_id, t.alone, t.arrived, t.state, t.status_at FROM task t
-    WHERE t.owner = o.id AND ${IS_DUE} ORDER BY t.arrived LIMIT $4
-  ) AS t
-  WHERE o.id = ANY($3) AND o.agent = ANY($2)
-)
-SELECT key, owner, context_id, alone, state, status_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
-FROM due ORDER BY place, arrived LIMIT $5`;
-
-/** Only one node at a time chooses from the line of a context; then nobody can choose from an older picture of it. */
-const LOCK_LINES =
-  "SELECT key FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bool[]) AS c(key, owner, line, alone) " +
-  "WHERE alone OR pg_try_advisory_xact_lock(owner, line)";
-
-const CLAIM = `
-WITH chosen AS (
-  SELECT t.key, t.state, t.status_at FROM task t WHERE t.key = ANY($2::bigint[]) AND ${IS_DUE}
-  ORDER BY t.key FOR UPDATE SKIP LOCKED
-), begun AS (
-  UPDATE task t SET
-    worker = $3, lease_until = $1::bigint + $4::bigint, seq = t.seq + 1, attempt = t.attempt + 1, state = 1,
-    rev = CASE WHEN c.state = 0 THEN nextval('revision') ELSE t.rev END,
-    xid = CASE WHEN c.state = 0 THEN pg_current_xact_id() ELSE t.xid END,
-    status_at = CASE WHEN c.state = 0 THEN greatest($5::bigint, t.status_at) ELSE t.status_at END
-  FROM chosen c WHERE t.key = c.key
-  RETURNING t.key, t.id, t.seq, t.rev, t.attempt, c.state AS before, c.status_at AS due_at, greatest($5::bigint, c.status_at) AS at
-), written AS (
-  INSERT INTO segment (task, last, rev, xid, events)
-  SELECT key, seq, CASE WHEN before = 0 THEN rev END, CASE WHEN before = 0 THEN pg_current_xact_id() END,
-    '[[' || at || ',{"type":"started","attempt":' || attempt || '}]]' FROM begun
-), rung AS (${RING_PUSHES("begun")})
-SELECT key, id, attempt, before, due_at, key IN (SELECT task FROM rung) AS pushed FROM begun`;
-
-/** Of these candidates, those that a claim with this lease took. */
-const TAKEN =
-  "SELECT key, id, attempt FROM task WHERE key = ANY($1) AND worker = $2 AND lease_until = $3 AND state = 1";
-
-const RENEW = `
-WITH held AS MATERIALIZED (
-  SELECT t.key FROM unnest($2::uuid[], $3::text[], $4::int[]) AS r(id, worker, attempt) JOIN task t ON t.id = r.id
-  WHERE t.worker = r.worker AND t.attempt = r.attempt AND t.state = 1 ORDER BY t.key FOR UPDATE OF t
-)
-UPDATE task t SET lease_until = $1 FROM held WHERE t.key = held.key RETURNING t.id`;
-
-const UNFINISHED =
-  "SELECT o.agent, count(*)::int AS tasks FROM task t JOIN owner o ON o.id = t.owner WHERE t.state < 2 GROUP BY 1";
-const WAITING = "SELECT count(*)::int AS tasks FROM task WHERE state < 2 AND worker IS NULL";
-
 interface Begun {
   readonly key: number;
   readonly id: TaskId;
@@ -143,7 +81,10 @@ interface Begun {
 /** Which tasks are due, for all nodes: whoever takes one holds it until its lease is not renewed. */
 export class Runs {
   readonly #parts: RunParts;
+  readonly #shares: NodeShares;
   #waiting = 0;
+  /** When the first task in line that is due became so; undefined: none waits. */
+  #oldestDueAt: number | undefined;
   /** The owner at which the last look for due tasks ended; 0: it saw all. */
   #place = 0;
   #uncertain: UncertainClaim | undefined;
@@ -156,13 +97,17 @@ export class Runs {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
+    this.#shares = new NodeShares(parts);
     this.#renew = createGather({ ask: runs => this.#renewAll(runs), keysMax: RENEW_MAX, atOnceMax: 1 });
     // How many wait is asked for at every send: near enough will do.
     this.#count = setInterval(() => void this.#countWaiting().catch(() => {}), WAITING_MS).unref();
   }
 
   async #countWaiting(): Promise<void> {
-    this.#waiting = (await this.#parts.db.query<{ tasks: number }>(WAITING))[0]?.tasks ?? 0;
+    const { db, wallTime } = this.#parts;
+    this.#waiting = (await db.query<{ tasks: number }>(WAITING))[0]?.tasks ?? 0;
+    const oldest = this.#waiting > 0 ? await db.query<{ at: number }>(OLDEST_DUE, [wallTime()]) : [];
+    this.#oldestDueAt = oldest[0]?.at;
   }
 
   close(): void {
@@ -181,8 +126,8 @@ export class Runs {
   }
 
   readonly queue: RunQueue = {
-    claim: (worker, agents, max) =>
-      this.#claim(worker, [...agents], max).catch(error => {
+    claim: (worker, agents, max, running = () => []) =>
+      this.#claim(worker, [...agents], max, running).catch(error => {
         this.#lookAgain();
         throw error;
       }),
@@ -192,20 +137,31 @@ export class Runs {
       this.#parts.onDue();
     },
     waiting: () => this.#waiting,
+    heldMs: (scope, fullMs) => {
+      // As long as other nodes take what is due, there is room in the cluster.
+      const waitedMs = this.#oldestDueAt === undefined ? 0 : this.#parts.now() - this.#oldestDueAt;
+      return Math.min(waitedMs, Math.max(fullMs, this.#shares.stalls.ms(scope)));
+    },
+    isHeld: () => !this.#shares.stalls.isEmpty,
     unfinished: async () => {
       const rows = await this.#parts.db.query<{ agent: AgentName; tasks: number }>(UNFINISHED);
       return new Map(rows.map(({ agent, tasks }) => [agent, tasks]));
     },
   };
 
-  async #claim(worker: string, agents: readonly AgentName[], max: number): Promise<readonly Run[]> {
+  async #claim(
+    worker: string,
+    agents: readonly AgentName[],
+    max: number,
+    running: () => readonly Scope[],
+  ): Promise<readonly Run[]> {
     const { wallTime } = this.#parts;
     const taken = await this.#takenBefore(worker);
     if (taken.length > 0) return taken;
     for (let tries = 1; ; tries++) {
       const at = wallTime();
-      const found = await this.#find(agents, max * SCAN_FACTOR, at);
-      const runs = await this.#begin(found, worker, max, at);
+      const found = await this.#find(agents, max * SCAN_FACTOR, at, running);
+      const runs = await this.#begin(found, worker, max, at, running);
       if (runs.length > 0 || found.length === 0) {
         this.#looks = 0;
         return runs;
@@ -224,9 +180,10 @@ export class Runs {
     worker: string,
     max: number,
     at: number,
+    running: () => readonly Scope[],
   ): Promise<readonly Run[]> {
     try {
-      return await this.#toRuns(await this.#take(found, worker, max, at), found, worker);
+      return await this.#toRuns(await this.#take(found, worker, max, at, running), found, worker);
     } catch (error) {
       this.#uncertain = { candidates: found, leaseUntil: at + this.#parts.leaseMs };
       throw error;
@@ -252,15 +209,23 @@ export class Runs {
   }
 
   /** What is due, of some owners and then of others: each look begins where the last one ended. */
-  async #find(agents: readonly AgentName[], max: number, at: number): Promise<readonly Candidate[]> {
+  async #find(
+    agents: readonly AgentName[],
+    max: number,
+    at: number,
+    running: () => readonly Scope[],
+  ): Promise<readonly Candidate[]> {
     const { db } = this.#parts;
     const found: Candidate[] = [];
+    let isHeld = false;
     const begin = this.#place;
     let counted: Promise<RunCounts> | undefined;
     const counts = (): Promise<RunCounts> => (counted ??= countRuns(db, at));
     for (let rounds = begin === 0 ? 1 : 0; rounds < 2; ) {
       const rows = await db.query<{ owner: number }>(OWNERS, [this.#place, OWNERS_MAX]);
-      const owners = await this.#withRoom(rows, counts);
+      const ids = rows.map(row => row.owner);
+      const owners = await this.#withRoom(ids, counts, running);
+      isHeld ||= owners.length < ids.length;
       const each = Math.max(2, Math.ceil(max / owners.length));
       if (owners.length > 0)
         found.push(...(await db.query<Candidate>(CANDIDATES, [at, agents, owners, each, max])));
@@ -269,6 +234,7 @@ export class Runs {
       if (found.length >= max || (rounds === 1 && this.#place >= begin && begin > 0)) break;
       if (isEnd) rounds += 1;
     }
+    if (found.length === 0 && !isHeld) this.#shares.stalls.clear();
     return found.slice(0, max);
   }
 
@@ -278,13 +244,14 @@ export class Runs {
     worker: string,
     max: number,
     at: number,
+    running: () => readonly Scope[],
   ): Promise<readonly Begun[]> {
     if (found.length === 0) return [];
     const done = this.#parts.commits?.begin();
     const begun = await this.#parts.db.transact(async on => {
       // Each node takes a share: others have hands as well, and whoever is done first takes of the rest.
       const share = Math.ceil(found.length / this.#parts.nodes());
-      const wanted = (await this.#withinQuota(on, found, at)).slice(0, Math.min(max, share));
+      const wanted = (await this.#within(on, found, at, running)).slice(0, Math.min(max, share));
       const lines = wanted.map(one => lineLock(one.owner, one.context_id));
       const free = await on.query<{ key: number }>(LOCK_LINES, [
         wanted.map(one => one.key),
@@ -317,6 +284,7 @@ export class Runs {
       const task = one && known.get(one.id);
       if (!task) continue;
       onCommitted(task.taskId);
+      this.#shares.stalls.go(task.scope);
       runs.push(toRun(task, one, worker));
     }
     return runs;
@@ -324,15 +292,20 @@ export class Runs {
 
   /** Those of these owners that may have one more run: the others must not fill the page. */
   async #withRoom(
-    rows: readonly { readonly owner: number }[],
+    ids: readonly number[],
     counts: () => Promise<RunCounts>,
+    running: () => readonly Scope[],
   ): Promise<readonly number[]> {
-    const { owners } = this.#parts;
-    const ids = rows.map(row => row.owner);
+    const { db, owners } = this.#parts;
     await owners.learn(ids);
-    if (!this.#isLimited(ids)) return ids;
-    const counted = await counts();
-    return ids.filter(id => this.#hasRoom(counted, owners.scopeOf(id)));
+    const room = this.#shares.open(this.#isLimited(ids) ? await counts() : undefined, running());
+    if (!room) return ids;
+    const held = ids.filter(id => room.boundOf(owners.scopeOf(id)) !== undefined);
+    if (held.length === 0) return ids;
+    for (const { owner } of await db.query<{ owner: number }>(WAITING_OF, [held]))
+      room.stop(owners.scopeOf(owner));
+    const isHeld = new Set(held);
+    return ids.filter(id => !isHeld.has(id));
   }
 
   #isLimited(ids: readonly number[]): boolean {
@@ -340,23 +313,19 @@ export class Runs {
     return ids.some(id => Object.values(runQuota(owners.scopeOf(id))).some(Number.isFinite));
   }
 
-  #hasRoom(counts: RunCounts, scope: Scope): boolean {
-    const { tenant, caller } = this.#parts.runQuota(scope);
-    return (counts.get(scope.tenant) ?? 0) < tenant && (counts.get(callerKey(scope)) ?? 0) < caller;
-  }
-
-  async #withinQuota(on: Asker, found: readonly Candidate[], at: number): Promise<readonly Candidate[]> {
+  /** Those that may begin: within the quotas over all nodes, and within the shares of this one. */
+  async #within(
+    on: Asker,
+    found: readonly Candidate[],
+    at: number,
+    running: () => readonly Scope[],
+  ): Promise<readonly Candidate[]> {
     const { owners } = this.#parts;
-    if (!this.#isLimited(found.map(one => one.owner))) return found;
-    // Two who count at the same time would each see room for the last one.
-    await on.query("SELECT pg_advisory_xact_lock($1)", [QUOTA_LOCK]);
-    const counts = await countRuns(on, at);
-    return found.filter(({ owner }) => {
-      const scope = owners.scopeOf(owner);
-      const hasRoom = this.#hasRoom(counts, scope);
-      if (hasRoom) addRuns(counts, scope, 1);
-      return hasRoom;
-    });
+    const isLimited = this.#isLimited(found.map(one => one.owner));
+    // Two nodes that count at the same time would each see room for the last one.
+    if (isLimited) await on.query("SELECT pg_advisory_xact_lock($1)", [QUOTA_LOCK]);
+    const room = this.#shares.open(isLimited ? await countRuns(on, at) : undefined, running());
+    return room ? found.filter(({ owner }) => room.take(owners.scopeOf(owner))) : found;
   }
 
   async #renewAll(runs: readonly Run[]): Promise<ReadonlyMap<Run, boolean>> {
