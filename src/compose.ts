@@ -45,16 +45,8 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
   const coreParts = toCoreParts(parts, foundation, () => open, streams.hasRoom);
   const core = world.around.core(createLimited({ ...settings, store, now })(createCore(coreParts)));
   const dialects = writeDialects(parts, foundation, grpcAt, world);
-  const peerParts = {
-    settings,
-    catalog,
-    outbound,
-    guard,
-    core,
-    version: readVersion,
-    watch: telemetry.watch,
-    log,
-  };
+  const { watch } = telemetry;
+  const peerParts = { settings, catalog, outbound, guard, core, version: readVersion, watch, log };
   const peers = await openPeers(peerParts).catch(async error => {
     await foundation.close();
     throw error;
@@ -81,14 +73,11 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
       ...createPushRoutes(store.deliveries).map(one => onlyAdmin(one, guard)),
     ],
   });
-  const bodyBytesMax: Parameters<typeof createPipeline>[0]["bodyBytesMax"] = scope =>
-    bodyBytesMaxOf(settings.quotas, scope);
   const kernel: KernelParts = {
     ...settings,
     pipeline: createPipeline({
-      ...{ dialects, guard, core, catalog, bodyBytesMax, unread },
-      watch: telemetry.watch,
-      log,
+      ...{ dialects, guard, core, catalog, unread, watch, log },
+      bodyBytesMax: scope => bodyBytesMaxOf(settings.quotas, scope),
     }),
     locate: createRoutes(dialects, doors.open),
     log,
