@@ -41,7 +41,7 @@ export const LIMIT_OPTIONS: { readonly [K in keyof LimitOptions]: Option<LimitOp
     about: "How long no run may become free before new messages are refused; 0: they wait",
     fallback: LIMITS.queueWaitMs,
   }),
-  unreadBytesMax: whole(1_048_576, 1_099_511_627_776, {
+  unreadBytesMax: whole(1_024, 1_099_511_627_776, {
     about: "Bytes of large answers that callers have not read yet; one caller may have half of it",
     fallback: LIMITS.unreadBytesMax,
   }),

@@ -123,7 +123,7 @@ export class Http2Outgoing implements Outgoing {
   }
 }
 
-/** The answer is out, and the request is still coming: what is left of it is for nobody. */
+/** The answer is out, and the request is still coming: what is left of it is not read (RFC 9113 §8.1). */
 function cutLater(stream: ServerHttp2Stream): void {
   const cut = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), HOLD_MS);
   stream.once("close", () => clearTimeout(cut));

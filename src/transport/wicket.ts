@@ -125,7 +125,7 @@ class Line {
     return this.#reply === undefined && this.#begun === undefined;
   }
 
-  /** While bytes of an answer wait in the socket, the connection is in use: who takes none of them is `createStalls`' matter. */
+  /** While bytes of an answer wait in the socket, the connection is in use: `createStalls` ends one whose reader takes none of them. */
   look(): void {
     if (this.socket.writableLength > 0) this.looks = 0;
     else if (++this.looks > LOOKS) this.socket.destroy();

@@ -14,7 +14,7 @@ import {
   WAYS,
 } from "../support/unread.ts";
 
-/** More than the buffers of a connection on loopback take, so that an answer nobody reads stays with the server. */
+/** More than the buffers of a connection on loopback take, so that an answer that is not read stays with the server. */
 const TASK_MB = 24;
 /** A caller may have half of it: two such answers, and not three. */
 const UNREAD_BYTES_MAX = 120 * MB;
