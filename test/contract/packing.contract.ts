@@ -47,7 +47,7 @@ export function packingContract(name: string, create: () => StoreUnderTest): voi
       expect(told).toEqual(["accepted", "internal", "accepted", "internal", "conflict", "accepted"]);
       expect(await on.store.tasks.get(alice, poisoned)).toBeNull();
       expect((await on.store.tasks.get(alice, second))?.seq).toBe(2);
-      await on.store.log.append(alice, first, [status("failed")], { run, afterRefusal: true });
+      await on.store.log.append(alice, first, [status("completed")], { run, afterRefusal: true });
       const steps = await on.store.log.read(alice, first, BEGINNING, 100);
       expect(steps.map(step => step.seq)).toEqual([1, 2, 3, 4, 5]);
       expect(steps.at(-1)?.task.artifacts).toEqual([
