@@ -78,7 +78,9 @@ export function stormContract(name: string, create: () => StoreUnderTest): void 
         counted.stop = true;
         for (const [i, seqs] of read.entries()) expect(seqs).toEqual(range(starts[i] as number, end));
         // What is a few events only is not counted as catching up.
-        expect(Math.max(counted.most, counted.now)).toBeLessThanOrEqual(LIMITS.catchUpEventsMax + 2 * LIMITS.readMax);
+        expect(Math.max(counted.most, counted.now)).toBeLessThanOrEqual(
+          LIMITS.catchUpEventsMax + 2 * LIMITS.readMax,
+        );
       },
     );
 
