@@ -54,7 +54,7 @@ const quietly = (work: () => unknown): unknown => {
   }
 };
 
-// The head of a request. The limits are those of nobody, so that the whole of it is read.
+// The head of a request. No limit applies here, so that the whole head is read.
 const PLAIN = { headersMax: 1e9, headBytesMax: 1e9, requestBytesMax: 1e9 };
 const readHead = (head: Buffer): unknown => readPlain(head, PLAIN);
 const head = (lines: string): Buffer => Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\n${lines}\r\n`, "latin1");

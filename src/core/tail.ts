@@ -19,7 +19,7 @@ export interface TailParts {
   readonly loop: LoopBudget;
 }
 
-/** Whoever gets so many events at once catches up, and takes turns with others that do; live readers never wait. */
+/** A reader that gets so many events at once catches up, and takes turns with other such readers; live readers never wait. */
 const BULK = 64;
 
 /** What is read: whose task, from where, and until when. */

@@ -2,7 +2,7 @@ import type { AgentName, Scope, Task } from "../model/index.ts";
 
 /** Which tasks are due, and who holds them. */
 export interface RunQueue {
-  /** Takes due tasks that nobody holds, in turn for each tenant and agent; records that their runs have begun. */
+  /** Takes due tasks that no worker holds, in turn for each tenant and agent; records that their runs have begun. */
   claim(
     worker: string,
     agents: ReadonlySet<AgentName>,

@@ -6,7 +6,7 @@ export interface SigningParts {
   readonly signer: Signer;
   /** Cards whose signatures are kept. */
   readonly entriesMax: number;
-  /** Whether a base leads to this server; cards for others are not signed, whoever asks for them. */
+  /** Whether a base leads to this server; cards for other bases are not signed. */
   readonly isOwnBase: (base: string) => boolean;
 }
 

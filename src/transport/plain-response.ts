@@ -120,7 +120,7 @@ export class Reply implements Outgoing {
     this.#heard = [...(this.#heard ?? []), { event, heard }];
   }
 
-  /** What is told once is told nobody twice: `close` comes once, and nobody waits once for anything else. */
+  /** Every listener is told once: `close` comes once, and so does each `drain` that is waited for. */
   once(event: string, heard: () => void): void {
     this.on(event, heard);
   }

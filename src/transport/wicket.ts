@@ -106,7 +106,7 @@ class Line {
   #begun: Buffer | undefined;
   /** In how many pieces that came. */
   #pieces = 0;
-  /** How often it was looked at since its first bytes came; undefined: nobody looks. */
+  /** How often it was looked at since its first bytes came; undefined: it is not looked at. */
   #waits: number | undefined;
 
   constructor(house: House, socket: LineSocket) {

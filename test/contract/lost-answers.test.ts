@@ -1,14 +1,13 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Bell, type ContextId, type TaskEvent, type TaskId } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Run } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
-import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { lineLock } from "../../src/store/postgres/runs.ts";
 import { type LossyPostgres, openLossyPostgres } from "../support/lossy-postgres.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createTestLog } from "../support/server.ts";
+import { openNode } from "./postgres-node.ts";
 import { AGENTS, alice, chunk, refusal, Stage, status } from "./stage.ts";
 
 /**
@@ -52,27 +51,14 @@ afterEach(async () => {
 });
 
 async function open(more: Partial<HotParts> = {}): Promise<void> {
-  store = await createPostgresStore({
-    now: () => on.now,
-    wallTime: () => on.now,
-    ticks: () => on.now,
-    loop: new LoopBudget(),
+  store = await openNode(() => on, {
     leaseMs: LEASE_MS,
     pushLeaseMs: LEASE_MS,
-    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-    hotEventsMax: 1_024,
-    hotTasksMax: 100,
-    hotBytesMax: 1_000_000,
-    onCommitted() {},
     onDue: () => bell.wake(),
     onPushDue: () => void pushesDue++,
     ...more,
     url: way.through(url),
     node: "node",
-    durability: "power",
-    connectionsMax: 4,
-    statementMs: 10_000,
-    log: createTestLog(),
   });
   on.store = store;
 }

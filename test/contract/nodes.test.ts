@@ -1,14 +1,14 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Delivery, Run } from "../../src/ports.ts";
 import type { HotParts } from "../../src/store/hot/store.ts";
 import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
-import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { findMissed } from "../../src/store/postgres/pushes.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
+import { openNode } from "./postgres-node.ts";
 import { AGENTS, alice, chunk, ECHO, Stage, status } from "./stage.ts";
 
 /** What several nodes on one Postgres must do beyond what any store must. */
@@ -39,27 +39,13 @@ const LEASE_MS = 1_000;
 
 /** A node; the first one is on stage. */
 async function open(more: Partial<HotParts> = {}): Promise<PostgresStore> {
-  const node = await createPostgresStore({
-    loop: new LoopBudget(),
-    now: () => on.now,
-    wallTime: () => on.now,
-    ticks: () => on.now,
+  const name = `node ${nodes.length}`;
+  const node = await openNode(() => on, {
     leaseMs: LEASE_MS,
     pushLeaseMs: LEASE_MS,
-    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-    hotEventsMax: 1_024,
-    hotTasksMax: 100,
-    hotBytesMax: 1_000_000,
-    onCommitted() {},
-    onDue() {},
-    onPushDue() {},
     ...more,
     url,
-    node: `node ${nodes.length}`,
-    durability: "power",
-    connectionsMax: 4,
-    statementMs: 10_000,
-    log: createTestLog(),
+    node: name,
   });
   nodes.push(node);
   on.store = nodes[0] as PostgresStore;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Run } from "../../src/ports.ts";
-import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { MIGRATIONS, type Migration } from "../../src/store/postgres/sql/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
+import { openNode } from "./postgres-node.ts";
 import { Stage } from "./stage.ts";
 
 /** Servers of two releases on one Postgres, while one takes the place of the other. */
@@ -39,27 +39,7 @@ const BREAKING: Migration = { sql: "ALTER TABLE task DROP COLUMN alone", oldest:
 /** A node of this release. */
 async function open(): Promise<PostgresStore> {
   on = new Stage({ open: () => nodes.at(-1) as PostgresStore, lasting: true, shared: true, remove() {} });
-  const node = await createPostgresStore({
-    loop: new LoopBudget(),
-    now: () => on.now,
-    wallTime: () => on.now,
-    ticks: () => on.now,
-    leaseMs: 1_000,
-    pushLeaseMs: 1_000,
-    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-    hotEventsMax: 100,
-    hotTasksMax: 100,
-    hotBytesMax: 1_000_000,
-    onCommitted() {},
-    onDue() {},
-    onPushDue() {},
-    url,
-    node: `node ${nodes.length}`,
-    durability: "power",
-    connectionsMax: 2,
-    statementMs: 10_000,
-    log,
-  });
+  const node = await openNode(() => on, { url, node: `node ${nodes.length}`, connectionsMax: 2, log });
   nodes.push(node);
   on.store = node;
   return node;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Seq, TaskId } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
 import type { Delivery, Run, Store } from "../../src/ports.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
-import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog, tempFolder } from "../support/server.ts";
+import { openNode } from "./postgres-node.ts";
 import { AGENTS, alice, ECHO, Stage } from "./stage.ts";
 
 /** The clock that a store goes by is set back by an hour: leases end and retries come as if nothing had happened. */
@@ -126,26 +126,13 @@ describe("nodes on Postgres", () => {
 
   let last = 0;
   const open = (node: string): Promise<PostgresStore> =>
-    createPostgresStore({
+    openNode(() => on, {
       now: () => (last = Math.max(last, on.wallTime)),
       wallTime: () => on.wallTime,
-      ticks: () => on.now,
-      loop: new LoopBudget(),
       leaseMs: LEASE_MS,
       pushLeaseMs: LEASE_MS,
-      runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-      hotEventsMax: 1_024,
-      hotTasksMax: 100,
-      hotBytesMax: 1_000_000,
-      onCommitted() {},
-      onDue() {},
-      onPushDue() {},
       url,
       node,
-      durability: "power",
-      connectionsMax: 4,
-      statementMs: 10_000,
-      log: createTestLog(),
     });
   const claim = (node: PostgresStore): Promise<readonly Run[]> => node.runs.claim("worker", AGENTS, 10);
 

@@ -5,7 +5,7 @@ import type { RunQuota } from "./queue.ts";
 export type Bound = "tenant" | "caller";
 
 /**
- * Whoever has a run already gets another one only while it leaves a part of the room free: what it holds is at most so many
+ * A tenant that has a run gets another one only while it leaves a part of the room free: what it holds is at most so many
  * times what is left. One tenant alone holds seven eighths of all runs at most, two seven fifteenths each, and so on: there
  * is always room for one that has none.
  */

@@ -3,8 +3,8 @@ import { RING_PUSHES } from "./pushes.ts";
 import { leaseTime } from "./set-back.ts";
 
 /**
- * Due, and nobody holds it: the head of its context's line, while none of that line runs. Who has begun comes before who
- * has not, and then who came first.
+ * Due, and no worker holds it: the head of its context's line, while none of that line runs. Tasks that have begun come
+ * first, then those that arrived first.
  */
 const IS_DUE = `t.state < 2 AND (t.worker IS NULL OR t.lease_until <= ${leaseTime("$1")}) AND (t.alone OR NOT EXISTS (
   SELECT 1 FROM task b WHERE b.context = t.context AND b.owner = t.owner AND b.context_id = t.context_id
@@ -34,7 +34,7 @@ WITH due AS (
 SELECT key, owner, context_id, alone, state, status_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
 FROM due ORDER BY place, arrived LIMIT $5`;
 
-/** Only one node at a time chooses from the line of a context; then nobody can choose from an older picture of it. */
+/** Only one node at a time chooses from the line of a context; then no node can choose from an older picture of it. */
 export const LOCK_LINES =
   "SELECT key FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bool[]) AS c(key, owner, line, alone) " +
   "WHERE alone OR pg_try_advisory_xact_lock(owner, line)";

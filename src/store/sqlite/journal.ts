@@ -228,7 +228,7 @@ function createWriters(
 /** A page ends after the row that reaches this. */
 const PAGE_CHARS = 256 * 1024;
 
-/** Rows after a place as steps, until there are enough. Their tasks are folded when somebody looks. */
+/** Rows after a place as steps, until there are enough. Their tasks are folded when they are read. */
 function unfold(rows: Iterable<SegmentRow>, from: Seq, base: Task | null, max: number): readonly Step[] {
   const steps: Step[] = [];
   let before: HotStep | Task | null = base;
