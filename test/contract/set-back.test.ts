@@ -5,7 +5,7 @@ import { createMemoryStore } from "../../src/store/memory/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createTestLog, tempFolder } from "../support/server.ts";
+import { tempFolder } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
 import { AGENTS, alice, ECHO, Stage } from "./stage.ts";
 
