@@ -14,6 +14,8 @@ export interface Options {
   roundMs: number;
   warmMs: number;
   json: boolean;
+  /** Dragoman is compared with another checkout, and each round has fresh servers. */
+  against: boolean;
   /** Where the data folders are made. */
   folder: string;
 }
@@ -57,7 +59,8 @@ export function readOptions(args: string[]): Options | undefined {
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
     roundMs: values.quick ? 800 : 2_000,
-    warmMs: values.quick ? 500 : 4_000,
+    warmMs: values.quick ? 500 : tree === undefined ? 4_000 : 2_000,
+    against: tree !== undefined,
     json: values.json,
     folder: values.folder,
   };

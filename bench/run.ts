@@ -37,6 +37,20 @@ export async function runScenario(scenario: Scenario, tools: Tools): Promise<Res
 
 /** Fresh servers for each scenario: none carries the tasks of the one before. */
 async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Promise<void> {
+  const { rounds, against } = tools.options;
+  if (!against) return runOn(scenario, 0, rounds, result, tools);
+  // Two processes of the same code differ by up to a quarter, each for as long as it lives: several of them are compared.
+  for (let round = 0; round < rounds; round++) await runOn(scenario, round, round + 1, result, tools);
+}
+
+/** Some rounds on the same servers. */
+async function runOn(
+  scenario: LoadScenario,
+  first: number,
+  end: number,
+  result: Result,
+  tools: Tools,
+): Promise<void> {
   const { rounds, roundMs, warmMs } = tools.options;
   const servers = await startServers(scenario, result, tools);
   const measure = (entry: LoadEntry, ms: number): Promise<Round | undefined> => {
@@ -47,7 +61,7 @@ async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Pr
   };
   try {
     for (const entry of scenario.entries) await measure(entry, warmMs);
-    for (let round = 0; round < rounds; round++) {
+    for (let round = first; round < end; round++) {
       const found = await takeTurns(scenario.entries, round, entry => measure(entry, roundMs));
       record(found, round, rounds, result, tools);
     }
