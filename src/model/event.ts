@@ -130,6 +130,8 @@ export interface Step {
   memo?: unknown;
   /** See `wordsIn`; undefined: nobody has looked yet. */
   words?: string | null | undefined;
+  /** The JSON of the event, from its append to its commit, unless it adds words alone: those always have JSON. */
+  json?: string | null;
 }
 
 /** The JSON of what a step adds to an artifact, if that is nothing but words, as it mostly is; made once. */

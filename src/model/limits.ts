@@ -44,6 +44,8 @@ export const LIMITS = {
   unwrittenEventsMax: 256,
   /** Bytes of what one run said that are not yet committed: likewise. */
   unwrittenBytesMax: 1024 * 1024,
+  /** Characters of what one commit adds to one task, as JSON: half of the longest string. */
+  rowCharsMax: 256 * 1024 * 1024,
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
   pageSizeDefault: 50,

@@ -10,12 +10,13 @@ import {
   type Task,
   type TaskEvent,
   type TaskId,
+  textIn,
+  wordsOf,
 } from "../../model/index.ts";
-import { type Packing, pack } from "./pack.ts";
 import { HotStep } from "./step.ts";
 
 /** The end of a log: how the task stands there, and the newest events. */
-export interface LogEnd extends Packing {
+export interface LogEnd {
   readonly taskId: TaskId;
   /** After the newest event, but for artifacts that are not yet folded in; null: nothing is recorded. */
   task: Task | null;
@@ -23,6 +24,8 @@ export interface LogEnd extends Packing {
   last: HotStep | null;
   seq: number;
   readonly steps: Step[];
+  /** At most so many characters wait for their commit, as JSON. */
+  unwrittenChars: number;
 }
 
 /** What a full log no longer takes; an end, a cancel and a start always have room. */
@@ -43,9 +46,9 @@ export function checkRoom(seq: number, events: readonly TaskEvent[]): void {
     throw new Fault("too-large", `A task has at most ${LIMITS.eventsMax} events`);
 }
 
-/** Puts the events at the hot end of a log; if the lifecycle refuses one, or one cannot be packed, none of them. */
+/** Puts the events at the hot end of a log; if the lifecycle refuses one, or one has no JSON, none of them. */
 export function extend(entry: LogEnd, events: readonly TaskEvent[], at: number): void {
-  const { task, last, seq, packed, wordsId, packedAt } = entry;
+  const { task, last, seq, unwrittenChars } = entry;
   try {
     for (const event of events) {
       if (!accepts(entry.task, event)) throw refused(entry.taskId, entry.task, event);
@@ -53,7 +56,7 @@ export function extend(entry: LogEnd, events: readonly TaskEvent[], at: number):
     }
   } catch (error) {
     entry.steps.length -= entry.seq - seq;
-    Object.assign(entry, { task, last, seq, packed, wordsId, packedAt });
+    Object.assign(entry, { task, last, seq, unwrittenChars });
     throw error;
   }
 }
@@ -64,10 +67,34 @@ function extendByOne(entry: LogEnd, event: TaskEvent, at: number): void {
   const lazy = event.type === "artifact";
   if (!lazy) entry.task = apply(entry.last?.task ?? entry.task, { seq, at, event });
   const step = new HotStep(seq, at, event, entry.last ?? entry.task, lazy ? null : entry.task);
-  pack(entry, step);
+  entry.unwrittenChars += prepare(step);
+  if (entry.unwrittenChars > LIMITS.rowCharsMax)
+    throw new Fault("too-large", "Too much is said to this task at once", { taskId: entry.taskId });
   entry.last = step;
   entry.steps.push(step);
   entry.seq = seq;
+}
+
+/** Its time, brackets and commas. */
+const FRAME_CHARS = 32;
+
+/** A character of a text becomes six in JSON at most, as in \u0000. */
+const ESCAPED_CHARS = 6;
+
+/**
+ * Makes the JSON of an event, so that one that has none fails alone and not the commit of many tasks; text has JSON always,
+ * and most events add text alone: theirs is made at the commit, all at once. Returns how long it is at most.
+ */
+function prepare(step: HotStep): number {
+  const { event, taskId } = step;
+  const artifactId = wordsOf(event);
+  if (artifactId !== null) return ESCAPED_CHARS * (textIn(event).length + artifactId.length) + FRAME_CHARS;
+  try {
+    step.json = JSON.stringify(event);
+  } catch (cause) {
+    throw new Fault("internal", "This event cannot be recorded", { taskId }, cause);
+  }
+  return step.json.length + FRAME_CHARS;
 }
 
 /** From here on a log is long: to fold so many events takes about as long as to read the task from a snapshot. */

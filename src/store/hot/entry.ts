@@ -1,10 +1,9 @@
 import type { Scope, Seq, Step, Task, TaskId } from "../../model/index.ts";
 import type { NewName, Unfinished } from "./journal.ts";
-import type { Packing } from "./pack.ts";
 import type { HotStep } from "./step.ts";
 
 /** One task in memory: how it stands, and the hot end of its log. */
-export interface Entry extends Packing {
+export interface Entry {
   readonly taskId: TaskId;
   readonly scope: Scope;
   /** After the newest event, committed or not, but for artifacts that are not yet folded in; null: nothing is recorded. */
@@ -40,6 +39,8 @@ export interface Entry extends Packing {
   rests: boolean;
   /** Somebody asked for it beside those who read along: he may ask again. */
   wanted: boolean;
+  /** At most so many characters wait for their commit, as JSON. */
+  unwrittenChars: number;
   /** Roughly what the hot end weighs. */
   bytes: number;
 }
@@ -68,9 +69,7 @@ export function createEntry(taskId: TaskId, scope: Scope): Entry {
     rests: false,
     wanted: false,
     bytes: 0,
-    packed: "",
-    wordsId: null,
-    packedAt: 0,
+    unwrittenChars: 0,
   };
 }
 

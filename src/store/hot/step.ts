@@ -19,6 +19,7 @@ export class HotStep implements Step, Recorded {
   readonly event: TaskEvent;
   memo: unknown = undefined;
   words: string | null | undefined = undefined;
+  json: string | null = null;
   #task: Task | null;
   #before: HotStep | Task | null;
 

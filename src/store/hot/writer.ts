@@ -1,11 +1,11 @@
 import { dayOf, Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
 import type { CommitWatch } from "../../ports.ts";
+import { pack } from "../rows/pack.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
 import { checkRoom, extend, hasArrived, snapshotText, wantsSnapshot } from "./end.ts";
 import { type Entry, NO_NAMES } from "./entry.ts";
 import type { Change, Journal, PushChange, Put } from "./journal.ts";
-import { packedText } from "./pack.ts";
 import type { HotStep } from "./step.ts";
 
 export interface WriterParts {
@@ -118,11 +118,12 @@ export function createWriter(parts: WriterParts): Writer {
     entry.task = task;
     // To come into the lists, or to leave them, is a move as well.
     if (entry.visible && isHidden(entry.visible) !== isHidden(task)) entry.rev ??= ++newestRev;
+    const steps = entry.steps.slice(entry.committed - entry.seq);
     return {
       scope: entry.scope,
       task,
-      steps: entry.steps.slice(entry.committed - entry.seq),
-      events: packedText(entry),
+      steps,
+      events: pack(steps),
       isNew: entry.committed === 0,
       rev: entry.rev,
       arrived: entry.arrived,
@@ -137,8 +138,7 @@ export function createWriter(parts: WriterParts): Writer {
     entry.rev = null;
     entry.arrived = null;
     entry.names = NO_NAMES;
-    entry.packed = "";
-    entry.wordsId = null;
+    entry.unwrittenChars = 0;
     entry.committed = entry.seq;
     entry.visible = change.task;
     if (change.snapshot !== null) entry.snapshotSeq = entry.seq;

@@ -12,8 +12,8 @@ import type { Expected, NewDelivery, Run } from "../../ports.ts";
 import { checkRoom, extend, hasArrived, type LogEnd, snapshotText, wantsSnapshot } from "../hot/end.ts";
 import type { NewName } from "../hot/journal.ts";
 import { namesIn } from "../hot/names.ts";
-import { packedText } from "../hot/pack.ts";
 import type { HotStep } from "../hot/step.ts";
+import { pack } from "../rows/pack.ts";
 import type { Known } from "./known.ts";
 
 /** An append that waits to be written. */
@@ -75,9 +75,7 @@ export function toDraft(
     last: known?.steps.at(-1) ?? null,
     seq: known?.seq ?? 0,
     steps: [],
-    packed: "",
-    wordsId: null,
-    packedAt: 0,
+    unwrittenChars: 0,
   };
   const draft: Draft = {
     scope,
@@ -168,7 +166,7 @@ export function toSheet(draft: Draft, owner: number): Sheet {
     owner,
     task,
     steps,
-    events: packedText(end),
+    events: pack(steps),
     moved,
     snapshot: moved && wantsSnapshot({ seq: end.seq, snapshotSeq }, task) ? snapshotText(task) : null,
     freed: draft.moved && (isSettled(task.status.state) || task.status.state === "submitted"),
