@@ -39,7 +39,7 @@ export async function runScenario(scenario: Scenario, tools: Tools): Promise<Res
 async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Promise<void> {
   const { rounds, against } = tools.options;
   if (!against) return runOn(scenario, 0, rounds, result, tools);
-  // Two processes of the same code differ by up to a quarter, each for as long as it lives: several of them are compared.
+  // Two processes of the same code can differ by a quarter, each for as long as it lives: several of them are compared.
   for (let round = 0; round < rounds; round++) await runOn(scenario, round, round + 1, result, tools);
 }
 

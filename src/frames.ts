@@ -1,4 +1,5 @@
 import {
+  DerivedStep,
   type Fault,
   LIMITS,
   type Scope,
@@ -200,40 +201,11 @@ export class FrameWriter {
 /** Never in a text: it would be a control character. */
 const BLANK = "\u0000words\u0000";
 
-/**
- * A step whose words are not known yet. A class, because V8 keeps a hidden class for each getter of an object literal, outside
- * of the young generation: the step that the getter refers to, and with it the whole task, would outlive its stream.
- */
-class BlankStep implements Step {
-  readonly seq: Step["seq"];
-  readonly at: number;
-  readonly taskId: Step["taskId"];
-  readonly contextId: Step["contextId"];
-  readonly event: TaskEvent;
-  /** Whether the task was looked at. */
-  looked = false;
-  readonly #like: Step;
-
-  constructor(like: Step, artifactId: string) {
-    this.seq = like.seq;
-    this.at = like.at;
-    this.taskId = like.taskId;
-    this.contextId = like.contextId;
-    this.event = toWords(artifactId, BLANK);
-    this.#like = like;
-  }
-
-  get task(): Step["task"] {
-    this.looked = true;
-    return this.#like.task;
-  }
-}
-
 /** null: this dialect says more than the words (what it takes from the task may change, or it has a form of its own). */
 function createMould(say: (step: Step) => SaidStep | null, like: Step, artifactId: string): Mould | null {
-  const blank = new BlankStep(like, artifactId);
+  const blank = new DerivedStep(like, toWords(artifactId, BLANK));
   const said = say(blank);
-  if (!said || said.bare || (blank.looked && !said.steady)) return null;
+  if (!said || said.bare || (blank.taskWasRead && !said.steady)) return null;
   const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));
   if (head === undefined || tail === undefined || more !== undefined) return null;
   return { artifactId, head, tail, event: said.event };

@@ -4,6 +4,7 @@ export * from "./bell.ts";
 export * from "./card.ts";
 export * from "./credential.ts";
 export * from "./credentials.ts";
+export * from "./derived-step.ts";
 export * from "./error-record.ts";
 export * from "./event.ts";
 export * from "./fault.ts";

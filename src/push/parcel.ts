@@ -1,4 +1,5 @@
 import {
+  DerivedStep,
   LIMITS,
   type Seq,
   type Step,
@@ -63,15 +64,5 @@ function joined(steps: readonly Step[], start: number, end: number): Step {
   const last = steps[end - 1] as Step;
   if (end === start + 1) return last;
   const text = steps.slice(start, end).map(step => textIn(step.event as TaskEvent));
-  return {
-    seq: last.seq,
-    at: last.at,
-    taskId: last.taskId,
-    contextId: last.contextId,
-    event: toWords(artifactOf(last) as string, text.join("")),
-    // Folded only if somebody looks.
-    get task() {
-      return last.task;
-    },
-  };
+  return new DerivedStep(last, toWords(artifactOf(last) as string, text.join("")));
 }

@@ -1,11 +1,11 @@
 import { dayOf, Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
 import type { CommitWatch } from "../../ports.ts";
-import { pack } from "../rows/pack.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import type { Cache } from "./cache.ts";
 import { checkRoom, extend, hasArrived, snapshotText, wantsSnapshot } from "./end.ts";
 import { type Entry, NO_NAMES } from "./entry.ts";
 import type { Change, Journal, PushChange, Put } from "./journal.ts";
+import { pack } from "./pack.ts";
 import type { HotStep } from "./step.ts";
 
 export interface WriterParts {

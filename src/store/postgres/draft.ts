@@ -12,8 +12,8 @@ import type { Expected, NewDelivery, Run } from "../../ports.ts";
 import { checkRoom, extend, hasArrived, type LogEnd, snapshotText, wantsSnapshot } from "../hot/end.ts";
 import type { NewName } from "../hot/journal.ts";
 import { namesIn } from "../hot/names.ts";
+import { pack } from "../hot/pack.ts";
 import type { HotStep } from "../hot/step.ts";
-import { pack } from "../rows/pack.ts";
 import type { Known } from "./known.ts";
 
 /** An append that waits to be written. */

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Seq, type Step, type TaskEvent, toWords } from "../../model/index.ts";
-import { pack, unpack } from "./pack.ts";
+import { pack } from "../hot/pack.ts";
+import { unpack } from "./pack.ts";
 
 const anyEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
   fc.tuple(fc.constantFrom("a", "b", '"]'), fc.string()).map(([id, text]) => toWords(id, text)),
