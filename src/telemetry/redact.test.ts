@@ -214,4 +214,7 @@ it("is bounded, and does not run in circles", () => {
   expect(JSON.stringify(redact(circle)).length).toBeLessThan(200);
   expect(JSON.stringify(redact("x".repeat(100_000))).length).toBeLessThan(20_000);
   expect(redact(Array.from({ length: 1_000 }, (_, i) => i))).toHaveLength(100);
+  const knot: unknown[] = [];
+  knot.push(...Array.from({ length: 100 }, (_, i) => (i % 2 ? knot : { knot, text: "x".repeat(1_000) })));
+  expect(JSON.stringify(redact({ knot, ["name".repeat(1_000_000)]: 1 })).length).toBeLessThan(1_000_000);
 });

@@ -99,32 +99,51 @@ const MEMBERS_MAX = 100;
 /** Characters of one text: a stack with its causes fits. */
 const CHARS_MAX = 16_384;
 
+/** Characters of all texts in one line, roughly: objects that refer to each other have more paths than any line can hold. */
+const LINE_CHARS_MAX = 256 * 1024;
+/** What a value counts for beside its text. */
+const VALUE_CHARS = 8;
+const LEFT_OUT = "…";
+
+/** How many characters may still be told. */
+interface Room {
+  left: number;
+}
+
 /** A copy that can be written down: bounded, without secrets. */
-export function redact(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return scrub(shorten(value, CHARS_MAX));
+export function redact(value: unknown, depth = 0, room: Room = { left: LINE_CHARS_MAX }): unknown {
+  if (room.left <= 0) return LEFT_OUT;
+  room.left -= VALUE_CHARS;
+  if (typeof value === "string") return redactText(value, room);
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Error || types.isNativeError(value)) return redactError(value, depth);
+  if (value instanceof Error || types.isNativeError(value)) return redactError(value, depth, room);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
-  if ("toJSON" in value && typeof value.toJSON === "function") return redact(value.toJSON(), depth + 1);
+  if ("toJSON" in value && typeof value.toJSON === "function") return redact(value.toJSON(), depth + 1, room);
   if (depth >= DEPTH_MAX) return Array.isArray(value) ? "[…]" : "{…}";
   if (Array.isArray(value))
-    return value.slice(0, MEMBERS_MAX).map((one, i) => redactEntry(value, one, i, depth));
+    return value.slice(0, MEMBERS_MAX).map((one, i) => redactEntry(value, one, i, depth, room));
   const members = Object.entries(value).slice(0, MEMBERS_MAX);
   const { name } = value as { readonly name?: unknown };
   return Object.fromEntries(
     members.map(([member, one]) => {
       const called = member === "value" && typeof name === "string" ? name : member;
-      return [scrub(member), isSecret(called, one) ? GONE : redact(one, depth + 1)];
+      return [redactText(member, room), isSecret(called, one) ? GONE : redact(one, depth + 1, room)];
     }),
   );
 }
 
+function redactText(text: string, room: Room): string {
+  const short = shorten(text, Math.min(CHARS_MAX, Math.max(room.left, 1)));
+  room.left -= short.length;
+  return scrub(short);
+}
+
 /** Headers also come as lists: a name, a value, a name, a value. */
-function redactEntry(list: readonly unknown[], one: unknown, i: number, depth: number): unknown {
+function redactEntry(list: readonly unknown[], one: unknown, i: number, depth: number, room: Room): unknown {
   const before = list[i - 1];
   const isValue = typeof one === "string" && typeof before === "string" && /^[\w-]{1,40}$/.test(before);
-  return isValue && isSecret(before, one) ? GONE : redact(one, depth + 1);
+  return isValue && isSecret(before, one) ? GONE : redact(one, depth + 1, room);
 }
 
 const KEY_CHARS = /^[\w+/=-]{32,}$/;
@@ -141,30 +160,32 @@ const ERRORS_MAX = 5;
 const PLAIN: ReadonlySet<unknown> = new Set([undefined, "", "Error", "DOMException", "Object"]);
 
 /** Libraries hang whole requests on their errors, with headers and all: what is told is what went wrong. */
-function redactError(error: Error, depth: number): object {
+function redactError(error: Error, depth: number, room: Room): object {
   const { message, stack, cause, code, errors } = error as Error & { code?: unknown; errors?: unknown };
   const inner = depth < DEPTH_MAX;
   return {
     type: classOf(error),
-    message: toText(message),
-    ...(code !== undefined && { code: redact(code, depth + 1) }),
-    ...(stack !== undefined && { stack: toText(stack) }),
-    ...(cause !== undefined && inner && { cause: redact(cause, depth + 1) }),
+    message: toText(message, room),
+    ...(code !== undefined && { code: redact(code, depth + 1, room) }),
+    ...(stack !== undefined && { stack: toText(stack, room) }),
+    ...(cause !== undefined && inner && { cause: redact(cause, depth + 1, room) }),
     // One error may stand for many, and they for many more.
     ...(Array.isArray(errors) &&
-      inner && { errors: errors.slice(0, ERRORS_MAX).map(one => redact(one, depth + 2)) }),
+      inner && { errors: errors.slice(0, ERRORS_MAX).map(one => redact(one, depth + 2, room)) }),
   };
 }
 
 /** The name of its class; of a plain error, the name that it gave itself. */
 function classOf(error: Error): string {
   const made: unknown = (error.constructor as { readonly name?: unknown } | undefined)?.name;
-  return typeof made === "string" && !PLAIN.has(made) ? made : toText(error.name || "Error");
+  return typeof made === "string" && !PLAIN.has(made)
+    ? made
+    : toText(error.name || "Error", { left: CHARS_MAX });
 }
 
 /** Members of an error can be anything. */
-const toText = (value: unknown): string => {
-  const text = redact(value);
+const toText = (value: unknown, room: Room): string => {
+  const text = redact(value, 0, room);
   return typeof text === "string" ? text : (JSON.stringify(text) ?? String(text));
 };
 

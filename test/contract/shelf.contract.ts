@@ -39,6 +39,13 @@ export function shelfContract(name: string, create: () => StoreUnderTest): void 
       expect(await get("a")).toBe(1);
     });
 
+    it("makes changes in the order of their calls, whether they are awaited or not", async () => {
+      // To write a long value takes longer than a short one.
+      const values = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? "x".repeat(500_000) : i));
+      await Promise.all(values.map(value => put({ a: value })));
+      expect(await get("a")).toBe(19);
+    });
+
     it("lists by prefix, in both directions, from a place and up to a number", async () => {
       await put({ "k/1": 1, "k/2": 2, "k/3": 3, l: 4, j: 5 });
       expect(await keys({ prefix: "k/" })).toEqual(["k/1", "k/2", "k/3"]);
