@@ -59,7 +59,7 @@ export function readOptions(args: string[]): Options | undefined {
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
     roundMs: values.quick ? 800 : 2_000,
-    warmMs: values.quick ? 500 : tree === undefined ? 4_000 : 2_000,
+    warmMs: values.quick ? 500 : 4_000,
     against: tree !== undefined,
     json: values.json,
     folder: values.folder,
