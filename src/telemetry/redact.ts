@@ -105,7 +105,7 @@ const LINE_CHARS_MAX = 256 * 1024;
 const VALUE_CHARS = 8;
 const LEFT_OUT = "…";
 
-/** How many characters may still be told. */
+/** How many characters may still be written. */
 interface Room {
   left: number;
 }

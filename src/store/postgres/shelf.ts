@@ -32,7 +32,7 @@ export function createShelf(db: Database, owners: Owners): Shelf {
   };
   async function write({ scope, agent, shelf }: ShelfPlace, texts: readonly Written[]): Promise<void> {
     const owner = await owners.idOf(scope, agent);
-    // Of several values under one key the last one counts. In one order for all, so that nobody waits in a circle.
+    // Of several values under one key the last one counts. Keys are sorted, so that two transactions never wait for each other.
     const last = [...new Map(texts)].sort(([a], [b]) => (a < b ? -1 : 1));
     const gone = last.filter(([, text]) => text === undefined).map(([key]) => key);
     const kept = last.filter(([, text]) => text !== undefined);
