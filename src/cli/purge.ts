@@ -58,6 +58,7 @@ async function purge(terminal: Terminal, flags: PurgeFlags): Promise<number> {
     agent: agent as AgentName | undefined,
     retention: { ageMs, count: keep },
     now: terminal.now(),
+    ticks: terminal.sinceStartMs,
     dryRun,
     onProgress: (done, total) => {
       progress = `removed ${done.toLocaleString("en")} of ${count(total, "task")}`;

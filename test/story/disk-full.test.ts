@@ -42,7 +42,12 @@ describe("a store whose database may grow no further", () => {
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
     const store = createHotStore({
       loop: new LoopBudget(),
-      journal: createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock }),
+      journal: createSqliteJournal({
+        db,
+        find: async () => ({ tasks: [], logs: [] }),
+        ticks: () => performance.now(),
+        onClose: unlock,
+      }),
       now: Date.now,
       wallTime: Date.now,
       ticks: () => performance.now(),

@@ -24,7 +24,7 @@ it("an append that would make one row too long is refused whole, and changes not
   const before = { ...end, steps: [...end.steps] };
   for (const long of [
     toWords("a", "\u0000".repeat(40)),
-    { type: "shown", of: "x".repeat(300) } as TaskEvent,
+    { type: "cancel", reason: "x".repeat(300) } as const,
   ]) {
     expect(() => extend(end, [toWords("a", "s"), long], 2)).toThrow(Fault);
     expect(end).toEqual(before);

@@ -81,12 +81,36 @@ const FRAME_CHARS = 32;
 /** A character of a text becomes six in JSON at most, as in \u0000. */
 const ESCAPED_CHARS = 6;
 
+/** The longest JSON of an event without anything that callers or agents said, but for the ids of a new task. */
+const SHORT_CHARS = 128;
+const CREATED_CHARS = SHORT_CHARS + 4 * ESCAPED_CHARS * LIMITS.idCharsMax;
+
+/** At most how long the JSON of a short event is; undefined: it is no short event. */
+function shortChars(event: TaskEvent): number | undefined {
+  switch (event.type) {
+    case "started":
+    case "released":
+    case "shown":
+      return SHORT_CHARS;
+    case "created":
+      return event.metadata ? undefined : CREATED_CHARS;
+    case "status":
+      return event.message || event.metadata || event.auth || event.error || event.asks
+        ? undefined
+        : SHORT_CHARS;
+    default:
+      return undefined;
+  }
+}
+
 /**
- * Makes the JSON of an event, so that one that has none fails alone and not the commit of many tasks; text has JSON always,
- * and most events add text alone: theirs is made at the commit, all at once. Returns how long it is at most.
+ * Makes the JSON of an event, so that one that has none fails alone and not the commit of many tasks. Text always has JSON:
+ * that of short events and of streamed text is made at the commit, which is cheaper. Returns how long it is at most.
  */
 function prepare(step: HotStep): number {
   const { event, taskId } = step;
+  const short = shortChars(event);
+  if (short !== undefined) return short;
   const artifactId = wordsOf(event);
   if (artifactId !== null) return ESCAPED_CHARS * (textIn(event).length + artifactId.length) + FRAME_CHARS;
   try {

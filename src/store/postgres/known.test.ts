@@ -105,3 +105,15 @@ it("keeps the newer half of a log that has become long", () => {
   memory.keep(known, 60);
   expect([seqs(known), known.bytes]).toEqual([[4, 5, 6], 30]);
 });
+
+it("a task that has ended is forgotten after the next commit, and others stay", () => {
+  const memory = new Memory(roomy);
+  const [ended, working] = ["ended" as TaskId, "working" as TaskId];
+  memory.keep(toKnown(ended, 3), 1);
+  memory.keep(toKnown(working, 3), 1);
+  memory.ended([ended]);
+  expect(memory.find(ended)?.seq).toBe(3);
+  memory.ended([]);
+  expect(memory.find(ended)).toBeUndefined();
+  expect(memory.find(working)?.seq).toBe(3);
+});

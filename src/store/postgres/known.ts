@@ -93,6 +93,8 @@ export class Memory {
   readonly #tasks = new Roll<TaskId, Known>();
   /** Tasks that are being looked at. */
   readonly #watched = new Roll<TaskId, Watched>();
+  /** Tasks that ended in the newest commits. */
+  #ended: TaskId[] = [];
   #bytes = 0;
 
   constructor(parts: MemoryParts) {
@@ -146,6 +148,16 @@ export class Memory {
   forget(taskId: TaskId): void {
     this.#bytes -= this.#tasks.get(taskId)?.bytes ?? 0;
     this.#tasks.delete(taskId);
+  }
+
+  /**
+   * Called after each commit, with the tasks that ended in it. Those that ended in the commit before are forgotten: their
+   * readers have read them meanwhile, and later readers are rare. A task that stayed would move to V8's old generation and
+   * cost a full collection.
+   */
+  ended(taskIds: TaskId[]): void {
+    for (const taskId of this.#ended) this.forget(taskId);
+    this.#ended = taskIds;
   }
 
   /** To be begun before the database is asked, and ended when what it said is kept. */

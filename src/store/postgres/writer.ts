@@ -1,4 +1,12 @@
-import { type AgentName, Fault, LIMITS, type Scope, type TaskId, taskNotFound } from "../../model/index.ts";
+import {
+  type AgentName,
+  Fault,
+  isTerminal,
+  LIMITS,
+  type Scope,
+  type TaskId,
+  taskNotFound,
+} from "../../model/index.ts";
 import type { CommitWatch, EventLog, Log, Run } from "../../ports.ts";
 import type { RunQuota } from "../hot/queue.ts";
 import { commit, hasNext, type Written } from "./commit.ts";
@@ -120,6 +128,7 @@ export class Writer {
       );
       for (const sheet of sheets)
         this.#settle(sheet, written.get(sheet.draft.taskId), watch.isDoubted(sheet.draft.taskId));
+      memory.ended(made.filter(({ task }) => isTerminal(task.status.state)).map(({ task }) => task.id));
       this.#ring(made, written);
     } catch (error) {
       await this.#refuse(drafts, error);

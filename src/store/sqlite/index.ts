@@ -27,7 +27,7 @@ export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">):
   /** A damaged file may refuse any question. */
   function openStore(): Store {
     try {
-      const journal = createSqliteJournal({ db, find: keeper.find, onClose: unlock });
+      const journal = createSqliteJournal({ db, find: keeper.find, ticks: parts.ticks, onClose: unlock });
       return createHotStore({ ...parts, journal });
     } catch (error) {
       void keeper.stop();

@@ -27,6 +27,7 @@ import { createProbe } from "./probe.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
 import { createShelfTable } from "./shelf.ts";
+import { createTransact } from "./transact.ts";
 import { createUsageTable } from "./usage.ts";
 
 interface TaskRow {
@@ -51,15 +52,15 @@ export interface JournalParts {
   readonly db: DatabaseSync;
   /** See `Journal.outdated`. */
   readonly find: Journal["outdated"];
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   readonly onClose: () => void;
 }
 
 /** The journal in a SQLite file: one row for a task, one for what each commit added to its log. */
-export function createSqliteJournal({ db, find, onClose }: JournalParts): Journal {
+export function createSqliteJournal({ db, find, ticks, onClose }: JournalParts): Journal {
   const owners = createOwners(db);
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  const rollback = db.prepare("ROLLBACK");
+  const transact = createTransact(db, ticks);
   const names = createNameTable(db, owners);
   const shelf = createShelfTable(db, owners);
   const pushes = createPushTable(db, owners);
@@ -129,17 +130,16 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       return unfold(segmentsOf(found, from), from, start, max);
     },
     commit(changes, puts, configs) {
-      begin.run();
       try {
-        for (const change of changes) {
-          writers.write(change);
-          if (change.task.usage) usage.write(change, () => owners.idOf(change.scope, change.task.agent));
-        }
-        for (const put of puts) shelf.put(put);
-        for (const change of configs) pushes.write(change);
-        commit.run();
+        transact(() => {
+          for (const change of changes) {
+            writers.write(change);
+            if (change.task.usage) usage.write(change, () => owners.idOf(change.scope, change.task.agent));
+          }
+          for (const put of puts) shelf.put(put);
+          for (const change of configs) pushes.write(change);
+        });
       } catch (error) {
-        if (db.isTransaction) rollback.run();
         owners.forgetNew();
         throw error;
       }
@@ -162,10 +162,10 @@ export function createSqliteJournal({ db, find, onClose }: JournalParts): Journa
       return (rows as unknown as TaskRow[]).map(found => toUnfinished(found, owners));
     },
     outdated: find,
-    prune: createPruner(db, load, gone => {
+    prune: createPruner(db, transact, load, gone => {
       for (const owner of gone) counts.change(owners.scopeOf(owner), -1);
     }),
-    ...createProbe(db),
+    ...createProbe(db, transact),
     close() {
       db.close();
       onClose();

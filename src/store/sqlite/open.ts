@@ -6,6 +6,7 @@ import { cannotWrite, createPrivate, prepareFolder } from "./files.ts";
 import { cutOff, isCutOff, isEmpty, lostTables, signOfStore } from "./former.ts";
 import { StoreRefusal, WAYS_OUT } from "./refusal.ts";
 import { MIGRATIONS } from "./sql/index.ts";
+import { BUSY_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
 export { StoreRefusal } from "./refusal.ts";
@@ -46,7 +47,7 @@ export function openDatabase(parts: OpenParts): Opened {
       migrate(db, file, sign);
       // FULL waits for the disk at each commit, NORMAL survives the process but not the power.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
-      db.exec("PRAGMA busy_timeout = 5000");
+      db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
       return { db, file, unlock };
     } catch (error) {
       db.close();

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LIMITS, type Task, type TaskId, timeKey } from "../../model/index.ts";
 import type { Journal, Place } from "../hot/journal.ts";
+import type { Transact } from "./transact.ts";
 
 interface Row {
   readonly key: number;
@@ -19,6 +20,7 @@ interface Folded {
 /** Takes tasks and events away. A long log goes in several commits, and can be read between them. */
 export function createPruner(
   db: DatabaseSync,
+  transact: Transact,
   load: (taskId: TaskId) => Folded | null,
   /** After the commit: whose tasks are gone, once for each. */
   onRemoved: (owners: readonly number[]) => void,
@@ -92,16 +94,9 @@ export function createPruner(
 
   return ({ tasks, logs }) => {
     removed = [];
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      const touched = [...tasks.filter(remove), ...logs.filter(compact)];
-      db.exec("COMMIT");
-      onRemoved(removed);
-      return touched.map(({ taskId }) => taskId);
-    } catch (error) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw error;
-    }
+    const touched = transact(() => [...tasks.filter(remove), ...logs.filter(compact)]);
+    onRemoved(removed);
+    return touched.map(({ taskId }) => taskId);
   };
 }
 

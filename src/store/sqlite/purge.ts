@@ -12,6 +12,8 @@ export interface PurgeParts {
   readonly agent: AgentName | undefined;
   readonly retention: Pick<Retention, "ageMs" | "count">;
   readonly now: number;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
   /** Only says what would go. */
   readonly dryRun: boolean;
   readonly onProgress: (done: number, total: number) => void;
@@ -27,7 +29,12 @@ export interface Purged {
 export async function purgeStore(parts: PurgeParts): Promise<Purged> {
   if (parts.dryRun) return countOutdated(parts);
   const { db, unlock } = openDatabase({ folder: parts.folder, durability: "power" });
-  const journal = createSqliteJournal({ db, find: async () => ({ tasks: [], logs: [] }), onClose: unlock });
+  const journal = createSqliteJournal({
+    db,
+    find: async () => ({ tasks: [], logs: [] }),
+    ticks: parts.ticks,
+    onClose: unlock,
+  });
   try {
     const find = createSearch(db, parts);
     const counts = countsOf(find);
