@@ -10,8 +10,10 @@ export interface Options {
   cluster: boolean;
   rounds: number;
   clusterRounds: number;
-  /** Length of one round of one contender. */
-  roundMs: number;
+  /** How often each contender is measured in a round, in turn with the others. */
+  turns: number;
+  /** Length of one such turn. */
+  turnMs: number;
   warmMs: number;
   json: boolean;
   /** Dragoman is compared with another checkout, and each round has fresh servers. */
@@ -21,6 +23,9 @@ export interface Options {
 }
 
 const ROUNDS_MAX = 100;
+const SHORT_TURN_MS = 800;
+/** Two versions differ by little: each is measured in several short turns, so that what disturbs the machine disturbs both. */
+const AGAINST_TURNS = 5;
 
 export const USAGE = `npm run bench -- [options]
   --quick         a good minute instead of about four: shorter and fewer rounds
@@ -58,7 +63,8 @@ export function readOptions(args: string[]): Options | undefined {
     cluster: only?.includes(CLUSTER) ?? false,
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
-    roundMs: values.quick ? 800 : 2_000,
+    turns: tree === undefined ? 1 : AGAINST_TURNS,
+    turnMs: values.quick || tree !== undefined ? SHORT_TURN_MS : 2_000,
     warmMs: values.quick ? 500 : 4_000,
     against: tree !== undefined,
     json: values.json,

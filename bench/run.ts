@@ -3,7 +3,7 @@ import { CONTENDERS } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
 import { measureIdle, measureLoad, type Round } from "./measure.ts";
 import type { Options } from "./options.ts";
-import type { Rounds } from "./ratios.ts";
+import { type Reading, type Rounds, toSpread } from "./ratios.ts";
 import { describeRound } from "./report.ts";
 import type { Entry, IdleScenario, LoadEntry, LoadScenario, Scenario } from "./scenarios.ts";
 import { type Server, type Surroundings, startServer } from "./server.ts";
@@ -51,7 +51,7 @@ async function runOn(
   result: Result,
   tools: Tools,
 ): Promise<void> {
-  const { rounds, roundMs, warmMs } = tools.options;
+  const { rounds, turns, turnMs, warmMs } = tools.options;
   const servers = await startServers(scenario, result, tools);
   const measure = (entry: LoadEntry, ms: number): Promise<Round | undefined> => {
     const server = servers.get(toKey(entry));
@@ -62,12 +62,29 @@ async function runOn(
   try {
     for (const entry of scenario.entries) await measure(entry, warmMs);
     for (let round = first; round < end; round++) {
-      const found = await takeTurns(scenario.entries, round, entry => measure(entry, roundMs));
-      record(found, round, rounds, result, tools);
+      const found = new Map<string, Round[]>(scenario.entries.map(({ id }) => [id, []]));
+      for (let turn = 0; turn < turns; turn++) {
+        // The second turn goes backwards, and so on: none is always measured after the same other one.
+        const entries = turn % 2 === 0 ? scenario.entries : scenario.entries.toReversed();
+        for (const [id, one] of await takeTurns(entries, round, entry => measure(entry, turnMs)))
+          if (one) found.get(id)?.push(one);
+      }
+      record(new Map([...found].map(([id, all]) => [id, toMedian(all)])), round, rounds, result, tools);
     }
   } finally {
     for (const server of servers.values()) await server.stop();
   }
+}
+
+/** Of several turns of one entry; one that failed voids the round. */
+function toMedian(turns: readonly Round[]): Round | undefined {
+  const failed = turns.find(turn => turn.reading === undefined);
+  if (failed || turns.length < 2) return failed ?? turns[0];
+  const readings = turns.map(turn => turn.reading as Reading);
+  const perSecond = toSpread(readings.map(reading => reading.perSecond ?? 0)).median;
+  const cost = toSpread(readings.map(reading => reading.cost)).median;
+  const generatorShare = Math.max(...turns.map(turn => turn.generatorShare));
+  return { reading: { perSecond, cost }, generatorShare, problem: undefined };
 }
 
 /** A fresh server for each round: memory once taken is seldom given back. */
