@@ -24,8 +24,8 @@ export interface Options {
 
 const ROUNDS_MAX = 100;
 const SHORT_TURN_MS = 800;
-/** Two versions differ by little: each is measured in several short turns, so that what disturbs the machine disturbs both. */
-const AGAINST_TURNS = 5;
+/** Two versions differ by little: each is measured twice, forwards and backwards, so that what disturbs the machine disturbs both. */
+const AGAINST_TURNS = 2;
 
 export const USAGE = `npm run bench -- [options]
   --quick         a good minute instead of about four: shorter and fewer rounds
