@@ -14,7 +14,9 @@ export interface Options {
   turns: number;
   /** Length of one such turn. */
   turnMs: number;
+  /** Warm-up of each entry, and of each server in all: V8 still compiles after four seconds of load. */
   warmMs: number;
+  serverWarmMs: number;
   json: boolean;
   /** Dragoman is compared with another checkout, and each round has fresh servers. */
   against: boolean;
@@ -66,6 +68,7 @@ export function readOptions(args: string[]): Options | undefined {
     turns: tree === undefined ? 1 : AGAINST_TURNS,
     turnMs: values.quick || tree !== undefined ? SHORT_TURN_MS : 2_000,
     warmMs: values.quick ? 500 : 4_000,
+    serverWarmMs: tree === undefined || values.quick ? 0 : 8_000,
     against: tree !== undefined,
     json: values.json,
     folder: values.folder,

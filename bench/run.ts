@@ -51,7 +51,7 @@ async function runOn(
   result: Result,
   tools: Tools,
 ): Promise<void> {
-  const { rounds, turns, turnMs, warmMs } = tools.options;
+  const { rounds, turns, turnMs, warmMs, serverWarmMs } = tools.options;
   const servers = await startServers(scenario, result, tools);
   const measure = (entry: LoadEntry, ms: number): Promise<Round | undefined> => {
     const server = servers.get(toKey(entry));
@@ -60,7 +60,11 @@ async function runOn(
       : attempt(() => measureLoad(entry, server, tools.generator, ms));
   };
   try {
-    for (const entry of scenario.entries) await measure(entry, warmMs);
+    const onServer = Map.groupBy(scenario.entries, toKey);
+    for (const entry of scenario.entries) {
+      const { length } = onServer.get(toKey(entry)) as LoadEntry[];
+      await measure(entry, Math.max(warmMs, serverWarmMs / length));
+    }
     for (let round = first; round < end; round++) {
       const found = new Map<string, Round[]>(scenario.entries.map(({ id }) => [id, []]));
       for (let turn = 0; turn < turns; turn++) {
