@@ -64,6 +64,8 @@ export class Drive implements Driven, TurnHost {
   readonly #agent: Agent;
   readonly #onOver: (driven: Driven) => void;
   readonly #taskId: TaskId;
+  /** Where a cancel or a message for this run is announced. */
+  readonly #topic: string;
   readonly #expected: { readonly run: Run };
   /** No other run can have begun before this time, in ticks. */
   #leasedUntil: number;
@@ -102,7 +104,8 @@ export class Drive implements Driven, TurnHost {
     this.#taskId = run.task.id;
     this.#expected = { run };
     this.#leasedUntil = claimedAt + parts.leaseMs;
-    parts.bus.listen(runTopic(this.#taskId), this);
+    this.#topic = runTopic(this.#taskId);
+    parts.bus.listen(this.#topic, this);
     this.#begin();
   }
 
@@ -272,7 +275,7 @@ export class Drive implements Driven, TurnHost {
     this.#over = true;
     this.#past?.close(new Error("the run is over"));
     this.#incoming?.end();
-    this.#parts.bus.leave(runTopic(this.#taskId), this);
+    this.#parts.bus.leave(this.#topic, this);
     this.#onOver(this);
   }
 

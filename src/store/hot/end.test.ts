@@ -19,12 +19,12 @@ const startedTask = (): LogEnd => {
 
 it("an append that would make one row too long is refused whole, and changes nothing", () => {
   const end = startedTask();
-  end.unwrittenChars = LIMITS.rowCharsMax - 200;
+  end.unwrittenChars = LIMITS.rowCharsMax - 1_000;
   extend(end, [toWords("a", "short")], 2);
   const before = { ...end, steps: [...end.steps] };
   for (const long of [
-    toWords("a", "\u0000".repeat(40)),
-    { type: "cancel", reason: "x".repeat(300) } as const,
+    toWords("a", "\u0000".repeat(200)),
+    { type: "cancel", reason: "x".repeat(1_000) } as const,
   ]) {
     expect(() => extend(end, [toWords("a", "s"), long], 2)).toThrow(Fault);
     expect(end).toEqual(before);

@@ -5,13 +5,12 @@ import {
   Fault,
   isTerminal,
   LIMITS,
+  type Part,
   type Seq,
   type Step,
   type Task,
   type TaskEvent,
   type TaskId,
-  textIn,
-  wordsOf,
 } from "../../model/index.ts";
 import { HotStep } from "./step.ts";
 
@@ -75,44 +74,63 @@ function extendByOne(entry: LogEnd, event: TaskEvent, at: number): void {
   entry.seq = seq;
 }
 
-/** Its time, brackets and commas. */
-const FRAME_CHARS = 32;
-
 /** A character of a text becomes six in JSON at most, as in \u0000. */
 const ESCAPED_CHARS = 6;
+/** Names, brackets, numbers and words of our own in the JSON of an event or a part, and the time of the event. */
+const FRAME_CHARS = 160;
+/** The ids in an event: each has at most `idCharsMax` characters. */
+const IDS_CHARS = 4 * ESCAPED_CHARS * LIMITS.idCharsMax;
 
-/** The longest JSON of an event without anything that callers or agents said, but for the ids of a new task. */
-const SHORT_CHARS = 128;
-const CREATED_CHARS = SHORT_CHARS + 4 * ESCAPED_CHARS * LIMITS.idCharsMax;
-
-/** At most how long the JSON of a short event is; undefined: it is no short event. */
-function shortChars(event: TaskEvent): number | undefined {
+/**
+ * At most how long the JSON of an event is that consists of ids and plain text, as most do: it has JSON in any case.
+ * undefined: there is more in it.
+ */
+function plainChars(event: TaskEvent): number | undefined {
   switch (event.type) {
     case "started":
     case "released":
     case "shown":
-      return SHORT_CHARS;
+      return FRAME_CHARS;
     case "created":
-      return event.metadata ? undefined : CREATED_CHARS;
+      return event.metadata ? undefined : FRAME_CHARS + IDS_CHARS;
     case "status":
       return event.message || event.metadata || event.auth || event.error || event.asks
         ? undefined
-        : SHORT_CHARS;
+        : FRAME_CHARS;
+    case "message": {
+      const { metadata, extensions, referenceTaskIds, parts } = event.message;
+      if (event.answers || event.key || event.trace || event.accepts || event.thread) return undefined;
+      return metadata || extensions || referenceTaskIds ? undefined : textChars(parts, IDS_CHARS);
+    }
+    case "artifact": {
+      const { artifactId, name, description, metadata, extensions, parts } = event.artifact;
+      if (event.metadata || name || description || metadata || extensions) return undefined;
+      return textChars(parts, ESCAPED_CHARS * artifactId.length);
+    }
     default:
       return undefined;
   }
 }
 
+/** `more`: what comes to the parts. */
+function textChars(parts: readonly Part[], more: number): number | undefined {
+  let chars = FRAME_CHARS + more;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as Part;
+    if (part.kind !== "text" || part.metadata || part.filename || part.mediaType) return undefined;
+    chars += FRAME_CHARS + ESCAPED_CHARS * part.text.length;
+  }
+  return chars;
+}
+
 /**
- * Makes the JSON of an event, so that one that has none fails alone and not the commit of many tasks. Text always has JSON:
- * that of short events and of streamed text is made at the commit, which is cheaper. Returns how long it is at most.
+ * Makes the JSON of an event, so that one that has none fails alone and not the commit of many tasks. Plain text always has
+ * JSON: that is made at the commit, which is cheaper. Returns how long it is at most.
  */
 function prepare(step: HotStep): number {
   const { event, taskId } = step;
-  const short = shortChars(event);
-  if (short !== undefined) return short;
-  const artifactId = wordsOf(event);
-  if (artifactId !== null) return ESCAPED_CHARS * (textIn(event).length + artifactId.length) + FRAME_CHARS;
+  const plain = plainChars(event);
+  if (plain !== undefined) return plain;
   try {
     step.json = JSON.stringify(event);
   } catch (cause) {

@@ -12,7 +12,8 @@ interface Lease {
 
 /** Who runs what, and until when without a renewal. The attempt number is the fence: it is in the log as well. */
 export interface Leases {
-  grant(taskId: TaskId, worker: string, attempt: number): void;
+  /** `at`: now, in ticks. */
+  grant(taskId: TaskId, worker: string, attempt: number, at: number): void;
   drop(taskId: TaskId): void;
   holder(taskId: TaskId): string | undefined;
   holds(taskId: TaskId, run: Run): boolean;
@@ -21,7 +22,7 @@ export interface Leases {
   /** Whether it holds its lease, and none of its appends was refused. */
   mayWrite(taskId: TaskId, run: Run): boolean;
   renew(run: Run): boolean;
-  expired(): readonly TaskId[];
+  expired(at: number): readonly TaskId[];
 }
 
 export function createLeases(parts: { ticks: () => number; leaseMs: number }): Leases {
@@ -41,8 +42,8 @@ export function createLeases(parts: { ticks: () => number; leaseMs: number }): L
       const lease = find(run.task.id, run);
       if (lease) lease.fenced = true;
     },
-    grant(taskId, worker, attempt) {
-      const until = parts.ticks() + parts.leaseMs;
+    grant(taskId, worker, attempt, at) {
+      const until = at + parts.leaseMs;
       leases.set(taskId, { worker, attempt, until, fenced: false });
       if (until < earliest) earliest = until;
     },
@@ -56,13 +57,12 @@ export function createLeases(parts: { ticks: () => number; leaseMs: number }): L
       lease.until = parts.ticks() + parts.leaseMs;
       return true;
     },
-    expired() {
-      const now = parts.ticks();
-      if (now < earliest) return [];
+    expired(at) {
+      if (at < earliest) return [];
       const over: TaskId[] = [];
       earliest = Number.POSITIVE_INFINITY;
       for (const [taskId, lease] of leases) {
-        if (lease.until <= now) over.push(taskId);
+        if (lease.until <= at) over.push(taskId);
         else if (lease.until < earliest) earliest = lease.until;
       }
       return over;

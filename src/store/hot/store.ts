@@ -188,21 +188,22 @@ export function createHotStore(parts: HotParts): Store {
     }
   }
 
-  function begin(taskId: TaskId, scope: Scope, worker: string): Run | null {
+  /** `at`: now, in ticks. */
+  function begin({ taskId, scope }: Unfinished, worker: string, at: number): Run | null {
     const entry = cache.find(scope, taskId);
     if (!entry?.task || !wantsRun(entry.task)) return null;
     const attempt = entry.task.attempt + 1;
     const { state, at: dueAt } = entry.task.status;
-    leases.grant(taskId, worker, attempt);
+    leases.grant(taskId, worker, attempt, at);
     writer.record(entry, [{ type: "started", attempt }]);
     const { scope: owner, task } = entry;
     return { scope: owner, worker, attempt, afterCrash: state === "working", dueAt, task };
   }
 
   /** One task that cannot be read must not stop the others. */
-  function tryBegin(item: Unfinished, worker: string): Run | null {
+  function tryBegin(item: Unfinished, worker: string, at: number): Run | null {
     try {
-      return begin(item.taskId, item.scope, worker);
+      return begin(item, worker, at);
     } catch (error) {
       parts.onDamaged(item.taskId, error);
       return null;
@@ -215,7 +216,8 @@ export function createHotStore(parts: HotParts): Store {
     max: number,
   ): Promise<readonly Run[]> {
     if (paused || closed) return [];
-    for (const taskId of leases.expired()) {
+    const at = parts.ticks();
+    for (const taskId of leases.expired(at)) {
       const entry = cache.peek(taskId);
       leases.drop(taskId);
       if (entry?.task && wantsRun(entry.task)) queue.again(toItem(entry.scope, entry.task));
@@ -223,7 +225,7 @@ export function createHotStore(parts: HotParts): Store {
     const runs: Run[] = [];
     let known = false;
     for (const item of queue.take(agents, max)) {
-      const run = tryBegin(item, worker);
+      const run = tryBegin(item, worker, at);
       if (run) runs.push(run);
       else queue.leave(item);
       known ||= run !== null && (cache.peek(item.taskId)?.committed ?? 0) > 0;
