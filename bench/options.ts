@@ -14,8 +14,9 @@ export interface Options {
   turns: number;
   /** Length of one such turn. */
   turnMs: number;
-  /** Warm-up of each entry, and of each server in all: V8 still compiles after four seconds of load. */
+  /** Warm-up of each entry. */
   warmMs: number;
+  /** Warm-up of each server, over all its entries: V8 still compiles after four seconds of load. */
   serverWarmMs: number;
   json: boolean;
   /** Dragoman is compared with another checkout, and each round has fresh servers. */

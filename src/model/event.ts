@@ -130,7 +130,7 @@ export interface Step {
   memo?: unknown;
   /** See `wordsIn`; undefined: nobody has looked yet. */
   words?: string | null | undefined;
-  /** The JSON of the event, from its append to its commit, unless it adds words alone: those always have JSON. */
+  /** The JSON of the event, from its append to its commit; null: it is made at the commit (see `prepare` in the store). */
   json?: string | null;
 }
 

@@ -93,7 +93,7 @@ export class Memory {
   readonly #tasks = new Roll<TaskId, Known>();
   /** Tasks that are being looked at. */
   readonly #watched = new Roll<TaskId, Watched>();
-  /** Tasks that ended in the newest commits. */
+  /** Tasks that ended in the newest commit. */
   #ended: TaskId[] = [];
   #bytes = 0;
 
