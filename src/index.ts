@@ -19,21 +19,20 @@ export type {
   SkillDefinition,
   StepScope,
   TextOptions,
-} from "./agent.ts";
-export { agent } from "./agent.ts";
+} from "./agent/definition.ts";
+export { agent } from "./agent/definition.ts";
 export { type Config, defineConfig } from "./config/config.ts";
-export { createHandler, type HostParts, type Mounted } from "./handler.ts";
+export type { Json, JsonObject } from "./lib/json.ts";
 export type {
   AgentCard,
   AgentExtension,
   AgentSkill,
   Artifact,
   Credential,
-  Json,
-  JsonObject,
   Message,
   Part,
   Usage,
 } from "./model/index.ts";
 export { textOf } from "./model/index.ts";
-export type { AgentEvent, Log, McpResult, McpTool } from "./ports.ts";
+export type { AgentEvent, Log, McpResult, McpTool } from "./ports/index.ts";
+export { createHandler, type HostParts, type Mounted } from "./server/create-handler.ts";

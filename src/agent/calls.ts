@@ -1,7 +1,9 @@
 /** What the author of an agent sees of agents and tools somewhere else. */
-import type { Content } from "../agent.ts";
-import type { Artifact, Json, JsonObject, Message, TaskState } from "../model/index.ts";
-import type { McpResult, McpTool } from "../ports.ts";
+
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { Artifact, Message, TaskState } from "../model/index.ts";
+import type { McpResult, McpTool } from "../ports/index.ts";
+import type { Content } from "./definition.ts";
 
 /** Calls an agent somewhere else; see `Ctx.call`. */
 export interface Call {

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Grant, isCallerName } from "../model/index.ts";
-import type { Catalog, Guard, Principal } from "../ports.ts";
+import type { Catalog, Guard, Principal } from "../ports/index.ts";
 import { toScope } from "./scope.ts";
 import { noTenant } from "./tenant.ts";
 

@@ -1,5 +1,5 @@
 import { Fault } from "../model/index.ts";
-import type { Headers, Proof } from "../ports.ts";
+import type { Headers, Proof } from "../ports/index.ts";
 
 const SCHEME = "bearer ";
 

@@ -6,17 +6,17 @@ import {
   type JwtIssuer,
   USUAL_GRANTS,
 } from "../model/index.ts";
-import type { Catalog, Fetch, Guard, Own, Proof, TokenBook } from "../ports.ts";
-import { onlyAdmin } from "./admin.ts";
+import type { Catalog, Fetch, Guard, Own, Proof, TokenBook } from "../ports/index.ts";
+import { onlyAdmin } from "./admin-only.ts";
 import { createAnonymousGuard } from "./anonymous.ts";
-import { createApiKeyProof } from "./api-key.ts";
-import { createGuard } from "./guard.ts";
-import { createJwtProof } from "./jwt.ts";
-import { createMtlsProof } from "./mtls.ts";
+import { createApiKeyProof } from "./api-key-auth.ts";
+import { createGuard } from "./authenticator.ts";
+import { createJwtProof } from "./jwt-auth.ts";
+import { createMtlsProof } from "./mtls-auth.ts";
+import { createTokenProof } from "./token-auth.ts";
 import { createTokenRoutes } from "./token-routes.ts";
-import { createTokenProof } from "./tokens.ts";
 
-export { onlyAdmin } from "./admin.ts";
+export { onlyAdmin } from "./admin-only.ts";
 
 export interface AccessSettings {
   readonly auth: readonly AuthMode[];

@@ -1,3 +1,4 @@
+import { isObject, type Json } from "../lib/json.ts";
 import {
   type Badge,
   type ClaimName,
@@ -5,8 +6,6 @@ import {
   GRANTS,
   type Grant,
   isCallerName,
-  isObject,
-  type Json,
 } from "../model/index.ts";
 import { notGood } from "./bearer.ts";
 

@@ -1,6 +1,7 @@
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
-import { Fault, isObject, type Json, type JsonObject, LIMITS } from "../model/index.ts";
-import type { Fetch } from "../ports.ts";
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
+import { Fault, LIMITS } from "../model/index.ts";
+import type { Fetch } from "../ports/index.ts";
 
 export interface IssuerKeysParts {
   readonly issuer: string;

@@ -1,5 +1,5 @@
 import type { AgentName, Badge } from "../model/index.ts";
-import type { Principal } from "../ports.ts";
+import type { Principal } from "../ports/index.ts";
 
 /** `isGood`: whether the credentials still are. */
 export const toPrincipal = (badge: Badge, isGood: Principal["isGood"]): Principal => ({

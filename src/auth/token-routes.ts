@@ -1,17 +1,15 @@
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import {
   DEFAULT_TENANT,
   Fault,
   GRANTS,
   type Grant,
   isCallerName,
-  isObject,
-  type Json,
-  type JsonObject,
   LIMITS,
   USUAL_GRANTS,
 } from "../model/index.ts";
-import type { AccessToken, Own, OwnReply } from "../ports.ts";
-import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue.ts";
+import type { AccessToken, Own, OwnReply } from "../ports/index.ts";
+import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue-token.ts";
 
 /** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
 export function createTokenRoutes(parts: IssueParts): readonly Own[] {

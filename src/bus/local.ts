@@ -1,5 +1,6 @@
-import { Roll, type Sleeper } from "../model/index.ts";
-import type { Bus } from "../ports.ts";
+import { ChurnMap } from "../lib/churn-map.ts";
+import type { Wakeable } from "../lib/latch.ts";
+import type { Bus } from "../ports/index.ts";
 
 export interface LocalBus extends Bus {
   /** Rings for everybody who listens. */
@@ -9,7 +10,7 @@ export interface LocalBus extends Bus {
 /** A bus inside one process. It cannot lose a ring. */
 export function createLocalBus(): LocalBus {
   /** Most topics have one listener: it stands here by itself. */
-  const topics = new Roll<string, Sleeper | Set<Sleeper>>();
+  const topics = new ChurnMap<string, Wakeable | Set<Wakeable>>();
 
   function ring(topic: string): void {
     const there = topics.get(topic);

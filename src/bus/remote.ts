@@ -1,5 +1,5 @@
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
-import type { Bus, Log } from "../ports.ts";
+import type { Bus, Log } from "../ports/index.ts";
 import { createLocalBus } from "./local.ts";
 
 /** A bus between nodes: what is rung here is heard here at once, and elsewhere a moment later. */

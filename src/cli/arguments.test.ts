@@ -1,17 +1,17 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { flagName, OPTION_NAMES, OPTIONS } from "../config/options.ts";
-import * as callFile from "./call.ts";
-import * as cancelFile from "./cancel.ts";
-import * as cardFile from "./card.ts";
-import * as devFile from "./dev.ts";
-import { toHostWish } from "./host.ts";
-import { createMemoryTerminal } from "./memory-terminal.ts";
+import * as callFile from "./commands/call.ts";
+import * as cancelFile from "./commands/cancel.ts";
+import * as cardFile from "./commands/card.ts";
+import * as devFile from "./commands/dev.ts";
+import * as serveFile from "./commands/serve.ts";
+import * as tailFile from "./commands/tail.ts";
+import * as tasksFile from "./commands/tasks.ts";
 import { run } from "./program.ts";
-import * as serveFile from "./serve.ts";
-import { serveOptions } from "./serve-options.ts";
-import * as tailFile from "./tail.ts";
-import * as tasksFile from "./tasks.ts";
+import { serveOptions } from "./serve/options.ts";
+import { toHostWish } from "./serve/serve-agents.ts";
+import { createMemoryTerminal } from "./terminal/memory-terminal.ts";
 
 const COMMANDS = {
   serve: serveFile,

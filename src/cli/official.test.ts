@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { appV1, appV03, type Official, startOfficial } from "../../test/support/official.ts";
-import * as callFile from "./call.ts";
-import * as cancelFile from "./cancel.ts";
-import * as cardFile from "./card.ts";
-import { createMemoryTerminal, type MemoryTerminal } from "./memory-terminal.ts";
+import * as callFile from "./commands/call.ts";
+import * as cancelFile from "./commands/cancel.ts";
+import * as cardFile from "./commands/card.ts";
+import * as tailFile from "./commands/tail.ts";
+import * as tasksFile from "./commands/tasks.ts";
 import { run } from "./program.ts";
-import * as tailFile from "./tail.ts";
-import * as tasksFile from "./tasks.ts";
+import { createMemoryTerminal, type MemoryTerminal } from "./terminal/memory-terminal.ts";
 
 const COMMANDS = [callFile, tailFile, tasksFile, cancelFile, cardFile];
 

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
-import { type CommandFile, EXIT, type Session } from "./session.ts";
-import { paint, type Terminal } from "./terminal.ts";
-import { told } from "./trouble.ts";
+import { type CommandFile, EXIT, type Session } from "./command.ts";
+import { told } from "./terminal/errors.ts";
+import { paint, type Terminal } from "./terminal/terminal.ts";
 
 const ABOUT = `
 First steps:

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { Json, JsonObject } from "../model/index.ts";
-import * as callFile from "./call.ts";
-import * as cardFile from "./card.ts";
-import { createMemoryTerminal } from "./memory-terminal.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import * as callFile from "./commands/call.ts";
+import * as cardFile from "./commands/card.ts";
+import * as tailFile from "./commands/tail.ts";
 import { run } from "./program.ts";
-import * as tailFile from "./tail.ts";
+import { createMemoryTerminal } from "./terminal/memory-terminal.ts";
 
 /** One call as the server saw it. */
 interface Call {

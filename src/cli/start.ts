@@ -1,7 +1,7 @@
-import { readVersion } from "../package.ts";
-import { createTerminal } from "./process-terminal.ts";
+import { readVersion } from "../server/package-files.ts";
+import type { CommandFile } from "./command.ts";
 import { run } from "./program.ts";
-import type { CommandFile } from "./session.ts";
+import { createTerminal } from "./terminal/process-terminal.ts";
 
 /** Runs the program in this process and ends the process. */
 export async function start(commands: readonly CommandFile[]): Promise<void> {

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from "../model/index.ts";
-import { type DialectName, TONGUES, type Tongue, type TransportName } from "./dialects.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { Target } from "./address.ts";
+import { excerpt, Trouble } from "./errors.ts";
 import { type Access, httpTrouble, readText, request } from "./http.ts";
+import { type DialectName, TONGUES, type Tongue, type TransportName } from "./protocols.ts";
 import { asList, asObject, asText, has } from "./read.ts";
-import type { Target } from "./target.ts";
-import { excerpt, Trouble } from "./trouble.ts";
 
 export interface FoundCard {
   readonly url: string;

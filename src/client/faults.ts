@@ -1,4 +1,4 @@
-import type { RefusalKind } from "./trouble.ts";
+import type { RefusalKind } from "./errors.ts";
 
 /** The error numbers that this client acts on; the same in all dialects that have them. */
 const NUMBERS: Readonly<Record<number, RefusalKind>> = {

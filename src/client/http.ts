@@ -1,7 +1,7 @@
-import type { Json } from "../model/index.ts";
-import type { Fetch } from "../ports.ts";
+import type { Json } from "../lib/json.ts";
+import type { Fetch } from "../ports/index.ts";
+import { codeOf, excerpt, Lost, messageOf, Refusal, type Symptom, Trouble } from "./errors.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
-import { codeOf, excerpt, Lost, messageOf, Refusal, type Symptom, Trouble } from "./trouble.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

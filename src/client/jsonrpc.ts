@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from "../model/index.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import { excerpt, Refusal, type RefusalKind, Trouble } from "./errors.ts";
 import { bodyOf, httpTrouble, isStream, type Link, parse, readText, request } from "./http.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 import { asList, asObject, asText } from "./read.ts";
 import { readSse } from "./sse.ts";
 import type { Asked, Piece, Transport } from "./transport.ts";
-import { excerpt, Refusal, type RefusalKind, Trouble } from "./trouble.ts";
 
 export interface JsonRpcParts extends Link {
   kindOfNumber(code: number): RefusalKind;

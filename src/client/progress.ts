@@ -1,4 +1,4 @@
-import type { Received, RemoteState } from "./view.ts";
+import type { Received, RemoteState } from "./types.ts";
 
 /** How far a reader has come: what is needed to go on after a lost connection, and to say how it ended. */
 export interface Progress {

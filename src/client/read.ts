@@ -1,6 +1,7 @@
-import type { Artifact, ContextId, Json, JsonObject, Message, Part, TaskId } from "../model/index.ts";
-import { defined } from "../model/index.ts";
-import type { Draft, RemoteState, RemoteTask } from "./view.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import { defined } from "../lib/json.ts";
+import type { Artifact, ContextId, Message, Part, TaskId } from "../model/index.ts";
+import type { Draft, RemoteState, RemoteTask } from "./types.ts";
 
 /** Tiny readers of what another server sent. They take what they understand: a client is no judge of conformance. */
 export const asObject = (value: Json | undefined): JsonObject =>

@@ -1,4 +1,6 @@
-import { type Json, type JsonObject, trimEnd } from "../model/index.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import { trimEnd } from "../lib/trim-end.ts";
+import { excerpt, Refusal, type RefusalKind } from "./errors.ts";
 import { kindOfStatus } from "./faults.ts";
 import { bodyOf, httpTrouble, isStream, type Link, parse, type Request, readText, request } from "./http.ts";
 import { violationsOf } from "./jsonrpc.ts";
@@ -6,7 +8,6 @@ import { CLIENT_LIMITS } from "./limits.ts";
 import { asList, asObject, asText } from "./read.ts";
 import { readSse } from "./sse.ts";
 import type { Asked, Piece, Transport } from "./transport.ts";
-import { excerpt, Refusal, type RefusalKind } from "./trouble.ts";
 
 export interface RestParts extends Link {
   /** What stands between the address and every path: `/v1` in v0.3. */

@@ -1,4 +1,4 @@
-import { Trouble } from "./trouble.ts";
+import { Trouble } from "./errors.ts";
 
 export interface SseEvent {
   /** The last id that the stream has named, here or earlier. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/index.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 
 /** One call in the words of a dialect. */
 export interface Asked {

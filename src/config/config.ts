@@ -1,10 +1,10 @@
 /** One typed value from defaults, config file, environment and command line, each over the one before. */
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { hint, nearest } from "../model/index.ts";
-import type { AccessConfig } from "./access-options.ts";
-import { importFile } from "./import.ts";
-import { readLanggraphFile } from "./langgraph-json.ts";
+import { hint, nearest } from "../lib/did-you-mean.ts";
+import { importFile } from "../loader/import-file.ts";
+import { readLanggraphFile } from "../loader/langgraph-json.ts";
+import type { AccessConfig } from "./auth-options.ts";
 import {
   envName,
   flagName,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const SCRIPT = `
-import { loadAgents } from "./node_modules/dragoman/dist/config/load.js";
+import { loadAgents } from "./node_modules/dragoman/dist/loader/load-agents.js";
 const { agents } = await loadAgents([], { cwd: process.cwd(), generation: 1 });
 process.stdout.write(agents.map(one => one.definition.name).join(" "));
 `;

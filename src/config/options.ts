@@ -1,12 +1,12 @@
 /** Every option of the server: what it is for, what it may be, and what it is if nobody says. */
 import { z } from "zod";
-import { isAgentName, NAME_RULE } from "../agent.ts";
+import { isAgentName, NAME_RULE } from "../agent/definition.ts";
+import type { AgentSource } from "../loader/load-agents.ts";
 import { LIMITS } from "../model/index.ts";
-import { ACCESS_OPTIONS, type AccessOptions } from "./access-options.ts";
+import { ACCESS_OPTIONS, type AccessOptions } from "./auth-options.ts";
 import { CLUSTER_OPTIONS, type ClusterOptions } from "./cluster-options.ts";
 import { KEY_OPTIONS, type KeyOptions } from "./key-options.ts";
 import { LIMIT_OPTIONS, type LimitOptions } from "./limit-options.ts";
-import type { AgentSource } from "./load.ts";
 import { OAUTH_OPTIONS, type OAuthOptions } from "./oauth-options.ts";
 import {
   asList,
@@ -22,7 +22,7 @@ import {
   profile,
   whole,
 } from "./option.ts";
-import { PEER_OPTIONS, type PeerOptions } from "./peer-options.ts";
+import { PEER_OPTIONS, type PeerOptions } from "./outbound-options.ts";
 import { PUSH_OPTIONS, type PushOptions } from "./push-options.ts";
 import { TELEMETRY_OPTIONS, type TelemetryOptions } from "./telemetry-options.ts";
 

@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import type { Log, Signer, Vault } from "../ports.ts";
-import { runKeysCommand } from "./command.ts";
-import { openKeyFile, readKeyFile, stampOf } from "./file.ts";
-import { createRing, type KeyRing } from "./ring.ts";
+import type { Log, Signer, Vault } from "../ports/index.ts";
+import { createVault } from "./encryption.ts";
+import { runKeysCommand } from "./key-command.ts";
+import { openKeyFile, readKeyFile, stampOf } from "./key-file.ts";
+import { KeyRefusal, readRing } from "./key-file-format.ts";
+import { createRing, type KeyRing } from "./key-ring.ts";
 import { createSigner } from "./signer.ts";
-import { KeyRefusal, readRing } from "./text.ts";
-import { createVault } from "./vault.ts";
 
-export { readKeyFile, writeKeyFile } from "./file.ts";
+export { createVault } from "./encryption.ts";
 export { createKeySet } from "./jwks.ts";
-export { KEY_KINDS, rotated, viewOf, without } from "./ring.ts";
-export { KeyRefusal } from "./text.ts";
-export { createVault } from "./vault.ts";
+export { readKeyFile, writeKeyFile } from "./key-file.ts";
+export { KeyRefusal } from "./key-file-format.ts";
+export { KEY_KINDS, rotated, viewOf, without } from "./key-ring.ts";
 
 /** Where the keys are: the first of these that is said. */
 export interface KeyPlace {

@@ -1,4 +1,4 @@
-import type { Own, Signer } from "../ports.ts";
+import type { Own, Signer } from "../ports/index.ts";
 
 /** The public halves of the keys, where those who check our signatures look for them (RFC 7517 §5). */
 export const createKeySet = (signer: Signer, path: string): Own => ({

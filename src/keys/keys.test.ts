@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Log } from "../ports.ts";
+import type { Log } from "../ports/index.ts";
 import { createKeys, type KeyParts, KeyRefusal, rotated, viewOf, without, writeKeyFile } from "./index.ts";
-import { createRing, type KeyRing } from "./ring.ts";
+import { createRing, type KeyRing } from "./key-ring.ts";
 
 let folder: string;
 let logged: string[];

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from "node:crypto";
-import type { JsonObject } from "../model/index.ts";
-import type { Signer } from "../ports.ts";
-import type { KeyRing, SigningKey } from "./ring.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { Signer } from "../ports/index.ts";
+import type { KeyRing, SigningKey } from "./key-ring.ts";
 
 /** ES256 with the newest key; the public halves of all keys of the ring are shown. */
 export function createSigner(ring: () => KeyRing): Signer {

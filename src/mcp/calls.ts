@@ -1,21 +1,10 @@
 /** Calls of tools to operations of ours: what holds for every caller holds here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { each } from "../lib/batch-source.ts";
+import { defined, type Json, type JsonObject } from "../lib/json.ts";
 import {
-  bad,
-  checkJson,
-  isObject,
-  member,
-  needId,
-  readContextId,
-  readTaskId,
-  readText,
-} from "../dialect/read.ts";
-import {
-  defined,
   Fault,
   isSettled,
-  type Json,
-  type JsonObject,
   LIMITS,
   type Part,
   type Step,
@@ -24,8 +13,6 @@ import {
   textOf,
   toFault,
 } from "../model/index.ts";
-import { isSteps } from "../ports/operation.ts";
-import { each } from "../ports/source.ts";
 import type {
   Agent,
   Answer,
@@ -40,7 +27,18 @@ import type {
   Send,
   Steps,
   Watch,
-} from "../ports.ts";
+} from "../ports/index.ts";
+import { isSteps } from "../ports/operation.ts";
+import {
+  bad,
+  checkJson,
+  isObject,
+  member,
+  needId,
+  readContextId,
+  readTaskId,
+  readText,
+} from "../protocol/shared/read.ts";
 import { agentOf, CANCEL_TASK, GET_TASK, toTools } from "./offer.ts";
 import { toError, toReply, toResult } from "./result.ts";
 

@@ -1,7 +1,8 @@
 /** Agents as tools. */
 import type { Tool } from "@modelcontextprotocol/server";
-import type { AgentName, JsonObject } from "../model/index.ts";
-import type { Agent } from "../ports.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { AgentName } from "../model/index.ts";
+import type { Agent } from "../ports/index.ts";
 
 export const GET_TASK = "get_task";
 export const CANCEL_TASK = "cancel_task";

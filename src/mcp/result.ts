@@ -1,13 +1,7 @@
 /** What became of a task, as the result of a tool. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import {
-  isTerminal,
-  type JsonObject,
-  type Message,
-  mediaTypeOf,
-  type Part,
-  type Task,
-} from "../model/index.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { isTerminal, type Message, mediaTypeOf, type Part, type Task } from "../model/index.ts";
 import { GET_TASK } from "./offer.ts";
 
 /** `tool`: the one that answers go to; undefined: it is not known. */

@@ -1,7 +1,7 @@
 /** `/mcp`: the agents as tools for clients of the Model Context Protocol, over Streamable HTTP. */
 import type { McpRequestContext, Server, ServerContext } from "@modelcontextprotocol/server";
-import { loadPeer } from "../peer.ts";
-import type { Log, Own, OwnCall, OwnReply } from "../ports.ts";
+import { loadPeer } from "../lib/optional-package.ts";
+import type { Log, Own, OwnCall, OwnReply } from "../ports/index.ts";
 import { type CallsParts, createCalls, toInput, type Visit } from "./calls.ts";
 
 export interface McpRouteParts extends CallsParts {

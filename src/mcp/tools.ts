@@ -1,8 +1,9 @@
 /** Tools of MCP servers that the config names, for agents. */
 import type { Client } from "@modelcontextprotocol/client";
-import { isObject, type Json, type JsonObject, LIMITS } from "../model/index.ts";
-import { loadPeer } from "../peer.ts";
-import type { Fetch, Log, McpResult, McpServer, McpServers, McpTool } from "../ports.ts";
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
+import { loadPeer } from "../lib/optional-package.ts";
+import { LIMITS } from "../model/index.ts";
+import type { Fetch, Log, McpResult, McpServer, McpServers, McpTool } from "../ports/index.ts";
 
 /** A program that is started and spoken to over its standard streams, or an address. */
 export type McpTarget =

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** An agent's card in neutral form; where it can be reached is added by the dialect that writes it. */
 export interface AgentCard {

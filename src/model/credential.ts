@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 
 /** What an agent asks its caller for. */
 export interface AuthAsk {

@@ -1,7 +1,7 @@
+import type { Json, JsonObject } from "../lib/json.ts";
 import type { AuthAsk } from "./credential.ts";
 import type { ErrorRecord } from "./error-record.ts";
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
-import type { Json, JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
 import type { Task, TaskState, Usage } from "./task.ts";
 

@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from "../lib/json.ts";
 import type { ContextId, TaskId } from "./ids.ts";
-import type { Json, JsonObject } from "./json.ts";
 
 interface PartExtras {
   readonly filename?: string;

@@ -1,4 +1,4 @@
-import type { Json } from "./json.ts";
+import type { Json } from "../lib/json.ts";
 import type { Task, View } from "./task.ts";
 
 /** Around a value: quotes, a comma, a name. */

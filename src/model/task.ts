@@ -1,7 +1,7 @@
+import type { JsonObject } from "../lib/json.ts";
 import type { AuthAsk } from "./credential.ts";
 import type { Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
-import type { JsonObject } from "./json.ts";
 import type { Artifact, Message } from "./message.ts";
 
 export type TaskState =

@@ -1,8 +1,8 @@
-import type { Outbound } from "../ports.ts";
-import { createGuarded } from "./guarded.ts";
-import { through } from "./through.ts";
+import type { Outbound } from "../ports/index.ts";
+import { createGuarded } from "./guarded-fetch.ts";
+import { through } from "./proxy-request.ts";
 
-export { createGuarded } from "./guarded.ts";
+export { createGuarded } from "./guarded-fetch.ts";
 
 export interface OutboundParts {
   /** Hosts, addresses and networks inside that callers may point to all the same. */

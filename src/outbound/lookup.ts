@@ -1,7 +1,7 @@
 import { lookup as ask, type LookupAddress } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { type Addresses, isLoopback, toName } from "./addresses.ts";
+import { type Addresses, isLoopback, toName } from "./address-rules.ts";
 
 /** The addresses of a host; rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -1,5 +1,5 @@
 import type { Grant } from "../model/index.ts";
-import type { Headers } from "../ports.ts";
+import type { Headers } from "./index.ts";
 
 export type { Grant } from "../model/index.ts";
 

@@ -1,4 +1,5 @@
-import type { AgentName, AuthAsk, Credential, JsonObject, Scope, TaskId } from "../model/index.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { AgentName, AuthAsk, Credential, Scope, TaskId } from "../model/index.ts";
 
 /** What callers gave to agents, so that these can act for them elsewhere. */
 export interface Credentials {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../model/index.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** Keeps secrets unreadable where they are stored. */
 export interface Vault {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/index.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 
 /** A server of tools, as the Model Context Protocol has it. */
 export interface McpServer {

@@ -1,9 +1,11 @@
 /** What is asked and what is answered, in neutral words. */
+
+import type { Source } from "../lib/batch-source.ts";
+import type { JsonObject } from "../lib/json.ts";
 import type {
   AgentName,
   ContextId,
   Grant,
-  JsonObject,
   ListFilter,
   Message,
   NewPush,
@@ -19,8 +21,7 @@ import type {
   Via,
   View,
 } from "../model/index.ts";
-import type { Agent } from "../ports.ts";
-import type { Source } from "./source.ts";
+import type { Agent } from "./index.ts";
 
 /** `choice`, where no agent is named: "only" the one there is, if it is the only one; "any": the task's own. */
 export type Operation = {

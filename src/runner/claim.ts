@@ -1,6 +1,8 @@
-import { Bell, Roll, type Scope, type TaskId } from "../model/index.ts";
-import { type Agent, type Catalog, DUE, type Run } from "../ports.ts";
-import { Drive, type Driven, type DriveParts } from "./drive.ts";
+import { ChurnMap } from "../lib/churn-map.ts";
+import { Latch } from "../lib/latch.ts";
+import type { Scope, TaskId } from "../model/index.ts";
+import { type Agent, type Catalog, DUE, type Run } from "../ports/index.ts";
+import { Drive, type Driven, type DriveParts } from "./run.ts";
 
 export interface RunnerParts extends DriveParts {
   readonly catalog: Catalog;
@@ -27,9 +29,9 @@ const CLAIM_MAX = 64;
 /** Takes due tasks and drives them, as many at once as there is room for. */
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
-  const bell = new Bell();
+  const bell = new Latch();
   bus.listen(DUE, bell);
-  const running = new Roll<TaskId, Driven>();
+  const running = new ChurnMap<TaskId, Driven>();
   let stopped = false;
   /** When the last free run was taken; undefined: there are others. */
   let fullAt: number | undefined;

@@ -8,7 +8,6 @@ import {
   type Trace,
   taskSize,
 } from "../model/index.ts";
-import { withFacts } from "../ports/log.ts";
 import type {
   AuthWays,
   AuthWish,
@@ -22,7 +21,8 @@ import type {
   Run,
   Store,
   Turn,
-} from "../ports.ts";
+} from "../ports/index.ts";
+import { withFacts } from "../ports/log.ts";
 
 /** Earlier tasks of a context that an agent can look back on. */
 const HISTORY_TASKS_MAX = 100;

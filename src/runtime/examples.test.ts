@@ -7,7 +7,7 @@ import research from "../../examples/research.ts";
 import slow from "../../examples/slow.ts";
 import { Conversation } from "../../test/support/turn.ts";
 import { type Note, textOf } from "../model/index.ts";
-import { toAgent } from "./function.ts";
+import { toAgent } from "./function/index.ts";
 
 const text = (words: string) => ({ kind: "text", text: words });
 const question = (conversation: Conversation) => textOf(conversation.task.status.message?.parts ?? []);

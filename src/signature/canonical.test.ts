@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json } from "../model/index.ts";
+import type { Json } from "../lib/json.ts";
 import { canonical } from "./canonical.ts";
 
 test("the example of RFC 8785 §3.2.2", () => {

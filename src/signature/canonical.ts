@@ -1,4 +1,4 @@
-import type { Json } from "../model/index.ts";
+import type { Json } from "../lib/json.ts";
 
 /**
  * RFC 8785: one text for one value. Members by the UTF-16 units of their names, numbers and strings as ECMAScript writes

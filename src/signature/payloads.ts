@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from "../model/index.ts";
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { canonical } from "./canonical.ts";
-import { asDefined, withoutEmpty } from "./presence.ts";
+import { asDefined, withoutEmpty } from "./card-fields.ts";
 
 /** What a signature of a card is over. */
 export interface Payload {

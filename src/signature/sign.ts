@@ -1,5 +1,5 @@
-import type { JsonObject } from "../model/index.ts";
-import type { Dialect, Signer } from "../ports.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { Dialect, Signer } from "../ports/index.ts";
 import { payloadsOf } from "./payloads.ts";
 
 export interface SigningParts {

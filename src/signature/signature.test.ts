@@ -1,8 +1,8 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../model/index.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { asDefined } from "./card-fields.ts";
 import { payloadsOf, readingsOf } from "./payloads.ts";
-import { asDefined } from "./presence.ts";
 import { type FindKey, verifyCard } from "./verify.ts";
 
 const V1: JsonObject = {

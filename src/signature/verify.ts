@@ -1,5 +1,5 @@
 import { flattenedVerify, importJWK, type JWK } from "jose";
-import { isObject, type Json, type JsonObject } from "../model/index.ts";
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type Coverage, type Payload, readingsOf } from "./payloads.ts";
 
 /** What a signature says of itself. */

@@ -1,13 +1,13 @@
 /** What the server tells about itself, told by whoever stands around its ports. */
-import type { Agent, CommitWatch, Fetch, Log, Outbound, Own, Store, Watch } from "../ports.ts";
+import type { Agent, CommitWatch, Fetch, Log, Outbound, Own, Store, Watch } from "../ports/index.ts";
 import { isVerbose, type LevelSwitch } from "./level.ts";
 import { loggedCalls } from "./logged-call.ts";
 import { type MeterParts, meteredCalls } from "./metered-call.ts";
 import { meteredCommits, meteredFetch, meteredStore } from "./metered-ports.ts";
 import { createMeters } from "./metrics.ts";
 import type { OtelParts } from "./otel.ts";
+import { isSdkThere } from "./otel-registered.ts";
 import { metricsRoute, type Sources } from "./scrape.ts";
-import { isSdkThere } from "./sdk.ts";
 import type { Traced } from "./traced.ts";
 import { watchedBy } from "./watch.ts";
 

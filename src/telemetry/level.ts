@@ -1,5 +1,5 @@
 import { Fault } from "../model/index.ts";
-import type { Own, OwnReply } from "../ports.ts";
+import type { Own, OwnReply } from "../ports/index.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 /** How much is logged, while the server runs. */

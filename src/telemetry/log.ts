@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { pino } from "pino";
-import type { Log } from "../ports.ts";
+import type { Log } from "../ports/index.ts";
 import type { LevelSwitch } from "./level.ts";
 import { redact, scrub } from "./redact.ts";
 

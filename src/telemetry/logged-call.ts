@@ -1,5 +1,5 @@
 import type { Fault, Scope, Step, TaskId } from "../model/index.ts";
-import type { Answer, CallWatch, Log, Operation, Watch, WatchedCall } from "../ports.ts";
+import type { Answer, CallWatch, Log, Operation, Watch, WatchedCall } from "../ports/index.ts";
 import { redact, scrub, shorten } from "./redact.ts";
 
 export interface CallLogParts {

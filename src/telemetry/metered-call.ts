@@ -1,5 +1,5 @@
 import type { Fault, Step } from "../model/index.ts";
-import type { CallWatch, Operation, Watch, WatchedCall } from "../ports.ts";
+import type { CallWatch, Operation, Watch, WatchedCall } from "../ports/index.ts";
 import type { Meters } from "./metrics.ts";
 
 export interface MeterParts {

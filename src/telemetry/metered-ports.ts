@@ -1,6 +1,6 @@
 /** What the ports tell about themselves, counted from outside. */
 import type { TaskEvent } from "../model/index.ts";
-import type { CommitWatch, Fetch, Run, Store } from "../ports.ts";
+import type { CommitWatch, Fetch, Run, Store } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
 

@@ -1,4 +1,4 @@
-import type { Deliveries, Delivery } from "../ports.ts";
+import type { Deliveries, Delivery } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 
 /** Deliveries that fail, of which the oldest is told; beyond it the newest are not told. */

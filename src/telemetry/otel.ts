@@ -1,7 +1,7 @@
 /** An OpenTelemetry SDK as the environment asks for it. Its packages are only needed, and only loaded, for that. */
 import type { ContextManager, TracerProvider } from "@opentelemetry/api";
 import type { IdGenerator, Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
-import type { Log } from "../ports.ts";
+import type { Log } from "../ports/index.ts";
 
 /** As config/ has read it. */
 export interface OtelParts {

@@ -1,4 +1,4 @@
-import type { Own, Store } from "../ports.ts";
+import type { Own, Store } from "../ports/index.ts";
 import { createExposition, type Exposition } from "./exposition.ts";
 import type { Meters } from "./metrics.ts";
 

@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Fault, Scope, Step, Trace } from "../model/index.ts";
-import type { Answer, CallWatch, Operation, Watch, WatchedCall } from "../ports.ts";
+import type { Answer, CallWatch, Operation, Watch, WatchedCall } from "../ports/index.ts";
 import { ATTRIBUTES, aboutContext, aboutTask, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 

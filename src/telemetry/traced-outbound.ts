@@ -1,6 +1,6 @@
 import { type Attributes, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Trace } from "../model/index.ts";
-import type { Fetch } from "../ports.ts";
+import type { Fetch } from "../ports/index.ts";
 import { ATTRIBUTES, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 

@@ -1,6 +1,6 @@
 import { type Attributes, context, type Link, type Span, SpanStatusCode } from "@opentelemetry/api";
 import { sumUsage, textOf, type Usage } from "../model/index.ts";
-import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports.ts";
+import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports/index.ts";
 import { scrub } from "./redact.ts";
 import { ATTRIBUTES, aboutTask, toParent, toSpanContext, toTrace } from "./spans.ts";
 import { contextOf, TracedTurn } from "./traced-turn.ts";

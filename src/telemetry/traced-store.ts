@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { TaskEvent, Trace } from "../model/index.ts";
-import type { Expected, Store } from "../ports.ts";
+import type { Expected, Store } from "../ports/index.ts";
 import { ATTRIBUTES, aboutContext, toParent } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 

@@ -1,5 +1,6 @@
 import { type Attributes, type Context, type Span, SpanStatusCode, trace as spans } from "@opentelemetry/api";
-import type { Credential, JsonObject, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { Credential, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
 import type {
   AuthWays,
   AuthWish,
@@ -10,7 +11,7 @@ import type {
   Outbound,
   OwnShelf,
   Turn,
-} from "../ports.ts";
+} from "../ports/index.ts";
 import { ATTRIBUTES } from "./spans.ts";
 import { joined } from "./traced-outbound.ts";
 import type { Tracing } from "./tracing.ts";

@@ -1,5 +1,5 @@
 /** Spans around the ports. */
-import type { Agent, Fetch, Store, Watch } from "../ports.ts";
+import type { Agent, Fetch, Store, Watch } from "../ports/index.ts";
 import { tracedCalls } from "./traced-call.ts";
 import { tracedFetch } from "./traced-outbound.ts";
 import { tracedAgent } from "./traced-run.ts";

@@ -10,9 +10,9 @@ import {
   type TracerProvider,
 } from "@opentelemetry/api";
 import type { Trace } from "../model/index.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../ports/index.ts";
 import { loadProvider, type OtelParts, type Provider } from "./otel.ts";
-import { isSdkThere } from "./sdk.ts";
+import { isSdkThere } from "./otel-registered.ts";
 import { toSpanContext } from "./spans.ts";
 
 export interface Tracing {

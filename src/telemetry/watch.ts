@@ -1,5 +1,5 @@
 import type { Fault, Scope, Step } from "../model/index.ts";
-import type { Answer, CallWatch, Operation, Watch } from "../ports.ts";
+import type { Answer, CallWatch, Operation, Watch } from "../ports/index.ts";
 
 /** Several that watch, as one; undefined: nobody does. */
 export function watchedBy(watches: readonly Watch[]): Watch | undefined {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
-import { agent } from "../../src/agent.ts";
-import { type Running, startServer } from "../../src/main.ts";
-import type { AgentEvent, AgentRuntime, Turn } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import { agent } from "../../src/agent/definition.ts";
+import type { AgentEvent, AgentRuntime, Turn } from "../../src/ports/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { type Running, startServer } from "../../src/server/create-server.ts";
 import { createTestLog, SETTINGS } from "../support/server.ts";
 
 /** Ways in which a runtime that somebody else wrote may break its promise, by what the caller says. */

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/agent.ts";
-import { DIALECT_NAMES, type DialectName, TONGUES, type TransportName } from "../../src/client/dialects.ts";
-import { follow } from "../../src/client/follow.ts";
-import { type Heard, hear } from "../../src/client/hear.ts";
-import { toTarget } from "../../src/client/target.ts";
-import type { Draft } from "../../src/client/view.ts";
+import { toTarget } from "../../src/client/address.ts";
+import { type Heard, hear } from "../../src/client/dedupe.ts";
+import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/open.ts";
+import { DIALECT_NAMES, type DialectName, TONGUES, type TransportName } from "../../src/client/protocols.ts";
+import { follow } from "../../src/client/resume.ts";
+import type { Draft } from "../../src/client/types.ts";
 import { textOf } from "../../src/model/index.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { serve, type TestServer } from "../support/server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition, AgentTask } from "../../src/agent.ts";
+import type { AgentDefinition, AgentTask } from "../../src/agent/definition.ts";
 import { openStream } from "../support/client.ts";
 import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { FaultCode } from "../../src/model/index.ts";
 import { type Asked, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { rpc, until } from "../support/client.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1, V03 } from "../support/tongue.ts";

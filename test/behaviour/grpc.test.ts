@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { decodeErrorInfo, decodeStatus, GRPC_STATUS_DETAILS_BIN } from "@a2a-js/sdk/errors/grpc";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient, refusedBy } from "../support/grpc.ts";
 import { createPuppet, echo, mirror } from "../support/puppet.ts";

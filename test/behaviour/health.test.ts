@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startMounted } from "../../src/main.ts";
 import type { AgentName } from "../../src/model/index.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { startMounted } from "../../src/server/create-server.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { rpc, said } from "../support/client.ts";
 import { onNode } from "../support/hosts.ts";

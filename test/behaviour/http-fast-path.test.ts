@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { ServerSettings } from "../../src/main.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { openStream, rpc, said } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { echo } from "../support/puppet.ts";

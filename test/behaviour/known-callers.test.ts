@@ -1,10 +1,10 @@
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { PROTOBUF as V1_PROTOBUF } from "../../src/dialect/v1/protobuf.ts";
-import { PROTOBUF as V03_PROTOBUF } from "../../src/dialect/v03/protobuf.ts";
-import { createCodecs } from "../../src/protobuf/codec.ts";
-import type { Schema } from "../../src/protobuf/schema.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { PROTOBUF as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
+import { PROTOBUF as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
+import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
+import type { Schema } from "../../src/protocol/protobuf/schema.ts";
 import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import type { Loose } from "../support/tongue.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toUuid } from "../../src/catalog.ts";
+import { toUuid } from "../../src/server/catalog.ts";
 import { openStream } from "../support/client.ts";
 import {
   askLanggraph,

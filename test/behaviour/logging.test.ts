@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { toHash } from "../../src/auth/token.ts";
-import type { ServerSettings } from "../../src/main.ts";
 import type { ApiKey, Grant } from "../../src/model/index.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createOrloj } from "../../src/dialect/orloj/index.ts";
 import type { FaultCode } from "../../src/model/index.ts";
-import type { WireCall } from "../../src/ports.ts";
+import type { WireCall } from "../../src/ports/index.ts";
+import { createOrloj } from "../../src/protocol/orloj/index.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ServerSettings } from "../../src/main.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { createPuppet, echo } from "../support/puppet.ts";

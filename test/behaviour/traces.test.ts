@@ -1,7 +1,7 @@
 import { context, propagation, trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, rpc, said } from "../support/client.ts";
 import { type Collector, startCollector, treeOf } from "../support/collector.ts";
 import { createGrpcClient } from "../support/grpc.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createV01 } from "../../src/dialect/v01/index.ts";
-import { FrameWriter } from "../../src/frames.ts";
+import { FrameWriter } from "../../src/binding/reply-stream.ts";
 import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
 import { toWords } from "../../src/model/index.ts";
+import { createV01 } from "../../src/protocol/a2a-v01/index.ts";
 import { openStream, rpc } from "../support/client.ts";
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";

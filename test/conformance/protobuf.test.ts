@@ -2,10 +2,10 @@ import { LegacyA2AService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PROTOBUF as V1 } from "../../src/dialect/v1/protobuf.ts";
-import { PROTOBUF as V03 } from "../../src/dialect/v03/protobuf.ts";
-import { createCodecs } from "../../src/protobuf/codec.ts";
-import { fieldsOf, type Schema } from "../../src/protobuf/schema.ts";
+import { PROTOBUF as V1 } from "../../src/protocol/a2a-v1/schema.ts";
+import { PROTOBUF as V03 } from "../../src/protocol/a2a-v03/schema.ts";
+import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
+import { fieldsOf, type Schema } from "../../src/protocol/protobuf/schema.ts";
 import { createJudges } from "../support/bufbuild.ts";
 
 /** The official SDK reads what we write and writes it again: whatever has another number, or another type, gets lost. */

@@ -2,7 +2,7 @@ import { AgentCard, generateAgentCardSignature, verifyAgentCardSignature } from 
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/model/index.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { verifyCard } from "../../src/signature/verify.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { echo } from "../support/puppet.ts";

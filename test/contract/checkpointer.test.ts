@@ -7,9 +7,9 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { afterAll, describe, expect, it } from "vitest";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
-import type { OwnShelf, ShelfPlace } from "../../src/ports.ts";
+import type { OwnShelf, ShelfPlace } from "../../src/ports/index.ts";
+import { createSavers, type ShelfSaver } from "../../src/runtime/langgraph/checkpointer.ts";
 import type { Library } from "../../src/runtime/langgraph/library.ts";
-import { createSavers, type ShelfSaver } from "../../src/runtime/langgraph/saver.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { Conversation } from "../support/turn.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task, TaskEvent } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import { alice, chunk, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
 
 /** What a store takes from a run after it has refused something, in any store: no log has a gap. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCatalog } from "../../src/catalog.ts";
 import {
   type AgentName,
   type Badge,
@@ -8,8 +7,9 @@ import {
   type Grant,
   USUAL_GRANTS,
 } from "../../src/model/index.ts";
-import type { Caller, Catalog, Guard, Operation, Principal } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import type { Caller, Catalog, Guard, Operation, Principal } from "../../src/ports/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { createCatalog } from "../../src/server/catalog.ts";
 import { echo } from "../support/puppet.ts";
 
 /** One or several ways to show who one is, and somebody who can. */

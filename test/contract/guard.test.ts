@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type JWTPayload, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { createApiKeyProof } from "../../src/auth/api-key.ts";
-import { createGuard } from "../../src/auth/guard.ts";
-import { issueToken } from "../../src/auth/issue.ts";
-import { createJwtProof } from "../../src/auth/jwt.ts";
-import { createMtlsProof } from "../../src/auth/mtls.ts";
-import { createTokenProof } from "../../src/auth/tokens.ts";
+import { createApiKeyProof } from "../../src/auth/api-key-auth.ts";
+import { createGuard } from "../../src/auth/authenticator.ts";
+import { issueToken } from "../../src/auth/issue-token.ts";
+import { createJwtProof } from "../../src/auth/jwt-auth.ts";
+import { createMtlsProof } from "../../src/auth/mtls-auth.ts";
+import { createTokenProof } from "../../src/auth/token-auth.ts";
 import type { Badge, JwtIssuer } from "../../src/model/index.ts";
-import type { Caller, Proof } from "../../src/ports.ts";
-import { createMemoryTokenBook } from "../../src/store/memory/access.ts";
+import type { Caller, Proof } from "../../src/ports/index.ts";
+import { createMemoryTokenBook } from "../../src/store/memory/tokens.ts";
 import { bearer } from "../support/callers.ts";
 import { startIssuer } from "../support/issuer.ts";
 import {

@@ -1,10 +1,11 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Bell, type ContextId, type TaskEvent, type TaskId } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
-import type { HotParts } from "../../src/store/hot/store.ts";
+import { Latch } from "../../src/lib/latch.ts";
+import type { ContextId, TaskEvent, TaskId } from "../../src/model/index.ts";
+import type { Run } from "../../src/ports/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { lineLock } from "../../src/store/postgres/runs.ts";
+import type { HotParts } from "../../src/store/single-node/store.ts";
 import { type LossyPostgres, openLossyPostgres } from "../support/lossy-postgres.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { openNode } from "./postgres-node.ts";
@@ -24,7 +25,7 @@ let on: Stage;
 let store: PostgresStore;
 let side: Client;
 /** Rung when a task may be due. */
-let bell: Bell;
+let bell: Latch;
 let pushesDue: number;
 
 beforeAll(async () => {
@@ -40,7 +41,7 @@ beforeEach(async () => {
   on = new Stage({ open: () => store, lasting: true, shared: true, remove() {} });
   side = new Client({ connectionString: url });
   await side.connect();
-  bell = new Bell();
+  bell = new Latch();
   pushesDue = 0;
 });
 afterEach(async () => {
@@ -204,7 +205,7 @@ describe("a claim was committed", () => {
     await open();
     const id = await on.createTask();
     // Only what is notified from here on counts.
-    bell = new Bell();
+    bell = new Latch();
     // The connection ends before the commit.
     const lost = way.loseAnswerTo(CLAIM);
     const there = look();

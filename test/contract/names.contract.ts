@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import type { AgentName, Scope, Seq, TaskEvent, TaskId } from "../../src/model/index.ts";
-import type { Name, Named } from "../../src/ports.ts";
+import type { Name, Named } from "../../src/ports/index.ts";
 import { alice, bob, ECHO, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
 
 /** Names that callers give, in any store. */

@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
-import type { Delivery, Run } from "../../src/ports.ts";
-import type { HotParts } from "../../src/store/hot/store.ts";
+import type { Delivery, Run } from "../../src/ports/index.ts";
 import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { findMissed } from "../../src/store/postgres/pushes.ts";
+import type { HotParts } from "../../src/store/single-node/store.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BEGINNING, type ContextId, type Json, type TaskEvent, type TaskId } from "../../src/model/index.ts";
+import type { Json } from "../../src/lib/json.ts";
+import { BEGINNING, type ContextId, type TaskEvent, type TaskId } from "../../src/model/index.ts";
 import { alice, chunk, ECHO, refusal, Stage, type StoreUnderTest, status } from "./stage.ts";
 
 /** Far deeper than any serialiser can go: with numbers as names, the engine's has no short cut. */

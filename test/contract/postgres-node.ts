@@ -1,5 +1,5 @@
 /** One node on a Postgres database, as the contracts of several nodes open it. */
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
+import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { createTestLog } from "../support/server.ts";
 import type { Stage } from "./stage.ts";
@@ -12,7 +12,7 @@ export const openNode = (
   more: Pick<NodeParts, "url" | "node"> & Partial<NodeParts>,
 ): Promise<PostgresStore> =>
   createPostgresStore({
-    loop: new LoopBudget(),
+    loop: new LoopBudget(2_048),
     now: () => stage().now,
     wallTime: () => stage().now,
     ticks: () => stage().now,

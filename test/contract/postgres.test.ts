@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Store } from "../../src/ports.ts";
-import type { HotParts } from "../../src/store/hot/store.ts";
+import type { Store } from "../../src/ports/index.ts";
 import {
   createPostgresStore,
   createPostgresTokenBook,
   type PostgresStore,
 } from "../../src/store/postgres/index.ts";
+import type { HotParts } from "../../src/store/single-node/store.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { fenceContract } from "./fence.contract.ts";

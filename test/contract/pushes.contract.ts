@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BEGINNING, LIMITS, type Seq, type TaskEvent, type TaskId } from "../../src/model/index.ts";
-import type { Delivery, DeliveryProgress, NewDelivery } from "../../src/ports.ts";
+import type { Delivery, DeliveryProgress, NewDelivery } from "../../src/ports/index.ts";
 import { alice, bob, chunk, ECHO, refusal, Stage, type StoreUnderTest, said } from "./stage.ts";
 
 const toPush = (id: string, url = `https://${id}.example/hook`): NewDelivery => ({

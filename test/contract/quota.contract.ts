@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import { dayOf, type Scope, type TaskId } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import { AGENTS, alice, bob, ECHO, Stage, type StoreUnderTest } from "./stage.ts";
 
 const carol = toScope("globex", "carol");

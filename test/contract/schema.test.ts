@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { MIGRATIONS, type Migration } from "../../src/store/postgres/sql/index.ts";

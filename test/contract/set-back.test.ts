@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Seq, TaskId } from "../../src/model/index.ts";
-import type { Delivery, Run, Store } from "../../src/ports.ts";
+import type { Delivery, Run, Store } from "../../src/ports/index.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import type { Scope } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import { AGENTS, alice, bob, Stage, type StoreUnderTest } from "./stage.ts";
 
 const carol = toScope("globex", "carol");

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentName, ContextId, Json } from "../../src/model/index.ts";
-import type { ShelfPlace, ShelfRange } from "../../src/ports.ts";
+import type { Json } from "../../src/lib/json.ts";
+import type { AgentName, ContextId } from "../../src/model/index.ts";
+import type { ShelfPlace, ShelfRange } from "../../src/ports/index.ts";
 import { alice, bob, ECHO, refusal, Stage, type StoreUnderTest } from "./stage.ts";
 
 /** What is put away beside the log, in any store. */

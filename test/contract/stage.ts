@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { toScope } from "../../src/auth/scope.ts";
+import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import {
   type AgentName,
   BEGINNING,
@@ -12,9 +13,8 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
-import type { Run, Store } from "../../src/ports.ts";
-import type { HotParts } from "../../src/store/hot/store.ts";
+import type { Run, Store } from "../../src/ports/index.ts";
+import type { HotParts } from "../../src/store/single-node/store.ts";
 
 export interface StoreUnderTest {
   /** Opens a store; a second opening after a close finds what the first one committed, if `lasting`. */
@@ -100,7 +100,7 @@ export class Stage {
       wallTime: () => this.wallTime,
       ticks: () => this.now,
       leaseMs: 1_000,
-      loop: new LoopBudget(),
+      loop: new LoopBudget(2_048),
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       hotEventsMax: 1_024,
       hotTasksMax: 100,

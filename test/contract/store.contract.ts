@@ -8,7 +8,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import {
   AGENTS,
   alice,

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLocalBus } from "../../src/bus/local.ts";
-import { tail } from "../../src/core/tail.ts";
+import { each } from "../../src/lib/batch-source.ts";
+import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import { LIMITS, type Seq, type TaskId } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
-import { each } from "../../src/ports/source.ts";
-import type { Run } from "../../src/ports.ts";
+import { tail } from "../../src/operation/log-reader.ts";
+import type { Run } from "../../src/ports/index.ts";
 import { alice, chunk, Stage, type StoreUnderTest } from "./stage.ts";
 
 const READERS = 60;
@@ -21,7 +21,7 @@ export function stormContract(name: string, create: () => StoreUnderTest): void 
     afterEach(() => on.end());
 
     const bus = createLocalBus();
-    const loop = new LoopBudget();
+    const loop = new LoopBudget(2_048);
 
     async function longLog(): Promise<{ readonly taskId: TaskId; readonly end: number; readonly run: Run }> {
       on.start({ loop, hotQuietMs: 10, onCommitted: id => bus.ring(id) });

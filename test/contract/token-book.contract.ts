@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AccessToken, NewToken, TokenBook } from "../../src/ports.ts";
+import type { AccessToken, NewToken, TokenBook } from "../../src/ports/index.ts";
 
 export interface BookUnderTest {
   /** Opens a book; a second one open at the same time is the same book, if `shared`. */

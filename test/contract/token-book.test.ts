@@ -1,5 +1,5 @@
-import { createMemoryTokenBook } from "../../src/store/memory/access.ts";
-import { createSqliteTokenBook } from "../../src/store/sqlite/access.ts";
+import { createMemoryTokenBook } from "../../src/store/memory/tokens.ts";
+import { createSqliteTokenBook } from "../../src/store/sqlite/tokens.ts";
 import { tempFolder } from "../support/server.ts";
 import { tokenBookContract } from "./token-book.contract.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ContextId, TaskEvent, TaskId } from "../../src/model/index.ts";
-import type { Run } from "../../src/ports.ts";
+import type { Run } from "../../src/ports/index.ts";
 import { AGENTS, alice, bob, ECHO, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
 
 /** In which order and side by side with what turns run, in any store. */

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, V1 } from "../support/tongue.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, type Loose, V1 } from "../support/tongue.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CallReply } from "../../src/agent/calls.ts";
-import { type AgentDefinition, type AgentTask, agent, type Ctx } from "../../src/agent.ts";
+import { type AgentDefinition, type AgentTask, agent, type Ctx } from "../../src/agent/definition.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { aborted } from "../support/gate.ts";
 import { serve, type TestServer } from "../support/server.ts";

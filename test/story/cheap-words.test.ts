@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDialects } from "../../src/dialect/index.ts";
-import { FrameWriter } from "../../src/frames.ts";
+import { FrameWriter } from "../../src/binding/reply-stream.ts";
 import {
   apply,
   type ContextId,
@@ -10,6 +9,7 @@ import {
   type TaskId,
   toWords,
 } from "../../src/model/index.ts";
+import { createDialects } from "../../src/protocol/index.ts";
 import { SETTINGS } from "../support/server.ts";
 
 /** Words are most of what agents say: a dialect must not put the task together for each of them. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, until } from "../support/client.ts";
 import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";

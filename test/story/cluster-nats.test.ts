@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition, Ctx } from "../../src/agent.ts";
+import type { AgentDefinition, Ctx } from "../../src/agent/definition.ts";
 import { openStream } from "../support/client.ts";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";

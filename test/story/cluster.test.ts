@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { AgentDefinition, Ctx } from "../../src/agent.ts";
+import type { AgentDefinition, Ctx } from "../../src/agent/definition.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import * as converseFile from "../../src/cli/converse.ts";
-import { createMemoryTerminal } from "../../src/cli/memory-terminal.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import * as converseFile from "../../src/cli/commands/converse.ts";
 import { run } from "../../src/cli/program.ts";
+import { createMemoryTerminal } from "../../src/cli/terminal/memory-terminal.ts";
 import { appV03, type Official, startOfficial } from "../support/official.ts";
 import { serve, type TestServer } from "../support/server.ts";
 

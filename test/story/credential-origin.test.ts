@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { createServer as createHttp2, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AgentDefinition, agent } from "../../src/agent.ts";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc, said } from "../support/client.ts";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, rpc, type SseEvent, said, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";

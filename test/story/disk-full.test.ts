@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { toScope } from "../../src/auth/scope.ts";
+import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import {
   type AgentName,
   BEGINNING,
@@ -10,9 +11,8 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import { LoopBudget } from "../../src/ports/loop-budget.ts";
-import { createHotStore } from "../../src/store/hot/store.ts";
-import { createSqliteJournal } from "../../src/store/sqlite/journal.ts";
+import { createHotStore } from "../../src/store/single-node/store.ts";
+import { createSqliteJournal } from "../../src/store/sqlite/backend.ts";
 import { openDatabase } from "../../src/store/sqlite/open.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, said, said03, until } from "../support/client.ts";
@@ -41,7 +41,7 @@ describe("a store whose database may grow no further", () => {
     const folder = tempFolder();
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
     const store = createHotStore({
-      loop: new LoopBudget(),
+      loop: new LoopBudget(2_048),
       journal: createSqliteJournal({
         db,
         find: async () => ({ tasks: [], logs: [] }),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ServerSettings } from "../../src/main.ts";
 import { DEFAULT_TENANT, dayOf, USUAL_GRANTS } from "../../src/model/index.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { issue } from "../support/callers.ts";
 import { rpc, until } from "../support/client.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, V1 } from "../support/tongue.ts";

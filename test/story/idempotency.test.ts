@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";

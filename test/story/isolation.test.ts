@@ -1,6 +1,6 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import { rpc, said } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient } from "../support/grpc.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { runCli } from "../support/cli.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, type Loose, V1 } from "../support/tongue.ts";

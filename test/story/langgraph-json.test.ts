@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { toUuid } from "../../src/catalog.ts";
+import { toUuid } from "../../src/server/catalog.ts";
 import { type Child, endChildren, refusedChild, startChild } from "../support/child.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { writeGraph } from "../support/graphs.ts";
@@ -44,7 +44,7 @@ export const make = async () => builder.compile();
 const WORDS = `export const greet = (name: string): string => "Hello, " + name;\nexport const NO_GRAPH = 7;\n`;
 
 function writeProject(config: object): string {
-  writeGraph(folder.path, "src/agent.ts", AGENT);
+  writeGraph(folder.path, "src/agent/definition.ts", AGENT);
   writeGraph(folder.path, "src/form.ts", FORM);
   writeGraph(folder.path, "src/words.ts", WORDS);
   writeFileSync(join(folder.path, ".env"), "STORY_KEY=from-the-file\n");

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { rpc, said } from "../support/client.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { loadPeer } from "../../src/peer.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { loadPeer } from "../../src/lib/optional-package.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { taskOf, textOf } from "../support/wire.ts";

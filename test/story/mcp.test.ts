@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { toSettings } from "../../src/config/config.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { serve, type TestServer } from "../support/server.ts";

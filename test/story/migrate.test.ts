@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type GuardedServer, serveGuarded } from "../support/callers.ts";
 import { type RpcReply, rpc, until } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { agent } from "../../src/agent.ts";
+import { agent } from "../../src/agent/definition.ts";
 import { toSettings } from "../../src/config/config.ts";
 import { OPTIONS } from "../../src/config/options.ts";
 import { until } from "../support/client.ts";

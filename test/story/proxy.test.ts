@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { createServer } from "node:net";
 import { credentials } from "@grpc/grpc-js";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ServerSettings } from "../../src/main.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { createPuppet, echo } from "../support/puppet.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, rpc, said } from "../support/client.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, getTask, type Loose, untilState, V1 } from "../support/tongue.ts";

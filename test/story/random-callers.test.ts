@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { compose } from "../../src/compose.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { each } from "../../src/lib/batch-source.ts";
 import { type ApiKey, USUAL_GRANTS } from "../../src/model/index.ts";
-import { each } from "../../src/ports/source.ts";
-import type { Agent, Frame, WireCall, WireReply } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import type { Agent, Frame, WireCall, WireReply } from "../../src/ports/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { compose } from "../../src/server/wiring.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentDefinition, AgentTask, Ctx } from "../../src/agent.ts";
+import type { AgentDefinition, AgentTask, Ctx } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { createDialects } from "../../src/dialect/index.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import {
   apply,
   type Recorded,
@@ -10,8 +9,9 @@ import {
   type Task,
   type TaskEvent,
 } from "../../src/model/index.ts";
-import type { Operation } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import type { Operation } from "../../src/ports/index.ts";
+import { createDialects } from "../../src/protocol/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
 import { openai } from "../../src/runtime/openai/index.ts";
 import { program } from "../../src/runtime/process/index.ts";
 import { remote } from "../../src/runtime/remote/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AgentDefinition, agent } from "../../src/agent.ts";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { endChildren } from "../support/child.ts";
 import { openStream, rpc, said, said03, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";

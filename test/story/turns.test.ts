@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { AgentDefinition } from "../../src/agent.ts";
-import type { ServerSettings } from "../../src/main.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
 import { openStream, rpc, said, said03, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { NONSENSE, ODDITIES } from "../support/nonsense.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { remoteJwks, verifyWebhook, WebhookError, type WebhookParts } from "../../src/webhook.ts";
+import { remoteJwks, verifyWebhook, WebhookError, type WebhookParts } from "../../src/webhook/index.ts";
 import { echo } from "../support/puppet.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { jsonSchema, ToolLoopAgent, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { aiSdk } from "../../src/runtime/ai-sdk/index.ts";
 
 /** What a model says: words, or a call of a tool. */

@@ -1,13 +1,13 @@
 /** The six ways to speak the official protocol, with one face: an operation in, its neutral meaning out. */
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { expect } from "vitest";
-import { createDialects } from "../../src/dialect/index.ts";
-import { PROTOBUF as V1_PROTOBUF } from "../../src/dialect/v1/protobuf.ts";
-import { PROTOBUF as V03_PROTOBUF } from "../../src/dialect/v03/protobuf.ts";
 import { FAULTS, type FaultCode } from "../../src/model/index.ts";
-import type { FaultTable } from "../../src/ports.ts";
-import { createCodecs } from "../../src/protobuf/codec.ts";
-import type { Schema } from "../../src/protobuf/schema.ts";
+import type { FaultTable } from "../../src/ports/index.ts";
+import { PROTOBUF as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
+import { PROTOBUF as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
+import { createDialects } from "../../src/protocol/index.ts";
+import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
+import type { Schema } from "../../src/protocol/protobuf/schema.ts";
 import { SETTINGS } from "./server.ts";
 import type { Loose } from "./tongue.ts";
 

@@ -19,9 +19,9 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
-import type { Json } from "../../src/model/index.ts";
-import type { Codec } from "../../src/protobuf/codec.ts";
-import type { Schema } from "../../src/protobuf/schema.ts";
+import type { Json } from "../../src/lib/json.ts";
+import type { Codec } from "../../src/protocol/protobuf/codec.ts";
+import type { Schema } from "../../src/protocol/protobuf/schema.ts";
 
 /** What a library for all of protobuf makes of our schemas: slower, and somebody else's. */
 export function createJudges(schema: Schema): (message: string) => Codec {

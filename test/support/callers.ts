@@ -1,10 +1,10 @@
 /** Servers that ask who calls, and callers that have tokens. */
 import { randomBytes } from "node:crypto";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { issueToken } from "../../src/auth/issue.ts";
-import type { ServerSettings } from "../../src/main.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { issueToken } from "../../src/auth/issue-token.ts";
 import { type Badge, DEFAULT_TENANT, USUAL_GRANTS } from "../../src/model/index.ts";
-import { createSqliteTokenBook } from "../../src/store/sqlite/access.ts";
+import type { ServerSettings } from "../../src/server/create-server.ts";
+import { createSqliteTokenBook } from "../../src/store/sqlite/tokens.ts";
 import { serve, type TestServer, tempFolder } from "./server.ts";
 
 export type TokenWish = Partial<Badge> & { readonly expiresAt?: number; readonly name?: string };

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 
 /** Where agents wait until the story goes on. */
 export class Lever {

@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { compose, type ServerSettings } from "../../src/compose.ts";
+import { createHttp } from "../../src/http/server.ts";
 import { FAULTS, Fault, type FaultCode } from "../../src/model/index.ts";
-import type { Agent, Core, Dialect, Operation } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
-import { createHttp } from "../../src/transport/http.ts";
+import type { Agent, Core, Dialect, Operation } from "../../src/ports/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { compose, type ServerSettings } from "../../src/server/wiring.ts";
 import type { Story } from "./corpus.ts";
 import { createCast, Lever } from "./corpus-agents.ts";
 import { createTestLog, SETTINGS } from "./server.ts";

@@ -1,9 +1,10 @@
 /** Graphs that are run turn by turn, without a server. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { type JsonObject, type Part, textOf } from "../../src/model/index.ts";
-import type { AgentEvent } from "../../src/ports.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
+import { type Part, textOf } from "../../src/model/index.ts";
+import type { AgentEvent } from "../../src/ports/index.ts";
 import { type GraphSource, type LanggraphOptions, langgraph } from "../../src/runtime/langgraph/index.ts";
 import { Conversation } from "./turn.ts";
 

@@ -1,6 +1,6 @@
 /** A caller of the LangGraph mount, and agents for it. */
 import { request } from "node:http";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { RpcReply } from "./client.ts";
 
 type Extra = Readonly<Record<string, unknown>>;

@@ -75,7 +75,7 @@ export function loadInChild(
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), source);
   }
-  const parts = ["config/load.ts", "runtime/function.ts"];
+  const parts = ["loader/load-agents.ts", "runtime/function/index.ts"];
   const modules = parts.map(part => new URL(`../../src/${part}`, import.meta.url).href);
   const command = ["run.mjs", ...modules, JSON.stringify(cases)];
   const child = spawnSync(process.execPath, command, { cwd: root, encoding: "utf8" });

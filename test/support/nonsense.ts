@@ -1,4 +1,4 @@
-import type { Ctx } from "../../src/agent.ts";
+import type { Ctx } from "../../src/agent/definition.ts";
 
 const TEXT = { kind: "text", text: "x" };
 const artifact = (more: object): object => ({

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Ctx, Said } from "../../src/agent.ts";
+import type { AgentDefinition, Ctx, Said } from "../../src/agent/definition.ts";
 
 /** What a puppet says next; it may throw, as agents do. */
 export type Line = (ctx: Ctx) => Said;

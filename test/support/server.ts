@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentDefinition } from "../../src/agent.ts";
-import { type Running, type ServerSettings, startServer } from "../../src/main.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
-import type { Log } from "../../src/ports.ts";
-import { toAgent } from "../../src/runtime/function.ts";
+import type { Log } from "../../src/ports/index.ts";
+import { toAgent } from "../../src/runtime/function/index.ts";
+import { type Running, type ServerSettings, startServer } from "../../src/server/create-server.ts";
 import { placeOf } from "./place.ts";
 
 export const SETTINGS: ServerSettings = {

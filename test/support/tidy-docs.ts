@@ -87,7 +87,7 @@ export function linkedFrom(file: TreeFile): readonly string[] {
   return [...links].map(found => targetOf(file, found[1] as string));
 }
 
-/** Names of files in backticks: `src/core/send.ts`. What has a star or a placeholder in it is no name. */
+/** Names of files in backticks: `src/operation/send.ts`. What has a star or a placeholder in it is no name. */
 export function namedFiles(file: TreeFile): readonly string[] {
   const names = file.text.matchAll(/`((?:src|test|docs|examples|bench)\/[\w./-]*[\w/])`/g);
   return [...names].map(found => found[1] as string).filter(name => !/\bNAME\b/.test(name));

@@ -1,11 +1,12 @@
 import { Command } from "commander";
+import { type CommandFile, EXIT } from "../../src/cli/command.ts";
 import { CLI_LIMITS } from "../../src/cli/limits.ts";
-import { type CommandFile, EXIT } from "../../src/cli/session.ts";
 import { CLIENT_LIMITS } from "../../src/client/limits.ts";
 import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../../src/config/options.ts";
-import { createDialects } from "../../src/dialect/index.ts";
-import { FAULTS, type FaultCode, type Json, LIMITS } from "../../src/model/index.ts";
-import type { Dialect, WireCall } from "../../src/ports.ts";
+import type { Json } from "../../src/lib/json.ts";
+import { FAULTS, type FaultCode, LIMITS } from "../../src/model/index.ts";
+import type { Dialect, WireCall } from "../../src/ports/index.ts";
+import { createDialects } from "../../src/protocol/index.ts";
 import { METRICS } from "../../src/telemetry/metrics.ts";
 import { SETTINGS } from "./server.ts";
 import { readTree } from "./tidy-tree.ts";
@@ -37,6 +38,10 @@ export function faultRows(): Rows {
 
 const dialectOf = (name: string, among: readonly Dialect[]): Dialect =>
   among.find(one => one.name === name) as Dialect;
+
+/** The folder in src/protocol: the official versions say whose they are. */
+const folderOfDialect = (name: string): string =>
+  name === "simple" ? "simple-a2a" : /^v\d/.test(name) ? `a2a-${name}` : name;
 
 /** docs/reference/faults.md: the number of each fault in each dialect. */
 export const numberRows = (): Rows => [
@@ -123,7 +128,9 @@ export function routeRows(): Rows {
 
 /** Every method of a dialect, and the operation that it asks for. */
 export async function methodsOf(dialect: Dialect): Promise<ReadonlyMap<string, string>> {
-  const { METHODS } = (await import(`../../src/dialect/${dialect.name}/methods.ts`)) as { METHODS: object };
+  const { METHODS } = (await import(`../../src/protocol/${folderOfDialect(dialect.name)}/methods.ts`)) as {
+    METHODS: object;
+  };
   return new Map(Object.keys(METHODS).map(method => [method, operationOf(dialect, method)]));
 }
 
@@ -172,7 +179,7 @@ export function operations(): readonly string[] {
 
 /** The members of `ctx`, as authors of agents see it. */
 export function ctxMembers(): readonly string[] {
-  const { text } = readTree("src/agent.ts");
+  const { text } = readTree("src/agent/definition.ts");
   const body = /^export interface Ctx \{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:<]/gm)].map(found => found[1] as string);
 }
@@ -180,8 +187,8 @@ export function ctxMembers(): readonly string[] {
 /** All commands, in the order of the help, as the program itself is made of them. */
 export async function commands(): Promise<readonly Command[]> {
   const program = new Command("dragoman");
-  for (const found of readTree("src/cli/main.ts").text.matchAll(/import\("\.\/(\w+)\.ts"\),/g)) {
-    const file = (await import(`../../src/cli/${found[1]}.ts`)) as CommandFile;
+  for (const found of readTree("src/cli/main.ts").text.matchAll(/import\("\.\/commands\/(\w+)\.ts"\),/g)) {
+    const file = (await import(`../../src/cli/commands/${found[1]}.ts`)) as CommandFile;
     file.define(program, undefined as never);
   }
   return program.commands;

@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const NOT_OURS = new Set(["node_modules", "dist", "coverage", ".git", ".dragoman"]);
 
 export interface TreeFile {
-  /** From the root of the repository: `src/core/send.ts`. */
+  /** From the root of the repository: `src/operation/send.ts`. */
   readonly path: string;
   readonly text: string;
 }
@@ -137,7 +137,7 @@ const isOperand = (before: string): boolean =>
 
 export const lineOf = (text: string, at: number): number => text.slice(0, at).split("\n").length;
 
-/** `src/core/send.ts:12: text of the line` for each place where the pattern holds. */
+/** `src/operation/send.ts:12: text of the line` for each place where the pattern holds. */
 export function placesOf(file: TreeFile, text: string, pattern: RegExp): readonly string[] {
   const lines = file.text.split("\n");
   return [...text.matchAll(pattern)].map(found => {

@@ -25,14 +25,14 @@ export const BANS: readonly Ban[] = [
     pattern:
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bperformance\.now\b/g,
     except: {
-      "src/foundation.ts": "hands a name to this node",
-      "src/world.ts": "hands them to the server",
-      "src/keys/ring.ts": "keys that can be guessed are none",
-      "src/keys/vault.ts": "a nonce must never come twice",
-      "src/webhook.ts": "is part of somebody else's program",
-      "src/handler.ts": "hands the time to the log of a program that brings none",
+      "src/server/services.ts": "hands a name to this node",
+      "src/server/clock.ts": "hands them to the server",
+      "src/keys/key-ring.ts": "keys that can be guessed are none",
+      "src/keys/encryption.ts": "a nonce must never come twice",
+      "src/webhook/index.ts": "is part of somebody else's program",
+      "src/server/create-handler.ts": "hands the time to the log of a program that brings none",
       "src/cli/start.ts": "hands them to the command line",
-      "src/cli/process-terminal.ts": "is the world around a command; tests use memory-terminal.ts",
+      "src/cli/terminal/process-terminal.ts": "is the world around a command; tests use memory-terminal.ts",
     },
   },
   { what: "any", instead: "say what it is, or unknown", pattern: /(?<![\w.#])any\b(?!\s*[(\w])/g },
@@ -64,7 +64,8 @@ export const BANS: readonly Ban[] = [
     instead: "the same: nothing lives there but constants",
     pattern: /^(?:export\s+)?const\s+\w+(?::[^=]+)?\s*=\s*(?:new\s+(?:Map|Set|WeakMap)\b[^(]*\(\)|\[\])/gm,
     except: {
-      "src/dialect/read.ts": "spellings of names that stand in the code: no more than there are names",
+      "src/protocol/shared/read.ts":
+        "spellings of names that stand in the code: no more than there are names",
     },
   },
   {
@@ -73,7 +74,7 @@ export const BANS: readonly Ban[] = [
     pattern: /-32\d{3}\b/g,
     everywhere: true,
     except: {
-      "src/dialect/*/faults.ts": "the table of a dialect",
+      "src/protocol/*/faults.ts": "the table of a dialect",
       "src/client/faults.ts": "what the client acts on",
     },
   },

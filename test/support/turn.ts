@@ -1,12 +1,11 @@
-import { type AgentDefinition, agent } from "../../src/agent.ts";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { toScope } from "../../src/auth/scope.ts";
+import { isSame, type JsonObject } from "../../src/lib/json.ts";
 import {
   type AgentName,
   apply,
   type ContextId,
   type Credential,
-  isSame,
-  type JsonObject,
   type Message,
   type Note,
   type NotePlace,
@@ -16,10 +15,10 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { AgentEvent, AuthWays, Log, OwnShelf, Turn } from "../../src/ports.ts";
-import { functionRuntime } from "../../src/runtime/function.ts";
-import { toShelved } from "../../src/store/hot/shelf.ts";
-import { createShelves } from "../../src/store/memory/shelf.ts";
+import type { AgentEvent, AuthWays, Log, OwnShelf, Turn } from "../../src/ports/index.ts";
+import { functionRuntime } from "../../src/runtime/function/index.ts";
+import { createShelves } from "../../src/store/memory/storage.ts";
+import { toShelved } from "../../src/store/single-node/storage.ts";
 
 const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;

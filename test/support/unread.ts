@@ -7,7 +7,7 @@ import { connect as connectTls } from "node:tls";
 import { GetTaskRequest } from "@a2a-js/sdk";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { createHandler, type Mounted } from "dragoman";
-import type { AgentDefinition } from "../../src/agent.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { writeCertificate } from "./certificate.ts";
 import { rpc, said } from "./client.ts";
 import { createTestLog, serve, type TestServer, tempFolder } from "./server.ts";

@@ -6,19 +6,19 @@ import {
   Metadata,
   status,
 } from "@grpc/grpc-js";
-import { PROTOBUF as V1 } from "../../dialect/v1/protobuf.ts";
-import { PROTOBUF as V03 } from "../../dialect/v03/protobuf.ts";
-import type { Json } from "../../model/index.ts";
-import { type Codec, createCodecs } from "../../protobuf/codec.ts";
-import { DETAILS } from "../../protobuf/details.ts";
-import type { Schema } from "../../protobuf/schema.ts";
+import type { Json } from "../../lib/json.ts";
+import { PROTOBUF as V1 } from "../../protocol/a2a-v1/schema.ts";
+import { PROTOBUF as V03 } from "../../protocol/a2a-v03/schema.ts";
+import { type Codec, createCodecs } from "../../protocol/protobuf/codec.ts";
+import { DETAILS } from "../../protocol/protobuf/details.ts";
+import type { Schema } from "../../protocol/protobuf/schema.ts";
+import { parseAddress } from "../address.ts";
+import { Lost, Refusal, type RefusalKind, Trouble } from "../errors.ts";
 import type { Link } from "../http.ts";
 import { violationsOf } from "../jsonrpc.ts";
 import { CLIENT_LIMITS } from "../limits.ts";
 import { asList, asObject, asText } from "../read.ts";
-import { parseAddress } from "../target.ts";
 import type { Asked, Piece, Transport } from "../transport.ts";
-import { Lost, Refusal, type RefusalKind, Trouble } from "../trouble.ts";
 
 /** gRPC, with the packages of v1 and v0.3 as this server itself has them. */
 export function createGrpc(link: Link): Transport & { close(): void } {

@@ -1,5 +1,5 @@
 /** An agent of the AI SDK, as far as it is used here. Nothing of the SDK is imported: any copy of it will do. */
-import type { AgentTask, Ctx } from "../../agent.ts";
+import type { AgentTask, Ctx } from "../../agent/definition.ts";
 
 /** Takes any agent: what it is called with is checked by the SDK itself. */
 export interface StreamingAgent {

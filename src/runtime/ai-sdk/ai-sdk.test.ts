@@ -2,7 +2,8 @@ import { jsonSchema, type StopCondition, ToolLoopAgent, type ToolSet, tool } fro
 import { describe, expect, test } from "vitest";
 import { type Asked, fakeModel, type Piece, type Play } from "../../../test/support/ai-model.ts";
 import { Conversation } from "../../../test/support/turn.ts";
-import type { Json, Part } from "../../model/index.ts";
+import type { Json } from "../../lib/json.ts";
+import type { Part } from "../../model/index.ts";
 import { textOf } from "../../model/index.ts";
 import { type AiSdkOptions, aiSdk, type StreamingAgent } from "./index.ts";
 

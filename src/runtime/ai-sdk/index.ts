@@ -1,9 +1,9 @@
 /** Agents of the Vercel AI SDK: `export default aiSdk(agent, { name: "assistant" })`. */
-import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent.ts";
-import type { Json, JsonObject } from "../../model/index.ts";
-import { type FileBytes, FileRefusal, readParts } from "../files.ts";
-import { cutShort, FILTERED } from "../finish.ts";
-import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, readPast } from "../history.ts";
+import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { type FileBytes, FileRefusal, readParts } from "../shared/files.ts";
+import { cutShort, FILTERED } from "../shared/finish-reason.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, readPast } from "../shared/history.ts";
 import {
   checkOptions,
   type Described,
@@ -13,13 +13,13 @@ import {
   type Rules,
   whole,
   wrong,
-} from "../options.ts";
-import { relay } from "../relay.ts";
+} from "../shared/options.ts";
+import { relay } from "../shared/relay.ts";
 import type { AgentSource, Message, StreamingAgent } from "./agent.ts";
-import { type Kept, Live } from "./live.ts";
-import { openIn } from "./open.ts";
+import { openIn } from "./open-calls.ts";
+import { Voice, type VoiceSettings } from "./output-writer.ts";
 import { toAnswer, toQuestions } from "./questions.ts";
-import { Voice, type VoiceSettings } from "./voice.ts";
+import { type Kept, Live } from "./step-recorder.ts";
 
 export type { AgentSource, StreamingAgent } from "./agent.ts";
 

@@ -1,8 +1,9 @@
 /** What the caller is asked, and what an answer means. */
-import type { AgentTask } from "../../agent.ts";
-import { isObject, type Json, type JsonObject, type Part, verdictIn } from "../../model/index.ts";
-import type { AgentEvent } from "../../ports.ts";
-import type { Open } from "./open.ts";
+import type { AgentTask } from "../../agent/definition.ts";
+import { isObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { type Part, verdictIn } from "../../model/index.ts";
+import type { AgentEvent } from "../../ports/index.ts";
+import type { Open } from "./open-calls.ts";
 
 const ARGS_CHARS_MAX = 1_000;
 /** An answer to an approval, for programs. */

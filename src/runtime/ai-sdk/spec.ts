@@ -1,6 +1,6 @@
 /** An agent of the AI SDK that a config names: `{ runtime: "ai-sdk", name: "travel", agent: "./travel.ts:agent" }`. */
-import type { Maker } from "../makers.ts";
-import { wrong } from "../options.ts";
+import type { Maker } from "../index.ts";
+import { wrong } from "../shared/options.ts";
 import type { AgentSource } from "./agent.ts";
 import { type AiSdkOptions, aiSdk } from "./index.ts";
 

@@ -2,10 +2,11 @@
  * The artifacts of one run. Ids follow from turn and order: a second turn does not overwrite the first one's artifacts,
  * and a repeated attempt of the same turn replaces what the one before it left.
  */
-import type { ArtifactContent, DataOptions, FileContent, TextOptions } from "../../agent.ts";
-import type { Artifact, DataPart, Json, Part } from "../../model/index.ts";
-import { defined } from "../../model/index.ts";
-import type { AgentEvent, Turn } from "../../ports.ts";
+import type { ArtifactContent, DataOptions, FileContent, TextOptions } from "../../agent/definition.ts";
+import type { Json } from "../../lib/json.ts";
+import { defined } from "../../lib/json.ts";
+import type { Artifact, DataPart, Part } from "../../model/index.ts";
+import type { AgentEvent, Turn } from "../../ports/index.ts";
 import { toFilePart, toMetadata, toParts } from "./content.ts";
 
 const RESPONSE = "response";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Conversation } from "../../../test/support/turn.ts";
-import { type AuthRequest, agent } from "../../agent.ts";
+import { type AuthRequest, agent } from "../../agent/definition.ts";
 
 const ENDPOINT = "http://here/credentials";
 const START = "http://here/oauth/start?ask=slip";

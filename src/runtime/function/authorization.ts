@@ -1,15 +1,14 @@
 /** What an agent says that needs its caller's rights: words for a person, and the same for a program. */
-import type { AuthRequest } from "../../agent.ts";
+import type { AuthRequest } from "../../agent/definition.ts";
+import { defined, type JsonObject } from "../../lib/json.ts";
 import {
   type AuthAsk,
   CREDENTIAL_NAME_RULE,
-  defined,
   isCredentialName,
-  type JsonObject,
   LIMITS,
   type Part,
 } from "../../model/index.ts";
-import type { AuthWays, Turn } from "../../ports.ts";
+import type { AuthWays, Turn } from "../../ports/index.ts";
 import { checkUrl, describe } from "./content.ts";
 
 export interface Asking {

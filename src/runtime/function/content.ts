@@ -1,7 +1,9 @@
 /** From what authors write to parts. A wrong value fails here, with the author's stack, not later in a store or on the wire. */
-import type { Content, FileContent, PartContent, Questions } from "../../agent.ts";
-import type { Json, JsonObject, Part } from "../../model/index.ts";
-import { defined, LIMITS, textOf } from "../../model/index.ts";
+import type { Content, FileContent, PartContent, Questions } from "../../agent/definition.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { defined } from "../../lib/json.ts";
+import type { Part } from "../../model/index.ts";
+import { LIMITS, textOf } from "../../model/index.ts";
 
 export function toParts(content: Content): readonly Part[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];

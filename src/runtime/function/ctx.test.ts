@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, saidBy } from "../../../test/support/turn.ts";
-import { type AgentTask, agent, type Ctx, type Said } from "../../agent.ts";
+import { type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
 import { textOf } from "../../model/index.ts";
-import type { AgentEvent } from "../../ports.ts";
-import { functionRuntime } from "../function.ts";
+import type { AgentEvent } from "../../ports/index.ts";
+import { functionRuntime } from "./index.ts";
 
 /** What one call of a verb makes. */
 const made = async (make: (ctx: Ctx) => AgentEvent): Promise<AgentEvent | undefined> =>

@@ -10,13 +10,13 @@ import type {
   FileContent,
   Questions,
   TextOptions,
-} from "../../agent.ts";
+} from "../../agent/definition.ts";
 import type { Message, Usage } from "../../model/index.ts";
-import type { AgentEvent, Log, Turn } from "../../ports.ts";
+import type { AgentEvent, Log, Turn } from "../../ports/index.ts";
 import { Texts, Wholes } from "./artifacts.ts";
 import { toAsking } from "./authorization.ts";
-import { createCall } from "./call.ts";
 import { checkText, describe, toParts, toQuestions } from "./content.ts";
+import { createCall } from "./remote-call.ts";
 import { Steps } from "./steps.ts";
 
 type State = (AgentEvent & { type: "status" })["state"];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Conversation } from "../../../test/support/turn.ts";
-import { agent, type Ctx } from "../../agent.ts";
+import { agent, type Ctx } from "../../agent/definition.ts";
 import { LIMITS } from "../../model/index.ts";
 
 /** Runs a function that is not a generator: what it returns is for the test. */

@@ -1,8 +1,9 @@
 /** What a function wants to find again if it has to begin anew: each thing is done once, and its result is on record. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { StepScope } from "../../agent.ts";
-import { isObject, type Json, LIMITS, type Note, type NotePlace } from "../../model/index.ts";
-import type { Turn } from "../../ports.ts";
+import type { StepScope } from "../../agent/definition.ts";
+import { isObject, type Json } from "../../lib/json.ts";
+import { LIMITS, type Note, type NotePlace } from "../../model/index.ts";
+import type { Turn } from "../../ports/index.ts";
 import { describe } from "./content.ts";
 
 /** What a timer takes at once. */

@@ -1,8 +1,10 @@
 /** The task as its author sees it. */
-import type { AgentFile, AgentTask } from "../../agent.ts";
-import type { JsonObject, Part } from "../../model/index.ts";
-import { isObject, mediaTypeOf, textOf } from "../../model/index.ts";
-import type { Turn } from "../../ports.ts";
+import type { AgentFile, AgentTask } from "../../agent/definition.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { isObject } from "../../lib/json.ts";
+import type { Part } from "../../model/index.ts";
+import { mediaTypeOf, textOf } from "../../model/index.ts";
+import type { Turn } from "../../ports/index.ts";
 
 const NONE: JsonObject = Object.freeze({});
 const NOTHING: readonly never[] = Object.freeze([]);

@@ -12,7 +12,7 @@ import {
   wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import { Conversation } from "../../../test/support/turn.ts";
-import type { Json } from "../../model/index.ts";
+import type { Json } from "../../lib/json.ts";
 
 const idsIn = ({ task }: Conversation): readonly string[] => task.status.asks ?? [];
 const answers = (conversation: Conversation, ...values: readonly Json[]) =>

@@ -1,8 +1,9 @@
 /** What a run tells the graph about itself. */
 import { createHash } from "node:crypto";
-import type { AgentTask, Ctx } from "../../agent.ts";
-import { DEFAULT_TENANT, type Json, type JsonObject } from "../../model/index.ts";
-import { isRecord } from "../options.ts";
+import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { DEFAULT_TENANT } from "../../model/index.ts";
+import { isRecord } from "../shared/options.ts";
 import { contextKeysOf, type Graph, type GraphConfig, type Saver } from "./graph.ts";
 import { checkData } from "./input.ts";
 import { STREAM_MODES } from "./listener.ts";

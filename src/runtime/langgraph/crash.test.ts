@@ -19,7 +19,7 @@ import {
   wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import { Conversation } from "../../../test/support/turn.ts";
-import { functionRuntime } from "../function.ts";
+import { functionRuntime } from "../function/index.ts";
 import type { GraphSource } from "./index.ts";
 
 /** A graph whose node `here` cannot be passed until it is mended: what a crash at that place is to the graph. */

@@ -1,6 +1,6 @@
 /** From a graph and options to the definition of an agent. */
-import { type AgentDefinition, type AgentTask, agent } from "../../agent.ts";
-import type { Json, JsonObject } from "../../model/index.ts";
+import { type AgentDefinition, type AgentTask, agent } from "../../agent/definition.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import {
   checkOptions,
   type Described,
@@ -10,13 +10,13 @@ import {
   type Rules,
   whole,
   wrong,
-} from "../options.ts";
+} from "../shared/options.ts";
+import { createSavers } from "./checkpointer.ts";
 import { isReserved } from "./config.ts";
 import { type GraphSource, inputKeysOf, needsSaver, toGraph } from "./graph.ts";
 import { findLibrary, loadLibrary } from "./library.ts";
+import type { Words } from "./output-writer.ts";
 import { type GraphSettings, runGraph } from "./run.ts";
-import { createSavers } from "./saver.ts";
-import type { Words } from "./words.ts";
 
 export interface LanggraphOptions extends Described {
   /** Nodes whose words are the answer; default: all. */

@@ -1,5 +1,5 @@
 /** The part of LangGraph that is used here. Nothing of it is imported, so that there is one copy of it: the one of the graph. */
-import { isRecord, wrong } from "../options.ts";
+import { isRecord, wrong } from "../shared/options.ts";
 
 /** A compiled graph, as its author has it in hand. */
 export interface CompiledGraph {

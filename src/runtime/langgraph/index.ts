@@ -1,12 +1,12 @@
 /** Agents that are graphs of LangGraph: `export default langgraph(graph, { name: "assistant" })`. */
-import type { AgentDefinition } from "../../agent.ts";
+import type { AgentDefinition } from "../../agent/definition.ts";
 import { type LanggraphOptions, toDefinition } from "./definition.ts";
 import type { GraphSource } from "./graph.ts";
 import { callingFile } from "./library.ts";
 
 export type { LanggraphOptions } from "./definition.ts";
 export type { GraphSource } from "./graph.ts";
-export type { Words } from "./words.ts";
+export type { Words } from "./output-writer.ts";
 
 /** Makes an agent of a graph. */
 export const langgraph = (source: GraphSource, options: LanggraphOptions): AgentDefinition =>

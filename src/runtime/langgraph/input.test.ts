@@ -15,7 +15,8 @@ import {
   wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import type { Conversation } from "../../../test/support/turn.ts";
-import { type JsonObject, textOf } from "../../model/index.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { textOf } from "../../model/index.ts";
 import { langgraph } from "./index.ts";
 
 /** A graph that tells what it was given. */

@@ -1,8 +1,8 @@
 /** From what a caller sent to what a graph takes. */
-import type { AgentTask, Ctx } from "../../agent.ts";
-import type { Json, JsonObject } from "../../model/index.ts";
-import { readFile } from "../files.ts";
-import { isRecord } from "../options.ts";
+import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { readFile } from "../shared/files.ts";
+import { isRecord } from "../shared/options.ts";
 
 /** Why a message cannot be taken; in words for the caller. */
 export class InputRefusal extends Error {

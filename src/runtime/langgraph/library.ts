@@ -4,7 +4,7 @@ import { createRequire, findPackageJSON } from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { getCallSites } from "node:util";
-import { isRecord, wrong } from "../options.ts";
+import { isRecord, wrong } from "../shared/options.ts";
 import type { GraphConfig } from "./graph.ts";
 
 export interface Library {

@@ -1,10 +1,10 @@
 /** What a graph does while it runs, and what of it is said. */
-import type { Json } from "../../model/index.ts";
-import { isRecord } from "../options.ts";
-import { Floor } from "./floor.ts";
+import type { Json } from "../../lib/json.ts";
+import { isRecord } from "../shared/options.ts";
 import { type Chunk, taskIdsIn } from "./graph.ts";
 import { type AnyMessage, added, isMessage, isPiece, kindOf, messagesIn, wordsOf } from "./messages.ts";
-import type { Heard, Words } from "./words.ts";
+import type { Heard, Words } from "./output-writer.ts";
+import { Floor } from "./speaker-order.ts";
 
 export interface ListenerSettings {
   /** Words of these nodes only; undefined: of all. */

@@ -1,5 +1,5 @@
 /** LangChain's messages, whether they are objects of its classes or plain ones. */
-import { isRecord } from "../options.ts";
+import { isRecord } from "../shared/options.ts";
 
 export interface AnyMessage {
   readonly id?: string;

@@ -1,7 +1,8 @@
-import type { AgentTask } from "../../agent.ts";
-import type { Json, Part } from "../../model/index.ts";
-import type { AgentEvent } from "../../ports.ts";
-import { isRecord } from "../options.ts";
+import type { AgentTask } from "../../agent/definition.ts";
+import type { Json } from "../../lib/json.ts";
+import type { Part } from "../../model/index.ts";
+import type { AgentEvent } from "../../ports/index.ts";
+import { isRecord } from "../shared/options.ts";
 import type { Interrupt } from "./graph.ts";
 
 /** Interrupts as one question each: in words for people, and with its id and value for programs. */

@@ -1,11 +1,11 @@
 /** From a message to a turn of a graph: which graph, with which checkpointer, told what. */
-import type { AgentTask, Ctx, Said } from "../../agent.ts";
-import { FileRefusal } from "../files.ts";
+import type { AgentTask, Ctx, Said } from "../../agent/definition.ts";
+import { FileRefusal } from "../shared/files.ts";
+import type { CreateSaver } from "./checkpointer.ts";
 import { type ConfigSettings, fitted, threadOf, toConfig } from "./config.ts";
 import { type Graph, type GraphSource, type Saver, toGraph } from "./graph.ts";
 import { InputRefusal } from "./input.ts";
-import { Journal } from "./journal.ts";
-import type { CreateSaver } from "./saver.ts";
+import { Journal } from "./replay-log.ts";
 import { runTurn, type TurnSettings } from "./turn.ts";
 
 export interface GraphSettings extends TurnSettings, ConfigSettings {

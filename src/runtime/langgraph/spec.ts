@@ -1,6 +1,6 @@
 /** A graph that a config names: `{ runtime: "langgraph", name: "assistant", graph: "./agent.ts:graph" }`. */
-import type { Maker } from "../makers.ts";
-import { wrong } from "../options.ts";
+import type { Maker } from "../index.ts";
+import { wrong } from "../shared/options.ts";
 import { type LanggraphOptions, toDefinition } from "./definition.ts";
 import type { GraphSource } from "./graph.ts";
 

@@ -1,6 +1,6 @@
 /** What the state of a graph, and what it throws, mean for a turn. */
-import type { Json } from "../../model/index.ts";
-import { isRecord } from "../options.ts";
+import type { Json } from "../../lib/json.ts";
+import { isRecord } from "../shared/options.ts";
 import {
   type Checkpoint,
   type Graph,
@@ -12,7 +12,7 @@ import {
 } from "./graph.ts";
 import { InputRefusal } from "./input.ts";
 import { answerIn, messagesIn } from "./messages.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./output-writer.ts";
 
 /** `output`: the member that is the answer. Without one it is what the graph made, if it said nothing meanwhile. */
 export function resultIn(

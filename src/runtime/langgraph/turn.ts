@@ -1,8 +1,9 @@
 /** One turn of an agent that is a graph. */
-import type { AgentTask, Ctx, Said } from "../../agent.ts";
-import { type Json, withCause } from "../../model/index.ts";
-import type { AgentEvent } from "../../ports.ts";
-import { relay } from "../relay.ts";
+import type { AgentTask, Ctx, Said } from "../../agent/definition.ts";
+import type { Json } from "../../lib/json.ts";
+import { withCause } from "../../model/index.ts";
+import type { AgentEvent } from "../../ports/index.ts";
+import { relay } from "../shared/relay.ts";
 import {
   type Graph,
   type GraphConfig,
@@ -12,11 +13,11 @@ import {
   type Snapshot,
 } from "./graph.ts";
 import { checkData, toInput } from "./input.ts";
-import type { Journal } from "./journal.ts";
 import { Listener, type ListenerSettings } from "./listener.ts";
+import { Voice } from "./output-writer.ts";
 import { toPause, toQuestions } from "./questions.ts";
+import type { Journal } from "./replay-log.ts";
 import { gaveUp, isAtBreakpoint, pendingIn, refusedInput, resultIn } from "./state.ts";
-import { Voice } from "./words.ts";
 
 export interface TurnSettings extends ListenerSettings {
   readonly separator: string;

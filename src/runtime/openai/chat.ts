@@ -1,7 +1,7 @@
 /** Messages as the chat completions API has them. */
-import type { AgentTask, Ctx } from "../../agent.ts";
-import { isObject, type Json, type JsonObject } from "../../model/index.ts";
-import { type FileBytes, FileRefusal, readParts } from "../files.ts";
+import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import { isObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { type FileBytes, FileRefusal, readParts } from "../shared/files.ts";
 
 export const toSystem = (content: string): JsonObject => ({ role: "system", content });
 export const toAssistant = (content: string): JsonObject => ({ role: "assistant", content });

@@ -1,7 +1,7 @@
 /** What goes wrong with an endpoint, and what that means: try again, tell the caller, or leave it to whoever reads the log. */
-import { isObject, type Json } from "../../model/index.ts";
-import { readBytes } from "../files.ts";
-import { FILTERED } from "../finish.ts";
+import { isObject, type Json } from "../../lib/json.ts";
+import { readBytes } from "../shared/files.ts";
+import { FILTERED } from "../shared/finish-reason.ts";
 
 export class EndpointError extends Error {
   override readonly name = "EndpointError";

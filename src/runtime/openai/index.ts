@@ -1,10 +1,11 @@
 /** Agents that are models behind an OpenAI-compatible endpoint: `openai({ name, baseUrl, model })`. */
-import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent.ts";
-import { type JsonObject, withCause } from "../../model/index.ts";
-import { equippable, type Surroundings } from "../equip.ts";
-import { FileRefusal } from "../files.ts";
-import { cutShort, FILTERED } from "../finish.ts";
-import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, type Past, readPast } from "../history.ts";
+import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { withCause } from "../../model/index.ts";
+import { equippable, type Surroundings } from "../shared/bind-environment.ts";
+import { FileRefusal } from "../shared/files.ts";
+import { cutShort, FILTERED } from "../shared/finish-reason.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, type Past, readPast } from "../shared/history.ts";
 import {
   checkOptions,
   type Described,
@@ -14,10 +15,10 @@ import {
   RULES,
   type Rules,
   whole,
-} from "../options.ts";
-import { ask, type Endpoint } from "./ask.ts";
+} from "../shared/options.ts";
 import { assistantText, toAssistant, toSystem, toUser } from "./chat.ts";
 import { EndpointError } from "./endpoint-error.ts";
+import { ask, type Endpoint } from "./request.ts";
 
 export interface OpenAiOptions extends Described {
   /** Where the API begins: https://api.openai.com/v1, http://127.0.0.1:11434/v1 */

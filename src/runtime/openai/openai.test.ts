@@ -8,7 +8,7 @@ import {
 import { Conversation } from "../../../test/support/turn.ts";
 import type { Part } from "../../model/index.ts";
 import { textOf } from "../../model/index.ts";
-import { equip } from "../equip.ts";
+import { equip } from "../shared/bind-environment.ts";
 import { toEndpointError } from "./endpoint-error.ts";
 import { type OpenAiOptions, openai } from "./index.ts";
 

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { type JsonObject, LIMITS } from "../../model/index.ts";
-import { readLines } from "./lines.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { LIMITS } from "../../model/index.ts";
+import { readLines } from "./read-lines.ts";
 
 export interface Command {
   readonly words: readonly [string, ...string[]];

@@ -1,8 +1,8 @@
 /** Agents that are programs in any language: `program({ name, command: ["python3", "agent.py"] })`. */
 import { resolve } from "node:path";
-import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent.ts";
-import { equippable, type Surroundings } from "../equip.ts";
-import { HISTORY_DEFAULT, HISTORY_MAX } from "../history.ts";
+import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import { equippable, type Surroundings } from "../shared/bind-environment.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX } from "../shared/history.ts";
 import {
   checkOptions,
   type Described,
@@ -12,10 +12,10 @@ import {
   RULES,
   type Rules,
   whole,
-} from "../options.ts";
+} from "../shared/options.ts";
 import { Child, type Command } from "./child.ts";
 import { createPool, type Pool } from "./pool.ts";
-import { Talk, type TalkParts } from "./talk.ts";
+import { Talk, type TalkParts } from "./session.ts";
 
 export interface ProgramOptions extends Described {
   /** The program and its arguments; no shell has a part in it. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRunning } from "../../../test/support/pids.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import { LIMITS, textOf } from "../../model/index.ts";
-import { equip } from "../equip.ts";
+import { equip } from "../shared/bind-environment.ts";
 import { type ProgramOptions, program } from "./index.ts";
 
 const SCRIPT = new URL("../../../test/support/programs/script.mjs", import.meta.url).pathname;

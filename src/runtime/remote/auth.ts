@@ -1,6 +1,6 @@
 /** Who we are for an agent somewhere else. */
-import type { Fetch } from "../../ports.ts";
-import { isRecord } from "../options.ts";
+import type { Fetch } from "../../ports/index.ts";
+import { isRecord } from "../shared/options.ts";
 
 /** What ends with Env is the name of a variable of the server's environment; the same without it is the secret itself. */
 export type RemoteAuth =

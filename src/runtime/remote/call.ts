@@ -1,25 +1,18 @@
 /** `ctx.call`: an agent of ours speaks to one somewhere else. */
 
 import type { CallOptions, CallReply, CallStep } from "../../agent/calls.ts";
-import type { AgentTask, Ctx } from "../../agent.ts";
-import { type Heard, type HeardEnd, hear } from "../../client/hear.ts";
-import { patiently } from "../../client/patience.ts";
-import {
-  type Artifact,
-  defined,
-  isObject,
-  type JsonObject,
-  type Part,
-  textOf,
-  withArtifact,
-} from "../../model/index.ts";
-import { relay, type Say } from "../relay.ts";
+import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import { type Heard, type HeardEnd, hear } from "../../client/dedupe.ts";
+import { patiently } from "../../client/retry.ts";
+import { defined, isObject, type JsonObject } from "../../lib/json.ts";
+import { type Artifact, type Part, textOf, withArtifact } from "../../model/index.ts";
+import { relay, type Say } from "../shared/relay.ts";
 import { NOBODY } from "./auth.ts";
 import { Connection, type OpenedAgent, type WayOut } from "./connection.ts";
-import { toPassage } from "./draft.ts";
-import { type Arrived, cancelThere, Errand, toPatience } from "./errand.ts";
+import { isCanceled, Leash } from "./deadline.ts";
 import { toArtifacts } from "./events.ts";
-import { isCanceled, Leash } from "./leash.ts";
+import { toPassage } from "./message-draft.ts";
+import { type Arrived, cancelThere, Errand, toPatience } from "./remote-call.ts";
 
 export interface CallParts {
   readonly task: AgentTask;

@@ -1,10 +1,12 @@
 /** The way to one agent somewhere else: its card is read once, and again when the way turns out to be wrong. */
-import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/agent.ts";
-import type { DialectName, TransportName } from "../../client/dialects.ts";
-import { isSameOrigin, toTarget } from "../../client/target.ts";
-import { Lost, Refusal, Trouble } from "../../client/trouble.ts";
-import { type JsonObject, LIMITS } from "../../model/index.ts";
-import type { Fetch } from "../../ports.ts";
+
+import { isSameOrigin, toTarget } from "../../client/address.ts";
+import { Lost, Refusal, Trouble } from "../../client/errors.ts";
+import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
+import type { DialectName, TransportName } from "../../client/protocols.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { LIMITS } from "../../model/index.ts";
+import type { Fetch } from "../../ports/index.ts";
 import type { Credentials } from "./auth.ts";
 
 export interface Way {

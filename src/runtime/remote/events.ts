@@ -1,10 +1,11 @@
 /** From what an agent somewhere else says to what our task says. */
-import type { AgentTask } from "../../agent.ts";
-import { type HeardArtifact, isPlain } from "../../client/hear.ts";
-import type { RemoteState } from "../../client/view.ts";
-import type { JsonObject, Message, Part } from "../../model/index.ts";
+import type { AgentTask } from "../../agent/definition.ts";
+import { type HeardArtifact, isPlain } from "../../client/dedupe.ts";
+import type { RemoteState } from "../../client/types.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Message, Part } from "../../model/index.ts";
 import { LIMITS } from "../../model/index.ts";
-import type { AgentEvent } from "../../ports.ts";
+import type { AgentEvent } from "../../ports/index.ts";
 
 /** What of one part goes into one event: what is longer goes in pieces. */
 const TEXT_CHARS_MAX = LIMITS.eventBytesMax / 8;

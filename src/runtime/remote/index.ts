@@ -1,7 +1,7 @@
 /** Agents that stand for agents somewhere else: `remote({ name, card: "https://…" })`. */
-import { type AgentDefinition, agent } from "../../agent.ts";
-import { DIALECT_NAMES, type DialectName, type TransportName } from "../../client/dialects.ts";
-import { equippable } from "../equip.ts";
+import { type AgentDefinition, agent } from "../../agent/definition.ts";
+import { DIALECT_NAMES, type DialectName, type TransportName } from "../../client/protocols.ts";
+import { equippable } from "../shared/bind-environment.ts";
 import {
   checkOptions,
   type Described,
@@ -12,10 +12,10 @@ import {
   type Rule,
   type Rules,
   wrong,
-} from "../options.ts";
-import { withUpstream } from "../upstream.ts";
+} from "../shared/options.ts";
+import { withUpstream } from "../shared/remote-source.ts";
 import { createCredentials, type RemoteAuth } from "./auth.ts";
-import { readFacts } from "./card.ts";
+import { readFacts } from "./card-facts.ts";
 import { Connection } from "./connection.ts";
 import { run, toWayOut } from "./run.ts";
 

@@ -1,16 +1,17 @@
 /** An agent of ours that stands for one somewhere else: what is said to it goes there, what is said there comes back. */
-import type { AgentTask, Ctx, Said } from "../../agent.ts";
-import { type Heard, type HeardEnd, hear } from "../../client/hear.ts";
-import { patiently } from "../../client/patience.ts";
-import { Lost, Refusal } from "../../client/trouble.ts";
-import type { Draft } from "../../client/view.ts";
-import { defined, isObject, type JsonObject, withCause } from "../../model/index.ts";
-import type { Outbound } from "../../ports.ts";
+import type { AgentTask, Ctx, Said } from "../../agent/definition.ts";
+import { type Heard, type HeardEnd, hear } from "../../client/dedupe.ts";
+import { Lost, Refusal } from "../../client/errors.ts";
+import { patiently } from "../../client/retry.ts";
+import type { Draft } from "../../client/types.ts";
+import { defined, isObject, type JsonObject } from "../../lib/json.ts";
+import { withCause } from "../../model/index.ts";
+import type { Outbound } from "../../ports/index.ts";
 import type { Connection, OpenedAgent, WayOut } from "./connection.ts";
-import { toPassage } from "./draft.ts";
-import { type Arrived, cancelThere, Errand, toPatience } from "./errand.ts";
+import { isCanceled, Late, Leash } from "./deadline.ts";
 import { toArtifacts, toMessage, toStatus } from "./events.ts";
-import { isCanceled, Late, Leash } from "./leash.ts";
+import { toPassage } from "./message-draft.ts";
+import { type Arrived, cancelThere, Errand, toPatience } from "./remote-call.ts";
 
 export interface StandIn {
   readonly connection: Connection;

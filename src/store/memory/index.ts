@@ -1,6 +1,6 @@
-import type { Store } from "../../ports.ts";
-import { createHotStore, type HotParts } from "../hot/store.ts";
-import { createMemoryJournal } from "./journal.ts";
+import type { Store } from "../../ports/index.ts";
+import { createHotStore, type HotParts } from "../single-node/store.ts";
+import { createMemoryJournal } from "./backend.ts";
 
 export function createMemoryStore(parts: Omit<HotParts, "journal">): Store {
   return createHotStore({ ...parts, journal: createMemoryJournal() });

@@ -1,7 +1,7 @@
 import { hostOf, type TaskId } from "../../model/index.ts";
-import type { Delivery } from "../../ports.ts";
-import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../hot/journal.ts";
-import { plannedMs } from "../hot/planned.ts";
+import type { Delivery } from "../../ports/index.ts";
+import { plannedMs } from "../kernel/planned-delay.ts";
+import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../single-node/backend.ts";
 
 /** Push configs in memory. `seqOf`: the newest event of a task; undefined: there is no such task. */
 export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {

@@ -1,6 +1,6 @@
 import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
-import type { UsageRow } from "../../ports.ts";
-import type { Change, Journal } from "../hot/journal.ts";
+import type { UsageRow } from "../../ports/index.ts";
+import type { Change, Journal } from "../single-node/backend.ts";
 
 /** What agents have spent, in memory. */
 export function createUsages() {

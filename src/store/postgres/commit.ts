@@ -1,13 +1,13 @@
 /** What one commit writes, and how: one statement for all new tasks, one for all others. */
 import { dayOf, Fault, type TaskId } from "../../model/index.ts";
-import { contextKey } from "../rows/keys.ts";
-import { STATES } from "../rows/states.ts";
+import { contextKey } from "../kernel/context-key.ts";
+import { STATES } from "../kernel/state-numbers.ts";
 import type { Asker, Database } from "./database.ts";
-import { isWary, type Sheet } from "./draft.ts";
-import type { Known } from "./known.ts";
 import { writeNames } from "./names.ts";
 import { RING_PUSHES, writePush } from "./pushes.ts";
 import { lineLock } from "./runs.ts";
+import type { Known } from "./task-cache.ts";
+import { isWary, type Sheet } from "./write-set.ts";
 
 /** What came of a sheet. */
 export interface Written {

@@ -1,6 +1,7 @@
 import pg from "pg";
-import { Fault, type Json } from "../../model/index.ts";
-import type { Log } from "../../ports.ts";
+import type { Json } from "../../lib/json.ts";
+import { Fault } from "../../model/index.ts";
+import type { Log } from "../../ports/index.ts";
 
 /** Something that whoever starts the server can put right; the message says how. */
 export class PostgresRefusal extends Error {

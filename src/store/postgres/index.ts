@@ -1,29 +1,29 @@
 import { type Seq, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { CommitWatch, Log, Store } from "../../ports.ts";
-import type { HotParts } from "../hot/store.ts";
-import { FIRST_SETTLED } from "../rows/states.ts";
+import type { CommitWatch, Log, Store } from "../../ports/index.ts";
+import { FIRST_SETTLED } from "../kernel/state-numbers.ts";
+import type { HotParts } from "../single-node/store.ts";
+import { watchSetBack } from "./clock-set-back.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { sharedRing } from "./keyring.ts";
-import { Memory } from "./known.ts";
 import { createLister, createNewest } from "./list.ts";
 import { migrate } from "./migrate.ts";
 import { findNamed } from "./names.ts";
-import { createPresence } from "./nodes.ts";
 import { Owners } from "./owners.ts";
+import { createPresence } from "./presence.ts";
 import { PushBook } from "./pushes.ts";
 import { Reader } from "./reader.ts";
+import { createUpkeep } from "./retention.ts";
 import { Runs } from "./runs.ts";
-import { watchSetBack } from "./set-back.ts";
-import { createShelf } from "./shelf.ts";
-import { createUpkeep } from "./upkeep.ts";
+import { createShelf } from "./storage.ts";
+import { Memory } from "./task-cache.ts";
 import { createUsageBook } from "./usage.ts";
 import { Writer } from "./writer.ts";
 
-export { createPostgresTokenBook } from "./access.ts";
 export { PostgresRefusal } from "./database.ts";
-export { enterStore } from "./enter.ts";
-export { examinePostgres } from "./examine.ts";
-export { readStoryIn, usageIn } from "./story.ts";
+export { examinePostgres } from "./maintenance/check.ts";
+export { readStoryIn, usageIn } from "./maintenance/history.ts";
+export { enterStore } from "./maintenance/import.ts";
+export { createPostgresTokenBook } from "./tokens.ts";
 
 export interface PostgresParts
   extends Pick<

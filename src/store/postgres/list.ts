@@ -9,13 +9,13 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { Page } from "../../ports.ts";
-import { contextKey } from "../rows/keys.ts";
-import { STATES } from "../rows/states.ts";
+import type { Page } from "../../ports/index.ts";
+import { contextKey } from "../kernel/context-key.ts";
+import { STATES } from "../kernel/state-numbers.ts";
 import type { Database } from "./database.ts";
-import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
+import type { Known } from "./task-cache.ts";
 
 /** Where a list is: what was committed when its first page was made, and the last revision on the page before. */
 interface Cursor {

@@ -7,7 +7,7 @@ import {
   PostgresRefusal,
   stateOf,
 } from "./database.ts";
-import { NODE_MS_MAX } from "./nodes.ts";
+import { NODE_MS_MAX } from "./presence.ts";
 import { MIGRATIONS, type Migration } from "./sql/index.ts";
 
 /** Whoever holds this brings the tables up to date; the others wait. */

@@ -1,9 +1,9 @@
 import type { AgentName, Scope, Seq, TaskId } from "../../model/index.ts";
-import type { Name, Named } from "../../ports.ts";
-import { KINDS } from "../rows/names.ts";
+import type { Name, Named } from "../../ports/index.ts";
+import { KINDS } from "../kernel/name-kinds.ts";
 import type { Asker } from "./database.ts";
-import type { Sheet } from "./draft.ts";
 import type { Owners } from "./owners.ts";
+import type { Sheet } from "./write-set.ts";
 
 const BY_ALIAS = "SELECT id, 1 AS seq, NULL AS digest FROM task WHERE owner = $1 AND alias = $2";
 const BY_NAME =

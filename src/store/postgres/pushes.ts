@@ -16,12 +16,12 @@ import type {
   DeliveryProgress,
   NewDelivery,
   Pushes,
-} from "../../ports.ts";
+} from "../../ports/index.ts";
+import { leaseTime } from "./clock-set-back.ts";
 import type { Asker, Database } from "./database.ts";
-import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
-import { leaseTime } from "./set-back.ts";
+import type { Known } from "./task-cache.ts";
 
 export interface PushParts {
   readonly db: Database;

@@ -1,3 +1,4 @@
+import type { LoopBudget } from "../../lib/loop-budget.ts";
 import {
   type Scope,
   type Seq,
@@ -7,14 +8,14 @@ import {
   type TaskId,
   timeKey,
 } from "../../model/index.ts";
-import type { Log, LoopBudget } from "../../ports.ts";
-import { createPages } from "../hot/pages.ts";
-import { HotStep } from "../hot/step.ts";
-import { unpack } from "../rows/pack.ts";
+import type { Log } from "../../ports/index.ts";
+import { HotStep } from "../kernel/log-step.ts";
+import { unpack } from "../kernel/unpack.ts";
+import { createPages } from "../single-node/pages.ts";
+import { createGather } from "./batch-reads.ts";
 import type { Asker } from "./database.ts";
-import { createGather } from "./gather.ts";
-import { extend, fold, type Known, type Memory, stepsAfter } from "./known.ts";
 import type { Owners } from "./owners.ts";
+import { extend, fold, type Known, type Memory, stepsAfter } from "./task-cache.ts";
 
 export interface ReaderParts {
   readonly db: Asker;

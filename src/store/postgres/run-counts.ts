@@ -1,5 +1,5 @@
 import type { Scope } from "../../model/index.ts";
-import { callerOf } from "../hot/share.ts";
+import { callerOf } from "../kernel/share.ts";
 import type { Asker } from "./database.ts";
 
 const RUNNING = `

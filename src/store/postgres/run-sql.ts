@@ -1,6 +1,7 @@
 /** The statements by which due tasks are found, taken and held. */
+
+import { leaseTime } from "./clock-set-back.ts";
 import { RING_PUSHES } from "./pushes.ts";
-import { leaseTime } from "./set-back.ts";
 
 /**
  * Due, and no worker holds it: the head of its context's line, while none of that line runs. Tasks that have begun come

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentName, Scope, TaskId } from "../../model/index.ts";
-import type { CommitWatch, Log, Run, RunQueue } from "../../ports.ts";
-import { contextKey } from "../rows/keys.ts";
+import type { CommitWatch, Log, Run, RunQueue } from "../../ports/index.ts";
+import { contextKey } from "../kernel/context-key.ts";
+import { createGather } from "./batch-reads.ts";
 import type { Asker, Database } from "./database.ts";
-import { createGather } from "./gather.ts";
-import type { Known } from "./known.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
 import { countRuns, type RunCounts } from "./run-counts.ts";
@@ -21,6 +20,7 @@ import {
   WAITING_OF,
 } from "./run-sql.ts";
 import { NodeShares, type SharesParts } from "./shares.ts";
+import type { Known } from "./task-cache.ts";
 import type { Writer } from "./writer.ts";
 
 export interface RunParts extends SharesParts {

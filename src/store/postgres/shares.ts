@@ -1,6 +1,6 @@
 import type { Scope } from "../../model/index.ts";
-import type { RunQuota } from "../hot/queue.ts";
-import { type Bound, callerOf, overQuota, overShare, Stalls } from "../hot/share.ts";
+import { type Bound, callerOf, overQuota, overShare, Stalls } from "../kernel/share.ts";
+import type { RunQuota } from "../single-node/queue.ts";
 import { addRuns, type RunCounts } from "./run-counts.ts";
 
 export interface SharesParts {

@@ -1,5 +1,5 @@
 import { type AgentName, sumUsage, type Usage } from "../../model/index.ts";
-import type { UsageBook, UsageRow } from "../../ports.ts";
+import type { UsageBook, UsageRow } from "../../ports/index.ts";
 import type { Asker } from "./database.ts";
 
 interface Sum {

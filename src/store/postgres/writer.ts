@@ -7,15 +7,24 @@ import {
   type TaskId,
   taskNotFound,
 } from "../../model/index.ts";
-import type { CommitWatch, EventLog, Log, Run } from "../../ports.ts";
-import type { RunQuota } from "../hot/queue.ts";
+import type { CommitWatch, EventLog, Log, Run } from "../../ports/index.ts";
+import type { RunQuota } from "../single-node/queue.ts";
 import { commit, hasNext, type Written } from "./commit.ts";
 import { type Database, isDown, stateOf } from "./database.ts";
-import { type Draft, isWary, movedOn, type Request, type Sheet, taskOf, toDraft, toSheet } from "./draft.ts";
-import { extendByOwn, type Known, type Memory } from "./known.ts";
-import { giveUp } from "./leases.ts";
+import { giveUp } from "./give-up-leases.ts";
 import type { Owners } from "./owners.ts";
 import type { Reader } from "./reader.ts";
+import { extendByOwn, type Known, type Memory } from "./task-cache.ts";
+import {
+  type Draft,
+  isWary,
+  movedOn,
+  type Request,
+  type Sheet,
+  taskOf,
+  toDraft,
+  toSheet,
+} from "./write-set.ts";
 
 export interface WriterParts {
   readonly db: Database;

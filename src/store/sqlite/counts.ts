@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Scope } from "../../model/index.ts";
-import type { Journal } from "../hot/journal.ts";
+import type { Journal } from "../single-node/backend.ts";
 
 /** How many tasks are kept for whom. They are counted when somebody first asks, and from then on kept in step. */
 export function createCounts(db: DatabaseSync) {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { StoreRefusal } from "./refusal.ts";
+import { StoreRefusal } from "./store-error.ts";
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;

@@ -1,20 +1,20 @@
-import type { Store } from "../../ports.ts";
-import { createHotStore, type HotParts } from "../hot/store.ts";
-import { createSqliteJournal } from "./journal.ts";
-import { startKeeper } from "./keeper.ts";
+import type { Store } from "../../ports/index.ts";
+import { createHotStore, type HotParts } from "../single-node/store.ts";
+import { createSqliteJournal } from "./backend.ts";
+import { startKeeper } from "./maintenance-thread.ts";
 import { asRefusal, type OpenParts, openDatabase } from "./open.ts";
 
-export type { TaskStory } from "../rows/story.ts";
-export { createSqliteTokenBook } from "./access.ts";
-export { copyStore } from "./copy.ts";
-export { examineStore, type Report } from "./examine.ts";
-export { markOpened } from "./former.ts";
-export { openToLeave } from "./leave.ts";
+export type { TaskStory } from "../kernel/history.ts";
 export { KEY_WAYS_OUT, whyKeysAreNeeded } from "./lost-keys.ts";
+export { markOpened } from "./lost-store.ts";
+export { copyStore } from "./maintenance/backup.ts";
+export { examineStore, type Report } from "./maintenance/check.ts";
+export { openToLeave } from "./maintenance/export.ts";
+export { readStory } from "./maintenance/history.ts";
+export { type Purged, purgeStore } from "./maintenance/purge.ts";
+export { countSealed, type Resealed, resealStore } from "./maintenance/re-encrypt.ts";
 export { StoreRefusal, storeDamage } from "./open.ts";
-export { type Purged, purgeStore } from "./purge.ts";
-export { countSealed, type Resealed, resealStore } from "./reseal.ts";
-export { readStory } from "./story.ts";
+export { createSqliteTokenBook } from "./tokens.ts";
 export { usageOf } from "./usage.ts";
 
 /** The embedded store: one folder, one process, survives a kill at any moment. */

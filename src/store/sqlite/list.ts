@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { TaskId } from "../../model/index.ts";
-import type { ListFilter } from "../../ports.ts";
-import type { Journal } from "../hot/journal.ts";
-import { contextKey } from "../rows/keys.ts";
-import { STATES } from "../rows/states.ts";
+import type { ListFilter } from "../../ports/index.ts";
+import { contextKey } from "../kernel/context-key.ts";
+import { STATES } from "../kernel/state-numbers.ts";
+import type { Journal } from "../single-node/backend.ts";
 import type { Owners } from "./owners.ts";
 
 /**

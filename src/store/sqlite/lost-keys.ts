@@ -1,5 +1,5 @@
-import { readMark } from "./former.ts";
-import { countSealed } from "./reseal.ts";
+import { readMark } from "./lost-store.ts";
+import { countSealed } from "./maintenance/re-encrypt.ts";
 
 /** Why keys that are missing must not be made anew; undefined: they may. */
 export function whyKeysAreNeeded(folder: string): string | undefined {

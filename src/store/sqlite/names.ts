@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Scope, Seq, TaskId } from "../../model/index.ts";
-import type { Journal, NewName } from "../hot/journal.ts";
-import { KINDS } from "../rows/names.ts";
+import { KINDS } from "../kernel/name-kinds.ts";
+import type { Journal, NewName } from "../single-node/backend.ts";
 import type { Owners } from "./owners.ts";
 
 interface NameRow {

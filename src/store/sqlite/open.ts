@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { cannotWrite, createPrivate, prepareFolder } from "./files.ts";
-import { cutOff, isCutOff, isEmpty, lostTables, signOfStore } from "./former.ts";
-import { StoreRefusal, WAYS_OUT } from "./refusal.ts";
+import { cutOff, isCutOff, isEmpty, lostTables, signOfStore } from "./lost-store.ts";
 import { MIGRATIONS } from "./sql/index.ts";
+import { StoreRefusal, WAYS_OUT } from "./store-error.ts";
 import { BUSY_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
-export { StoreRefusal } from "./refusal.ts";
+export { StoreRefusal } from "./store-error.ts";
 
 /** "DRGM": tells our files from other people's databases. */
 const APPLICATION_ID = 0x4452474d;

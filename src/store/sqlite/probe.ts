@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Journal } from "../hot/journal.ts";
+import type { Journal } from "../single-node/backend.ts";
 import type { Transact } from "./transact.ts";
 
 /** Tells whether the file can be written, and how large it is. */

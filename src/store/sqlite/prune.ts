@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LIMITS, type Task, type TaskId, timeKey } from "../../model/index.ts";
-import type { Journal, Place } from "../hot/journal.ts";
+import type { Journal, Place } from "../single-node/backend.ts";
 import type { Transact } from "./transact.ts";
 
 interface Row {

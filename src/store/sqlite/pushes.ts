@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { hostOf, type Seq, type TaskId, timeKey } from "../../model/index.ts";
-import type { Delivery } from "../../ports.ts";
-import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../hot/journal.ts";
-import { plannedMs } from "../hot/planned.ts";
+import type { Delivery } from "../../ports/index.ts";
+import { plannedMs } from "../kernel/planned-delay.ts";
+import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../single-node/backend.ts";
 import type { Owners } from "./owners.ts";
 
 /** A state's number on disk is its place here. Add at the end only. */

@@ -3,9 +3,9 @@ import { StoreRefusal } from "./open.ts";
 
 /** What is done in threads of their own, because it takes long: each is a module with a function `work`. */
 const JOBS = {
-  keep: () => import("./keeper.ts"),
-  examine: () => import("./examine.ts"),
-  copy: () => import("./copy.ts"),
+  keep: () => import("./maintenance-thread.ts"),
+  examine: () => import("./maintenance/check.ts"),
+  copy: () => import("./maintenance/backup.ts"),
 } as const;
 
 export type JobName = keyof typeof JOBS;

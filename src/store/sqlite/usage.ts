@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
-import type { UsageQuery, UsageRow } from "../../ports.ts";
-import type { Change, Journal } from "../hot/journal.ts";
+import type { UsageQuery, UsageRow } from "../../ports/index.ts";
+import type { Change, Journal } from "../single-node/backend.ts";
 import { openToRead, requireSchema } from "./open.ts";
 
 interface Sum {

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { Session } from "../command.ts";
+import { SERVE_HELP, serveOptions } from "../serve/options.ts";
+
+const EXAMPLES = `
+Examples:
+  dragoman dev my-agent.ts
+  dragoman dev agents/*.ts --log-level debug
+${SERVE_HELP}
+
+Options other than agents and default take effect at the next start.`;
+
+export function define(program: Command, session: Session): void {
+  serveOptions(
+    program.command("dev").description("Serve agents and reload them when their files change; tasks stay"),
+  )
+    .addHelpText("after", EXAMPLES)
+    .action(async (files: string[], flags: Record<string, unknown>) => {
+      const { host, toHostWish } = await import("../serve/serve-agents.ts");
+      const { startServer } = await import("../../server/create-server.ts");
+      session.exitCode = await host(
+        session,
+        toHostWish(files, { pushAllowLoopback: true, ...flags }, true),
+        startServer,
+      );
+    });
+}

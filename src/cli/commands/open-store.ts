@@ -1,0 +1,44 @@
+/** What a server keeps, for commands that look at it: in a folder, or in a database. */
+
+import { loadPeer } from "../../lib/optional-package.ts";
+import type { Log, TokenBook, UsageQuery, UsageRow } from "../../ports/index.ts";
+import type { TaskStory } from "../../store/sqlite/index.ts";
+
+export const isDatabase = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
+
+/** Where it is, for everybody to see. */
+export function toShown(place: string): string {
+  if (!isDatabase(place)) return place;
+  const url = new URL(place);
+  url.password = "";
+  return url.href;
+}
+
+export const loadPostgres = () =>
+  loadPeer("pg", "A store in Postgres", () => import("../../store/postgres/index.ts"));
+
+/** What goes wrong is told by the command. */
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Where the server keeps its tokens: beside its tasks. */
+export async function openTokens(place: string, now: () => number): Promise<TokenBook> {
+  if (isDatabase(place)) {
+    const { createPostgresTokenBook } = await loadPostgres();
+    return createPostgresTokenBook({ url: place, now, log: SILENT });
+  }
+  const { createSqliteTokenBook } = await import("../../store/sqlite/index.ts");
+  return createSqliteTokenBook({ folder: place, now });
+}
+
+/** All that is kept of one task; null: there is none. */
+export async function readStory(place: string, task: string): Promise<TaskStory | null> {
+  if (isDatabase(place)) return (await loadPostgres()).readStoryIn({ url: place, log: SILENT }, task);
+  const sqlite = await import("../../store/sqlite/index.ts");
+  return sqlite.readStory(place, task);
+}
+
+export async function readUsage(place: string, query: UsageQuery): Promise<readonly UsageRow[]> {
+  if (isDatabase(place)) return (await loadPostgres()).usageIn({ url: place, log: SILENT }, query);
+  const sqlite = await import("../../store/sqlite/index.ts");
+  return sqlite.usageOf(place, query);
+}

@@ -1,0 +1,95 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
+import type { Part } from "../../model/index.ts";
+import { CLI_LIMITS } from "../limits.ts";
+import { codeOf, messageOf, Trouble } from "./errors.ts";
+
+export type FilePart = Extract<Part, { kind: "bytes" | "url" }>;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ".csv": "text/csv",
+  ".gif": "image/gif",
+  ".html": "text/html",
+  ".jpeg": "image/jpeg",
+  ".jpg": "image/jpeg",
+  ".json": "application/json",
+  ".md": "text/markdown",
+  ".mp3": "audio/mpeg",
+  ".pdf": "application/pdf",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain",
+  ".wav": "audio/wav",
+  ".webp": "image/webp",
+  ".xml": "application/xml",
+  ".zip": "application/zip",
+};
+
+/** A file of the user as a part of a message. */
+export async function readAttachment(path: string, cwd: string): Promise<Part> {
+  const bytes = await readBounded(resolve(cwd, path));
+  const mediaType = MEDIA_TYPES[extname(path).toLowerCase()] ?? "application/octet-stream";
+  return { kind: "bytes", bytes: bytes.toString("base64"), filename: basename(path), mediaType };
+}
+
+async function readBounded(path: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(path);
+    const max = CLI_LIMITS.attachmentBytesMax;
+    if (size > max)
+      throw new Trouble(`${path} is too large to send: ${sizeOf(size)}, at most ${sizeOf(max)}`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Trouble) throw error;
+    throw new Trouble(`${path} cannot be read: ${codeOf(error) ?? messageOf(error)}`);
+  }
+}
+
+/** `report.csv, text/csv, 1.2 kB`; a file elsewhere is told by its address. */
+export function describeFile(part: FilePart): string {
+  const facts = [part.filename ?? "file", part.mediaType];
+  facts.push(part.kind === "url" ? part.url : sizeOf(Buffer.byteLength(part.bytes, "base64")));
+  return facts.filter(fact => fact !== undefined).join(", ");
+}
+
+export function sizeOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Writes a file that an agent sent, under a name that stays in the folder and replaces nothing. */
+export async function saveFile(folder: string, part: Extract<Part, { kind: "bytes" }>): Promise<string> {
+  const bytes = Buffer.from(part.bytes, "base64");
+  const name = safeName(part.filename);
+  await mkdir(folder, { recursive: true });
+  for (let copy = 0; copy < CLI_LIMITS.fileNamesMax; copy++) {
+    const path = join(folder, copyName(name, copy));
+    if (await written(path, bytes)) return path;
+  }
+  throw new Trouble(`${folder} already has ${CLI_LIMITS.fileNamesMax} files named like ${name}`);
+}
+
+async function written(path: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await writeFile(path, bytes, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw new Trouble(`${path} cannot be written: ${codeOf(error) ?? messageOf(error)}`);
+  }
+}
+
+const NAME_CHARS_MAX = 128;
+
+/** A stranger chose the name: no folders, no control characters, no hidden files. */
+export function safeName(name: string | undefined): string {
+  const last = (name ?? "").split(/[\\/]/).at(-1) as string;
+  const safe = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").slice(-NAME_CHARS_MAX);
+  return safe.replace(/^[. ]+/, "") || "file";
+}
+
+function copyName(name: string, copy: number): string {
+  if (copy === 0) return name;
+  const extension = extname(name);
+  return `${name.slice(0, name.length - extension.length)}-${copy}${extension}`;
+}

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { v1 } from "../protocol/a2a-v1/client.ts";
+import { Lost, Refusal } from "./errors.ts";
+import type { RemoteAgent } from "./open.ts";
+import { follow } from "./resume.ts";
+import type { Received, RemoteState, TaskRef } from "./types.ts";
+
+const place = { taskId: "t", contextId: "c" };
+const status = (state: RemoteState, eventId?: string): Received => ({
+  item: { kind: "status", ...place, state },
+  raw: state,
+  ...(eventId !== undefined && { eventId }),
+});
+const snapshot = (state: RemoteState): Received => ({
+  item: { kind: "task", task: { id: "t", contextId: "c", state, artifacts: [], history: [] } },
+  raw: `task ${state}`,
+});
+
+type Part = Received | Error;
+async function* playing(parts: readonly Part[]): AsyncGenerator<Received> {
+  for (const part of parts) {
+    if (part instanceof Error) throw part;
+    yield part;
+  }
+}
+
+/** Follows a first stream and then, in turn, the further ones; the last of them again and again. */
+async function followed(first: readonly Part[], further: readonly (readonly Part[])[], got?: RemoteState) {
+  const asked: (string | undefined)[] = [];
+  const waits: number[] = [];
+  const signal = new AbortController().signal;
+  const agent = {
+    endpoint: { url: "http://x/", dialect: v1 },
+    subscribe: (_task: TaskRef, eventId: string | undefined) =>
+      playing(further[Math.min(asked.push(eventId), further.length) - 1] ?? []),
+    get: async () => ({ ...snapshot(got ?? "working"), task: { ...TASK, state: got ?? "working" } }),
+  } as unknown as RemoteAgent;
+  const sleep = async (ms: number) => void waits.push(ms);
+  const parts = { agent, until: "asked", waitsMs: [1, 2, 3], signal, sleep, note: () => undefined } as const;
+  const seen: unknown[] = [];
+  const error = await (async () => {
+    for await (const received of follow(parts, playing(first), {})) seen.push(received.raw);
+  })().catch(caught => caught as Error);
+  return { seen, asked, waits, error: error?.message };
+}
+const TASK = { id: "t", contextId: "c", artifacts: [], history: [] };
+const lost = new Lost("The connection broke", "reset");
+
+test("a stream that reaches its end is not asked for again", async () => {
+  const { seen, asked } = await followed([snapshot("working"), status("completed")], []);
+  expect({ seen, asked }).toEqual({ seen: ["task working", "completed"], asked: [] });
+});
+
+test("reading stops at a question, even if the server keeps the stream open", async () => {
+  const { seen } = await followed([status("input-required"), status("working")], []);
+  expect(seen).toEqual(["input-required"]);
+});
+
+test("a follow-up that begins with the task as it was is read on", async () => {
+  const { seen } = await followed([snapshot("input-required"), status("working"), status("completed")], []);
+  expect(seen).toEqual(["task input-required", "working", "completed"]);
+});
+
+test("a stream that the server closes while somebody must log in is at its end", async () => {
+  const { seen, asked } = await followed([status("auth-required")], []);
+  expect({ seen, asked }).toEqual({ seen: ["auth-required"], asked: [] });
+});
+
+test("a lost stream is asked for after the last event that had an id", async () => {
+  const { seen, asked, waits } = await followed(
+    [status("working", "7"), status("working"), lost],
+    [[status("completed", "9")]],
+  );
+  expect({ seen, asked, waits }).toEqual({
+    seen: ["working", "working", "completed"],
+    asked: ["7"],
+    waits: [1],
+  });
+});
+
+test("a server that stays away is given up after the last try", async () => {
+  const { asked, waits, error } = await followed([status("working"), lost], [[lost]]);
+  expect({ asked: asked.length, waits }).toEqual({ asked: 3, waits: [1, 2, 3] });
+  expect(error).toBe("The stream of http://x/ was lost (reset); gave up after 3 tries");
+});
+
+test("news make the tries begin anew, a repeated snapshot does not", async () => {
+  const news = await followed([status("working"), lost], [[lost], [status("working"), lost], [lost]]);
+  expect(news.waits).toEqual([1, 2, 1, 2, 3]);
+  const repeated = await followed([snapshot("working"), lost], [[snapshot("working")]]);
+  expect(repeated.waits).toEqual([1, 2, 3]);
+});
+
+test("a task that ended meanwhile is got whole", async () => {
+  const { seen, error } = await followed(
+    [status("working"), lost],
+    [[new Refusal("unsupported", "it has ended")]],
+    "completed",
+  );
+  expect({ seen: seen.length, error }).toEqual({ seen: 2, error: undefined });
+});
+
+test("another refusal is the end", async () => {
+  const { error } = await followed(
+    [status("working"), lost],
+    [[new Refusal("task-not-found", "no such task")]],
+  );
+  expect(error).toBe("no such task");
+});
+
+test("what is lost before a task is known is not asked for again", async () => {
+  const { asked, error } = await followed([lost], []);
+  expect({ asked, error }).toEqual({ asked: [], error: "The connection broke" });
+});

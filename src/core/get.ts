@@ -1,8 +1,0 @@
-import { type Scope, viewed } from "../model/index.ts";
-import type { Answer } from "../ports.ts";
-import { type CoreParts, findAsked, type OperationOf } from "./deps.ts";
-
-export async function get(parts: CoreParts, operation: OperationOf<"get">, scope: Scope): Promise<Answer> {
-  const { task, agent } = await findAsked(parts, operation, scope);
-  return { kind: "task", task: viewed(task, operation.view), agent };
-}

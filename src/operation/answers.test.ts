@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { Message, Part, Task } from "../model/index.ts";
+import { Fault } from "../model/index.ts";
+import { type Said, withAnswers } from "./answers.ts";
+
+const text = (said: string): Part => ({ kind: "text", text: said });
+const data = (value: Json): Part => ({ kind: "data", data: value });
+const resume = (...answers: Json[]): Part => data({ resume: answers });
+
+function answer(parts: readonly Part[], asks: readonly string[] | undefined, answers?: JsonObject) {
+  const task = { status: { state: "input-required", at: 0, asks }, answers } as unknown as Task;
+  const message: Message = { messageId: "m", role: "user", parts };
+  const said: Said = { type: "message", message, key: { name: "k", digest: "d" } };
+  const event = withAnswers(task, said);
+  expect(event).toMatchObject({ message, key: said.key });
+  return event;
+}
+
+const BOTH = ["a", "b"];
+
+describe("a message to a task that asked", () => {
+  it.each([
+    ["nothing by name", undefined, [text("yes")], undefined],
+    ["nothing by name, and hears a list", undefined, [resume({ id: "a", value: 1 })], undefined],
+    ["two things, and hears a text", BOTH, [text("yes")], undefined],
+    ["two things, and hears data", BOTH, [data({ a: 1 })], undefined],
+    ["one thing, and hears a text", ["a"], [text("ye"), text("s")], { a: "yes" }],
+    ["one thing, and hears data", ["a"], [data({ choice: 1 })], { a: { choice: 1 } }],
+    ["one thing, and hears both", ["a"], [data({ choice: 1 }), text("yes")], { a: "yes" }],
+    ["one thing, and gets a file", ["a"], [{ kind: "url", url: "https://x.example/" }], undefined],
+    [
+      "two things, and hears all",
+      BOTH,
+      [resume({ id: "b", value: null }, { id: "a", value: [1] })],
+      { a: [1], b: null },
+    ],
+    [
+      "two things, in two lists",
+      BOTH,
+      [resume({ id: "a", value: 1 }), resume({ id: "b", value: 2 })],
+      { a: 1, b: 2 },
+    ],
+    [
+      "two things, one of them twice",
+      BOTH,
+      [resume({ id: "a", value: 1 }, { id: "b", value: 2 }, { id: "a", value: 3 })],
+      { a: 3, b: 2 },
+    ],
+  ] as const)("begins the next turn: it asked %s", (_, asks, parts, answers) => {
+    const event = answer(parts, asks);
+    expect(event.type).toBe("message");
+    expect("answers" in event ? event.answers : undefined).toEqual(answers);
+  });
+
+  it("is kept as long as another question is open, and the rest begins the next turn", () => {
+    const first = answer([resume({ id: "a", value: 1 })], BOTH);
+    expect(first).toMatchObject({ type: "answered", answers: { a: 1 } });
+    for (const rest of [[resume({ id: "b", value: 2 })], [text("2")]])
+      expect(answer(rest, BOTH, { a: 1 })).toMatchObject({
+        type: "message",
+        answers: { b: expect.anything() },
+      });
+    expect(answer([resume({ id: "a", value: 3 })], BOTH, { a: 1 })).toMatchObject({
+      type: "answered",
+      answers: { a: 3 },
+    });
+  });
+
+  it.each([
+    [data({ resume: "a" }), "message.parts[0].data.resume"],
+    [data({ resume: null }), "message.parts[0].data.resume"],
+    [data({ resume: [] }), "message.parts[0].data.resume"],
+    [
+      data({ resume: Array.from({ length: 101 }, () => ({ id: "a", value: 1 })) }),
+      "message.parts[0].data.resume",
+    ],
+    [resume("a"), "message.parts[0].data.resume[0]"],
+    [resume({ id: "a" }), "message.parts[0].data.resume[0]"],
+    [resume({ value: 1 }), "message.parts[0].data.resume[0].id"],
+    [resume({ id: "a", value: 1 }, { id: "c", value: 1 }), "message.parts[0].data.resume[1].id"],
+    [resume({ id: "__proto__", value: 1 }), "message.parts[0].data.resume[0].id"],
+  ])("is refused where it is wrong: %j", (part, field) => {
+    const refusal = (() => {
+      try {
+        return answer([part], BOTH);
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(refusal).toBeInstanceOf(Fault);
+    expect(refusal).toMatchObject({ code: "invalid-params", details: { field } });
+  });
+});

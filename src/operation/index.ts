@@ -1,0 +1,41 @@
+import type { Core } from "../ports/index.ts";
+import { cancel } from "./cancel.ts";
+import { agents, card, extendedCard } from "./card.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import type { CoreParts } from "./lookup.ts";
+import { push } from "./push.ts";
+import { send } from "./send.ts";
+import { stream } from "./stream.ts";
+import { subscribe } from "./subscribe.ts";
+
+/** One operation in, one answer or many steps out. */
+export function createCore(parts: CoreParts): Core {
+  return (operation, scope, signal) => {
+    switch (operation.op) {
+      case "send":
+        return send(parts, operation, scope, signal);
+      case "stream":
+        return stream(parts, operation, scope);
+      case "subscribe":
+        return subscribe(parts, operation, scope);
+      case "get":
+        return get(parts, operation, scope);
+      case "list":
+        return list(parts, operation, scope);
+      case "cancel":
+        return cancel(parts, operation, scope);
+      case "card":
+        return Promise.resolve(card(parts, operation, scope));
+      case "agents":
+        return Promise.resolve(agents(parts, operation, scope));
+      case "extended-card":
+        return extendedCard(parts, operation, scope);
+      case "push-set":
+      case "push-get":
+      case "push-list":
+      case "push-delete":
+        return push(parts, operation, scope);
+    }
+  };
+}

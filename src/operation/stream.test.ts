@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+import { toScope } from "../auth/scope.ts";
+import { createLocalBus } from "../bus/local.ts";
+import { each } from "../lib/batch-source.ts";
+import { LoopBudget } from "../lib/loop-budget.ts";
+import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
+import type { Agent, Bus, Operation, Run, Steps } from "../ports/index.ts";
+import { createCatalog } from "../server/catalog.ts";
+import { createMemoryStore } from "../store/memory/index.ts";
+import { createCore } from "./index.ts";
+
+/** The local bus, with a count of those who listen. */
+function createCountingBus(): Bus & { listeners: number } {
+  const bus = createLocalBus();
+  return {
+    listeners: 0,
+    ring: bus.ring,
+    listen(topic, sleeper) {
+      bus.listen(topic, sleeper);
+      this.listeners += 1;
+    },
+    leave(topic, sleeper) {
+      bus.leave(topic, sleeper);
+      this.listeners -= 1;
+    },
+  };
+}
+
+const NAME = "quiet" as Agent["name"];
+const CARD = { name: NAME, inputModes: ["text/plain"], skills: [], extensions: [], streaming: true };
+const SCOPE = toScope("t", "p");
+const STREAM = {
+  op: "stream",
+  agent: NAME,
+  until: "asked",
+  view: { artifacts: true },
+  send: {
+    origin: "v1",
+    extensions: [],
+    message: { messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] },
+  },
+} as Operation;
+
+it("a reader that leaves right after the first frame leaves nobody listening", async () => {
+  const bus = createCountingBus();
+  const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
+  const store = createMemoryStore({
+    loop: new LoopBudget(2_048),
+    runQuota: () => ({ caller: Infinity, tenant: Infinity }),
+    ...LIMITS,
+    now: () => 1,
+    wallTime: () => 1,
+    ticks: () => 1,
+    onCommitted: id => bus.ring(id),
+    onDue: () => {},
+    onPushDue: () => {},
+    onDamaged: () => {},
+  });
+  const agent = { name: NAME, card: CARD, replies: undefined, policy: {} } as unknown as Agent;
+  const core = createCore({
+    schemes: [],
+    credentials: { keep: async () => {} },
+    targets: { refusalOf: () => undefined },
+    vault: { seal: text => text, open: text => text },
+    pushSnapshot: true,
+    ...LIMITS,
+    store,
+    bus,
+    loop: new LoopBudget(2_048),
+    catalog: createCatalog([agent], NAME, () => 0),
+    newId,
+    digest: text => text,
+    isOpen: () => true,
+    hasStreamRoom: () => true,
+    sendWaitMs: 0,
+    fullMs: () => 0,
+    hopsMax: 8,
+  });
+  const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
+  const reader = each(steps);
+  const first = reader.next();
+  // The first frame waits for a word: now somebody listens.
+  await expect.poll(() => bus.listeners).toBe(1);
+  const [run] = (await store.runs.claim("w", new Set([NAME]), 1)) as [Run];
+  const word: TaskEvent = { type: "status", state: "working" };
+  await store.log.append(SCOPE, run.task.id, [word], { run });
+  expect((await first).value.steps[0]).toMatchObject({ event: null, task: { id: run.task.id } });
+  await reader.return(undefined);
+  expect(bus.listeners).toBe(0);
+  await store.close();
+});

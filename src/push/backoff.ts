@@ -1,0 +1,33 @@
+import { LIMITS } from "../model/index.ts";
+import type { Delivery } from "../ports/index.ts";
+
+export interface RetryParts {
+  readonly wallTime: () => number;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  readonly pushRetryMs: number;
+  readonly pushGiveUpMs: number;
+}
+
+type Failed = NonNullable<Delivery["failed"]>;
+
+/** When it is tried again: twice as long after each attempt, never at the same moment as others; undefined: no more. */
+export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number): number | undefined {
+  const now = parts.wallTime();
+  const end = failed.since + parts.pushGiveUpMs;
+  if (now >= end) return undefined;
+  const waitMs = Math.min(parts.pushRetryMs * 2 ** (failed.count - 1), LIMITS.pushRetryMaxMs);
+  const jittered = Math.ceil(waitMs * (0.5 + parts.random() / 2));
+  return Math.min(now + Math.max(jittered, retryAfterMs), end);
+}
+
+/** It waited for its turn long after it should have been given up. */
+export const isOverdue = ({ wallTime, pushGiveUpMs }: RetryParts, { failed }: Delivery): boolean =>
+  failed !== undefined && wallTime() > failed.since + pushGiveUpMs + LIMITS.pushRetryMaxMs;
+
+/** RFC 9110 §10.2.3: seconds, or a date. */
+export function readRetryAfter(value: string | null, now: number): number {
+  if (value === null) return 0;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
+  return ms > 0 ? ms : 0;
+}

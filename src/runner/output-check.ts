@@ -1,0 +1,253 @@
+import { defined, type Json } from "../lib/json.ts";
+import {
+  type Artifact,
+  CREDENTIAL_NAME_RULE,
+  isCredentialName,
+  LIMITS,
+  type Message,
+  type Note,
+  type Part,
+  TASK_STATES,
+  type TaskEvent,
+  type TaskState,
+} from "../model/index.ts";
+import type { AgentEvent } from "../ports/index.ts";
+
+/** The agent said something that is no event: its author must hear of it, its caller must not. */
+export class BadAgentEvent extends Error {
+  override readonly name = "BadAgentEvent";
+}
+
+/**
+ * What an agent said, checked and made ready to be recorded. One agent's nonsense must not reach the log: there it
+ * would spoil the commit of others. Plain words, which are most of what agents say, pass as they are.
+ */
+export function toTaskEvent(event: AgentEvent): TaskEvent {
+  if (isPlainWords(event)) return event;
+  const copy = toJson(event);
+  if (!isRecord(copy)) throw new BadAgentEvent(`${describe(event)} is not something an agent can say`);
+  switch (copy.type) {
+    case "artifact":
+      return readArtifactEvent(copy);
+    case "status":
+      return readStatus(copy);
+    case "reply":
+      return { type: "reply", message: readMessage(copy.message) };
+    case "usage":
+      return { type: "usage", usage: readUsage(copy.usage) };
+    default:
+      throw new BadAgentEvent(`${describe(copy)} is not something an agent can say`);
+  }
+}
+
+/** A note as it will be read back, and what it weighs. */
+export function toNoted(note: Note): { readonly event: TaskEvent; readonly bytes: number } {
+  const { kind, name, nth, value, threw } = note;
+  if (typeof name !== "string" || name.length > LIMITS.idCharsMax)
+    throw new BadAgentEvent(`the name of a ${kind} has at most ${LIMITS.idCharsMax} characters`);
+  const text = toText(value);
+  const copy: Note = { kind, name, nth, value: toCopy(text) as Json };
+  return { event: { type: "noted", note: threw ? { ...copy, threw } : copy }, bytes: text.length };
+}
+
+/** Roughly what an event weighs. */
+export function weightOf(event: TaskEvent): number {
+  if (event.type !== "artifact") return 0;
+  let bytes = 0;
+  for (const part of event.artifact.parts) {
+    if (part.kind === "text") bytes += part.text.length;
+    else if (part.kind === "bytes") bytes += part.bytes.length;
+    else if (part.kind === "data") bytes += JSON.stringify(part.data).length;
+  }
+  return bytes;
+}
+
+type Loose = { readonly [name: string]: unknown };
+const isRecord = (value: unknown): value is Loose =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An artifact of one text and nothing that could hide anything. */
+function isPlainWords(event: AgentEvent): boolean {
+  if (event?.type !== "artifact" || event.metadata !== undefined || hasOwnJson(event)) return false;
+  const { artifact, append, last, join } = event;
+  if (typeof append !== "boolean" || typeof last !== "boolean" || typeof join !== "boolean") return false;
+  return isPlainArtifact(artifact) && isPlainText(artifact.parts);
+}
+
+function isPlainArtifact(artifact: Artifact): boolean {
+  if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "" || hasOwnJson(artifact))
+    return false;
+  if (artifact.artifactId.length > LIMITS.idCharsMax) return false;
+  const { name, description, metadata, extensions } = artifact;
+  if (description !== undefined || metadata !== undefined || extensions !== undefined) return false;
+  return name === undefined || typeof name === "string";
+}
+
+function isPlainText(parts: readonly Part[]): boolean {
+  const part = Array.isArray(parts) && parts.length === 1 ? (parts[0] as Part) : undefined;
+  if (part?.kind !== "text" || typeof part.text !== "string" || hasOwnJson(part)) return false;
+  if (part.mediaType !== undefined || part.filename !== undefined || part.metadata !== undefined)
+    return false;
+  return part.text.length <= LIMITS.eventBytesMax;
+}
+
+const hasOwnJson = (value: object): boolean => (value as { toJSON?: unknown }).toJSON !== undefined;
+
+/** A copy as it will be read back: what JSON cannot say is refused here and not in the middle of a commit. */
+function toJson(value: unknown): unknown {
+  const text = toText(value);
+  if (text.length > LIMITS.eventBytesMax)
+    throw new BadAgentEvent(
+      `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
+    );
+  return toCopy(text);
+}
+
+function toCopy(text: string): unknown {
+  const copy: unknown = JSON.parse(text);
+  if (isDeeper(copy, LIMITS.eventDepthMax))
+    throw new BadAgentEvent(`what it said is nested deeper than ${LIMITS.eventDepthMax} levels`);
+  return copy;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some(inner => isDeeper(inner, levels - 1));
+  for (const name in value) if (isDeeper((value as Loose)[name], levels - 1)) return true;
+  return false;
+}
+
+function toText(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new BadAgentEvent(`what it said cannot be sent: ${(error as Error).message}`);
+  }
+  if (text === undefined) throw new BadAgentEvent(`${describe(value)} is not something an agent can say`);
+  return text;
+}
+
+function readArtifactEvent(event: Loose): TaskEvent {
+  const { artifact } = event;
+  if (!isRecord(artifact)) throw new BadAgentEvent("an artifact event needs an artifact");
+  if (!isText(artifact.artifactId) || artifact.artifactId === "")
+    throw new BadAgentEvent("an artifact needs an artifactId");
+  checkOptional(artifact, "an artifact", {
+    name: isText,
+    description: isText,
+    metadata: isRecord,
+    extensions: isTexts,
+  });
+  checkParts(artifact.parts, "an artifact");
+  checkOptional(event, "an artifact event", {
+    append: isFlag,
+    last: isFlag,
+    join: isFlag,
+    metadata: isRecord,
+  });
+  const { append = false, last = false, join = false } = event;
+  return { ...event, append, last, join } as TaskEvent;
+}
+
+function readStatus(event: Loose): TaskEvent {
+  const state = TASK_STATES.find(one => one === event.state);
+  if (!state || state === "submitted")
+    throw new BadAgentEvent(`${describe(event.state)} is not a state it can report`);
+  checkOptional(event, "a status", { metadata: isRecord });
+  checkAsks(event.asks, state);
+  checkAuth(event.auth, state);
+  const message = event.message === undefined ? undefined : readMessage(event.message);
+  const { asks, auth, metadata } = event;
+  // Nothing else: whether work broke off, and what to do then, is not for an agent to say.
+  return { type: "status", state, ...defined({ message, asks, auth, metadata }) } as TaskEvent;
+}
+
+function checkAsks(asks: unknown, state: TaskState): void {
+  if (asks === undefined) return;
+  if (state !== "input-required") throw new BadAgentEvent(`a task that is ${state} asks nothing`);
+  if (!Array.isArray(asks) || asks.length === 0 || asks.length > LIMITS.listEntriesMax)
+    throw new BadAgentEvent(`asks must be a list of 1 to ${LIMITS.listEntriesMax} ids of questions`);
+  if (new Set(asks).size < asks.length || !asks.every(isAskId))
+    throw new BadAgentEvent(`ids of questions differ, and have 1 to ${LIMITS.idCharsMax} characters`);
+}
+
+function checkAuth(auth: unknown, state: TaskState): void {
+  if (auth === undefined) return;
+  if (state !== "auth-required") throw new BadAgentEvent(`a task that is ${state} asks for no credentials`);
+  const isRight = isRecord(auth) && isCredentialName(auth.name) && isAskId(auth.scheme);
+  if (!isRight) throw new BadAgentEvent(`auth needs a scheme, and a name: ${CREDENTIAL_NAME_RULE}`);
+}
+
+const isAskId: Check = id => typeof id === "string" && id !== "" && id.length <= LIMITS.idCharsMax;
+
+function readMessage(message: unknown): Message {
+  if (!isRecord(message)) throw new BadAgentEvent("a message is missing");
+  if (!isText(message.messageId) || message.messageId === "")
+    throw new BadAgentEvent("a message needs a messageId");
+  checkOptional(message, "a message", {
+    taskId: isText,
+    contextId: isText,
+    metadata: isRecord,
+    extensions: isTexts,
+    referenceTaskIds: isTexts,
+  });
+  checkParts(message.parts, "a message");
+  return { ...message, role: "agent" } as unknown as Message;
+}
+
+function checkParts(parts: unknown, whose: string): void {
+  if (!Array.isArray(parts) || parts.length === 0)
+    throw new BadAgentEvent(`${whose} needs at least one part`);
+  if (parts.length > LIMITS.partsMax)
+    throw new BadAgentEvent(`${whose} has more than ${LIMITS.partsMax} parts`);
+  for (const part of parts as unknown[]) checkPart(part);
+}
+
+function checkPart(part: unknown): void {
+  const whole =
+    isRecord(part) &&
+    ((part.kind === "text" && isText(part.text)) ||
+      (part.kind === "bytes" && isText(part.bytes)) ||
+      (part.kind === "url" && isText(part.url)) ||
+      (part.kind === "data" && part.data !== undefined));
+  if (!whole) throw new BadAgentEvent(`${describe(part)} is not a part: it needs text, bytes, url or data`);
+  checkOptional(part, "a part", { filename: isText, mediaType: isText, metadata: isRecord });
+}
+
+type Check = (value: unknown) => boolean;
+const isText: Check = value => typeof value === "string";
+const isFlag: Check = value => typeof value === "boolean";
+const isTexts: Check = value => Array.isArray(value) && value.every(isText);
+
+function checkOptional(value: Loose, whose: string, checks: Readonly<Record<string, Check>>): void {
+  for (const [name, check] of Object.entries(checks))
+    if (value[name] !== undefined && !check(value[name]))
+      throw new BadAgentEvent(`the ${name} of ${whose} cannot be ${describe(value[name])}`);
+}
+
+function readUsage(usage: unknown): Record<string, number> {
+  if (!isRecord(usage)) throw new BadAgentEvent("usage is an object of counters, which are numbers");
+  const counters = Object.entries(usage);
+  if (counters.length > LIMITS.listEntriesMax)
+    throw new BadAgentEvent(`usage has at most ${LIMITS.listEntriesMax} counters at once`);
+  for (const [name, count] of counters) {
+    if (!isCounter(name))
+      throw new BadAgentEvent(
+        `the name of a counter has 1 to ${LIMITS.idCharsMax} characters, without control characters`,
+      );
+    if (typeof count !== "number" || Math.abs(count) > Number.MAX_SAFE_INTEGER)
+      throw new BadAgentEvent(`the counter ${name} must be a number up to ${Number.MAX_SAFE_INTEGER}`);
+  }
+  return usage as Record<string, number>;
+}
+
+/** It becomes a key of a row. */
+const isCounter = (name: string): boolean =>
+  name !== "" && name.length <= LIMITS.idCharsMax && name.isWellFormed() && !/\p{Cc}/u.test(name);
+
+function describe(value: unknown): string {
+  if (value === null || typeof value !== "object") return String(value);
+  return `an object with ${Object.keys(value).slice(0, 5).join(", ") || "nothing in it"}`;
+}

@@ -1,0 +1,348 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { Conversation, saidBy } from "../../../test/support/turn.ts";
+import { agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { AgentEvent } from "../../ports/index.ts";
+import { functionRuntime, toAgent } from "./index.ts";
+
+const textChunk = (text: string, more: boolean, last = false): AgentEvent => ({
+  type: "artifact",
+  artifact: {
+    artifactId: "response",
+    ...(more ? {} : { name: "response" }),
+    parts: [{ kind: "text", text }],
+  },
+  append: more,
+  last,
+  join: more,
+});
+
+describe("whatever form run has, it is heard", () => {
+  test("an async generator streams its strings into one artifact", async () => {
+    const events = await saidBy(async function* (task) {
+      yield "You said: ";
+      yield task.text;
+    });
+    expect(events).toEqual([textChunk("You said: ", false), textChunk("hi", true)]);
+  });
+
+  test("yielded strings and ctx.text go to the same artifact", async () => {
+    const events = await saidBy(async function* (_task, ctx) {
+      yield ctx.text("a");
+      yield "b";
+    });
+    expect(events).toEqual([textChunk("a", false), textChunk("b", true)]);
+  });
+
+  test("a plain generator works like an async one", async () => {
+    const events = await saidBy(function* () {
+      yield "a";
+      yield "b";
+    });
+    expect(events).toEqual([textChunk("a", false), textChunk("b", true)]);
+  });
+
+  test("a returned string is one whole artifact", async () => {
+    expect(await saidBy(task => task.text)).toEqual([textChunk("hi", false, true)]);
+    expect(await saidBy(async task => task.text)).toEqual([textChunk("hi", false, true)]);
+  });
+
+  test("a returned event is said", async () => {
+    const events = await saidBy(async (_task, ctx) => ctx.ask("Where to?"));
+    expect(events).toMatchObject([{ type: "status", state: "input-required" }]);
+  });
+
+  test("a returned array is said in its order, and its last text is known to be the last", async () => {
+    const events = await saidBy((_task, ctx) => ["a", ctx.data({ b: 1 }), "c"]);
+    expect(events[0]).toEqual(textChunk("a", false));
+    expect(events[1]).toMatchObject({ type: "artifact", artifact: { artifactId: "data-1" } });
+    expect(events[2]).toEqual(textChunk("c", true, true));
+  });
+
+  test("what a generator returns is said, too", async () => {
+    const events = await saidBy(async function* (_task, ctx) {
+      yield "a";
+      return ctx.ask("And now?");
+    });
+    expect(events).toMatchObject([{ type: "artifact" }, { type: "status", state: "input-required" }]);
+  });
+
+  test("an async function may return a generator", async () => {
+    async function* words() {
+      yield "a";
+    }
+    expect(await saidBy(async () => words())).toEqual([textChunk("a", false)]);
+  });
+
+  test("a function that returns nothing says nothing", async () => {
+    expect(await saidBy(() => undefined)).toEqual([]);
+    expect(await saidBy(async () => {})).toEqual([]);
+    expect(await saidBy(() => null as unknown as undefined)).toEqual([]);
+  });
+
+  test("empty texts are not said, so that a model's empty chunks cost nothing", async () => {
+    const events = await saidBy(async function* (_task, ctx) {
+      yield "";
+      yield ctx.text("");
+      yield ctx.text("a");
+      yield "";
+    });
+    expect(events).toEqual([textChunk("a", false)]);
+    expect(await saidBy(() => "")).toEqual([]);
+  });
+
+  test("a returned string is a bare message when the agent replies with messages", async () => {
+    const events = await saidBy(() => "hello", "hi", { replies: "message" });
+    expect(events).toEqual([
+      {
+        type: "reply",
+        message: {
+          messageId: "id-1",
+          role: "agent",
+          parts: [{ kind: "text", text: "hello" }],
+          contextId: "context-1",
+        },
+      },
+    ]);
+  });
+
+  test("run keeps its `this`", async () => {
+    class Greeter {
+      readonly name = "greeter";
+      readonly greeting = "Hello ";
+      run(): string {
+        return this.greeting;
+      }
+    }
+    expect(await new Conversation().said("hi").run(agent(new Greeter()))).toEqual([
+      textChunk("Hello ", false, true),
+    ]);
+  });
+
+  test("the verbs of ctx may be taken out of it", async () => {
+    const events = await saidBy(async function* (_task, { text, status, signal, attempt }) {
+      yield status("x");
+      yield text(`${signal.aborted} ${attempt}`);
+    });
+    expect(events[1]).toEqual(textChunk("false 1", false));
+  });
+});
+
+describe("the run ends", () => {
+  const ends: readonly (readonly [string, (ctx: Ctx) => AgentEvent])[] = [
+    ["ask", ctx => ctx.ask("Where to?")],
+    ["reject", ctx => ctx.reject("not today")],
+    ["fail", ctx => ctx.fail("it broke")],
+    ["reply", ctx => ctx.reply("hello")],
+  ];
+  test.each(ends)("after ctx.%s, and the generator's finally blocks have run", async (_verb, make) => {
+    const went: string[] = [];
+    const events = await saidBy(async function* (_task, ctx) {
+      try {
+        yield make(ctx);
+        went.push("on");
+      } finally {
+        went.push("finally");
+      }
+    });
+    expect(events).toHaveLength(1);
+    expect(went).toEqual(["finally"]);
+  });
+
+  test("after such an event in a returned array", async () => {
+    expect(await saidBy((_task, ctx) => [ctx.ask("?"), "never"])).toHaveLength(1);
+  });
+
+  test("when the function throws, with what it threw", async () => {
+    const boom = new Error("boom");
+    const broken = async function* (): AsyncGenerator<Said> {
+      yield "a";
+      throw boom;
+    };
+    await expect(saidBy(broken)).rejects.toBe(boom);
+    const plain = () => {
+      throw boom;
+    };
+    await expect(saidBy(plain)).rejects.toBe(boom);
+    await expect(saidBy(async () => plain())).rejects.toBe(boom);
+  });
+
+  test("when the reader stops, after the finally blocks", async () => {
+    const went: string[] = [];
+    const definition = agent({
+      name: "endless",
+      async *run() {
+        try {
+          for (;;) yield "again ";
+        } finally {
+          await sleep(1);
+          went.push("finally");
+        }
+      },
+    });
+    let heard = 0;
+    for await (const _event of functionRuntime(definition).run(new Conversation().said("hi").turn())) {
+      heard += 1;
+      if (heard === 3) break;
+    }
+    expect(heard).toBe(3);
+    expect(went).toEqual(["finally"]);
+  });
+
+  test("with a note in the log when cleaning up fails: what was said stands", async () => {
+    const conversation = new Conversation().said("hi");
+    const events = await conversation.run(
+      agent({
+        name: "clumsy",
+        async *run(_task, ctx) {
+          try {
+            yield ctx.ask("Where to?");
+          } finally {
+            // biome-ignore lint/correctness/noUnsafeFinally: it is what is tested.
+            throw new Error("not closed");
+          }
+        },
+      }),
+    );
+    expect(events).toHaveLength(1);
+    expect(conversation.logged[0]?.text).toContain("cleaned up");
+  });
+
+  test("when the signal is aborted and the function gives up", async () => {
+    const conversation = new Conversation().said("hi");
+    const running = conversation.run(
+      agent({
+        name: "sleeper",
+        async *run(_task, ctx) {
+          yield "a";
+          await sleep(60_000, undefined, { signal: ctx.signal });
+        },
+      }),
+    );
+    conversation.abort.abort();
+    await expect(running).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("what is no event is refused", () => {
+  const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+    ["a number", 5, /yielded the number 5$/],
+    ["undefined", undefined, /yielded undefined$/],
+    ["null", null, /yielded null$/],
+    ["false", false, /yielded the boolean false$/],
+    ["an array", ["a"], /yielded an array of 1$/],
+    ["an object", { text: "a" }, /yielded an object with the keys text$/],
+    ["a function", function later() {}, /yielded a function \(later\)$/],
+    ["an unknown state", { type: "status", state: "happy" }, /cannot report the state "happy"/],
+    [
+      "a state of the server's",
+      { type: "status", state: "submitted" },
+      /cannot report the state "submitted"/,
+    ],
+    [
+      "an artifact without id",
+      { type: "artifact", artifact: { parts: ["a"] } },
+      /needs an artifact with an artifactId/,
+    ],
+    [
+      "an artifact without parts",
+      { type: "artifact", artifact: { artifactId: "a", parts: [] } },
+      /At least one part/,
+    ],
+    ["a message without id", { type: "reply", message: { parts: ["a"] } }, /needs a messageId/],
+    ["usage that is no number", { type: "usage", usage: { tokens: "many" } }, /must be numbers/],
+  ];
+  test.each(wrong)("%s", async (_name, value, message) => {
+    const cleaned: boolean[] = [];
+    const saying = saidBy(async function* () {
+      try {
+        yield value as Said;
+      } finally {
+        cleaned.push(true);
+      }
+    });
+    await expect(saying).rejects.toThrow(message);
+    expect(cleaned).toEqual([true]);
+  });
+
+  test("and the error says what is allowed", async () => {
+    await expect(saidBy(() => 5 as unknown as Said)).rejects.toThrow(
+      /may yield strings and what ctx\.text\(\)/,
+    );
+  });
+
+  test("but an event that was made by hand is one; what it leaves out is filled in", async () => {
+    const events = await saidBy(async function* () {
+      yield { type: "artifact", artifact: { artifactId: "own", parts: ["a"] } } as unknown as AgentEvent;
+      yield { type: "status", state: "working" };
+      yield { type: "usage", usage: { tokens: 3 } };
+    });
+    expect(events).toEqual([
+      {
+        type: "artifact",
+        artifact: { artifactId: "own", parts: [{ kind: "text", text: "a" }] },
+        append: false,
+        last: false,
+        join: false,
+      },
+      { type: "status", state: "working" },
+      { type: "usage", usage: { tokens: 3 } },
+    ]);
+  });
+});
+
+describe("an event that was made but never yielded", () => {
+  const warningsOf = async (run: Parameters<typeof saidBy>[0]) => {
+    const conversation = new Conversation().said("hi");
+    await conversation.run(agent({ name: "forgetful", run })).catch(() => undefined);
+    return conversation.logged.map(entry => entry.text);
+  };
+
+  test("is warned of once, by its verb and with the cure", async () => {
+    const warnings = await warningsOf(async function* (_task, ctx) {
+      for (let i = 0; i < 500; i++) ctx.status("on it");
+      ctx.data({});
+      yield ctx.text("done");
+    });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/ctx\.status\(\) was called.*write `yield ctx\.status\(…\)`/);
+  });
+
+  test("is warned of in a function that cannot yield, and in one that throws", async () => {
+    expect(await warningsOf(async (_task, ctx) => void ctx.text("x"))).toHaveLength(1);
+    const throwing = async (_task: unknown, ctx: Ctx) => {
+      ctx.text("x");
+      throw new Error("boom");
+    };
+    expect(await warningsOf(throwing)).toHaveLength(1);
+  });
+
+  test("is not warned of when it is yielded later or in another order", async () => {
+    const warnings = await warningsOf(async function* (_task, ctx) {
+      const [one, two, three] = [ctx.data(1), ctx.data(2), ctx.data(3)];
+      yield three;
+      yield one;
+      yield two;
+      ctx.usage({ tokens: 1 });
+    });
+    expect(warnings).toEqual([]);
+  });
+});
+
+test("an agent gets a card without an empty value, and its name, runtime and way of replying", () => {
+  const made = toAgent(agent({ name: "plain", replies: "message", run: () => "x" }));
+  expect(made.runtime.name).toBe("function");
+  expect(made.replies).toBe("message");
+  expect(made.card).toEqual({
+    name: "plain",
+    description: "The agent plain",
+    version: "1.0.0",
+    inputModes: ["text/plain", "application/json"],
+    outputModes: ["text/plain", "application/json"],
+    skills: [{ id: "plain", name: "plain", description: "The agent plain", tags: ["a2a"] }],
+    extensions: [],
+    streaming: true,
+    push: true,
+    stateTransitionHistory: false,
+  });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { Said } from "../../agent/definition.ts";
+import { relay } from "./relay.ts";
+
+async function heard<T>(saying: AsyncGenerator<Said, T>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (;;) {
+    const { value, done } = await saying.next();
+    all.push(value);
+    if (done) return all;
+  }
+}
+
+test("what work says is heard one by one, then what it returns", async () => {
+  const said = relay(async say => {
+    await say("a");
+    await Promise.all([say("b"), say("c")]);
+    return 7;
+  });
+  expect(await heard(said)).toEqual(["a", "b", "c", 7]);
+});
+
+test("work waits until it was heard", async () => {
+  let at = 0;
+  const said = relay(async say => {
+    for (at = 1; at <= 3; at++) await say(`${at}`);
+  });
+  await said.next();
+  await new Promise(resolve => setTimeout(resolve, 5));
+  expect(at).toBe(1);
+  await said.next();
+  expect(at).toBe(2);
+});
+
+test("what work throws comes after what it said", async () => {
+  const said = relay(async say => {
+    say("last words").catch(() => {});
+    throw new Error("broken");
+  });
+  expect((await said.next()).value).toBe("last words");
+  await expect(said.next()).rejects.toThrow("broken");
+});
+
+test("work that nobody listens to any more is told so", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const said = relay(async say => {
+    await say("a").catch(resolve);
+  });
+  await said.next();
+  await said.return(undefined);
+  expect(String(await promise)).toContain("nobody listens any more");
+});

@@ -1,0 +1,174 @@
+import { importsOf, type Source } from "./tidy-tree.ts";
+
+interface Folder {
+  /** Folders that it may import, besides itself; `*` stands for any name. */
+  readonly folders: readonly string[];
+  /** Libraries that it may import: none, if nothing is said. */
+  readonly libraries?: readonly string[];
+  /** Folders that it may import only when they are needed (`await import`), so that a start stays quick. */
+  readonly lazily?: readonly string[];
+}
+
+const BASE = ["lib", "model", "ports"];
+const INNER: Folder = { folders: BASE };
+
+/** Which folder of `src` may import which: `lib` ← `model` ← `ports` ← the others ← `server` ← `cli`. */
+export const FOLDERS: Readonly<Record<string, Folder>> = {
+  lib: { folders: [] },
+  model: { folders: ["lib"] },
+  ports: { folders: ["lib", "model"] },
+  agent: INNER,
+  operation: INNER,
+  runner: INNER,
+  auth: { ...INNER, libraries: ["jose", "node:crypto"] },
+  oauth: { ...INNER, libraries: ["node:crypto"] },
+  keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
+  signature: { ...INNER, libraries: ["jose"] },
+  outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
+  quotas: INNER,
+  push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
+  // Receivers of webhooks import this alone.
+  webhook: { folders: [], libraries: ["node:crypto"] },
+  bus: { ...INNER, libraries: ["@nats-io/transport-node", "node:timers/promises", "pg"] },
+  telemetry: {
+    ...INNER,
+    libraries: [
+      "@opentelemetry/api",
+      "@opentelemetry/context-async-hooks",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/exporter-trace-otlp-proto",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace",
+      "node:util",
+      "pino",
+      "prom-client",
+    ],
+  },
+  http: {
+    folders: [...BASE, "binding"],
+    libraries: [
+      "node:buffer",
+      "node:crypto",
+      "node:fs",
+      "node:http",
+      "node:http2",
+      "node:net",
+      "node:stream",
+      "node:tls",
+    ],
+    lazily: ["binding/grpc"],
+  },
+  binding: { folders: [...BASE, "http"], libraries: ["node:crypto"] },
+  // Loaded with the first connection that speaks gRPC.
+  "binding/grpc": {
+    folders: [...BASE, "http", "binding", "protocol/protobuf"],
+    libraries: ["node:http2", "node:net", "node:stream", "node:util", "node:zlib"],
+  },
+  // The list of protocols.
+  protocol: { folders: [...BASE, "protocol/*"] },
+  "protocol/shared": INNER,
+  // The engines over the schema of a protocol.
+  "protocol/protobuf": { folders: ["lib", "model"], libraries: ["node:buffer"] },
+  "protocol/openapi": { ...INNER, libraries: ["node:crypto"] },
+  "protocol/*": { folders: [...BASE, "protocol/*", "client"] },
+  client: { folders: [...BASE, "protocol/*"], lazily: ["client/grpc"] },
+  "client/grpc": { folders: [...BASE, "client", "protocol/*"], libraries: ["@grpc/grpc-js"] },
+  mcp: {
+    folders: [...BASE, "protocol/shared"],
+    libraries: [
+      "@modelcontextprotocol/client",
+      "@modelcontextprotocol/client/stdio",
+      "@modelcontextprotocol/server",
+    ],
+  },
+  // What the single-node stores and Postgres share.
+  "store/kernel": { folders: [...BASE, "store/single-node"], libraries: ["node:util"] },
+  "store/single-node": { folders: [...BASE, "store/kernel"] },
+  "store/memory": { folders: [...BASE, "store/kernel", "store/single-node"] },
+  "store/sqlite": {
+    folders: [...BASE, "store/kernel", "store/single-node"],
+    libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:util", "node:worker_threads"],
+  },
+  "store/postgres": {
+    folders: [...BASE, "store/kernel", "store/single-node"],
+    libraries: ["node:timers", "node:timers/promises", "pg"],
+  },
+  // The list of runtimes.
+  runtime: {
+    folders: [...BASE, "agent", "runtime/*"],
+    lazily: ["runtime/langgraph", "runtime/ai-sdk", "runtime/openai", "runtime/process", "runtime/remote"],
+  },
+  "runtime/shared": { folders: [...BASE, "agent", "runtime/function"] },
+  "runtime/function": {
+    folders: [...BASE, "agent", "runtime/shared"],
+    libraries: ["node:async_hooks"],
+    lazily: ["runtime/remote"],
+  },
+  "runtime/langgraph": {
+    folders: [...BASE, "agent", "runtime", "runtime/shared"],
+    libraries: ["node:crypto", "node:fs", "node:module", "node:path", "node:url", "node:util"],
+  },
+  "runtime/ai-sdk": { folders: [...BASE, "agent", "runtime", "runtime/shared"] },
+  "runtime/openai": {
+    folders: [...BASE, "agent", "runtime/shared", "client"],
+    libraries: ["node:timers/promises"],
+  },
+  "runtime/process": {
+    folders: [...BASE, "agent", "runtime/function", "runtime/shared"],
+    libraries: ["node:child_process", "node:path"],
+  },
+  "runtime/remote": {
+    folders: [...BASE, "agent", "runtime/shared", "client"],
+    libraries: ["node:timers/promises"],
+  },
+  loader: { folders: ["lib", "model", "agent"], libraries: ["node:*", "zod"] },
+  config: { folders: ["lib", "model", "agent", "loader"], libraries: ["node:*", "zod"] },
+  // The one place that assembles the server.
+  server: { folders: ["*", "*/*"], libraries: ["node:*"] },
+  index: { folders: [...BASE, "agent", "config", "server"] },
+  cli: {
+    folders: [...BASE, "client", "server"],
+    libraries: ["node:*", "commander"],
+    lazily: ["auth", "config", "telemetry", "store/sqlite", "store/postgres", "keys", "signature"],
+  },
+};
+
+const isLike = (pattern: string, name: string): boolean =>
+  new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`).test(name);
+
+/** `node:fs/promises` is one of `node:*`. */
+const kindOf = (library: string): string => library.replace(/^node:.*/, "node:*");
+
+/** The entry of the table for a folder. */
+export const entryOf = (folder: string): string | undefined =>
+  Object.keys(FOLDERS).find(pattern => isLike(pattern, folder));
+
+/** `src/protocol/a2a-v1/decode.ts` is in `protocol/a2a-v1`, `src/cli/commands/call.ts` in `cli`, `src/index.ts` is `index`. */
+export function folderOf(path: string): string {
+  const [first, second, ...rest] = path
+    .replace(/^src\//, "")
+    .replace(/\.ts$/, "")
+    .split("/");
+  const inner = `${first}/${second}`;
+  return rest.length > 0 && entryOf(inner) !== undefined ? inner : (first as string);
+}
+
+/** What a file imports against the table. */
+export const wrongImports = (file: Source): readonly string[] =>
+  importsOf(file)
+    .filter(({ from, how }) => !isAllowed(file, from, how))
+    .map(({ from, line }) => `${file.path}:${line} (${folderOf(file.path)}) imports ${from}`);
+
+function isAllowed(file: Source, from: string, how: "type" | "static" | "lazy"): boolean {
+  const own = folderOf(file.path);
+  const folder = FOLDERS[entryOf(own) ?? ""] ?? { folders: [] };
+  if (!from.startsWith("."))
+    return (folder.libraries ?? []).some(name => name === from || name === kindOf(from));
+  const target = new URL(from, `file:///${file.path}`).pathname.slice(1);
+  const wanted = folderOf(target);
+  if (wanted === own) return true;
+  // The one barrel: what is inside the model may be moved about.
+  if (wanted === "model" && target !== "src/model/index.ts") return false;
+  if (folder.folders.some(pattern => isLike(pattern, wanted))) return true;
+  return how !== "static" && (folder.lazily ?? []).includes(wanted);
+}
