@@ -19,7 +19,7 @@ import type {
   Trace,
   UrlPart,
 } from "../model/index.ts";
-import type { Agent, AgentEvent, KnownCaller, Log, Outbound, OwnShelf } from "../ports/index.ts";
+import type { Agent, AgentEvent, ContextStorage, KnownCaller, Log, Outbound } from "../ports/index.ts";
 import type { Call, McpTools } from "./calls.ts";
 
 export interface AgentDefinition {
@@ -276,7 +276,7 @@ export interface Ctx {
   readonly signal: AbortSignal;
   readonly log: Log;
   /** What the agent puts away in this context for this caller; goes with the context's last task. */
-  readonly shelf: OwnShelf;
+  readonly shelf: ContextStorage;
   /** Whose task it is. */
   readonly caller: { readonly tenant: string; readonly principal: string };
   /** Calls to others; see `Outbound`. */

@@ -1,5 +1,5 @@
 import type { ApiKey } from "../model/index.ts";
-import type { Principal, Proof } from "../ports/index.ts";
+import type { AuthMethod, Principal } from "../ports/index.ts";
 import { notGood, otherChallenge } from "./bearer.ts";
 import { createKnown } from "./identity-cache.ts";
 import { toPrincipal } from "./principal.ts";
@@ -11,14 +11,14 @@ export interface ApiKeyParts {
 }
 
 /** Keys in a header, as many gateways have them. */
-export function createApiKeyProof({ keys, header }: ApiKeyParts): Proof {
+export function createApiKeyProof({ keys, header }: ApiKeyParts): AuthMethod {
   const byHash = new Map<string, Principal>(keys.map(key => [key.hash, toPrincipal(key, () => true)]));
   const known = createKnown<Principal>();
   const name = header.toLowerCase();
   return {
     schemes: [{ name: "apiKey", kind: "api-key", header }],
     challenge: () => otherChallenge("ApiKey", `, header="${header}"`),
-    identify({ headers }) {
+    authenticate({ headers }) {
       const key = headers[name];
       if (key === undefined) return undefined;
       const before = known.get(key);

@@ -1,13 +1,13 @@
-import { type AgentName, Fault, LIMITS, type Scope, STRANGER } from "../model/index.ts";
+import { type AgentName, ANONYMOUS, Fault, LIMITS, type Scope } from "../model/index.ts";
 import type {
   Agent,
+  Authenticator,
+  AuthMethod,
   Caller,
   Catalog,
-  Guard,
   Operation,
   Principal,
-  Proof,
-  SeenAgents,
+  VisibleAgents,
 } from "../ports/index.ts";
 import { bearerOf, scopeChallenge, takesBearer } from "./bearer.ts";
 import { createLapses } from "./expiry.ts";
@@ -17,33 +17,33 @@ import { noTenant } from "./tenant.ts";
 
 export interface GuardParts {
   /** Tried one after another: the first that the caller shows counts. */
-  readonly proofs: readonly Proof[];
+  readonly proofs: readonly AuthMethod[];
   readonly catalog: Catalog;
 }
 
 /** Lets in who can show who he is, and strangers where an agent is for everybody. */
-export function createGuard({ proofs, catalog }: GuardParts): Guard {
+export function createGuard({ proofs, catalog }: GuardParts): Authenticator {
   const taker = proofs.find(takesBearer);
-  const unknown = (why: string, bad?: Proof): Fault =>
+  const unknown = (why: string, bad?: AuthMethod): Fault =>
     new Fault("unauthenticated", why, { challenge: challengeOf(proofs, bad, why) });
   const lapses = createLapses({ lookMs: LIMITS.lapseLookMs, fault: () => unknown(LAPSED) });
 
-  function attempt(proof: Proof, caller: Caller): ReturnType<Proof["identify"]> {
+  function attempt(proof: AuthMethod, caller: Caller): ReturnType<AuthMethod["authenticate"]> {
     const refuse = (error: unknown): never => {
       const isBad = error instanceof Fault && error.code === "unauthenticated";
       throw isBad ? unknown(error.message, proof) : error;
     };
     try {
-      const found = proof.identify(caller);
+      const found = proof.authenticate(caller);
       return found instanceof Promise ? found.catch(refuse) : found;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  function identifyFrom(first: number, caller: Caller): ReturnType<Guard["identify"]> {
+  function identifyFrom(first: number, caller: Caller): ReturnType<Authenticator["authenticate"]> {
     for (let i = first; i < proofs.length; i++) {
-      const found = attempt(proofs[i] as Proof, caller);
+      const found = attempt(proofs[i] as AuthMethod, caller);
       if (found instanceof Promise) return found.then(known => known ?? identifyFrom(i + 1, caller));
       if (found) return found;
     }
@@ -61,12 +61,12 @@ export function createGuard({ proofs, catalog }: GuardParts): Guard {
     );
 
   function admitStranger(operation: Operation): Scope {
-    const { tenant, principal } = STRANGER;
+    const { tenant, principal } = ANONYMOUS;
     const everybody = toScope(tenant, principal);
     if (isPublic(operation)) return everybody;
     const names = publicAgents();
     const isHis = operation.tenant === undefined || operation.tenant === tenant;
-    if (isHis && isForStrangers(operation) && isAbout(operation, names, catalog.seenBy(everybody)))
+    if (isHis && isForStrangers(operation) && isAbout(operation, names, catalog.visibleTo(everybody)))
       return toScope(tenant, principal, names);
     throw unknown(WHO);
   }
@@ -79,29 +79,29 @@ export function createGuard({ proofs, catalog }: GuardParts): Guard {
 
   return {
     schemes: proofs.flatMap(proof => proof.schemes),
-    identify: caller => identifyFrom(0, caller),
-    takesStrangers(name) {
+    authenticate: caller => identifyFrom(0, caller),
+    allowsAnonymous(name) {
       const named = name === undefined ? undefined : catalog.find(name as AgentName);
       return named ? isForAll(named) : catalog.all().some(isForAll);
     },
-    need(principal) {
+    requirePrincipal(principal) {
       if (principal) return principal;
       throw unknown(WHO);
     },
-    check(principal) {
+    checkPrincipal(principal) {
       const refuse = (good: boolean): void => {
         if (!good) throw unknown(LAPSED);
       };
-      const good = principal.isGood();
+      const good = principal.isValid();
       return good instanceof Promise ? good.then(refuse) : refuse(good);
     },
-    admit: (principal, operation) => (principal ? admit(principal, operation) : admitStranger(operation)),
-    onLapse: lapses.onLapse,
+    authorize: (principal, operation) => (principal ? admit(principal, operation) : admitStranger(operation)),
+    onExpire: lapses.onLapse,
   };
 }
 
 /** Each kind once; `bad`: what was shown, and why it is not good. */
-function challengeOf(proofs: readonly Proof[], bad: Proof | undefined, why: string): string {
+function challengeOf(proofs: readonly AuthMethod[], bad: AuthMethod | undefined, why: string): string {
   const byScheme = new Map<string, string>();
   for (const proof of proofs) {
     const text = proof.challenge(proof === bad ? why : undefined);
@@ -114,7 +114,7 @@ function challengeOf(proofs: readonly Proof[], bad: Proof | undefined, why: stri
 const isForAll = ({ policy }: Agent): boolean => policy.access === "public";
 
 /** Whether it is one of these agents that is called; where the call leaves the choice to us, one of them will be. */
-function isAbout({ agent, choice }: Operation, names: ReadonlySet<AgentName>, seen: SeenAgents): boolean {
+function isAbout({ agent, choice }: Operation, names: ReadonlySet<AgentName>, seen: VisibleAgents): boolean {
   if (agent === undefined && choice !== undefined) return names.size > 0;
   const found = seen.find(agent);
   return found !== undefined && names.has(found.name);
@@ -138,7 +138,7 @@ function tenantFor(principal: Principal, operation: Operation, catalog: Catalog)
   const [first = "", ...others] = tenants;
   if (operation.tenant !== undefined) {
     if (tenants.includes(operation.tenant)) return operation.tenant;
-    throw noTenant(operation.tenant, catalog.seenBy(toScope(first, subject, agents)));
+    throw noTenant(operation.tenant, catalog.visibleTo(toScope(first, subject, agents)));
   }
   if (others.length === 0 || isPublic(operation)) return first;
   throw new Fault("invalid-params", `Say which tenant is meant; there are: ${tenants.join(", ")}`, {

@@ -1,5 +1,5 @@
 import { Fault } from "../model/index.ts";
-import type { Headers, Proof } from "../ports/index.ts";
+import type { AuthMethod, Headers } from "../ports/index.ts";
 
 const SCHEME = "bearer ";
 
@@ -14,7 +14,7 @@ export function bearerOf({ authorization }: Headers): string | undefined {
 /** What a caller shows is not good. */
 export const notGood = (why: string): Fault => new Fault("unauthenticated", why);
 
-export const takesBearer = (proof: Proof): boolean => proof.challenge(undefined).startsWith("Bearer");
+export const takesBearer = (proof: AuthMethod): boolean => proof.challenge(undefined).startsWith("Bearer");
 
 const REALM = 'realm="dragoman"';
 

@@ -14,7 +14,7 @@ export function createLapses(parts: { readonly lookMs: number; readonly fault: (
     looking = true;
     try {
       for (const [principal, ears] of held) {
-        const good = principal.isGood();
+        const good = principal.isValid();
         if (good === true || (await good)) continue;
         for (const lapsed of ears) lapsed(parts.fault());
       }

@@ -2,11 +2,11 @@ import {
   type ApiKey,
   type AuthMode,
   type CertificateOwner,
-  GRANTS,
+  DEFAULT_PERMISSIONS,
   type JwtIssuer,
-  USUAL_GRANTS,
+  PERMISSIONS,
 } from "../model/index.ts";
-import type { Catalog, Fetch, Guard, Own, Proof, TokenBook } from "../ports/index.ts";
+import type { Authenticator, AuthMethod, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
 import { onlyAdmin } from "./admin-only.ts";
 import { createAnonymousGuard } from "./anonymous.ts";
 import { createApiKeyProof } from "./api-key-auth.ts";
@@ -29,7 +29,7 @@ export interface AccessSettings {
 export interface AccessParts extends AccessSettings {
   readonly catalog: Catalog;
   /** undefined: no tokens are given out. */
-  readonly book: TokenBook | undefined;
+  readonly book: TokenStore | undefined;
   readonly fetch: Fetch;
   /** Tokens expire by it. */
   readonly wallTime: () => number;
@@ -42,11 +42,14 @@ export interface AccessParts extends AccessSettings {
 }
 
 /** Who may come in, and what administrators can do about it. */
-export function createAccess(parts: AccessParts): { readonly guard: Guard; readonly own: readonly Own[] } {
+export function createAccess(parts: AccessParts): {
+  readonly guard: Authenticator;
+  readonly own: readonly Endpoint[];
+} {
   const { auth, book, catalog } = parts;
   if (!book && auth.includes("tokens")) throw new Error("tokens without a book");
   if (auth.includes("none")) {
-    const grants = parts.isLocal ? GRANTS : USUAL_GRANTS;
+    const grants = parts.isLocal ? PERMISSIONS : DEFAULT_PERMISSIONS;
     return { guard: createAnonymousGuard({ catalog, grants }), own: [] };
   }
   const guard = createGuard({ proofs: auth.map(mode => createProof(mode, parts)), catalog });
@@ -54,10 +57,10 @@ export function createAccess(parts: AccessParts): { readonly guard: Guard; reado
   return { guard, own: routes.map(own => onlyAdmin(own, guard)) };
 }
 
-function createProof(mode: AuthMode, parts: AccessParts): Proof {
+function createProof(mode: AuthMode, parts: AccessParts): AuthMethod {
   switch (mode) {
     case "tokens":
-      return createTokenProof({ book: parts.book as TokenBook, wallTime: parts.wallTime });
+      return createTokenProof({ book: parts.book as TokenStore, wallTime: parts.wallTime });
     case "jwt":
       return createJwtProof({ ...parts, issuers: parts.jwt ?? [] });
     case "api-key":

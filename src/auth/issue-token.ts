@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { Badge } from "../model/index.ts";
-import type { AccessToken, TokenBook } from "../ports/index.ts";
+import type { Identity } from "../model/index.ts";
+import type { AccessToken, TokenStore } from "../ports/index.ts";
 import { toHash, toSecret, toTokenId } from "./token.ts";
 
 export interface IssueParts {
-  readonly book: TokenBook;
+  readonly book: TokenStore;
   readonly wallTime: () => number;
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;
 }
 
-export interface TokenWish extends Badge {
+export interface TokenWish extends Identity {
   readonly name: string | undefined;
   readonly expiresAt: number | undefined;
 }

@@ -1,6 +1,6 @@
 import type { JWTPayload } from "jose";
 import { Fault, type JwtIssuer, LIMITS, type SecurityScheme } from "../model/index.ts";
-import type { Fetch, Principal, Proof } from "../ports/index.ts";
+import type { AuthMethod, Fetch, Principal } from "../ports/index.ts";
 import { bearerChallenge, bearerOf, notGood } from "./bearer.ts";
 import { createKnown } from "./identity-cache.ts";
 import { toBadge } from "./jwt-claims.ts";
@@ -23,7 +23,7 @@ interface Known extends Checked {
 }
 
 /** Signed tokens of others (RFC 7519). To check a signature is dear, so that who was known a moment ago is known. */
-export function createJwtProof(parts: JwtParts): Proof {
+export function createJwtProof(parts: JwtParts): AuthMethod {
   const { wallTime, ticks } = parts;
   const known = createKnown<Known>();
   const byName = new Map(parts.issuers.map(one => [one.issuer, createCheck(one, parts)]));
@@ -40,7 +40,7 @@ export function createJwtProof(parts: JwtParts): Proof {
   return {
     schemes: parts.issuers.map(toScheme),
     challenge: bearerChallenge,
-    identify({ headers }) {
+    authenticate({ headers }) {
       const secret = bearerOf(headers);
       if (secret === undefined || isToken(secret)) return undefined;
       if (secret.length > LIMITS.tokenCharsMax)

@@ -1,17 +1,17 @@
 import { isObject, type Json } from "../lib/json.ts";
 import {
-  type Badge,
   type ClaimName,
   type ClaimRules,
-  GRANTS,
-  type Grant,
+  type Identity,
   isCallerName,
+  PERMISSIONS,
+  type Permission,
 } from "../model/index.ts";
 import { notGood } from "./bearer.ts";
 
 type Claims = Readonly<Record<string, unknown>>;
 
-export function toBadge(claims: Claims, rules: ClaimRules): Badge {
+export function toBadge(claims: Claims, rules: ClaimRules): Identity {
   const principal = claimOf(claims, rules.principal);
   if (typeof principal !== "string") throw missing(rules.principal);
   return {
@@ -34,10 +34,10 @@ function needName(text: string, name: ClaimName): string {
 }
 
 /** RFC 8693 §4.2: words between spaces; some issuers have a list. */
-function grantsOf(claims: Claims, name: ClaimName, words: ClaimRules["words"]): readonly Grant[] {
+function grantsOf(claims: Claims, name: ClaimName, words: ClaimRules["words"]): readonly Permission[] {
   const value = claimOf(claims, name);
   const said = typeof value === "string" ? value.split(" ") : (listOf(value) ?? []);
-  return GRANTS.filter(grant =>
+  return PERMISSIONS.filter(grant =>
     said.some(word => word === grant || (Object.hasOwn(words, word) && words[word] === grant)),
   );
 }

@@ -1,5 +1,5 @@
-import { type CertificateOwner, DEFAULT_TENANT, isCallerName, USUAL_GRANTS } from "../model/index.ts";
-import type { PeerCertificate, Principal, Proof } from "../ports/index.ts";
+import { type CertificateOwner, DEFAULT_PERMISSIONS, DEFAULT_TENANT, isCallerName } from "../model/index.ts";
+import type { AuthMethod, PeerCertificate, Principal } from "../ports/index.ts";
 import { otherChallenge } from "./bearer.ts";
 import { toPrincipal } from "./principal.ts";
 
@@ -9,12 +9,12 @@ export interface MtlsParts {
 }
 
 /** Certificates of callers. The connection has checked them by then; one that is nobody's here says nothing. */
-export function createMtlsProof({ owners }: MtlsParts): Proof {
+export function createMtlsProof({ owners }: MtlsParts): AuthMethod {
   const find = owners ? createLookup(owners) : anybody;
   return {
     schemes: [{ name: "mtls", kind: "mutual-tls" }],
     challenge: () => otherChallenge("ClientCertificate"),
-    identify({ certificate }) {
+    authenticate({ certificate }) {
       const shown = certificate();
       return shown && find(shown);
     },
@@ -36,6 +36,11 @@ const keyOf = (fingerprint: string | undefined, commonName: string | undefined):
 
 function anybody({ commonName }: PeerCertificate): Principal | undefined {
   if (commonName === undefined || !isCallerName(commonName)) return undefined;
-  const badge = { principal: commonName, tenants: [DEFAULT_TENANT], grants: USUAL_GRANTS, agents: undefined };
+  const badge = {
+    principal: commonName,
+    tenants: [DEFAULT_TENANT],
+    grants: DEFAULT_PERMISSIONS,
+    agents: undefined,
+  };
   return toPrincipal(badge, () => true);
 }

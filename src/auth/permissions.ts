@@ -1,8 +1,8 @@
-import type { Grant } from "../model/index.ts";
+import type { Permission } from "../model/index.ts";
 import type { Operation } from "../ports/index.ts";
 
 /** What a caller must be allowed to do; undefined: to be known is enough. */
-const NEEDED: Readonly<Record<Operation["op"], Grant | undefined>> = {
+const NEEDED: Readonly<Record<Operation["op"], Permission | undefined>> = {
   send: "send",
   stream: "send",
   get: "read",
@@ -19,7 +19,7 @@ const NEEDED: Readonly<Record<Operation["op"], Grant | undefined>> = {
 };
 
 /** The first grant that an operation needs and that is not there. */
-export function missingGrant(operation: Operation, grants: readonly Grant[]): Grant | undefined {
+export function missingGrant(operation: Operation, grants: readonly Permission[]): Permission | undefined {
   const needed = NEEDED[operation.op];
   if (needed !== undefined && !grants.includes(needed)) return needed;
   return hasPush(operation) && !grants.includes("push") ? "push" : undefined;

@@ -1,11 +1,11 @@
-import type { AgentName, Badge } from "../model/index.ts";
+import type { AgentName, Identity } from "../model/index.ts";
 import type { Principal } from "../ports/index.ts";
 
 /** `isGood`: whether the credentials still are. */
-export const toPrincipal = (badge: Badge, isGood: Principal["isGood"]): Principal => ({
+export const toPrincipal = (badge: Identity, isGood: Principal["isValid"]): Principal => ({
   subject: badge.principal,
   tenants: badge.tenants,
   grants: badge.grants,
   agents: badge.agents && new Set(badge.agents as readonly AgentName[]),
-  isGood,
+  isValid: isGood,
 });

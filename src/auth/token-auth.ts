@@ -1,11 +1,11 @@
-import type { AccessToken, Principal, Proof, TokenBook } from "../ports/index.ts";
+import type { AccessToken, AuthMethod, Principal, TokenStore } from "../ports/index.ts";
 import { bearerChallenge, bearerOf, notGood } from "./bearer.ts";
 import { createKnown } from "./identity-cache.ts";
 import { toPrincipal } from "./principal.ts";
 import { isToken, isWellFormed, toHash } from "./token.ts";
 
 export interface TokenParts {
-  readonly book: TokenBook;
+  readonly book: TokenStore;
   /** Tokens expire by it. */
   readonly wallTime: () => number;
 }
@@ -19,7 +19,7 @@ interface Known {
 }
 
 /** Tokens that this server gave out. */
-export function createTokenProof({ book, wallTime }: TokenParts): Proof {
+export function createTokenProof({ book, wallTime }: TokenParts): AuthMethod {
   const known = createKnown<Known>();
 
   /** Looks again if anything has changed. The revision is asked before the book is: what changes in between is seen later. */
@@ -50,7 +50,7 @@ export function createTokenProof({ book, wallTime }: TokenParts): Proof {
     const at = wallTime();
     const why = whyNot(token, at);
     if (token && why === undefined) {
-      book.used(token.id, at);
+      book.recordUse(token.id, at);
       return one.principal;
     }
     known.forget(secret);
@@ -72,7 +72,7 @@ export function createTokenProof({ book, wallTime }: TokenParts): Proof {
   return {
     schemes: [{ name: "tokens", kind: "bearer", description: "A token that this server gave out" }],
     challenge: bearerChallenge,
-    identify({ headers }) {
+    authenticate({ headers }) {
       const secret = bearerOf(headers);
       if (secret === undefined || !isToken(secret)) return undefined;
       const one = known.get(secret);

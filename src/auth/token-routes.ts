@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import {
+  DEFAULT_PERMISSIONS,
   DEFAULT_TENANT,
   Fault,
-  GRANTS,
-  type Grant,
   isCallerName,
   LIMITS,
-  USUAL_GRANTS,
+  PERMISSIONS,
+  type Permission,
 } from "../model/index.ts";
-import type { AccessToken, Own, OwnReply } from "../ports/index.ts";
+import type { AccessToken, Endpoint, EndpointResponse } from "../ports/index.ts";
 import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue-token.ts";
 
 /** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
-export function createTokenRoutes(parts: IssueParts): readonly Own[] {
+export function createTokenRoutes(parts: IssueParts): readonly Endpoint[] {
   const { book, wallTime } = parts;
   return [
     {
@@ -51,7 +51,7 @@ function toPage(tokens: readonly AccessToken[], pageToken: string | null): JsonO
   return { tokens: page.map(writeToken), nextPageToken };
 }
 
-const toReply = (status: number, json: JsonObject): OwnReply => ({
+const toReply = (status: number, json: JsonObject): EndpointResponse => ({
   status,
   headers: {},
   text: JSON.stringify(json),
@@ -71,7 +71,7 @@ function readWish(body: string, now: number): TokenWish {
     name,
     tenants: readList(json, "tenants", isCallerName) ?? [DEFAULT_TENANT],
     agents: readList(json, "agents", agent => agent !== ""),
-    grants: (readList(json, "scopes", isGrant) as readonly Grant[] | undefined) ?? USUAL_GRANTS,
+    grants: (readList(json, "scopes", isGrant) as readonly Permission[] | undefined) ?? DEFAULT_PERMISSIONS,
     expiresAt: expiresInSeconds === undefined ? undefined : now + Math.round(expiresInSeconds * 1_000),
   };
 }
@@ -91,7 +91,7 @@ function parse(body: string): JsonObject {
   throw bad("body", "must be a JSON object");
 }
 
-const isGrant = (text: string): boolean => GRANTS.some(grant => grant === text);
+const isGrant = (text: string): boolean => PERMISSIONS.some(grant => grant === text);
 
 function readList(
   json: JsonObject,
@@ -102,7 +102,7 @@ function readList(
   if (list === undefined) return undefined;
   const isGood = Array.isArray(list) && list.length > 0 && list.length <= LIMITS.listEntriesMax;
   if (isGood && list.every(one => typeof one === "string" && is(one))) return list as readonly string[];
-  const among = name === "scopes" ? ` among ${GRANTS.join(", ")}` : "";
+  const among = name === "scopes" ? ` among ${PERMISSIONS.join(", ")}` : "";
   throw bad(name, `must be a list of 1 to ${LIMITS.listEntriesMax} names${among}`);
 }
 

@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/request.ts";
+import type { HttpExchange } from "../http/request.ts";
 import type { Json } from "../lib/json.ts";
 import type { TransportName, WireCall } from "../ports/index.ts";
 
@@ -10,8 +10,8 @@ interface Asked {
   readonly bytes: number;
 }
 
-export function toCall(transport: TransportName, exchange: Exchange, asked: Asked): WireCall {
-  const { place, headers, certificate, query, base, signal } = exchange;
+export function toCall(transport: TransportName, exchange: HttpExchange, asked: Asked): WireCall {
+  const { match: place, headers, certificate, query, base, signal } = exchange;
   return {
     transport,
     endpoint: place.endpoint,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Exchange } from "../http/request.ts";
+import type { HttpExchange } from "../http/request.ts";
 import type { Answers } from "../http/write-large.ts";
 import type { Pipeline, Release, Route, WireReply } from "../ports/index.ts";
 import { toCall } from "./call.ts";
@@ -21,7 +21,7 @@ const CARD_SECONDS = 60;
 export function createDocuments(parts: DocumentParts) {
   const { answers } = parts;
 
-  async function serve(exchange: Exchange, route: Route): Promise<void> {
+  async function serve(exchange: HttpExchange, route: Route): Promise<void> {
     const asked = { method: route.method, params: undefined, metadata: undefined, bytes: 0 };
     const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
     if (reply.kind === "one") return send(exchange, reply.json, reply.headers, reply.release);
@@ -31,7 +31,7 @@ export function createDocuments(parts: DocumentParts) {
 
   /** `release`: see `Answers`. */
   function send(
-    exchange: Exchange,
+    exchange: HttpExchange,
     text: string,
     own: Readonly<Record<string, string>>,
     release?: Release,
@@ -64,7 +64,7 @@ function uncached(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fa
 }
 
 /** RFC 9110 §13.2.2: the tag decides if it is there, else the date. */
-function isUnchanged(exchange: Exchange, etag: string, modifiedAt: number): boolean {
+function isUnchanged(exchange: HttpExchange, etag: string, modifiedAt: number): boolean {
   const tags = exchange.headers["if-none-match"];
   if (tags !== undefined)
     return tags.trim() === "*" || tags.split(",").some(tag => weak(tag.trim()) === etag);

@@ -1,27 +1,27 @@
 import type { Bodies } from "../http/body.ts";
-import { type Exchange, sendProblem } from "../http/request.ts";
+import { type HttpExchange, sendProblem } from "../http/request.ts";
 import type { OwnRoute } from "../http/routes.ts";
 import type { Answers } from "../http/write-large.ts";
 import { Fault, LIMITS } from "../model/index.ts";
-import type { OwnCall, OwnReply, Release, Unread } from "../ports/index.ts";
+import type { EndpointRequest, EndpointResponse, Release, UnreadBytes } from "../ports/index.ts";
 
 export interface OwnParts {
   readonly bodies: Bodies;
   readonly answers: Answers;
-  readonly unread: Pick<Unread, "hold">;
+  readonly unread: Pick<UnreadBytes, "hold">;
   /** Sends what callers may keep for a while. */
   readonly sendLasting: (
-    exchange: Exchange,
+    exchange: HttpExchange,
     text: string,
-    headers: OwnReply["headers"],
+    headers: EndpointResponse["headers"],
     release: Release | undefined,
   ) => void | Promise<void>;
 }
 
 /** What the server itself answers, without a dialect. */
 export function createOwn(parts: OwnParts) {
-  function toCall(exchange: Exchange): OwnCall {
-    const { headers, query, base, signal, certificate, place, request } = exchange;
+  function toCall(exchange: HttpExchange): EndpointRequest {
+    const { headers, query, base, signal, certificate, match: place, request } = exchange;
     return {
       vars: place.vars,
       headers,
@@ -33,13 +33,13 @@ export function createOwn(parts: OwnParts) {
     };
   }
 
-  async function reply(exchange: Exchange, route: OwnRoute): Promise<void> {
-    const { status, headers, text, lasting } = await route.own.serve(toCall(exchange));
+  async function reply(exchange: HttpExchange, route: OwnRoute): Promise<void> {
+    const { status, headers, text, cacheable } = await route.own.serve(toCall(exchange));
     // What was not read must not stay on the connection.
     exchange.request.resume();
     if (typeof text !== "string") return pour(exchange, status, headers, text);
     const release = holdLarge(text);
-    if (lasting) return parts.sendLasting(exchange, text, headers, release);
+    if (cacheable) return parts.sendLasting(exchange, text, headers, release);
     const all = { "Cache-Control": "no-store", ...headers };
     return parts.answers.send(exchange.response, status, text, all, release);
   }
@@ -48,9 +48,9 @@ export function createOwn(parts: OwnParts) {
     text.length > LIMITS.pieceBytes ? parts.unread.hold(undefined, text.length) : undefined;
 
   async function pour(
-    { response }: Exchange,
+    { response }: HttpExchange,
     status: number,
-    headers: OwnReply["headers"],
+    headers: EndpointResponse["headers"],
     pieces: AsyncIterable<string>,
   ): Promise<void> {
     response.writeHead(status, { "Cache-Control": "no-store", ...headers });
@@ -63,7 +63,7 @@ export function createOwn(parts: OwnParts) {
   }
 
   return {
-    async serve(exchange: Exchange, route: OwnRoute): Promise<void> {
+    async serve(exchange: HttpExchange, route: OwnRoute): Promise<void> {
       try {
         await reply(exchange, route);
       } catch (error) {

@@ -1,12 +1,12 @@
 import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "../http/body.ts";
-import { type Exchange, sendText } from "../http/request.ts";
+import { type HttpExchange, sendText } from "../http/request.ts";
 import { openStream, type Streams } from "../http/sse.ts";
 import type { Answers } from "../http/write-large.ts";
-import type { Source } from "../lib/batch-source.ts";
-import { FirstThen } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
+import { FirstBatchThen } from "../lib/batch-source.ts";
 import type { Json } from "../lib/json.ts";
 import { Fault, LIMITS } from "../model/index.ts";
-import type { Frame, Met, Pipeline, WireFault, WireReply } from "../ports/index.ts";
+import type { Authenticated, Frame, Pipeline, WireFault, WireReply } from "../ports/index.ts";
 import { toCall } from "./call.ts";
 import { sourceOfId } from "./source-of-id.ts";
 
@@ -42,12 +42,12 @@ class EnvelopeFault extends Error {
 export function createJsonRpc(parts: JsonRpcParts) {
   const { pipeline, streams } = parts;
 
-  async function serve(exchange: Exchange): Promise<void> {
+  async function serve(exchange: HttpExchange): Promise<void> {
     let opened: Opened;
-    let met: Met | undefined;
+    let met: Authenticated | undefined;
     try {
       // To wait for what is already there would cost every call a turn.
-      const meeting = pipeline.meet(exchange, exchange.place.vars.agent);
+      const meeting = pipeline.authenticate(exchange, exchange.match.vars.agent);
       met = meeting instanceof Promise ? await meeting : meeting;
       const body = parts.bodies.read(exchange.request);
       const text = typeof body === "string" ? body : await body;
@@ -64,7 +64,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     return answer(exchange, reply, opened.id ?? "null");
   }
 
-  function answer(exchange: Exchange, reply: WireReply, id: string): void | Promise<void> {
+  function answer(exchange: HttpExchange, reply: WireReply, id: string): void | Promise<void> {
     const { response } = exchange;
     if (reply.kind === "one") {
       const text = `{"jsonrpc":"2.0","id":${id},"result":${reply.json}}`;
@@ -86,7 +86,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
   }
 
   /** A notification: it is done, and nothing is said. */
-  function forget(exchange: Exchange, reply: WireReply, status: number): void {
+  function forget(exchange: HttpExchange, reply: WireReply, status: number): void {
     if (reply.kind === "many") reply.frames.close();
     if (reply.kind === "one") reply.release?.();
     exchange.response.writeHead(status, reply.headers);
@@ -96,7 +96,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
   return { serve };
 }
 
-const onlyOf = (frame: Frame): Source<readonly Frame[]> => new FirstThen([frame], null);
+const onlyOf = (frame: Frame): BatchSource<readonly Frame[]> => new FirstBatchThen([frame], null);
 
 /** The status of a reply without words, if the call gets one: it had no id, and its dialect takes that for a notification. */
 function silenceFor(id: string | undefined, reply: WireReply): number | null {

@@ -2,22 +2,22 @@ import type { Json } from "../lib/json.ts";
 import { Fault, LIMITS, type Scope, type Trace, toFault } from "../model/index.ts";
 import type {
   Answer,
+  Authenticated,
+  Authenticator,
   Caller,
-  CallWatch,
+  CallObserver,
   Catalog,
-  Core,
   Dialect,
-  Guard,
+  ExecuteOperation,
   Headers,
   Log,
-  Manner,
-  Met,
+  Observer,
   Operation,
   Pipeline,
   Principal,
-  SeenAgents,
-  Unread,
-  Watch,
+  ReplyContext,
+  UnreadBytes,
+  VisibleAgents,
   WireCall,
   WireReply,
 } from "../ports/index.ts";
@@ -36,15 +36,15 @@ import { Frames, type Heard, type Speaker } from "./reply-stream.ts";
  */
 export function createPipeline(parts: {
   dialects: readonly Dialect[];
-  guard: Guard;
-  core: Core;
+  guard: Authenticator;
+  core: ExecuteOperation;
   catalog: Catalog;
   /** Bytes of one call of this caller. */
   bodyBytesMax: (scope: Scope) => number;
   /** The room for large answers. */
-  unread: Unread;
+  unread: UnreadBytes;
   /** undefined: nobody watches. */
-  watch: Watch | undefined;
+  watch: Observer | undefined;
   log: Log;
 }): Pipeline {
   const { dialects, guard, core, catalog, unread, watch, log } = parts;
@@ -52,8 +52,8 @@ export function createPipeline(parts: {
   const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
   const choose = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
-  const voiceOf = (dialect: Dialect, call: Manner, origin: string | undefined): Dialect =>
-    (origin !== undefined && byName.get(dialect.voice(call, origin))) || dialect;
+  const voiceOf = (dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect =>
+    (origin !== undefined && byName.get(dialect.replyDialect(call, origin))) || dialect;
 
   function hear(call: WireCall): Heard {
     const dialect = choose(call);
@@ -81,38 +81,40 @@ export function createPipeline(parts: {
     hold: (scope, bytes) => unread.hold(scope, bytes),
   };
 
-  function meet(caller: Caller, agent: string | undefined): Met | Promise<Met> {
-    const toMet = (principal: Principal | undefined): Met =>
-      principal || guard.takesStrangers(agent) ? { principal } : { principal: guard.need(principal) };
-    const found = guard.identify(caller);
+  function meet(caller: Caller, agent: string | undefined): Authenticated | Promise<Authenticated> {
+    const toMet = (principal: Principal | undefined): Authenticated =>
+      principal || guard.allowsAnonymous(agent)
+        ? { principal }
+        : { principal: guard.requirePrincipal(principal) };
+    const found = guard.authenticate(caller);
     return found instanceof Promise ? found.then(toMet) : toMet(found);
   }
 
   /** One function and not two: what stands in between would cost every call a turn. */
-  async function handle(call: WireCall, met: Met | undefined): Promise<WireReply> {
+  async function handle(call: WireCall, met: Authenticated | undefined): Promise<WireReply> {
     const heard = hear(call);
     let reply: WireReply;
     try {
       const { dialect, watched } = heard;
-      const identified = met ? met.principal : guard.identify(call);
+      const identified = met ? met.principal : guard.authenticate(call);
       // To wait for what is already there would cost every call a turn.
       const principal = identified instanceof Promise ? await identified : identified;
       const asked = withCaller(withHeaders(dialect.decode(call), call), guard, principal);
-      const scope = guard.admit(principal, asked);
+      const scope = guard.authorize(principal, asked);
       checkSize(call, parts.bodyBytesMax(scope));
       const operation = watched ? watched.asked(asked, scope) : asked;
       if (unread.bytes > 0 && operation.op === "send") unread.checkRoom(scope);
       const answer = await core(operation, scope, call.signal);
-      const checked = principal && operation.op === "send" ? guard.check(principal) : undefined;
+      const checked = principal && operation.op === "send" ? guard.checkPrincipal(principal) : undefined;
       if (checked) await checked;
-      const active = activeExtensions(catalog.seenBy(scope), operation);
+      const active = activeExtensions(catalog.visibleTo(scope), operation);
       const { envelope } = dialect;
       if (isSteps(answer)) {
         const own = answer.compacted
           ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
           : dialect.replyHeaders(call, active);
         const frames = new Frames(speaker, { ...heard, call: mannerOf(call) }, operation.form, answer, scope);
-        if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onLapse(principal, cut));
+        if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onExpire(principal, cut));
         return { kind: "many", envelope, headers: withOthers(own, watched), frames };
       }
       const voice = voiceOf(dialect, call, originOf(answer));
@@ -140,18 +142,18 @@ export function createPipeline(parts: {
       heard.watched?.ended();
       return reply;
     },
-    meet,
+    authenticate: meet,
     handle,
   };
 }
 
-const mannerOf = ({ transport, endpoint, headers, query, method }: WireCall): Manner => {
+const mannerOf = ({ transport, endpoint, headers, query, method }: WireCall): ReplyContext => {
   return { transport, endpoint, headers, query, method };
 };
 
 type ReplyHeaders = WireReply["headers"];
 
-function withOthers(headers: ReplyHeaders, watched: CallWatch | undefined): ReplyHeaders {
+function withOthers(headers: ReplyHeaders, watched: CallObserver | undefined): ReplyHeaders {
   const others = watched?.headers();
   return others ? { ...headers, ...others } : headers;
 }
@@ -161,16 +163,16 @@ function checkSize({ bytes }: WireCall, bytesMax: number): void {
 }
 
 /** v1 §3.1.11: the extended card is for those who are known. */
-function withCaller(operation: Operation, guard: Guard, principal: Principal | undefined): Operation {
+function withCaller(operation: Operation, guard: Authenticator, principal: Principal | undefined): Operation {
   if (operation.op !== "extended-card") return operation;
-  return { ...operation, grants: guard.need(principal).grants };
+  return { ...operation, grants: guard.requirePrincipal(principal).grants };
 }
 
 /** What is meant for one caller is kept by nobody; what may look different for others is kept by nobody else. */
 function withCaching(
   headers: ReplyHeaders,
   { op }: Operation,
-  { schemes }: Guard,
+  { schemes }: Authenticator,
   principal: Principal | undefined,
 ): ReplyHeaders {
   if (op === "extended-card") return { ...headers, ...PRIVATE };
@@ -238,7 +240,7 @@ function headersOf({ details }: Fault): Readonly<Record<string, string>> {
 }
 
 /** v1 §3.3.4: what the caller asked for and the agent has. */
-function activeExtensions(catalog: SeenAgents, operation: Operation): readonly string[] {
+function activeExtensions(catalog: VisibleAgents, operation: Operation): readonly string[] {
   if (operation.op !== "send" && operation.op !== "stream") return [];
   const wanted = operation.send.extensions;
   if (wanted.length === 0) return wanted;

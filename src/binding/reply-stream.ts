@@ -1,24 +1,24 @@
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import {
+  appendedTextJson,
   DerivedStep,
   type Fault,
   LIMITS,
   type Scope,
   type Step,
   type TaskEvent,
-  toWords,
-  wordsIn,
-  wordsOf,
+  textAppendTarget,
+  toTextAppend,
 } from "../model/index.ts";
 import type {
-  Bunch,
-  CallWatch,
+  CallObserver,
   Dialect,
+  EncodedStep,
   Frame,
-  Manner,
   Release,
-  SaidStep,
+  ReplyContext,
+  StepBatch,
   Steps,
   WireFault,
 } from "../ports/index.ts";
@@ -42,15 +42,15 @@ interface Mould {
 
 /** A call, the dialect that speaks, and whoever watches. */
 export interface Heard {
-  readonly call: Manner;
+  readonly call: ReplyContext;
   readonly dialect: Dialect;
-  readonly watched: CallWatch | undefined;
+  readonly watched: CallObserver | undefined;
 }
 
 /** Whoever decides how something is said. */
 export interface Speaker {
   /** The dialect in which a caller hears of a task that was begun in the dialect `origin`. */
-  voiceOf(dialect: Dialect, call: Manner, origin: string | undefined): Dialect;
+  voiceOf(dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect;
   /** What is said instead of going on; it is also told to whoever watches. */
   refuse(heard: Heard, error: unknown): WireFault;
   /** Takes room for large frames, or throws a Fault. */
@@ -58,7 +58,7 @@ export interface Speaker {
 }
 
 /** What one call gets to read, until there is no more, or something goes wrong, or the caller may read no longer. */
-export class Frames implements Source<readonly Frame[]> {
+export class Frames implements BatchSource<readonly Frame[]> {
   readonly #speaker: Speaker;
   readonly #heard: Heard;
   readonly #form: string | undefined;
@@ -120,7 +120,7 @@ export class Frames implements Source<readonly Frame[]> {
     this.#heard.watched?.ended();
   }
 
-  #write(bunch: Bunch): readonly Frame[] {
+  #write(bunch: StepBatch): readonly Frame[] {
     const { dialect, call, watched } = this.#heard;
     watched?.read(bunch.steps);
     const origin = bunch.steps[0]?.task.origin;
@@ -155,7 +155,7 @@ export class FrameWriter {
     this.#form = form;
   }
 
-  write({ steps, closing }: Bunch): readonly Frame[] {
+  write({ steps, closing }: StepBatch): readonly Frame[] {
     const frames: Frame[] = [];
     for (let i = 0; i < steps.length; i++) {
       const frame = this.#frameOf(steps[i] as Step, closing && i === steps.length - 1);
@@ -168,7 +168,7 @@ export class FrameWriter {
     const known = step.memo as Memo | undefined;
     for (let memo = known; memo; memo = memo.more)
       if (memo.by === this.#dialect && memo.form === this.#form && memo.ends === ends) return memo.frame;
-    const words = this.#bare || ends ? null : wordsIn(step);
+    const words = this.#bare || ends ? null : appendedTextJson(step);
     const frame = (words !== null && this.#cast(step, words)) || this.#toFrame(step, ends);
     step.memo = { by: this.#dialect, form: this.#form, ends, frame, more: known } satisfies Memo;
     return frame;
@@ -187,7 +187,7 @@ export class FrameWriter {
 
   /** Words differ from each other in their text alone: the rest of their JSON is made once. */
   #cast(step: Step, words: string): Frame | null {
-    const artifactId = wordsOf(step.event as TaskEvent) as string;
+    const artifactId = textAppendTarget(step.event as TaskEvent) as string;
     if (this.#mould?.artifactId !== artifactId)
       this.#mould = createMould(like => this.#dialect.encodeStep(like, false, this.#form), step, artifactId);
     const mould = this.#mould;
@@ -202,8 +202,8 @@ export class FrameWriter {
 const BLANK = "\u0000words\u0000";
 
 /** null: this dialect says more than the words (what it takes from the task may change, or it has a form of its own). */
-function createMould(say: (step: Step) => SaidStep | null, like: Step, artifactId: string): Mould | null {
-  const blank = new DerivedStep(like, toWords(artifactId, BLANK));
+function createMould(say: (step: Step) => EncodedStep | null, like: Step, artifactId: string): Mould | null {
+  const blank = new DerivedStep(like, toTextAppend(artifactId, BLANK));
   const said = say(blank);
   if (!said || said.bare || (blank.taskWasRead && !said.steady)) return null;
   const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));

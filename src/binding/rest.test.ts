@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createBodies } from "../http/body.ts";
 import { createStreams } from "../http/sse.ts";
 import { createAnswers } from "../http/write-large.ts";
-import { FirstThen } from "../lib/batch-source.ts";
+import { FirstBatchThen } from "../lib/batch-source.ts";
 import { LoopBudget } from "../lib/loop-budget.ts";
 import { LIMITS, type Seq } from "../model/index.ts";
 import type { Frame, Headers, Pipeline, Route, WireFault, WireReply } from "../ports/index.ts";
@@ -29,7 +29,7 @@ afterEach(() => server.close());
 /** Every call gets this reply. */
 async function open(reply: WireReply): Promise<string> {
   const meet = () => ({ principal: undefined });
-  const pipeline: Pipeline = { meet, handle: async () => reply, refuse: () => reply };
+  const pipeline: Pipeline = { authenticate: meet, handle: async () => reply, refuse: () => reply };
   const rest = createRest({
     pipeline,
     answers: createAnswers(LIMITS.heartbeatMs),
@@ -41,13 +41,13 @@ async function open(reply: WireReply): Promise<string> {
     bodies: createBodies(LIMITS),
   });
   server = createServer((request, response) => {
-    const place = { endpoint: ROUTE.path, vars: {}, byVerb: new Map() };
+    const match = { endpoint: ROUTE.path, vars: {}, byVerb: new Map() };
     const headers = request.headers as Headers;
     const query = new URLSearchParams();
     const { signal } = new AbortController();
     const certificate = () => undefined;
     const base = () => "";
-    const said = { request, response, place, headers, certificate, query, base, signal: () => signal };
+    const said = { request, response, match, headers, certificate, query, base, signal: () => signal };
     void rest.serve(said, ROUTE);
   });
   server.listen(0, "127.0.0.1");
@@ -55,7 +55,7 @@ async function open(reply: WireReply): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const framesOf = (...frames: Frame[]) => new FirstThen(frames, null);
+const framesOf = (...frames: Frame[]) => new FirstBatchThen(frames, null);
 
 describe("HTTP+JSON", () => {
   it("a stream that breaks off says so in an event that is named error", async () => {

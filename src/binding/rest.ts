@@ -1,10 +1,10 @@
 import { afterBody, type Bodies, isJson, parseJson, skipBody, wrongType } from "../http/body.ts";
-import { type Exchange, sendText } from "../http/request.ts";
+import { type HttpExchange, sendText } from "../http/request.ts";
 import { openStream, type Streams } from "../http/sse.ts";
 import type { Answers } from "../http/write-large.ts";
 import type { Json } from "../lib/json.ts";
 import { Fault } from "../model/index.ts";
-import type { Frame, Met, Pipeline, Route, WireFault, WireReply } from "../ports/index.ts";
+import type { Authenticated, Frame, Pipeline, Route, WireFault, WireReply } from "../ports/index.ts";
 import { toCall } from "./call.ts";
 
 export interface RestParts {
@@ -18,11 +18,11 @@ export interface RestParts {
 export function createRest(parts: RestParts) {
   const { pipeline, streams, bodies } = parts;
 
-  async function serve(exchange: Exchange, route: Route): Promise<void> {
+  async function serve(exchange: HttpExchange, route: Route): Promise<void> {
     let body: Body;
-    let met: Met | undefined;
+    let met: Authenticated | undefined;
     try {
-      met = await pipeline.meet(exchange, exchange.place.vars.agent);
+      met = await pipeline.authenticate(exchange, exchange.match.vars.agent);
       body = await readParams(exchange, route);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
@@ -32,13 +32,13 @@ export function createRest(parts: RestParts) {
     return answer(exchange, await pipeline.handle(callOf(exchange, route, body), met));
   }
 
-  async function readParams({ request, headers }: Exchange, route: Route): Promise<Body> {
+  async function readParams({ request, headers }: HttpExchange, route: Route): Promise<Body> {
     if (route.verb === "POST") return readBody(await bodies.read(request), headers["content-type"]);
     request.resume();
     return NO_BODY;
   }
 
-  function answer(exchange: Exchange, reply: WireReply): void | Promise<void> {
+  function answer(exchange: HttpExchange, reply: WireReply): void | Promise<void> {
     if (reply.kind === "one")
       return parts.answers.send(exchange.response, 200, reply.json, reply.headers, reply.release);
     if (reply.kind === "fault") return sendFault(exchange, reply);
@@ -49,7 +49,7 @@ export function createRest(parts: RestParts) {
   }
 
   /** Whoever wants nothing but the head of a stream is not kept waiting for its end. */
-  function leave(exchange: Exchange, reply: WireReply & { kind: "many" }): void {
+  function leave(exchange: HttpExchange, reply: WireReply & { kind: "many" }): void {
     reply.frames.close();
     exchange.response.end();
   }
@@ -63,7 +63,7 @@ interface Body {
 }
 const NO_BODY: Body = { params: undefined, bytes: 0 };
 
-const callOf = (exchange: Exchange, route: Route, body: Body) =>
+const callOf = (exchange: HttpExchange, route: Route, body: Body) =>
   toCall("rest", exchange, { method: route.method, ...body, metadata: undefined });
 
 /** Some clients send no body, or the word `null`, where there is nothing to say. */
@@ -74,7 +74,7 @@ function readBody(text: string, type: string | undefined): Body {
   return { params: body ?? undefined, bytes: text.length };
 }
 
-export function sendFault(exchange: Exchange, reply: WireReply & { kind: "fault" }): void {
+export function sendFault(exchange: HttpExchange, reply: WireReply & { kind: "fault" }): void {
   sendText(exchange.response, reply.fault.http, toBody(reply.fault), {
     ...reply.headers,
     ...afterBody(exchange.request),

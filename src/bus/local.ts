@@ -19,17 +19,17 @@ export function createLocalBus(): LocalBus {
   }
 
   return {
-    ring,
+    notify: ring,
     ringAll() {
       for (const topic of [...topics.keys()]) ring(topic);
     },
-    listen(topic, sleeper) {
+    subscribe(topic, sleeper) {
       const there = topics.get(topic);
       if (there === undefined) topics.set(topic, sleeper);
       else if (there instanceof Set) there.add(sleeper);
       else topics.set(topic, new Set([there, sleeper]));
     },
-    leave(topic, sleeper) {
+    unsubscribe(topic, sleeper) {
       const there = topics.get(topic);
       if (there === sleeper) topics.delete(topic);
       else if (there instanceof Set && there.delete(sleeper) && there.size === 0) topics.delete(topic);

@@ -65,7 +65,7 @@ export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBu
   function hearTopic(topic: string): void {
     if (topic === ALL) return lookSoon();
     onRemote(topic);
-    local.ring(topic);
+    local.notify(topic);
   }
 
   /** Rings may have been lost. */
@@ -153,10 +153,10 @@ export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBu
   }
 
   return {
-    listen: local.listen,
-    leave: local.leave,
-    ring(topic) {
-      local.ring(topic);
+    subscribe: local.subscribe,
+    unsubscribe: local.unsubscribe,
+    notify(topic) {
+      local.notify(topic);
       tell(topic);
     },
     async close() {

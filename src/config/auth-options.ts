@@ -8,12 +8,12 @@ import {
   type AuthMode,
   type CertificateOwner,
   type ClaimName,
+  DEFAULT_PERMISSIONS,
   DEFAULT_TENANT,
-  GRANTS,
-  type Grant,
   isCallerName,
   type JwtIssuer,
-  USUAL_GRANTS,
+  PERMISSIONS,
+  type Permission,
 } from "../model/index.ts";
 import { asJson, asList, asText, asTruth, file, type Option } from "./option.ts";
 
@@ -45,7 +45,7 @@ interface BadgeConfig {
   /** Default: "default". */
   readonly tenant?: string | readonly string[] | undefined;
   /** Default: all but "admin". */
-  readonly scopes?: readonly Grant[] | undefined;
+  readonly scopes?: readonly Permission[] | undefined;
   /** Default: all that the tenant has. */
   readonly agents?: readonly string[] | undefined;
 }
@@ -71,7 +71,7 @@ export interface JwtConfig extends Omit<BadgeConfig, "principal" | "agents"> {
   /** Stands before the names of its callers; two issuers need two. */
   readonly prefix?: string | undefined;
   /** Its words for scopes: `{ "a2a.send": "send" }`. */
-  readonly scopeNames?: Readonly<Record<string, Grant>> | undefined;
+  readonly scopeNames?: Readonly<Record<string, Permission>> | undefined;
   /** The claims that say who calls, of which tenant, with which scopes and for which agents. */
   readonly claims?:
     | {
@@ -89,7 +89,7 @@ const isUnique = (list: readonly unknown[]): boolean => new Set(list).size === l
 
 const name = z.string().refine(isCallerName, "expected the name of a caller, without control characters");
 const agent = z.string().refine(isAgentName, `expected an agent's name (${NAME_RULE})`);
-const scopes = z.array(z.enum(GRANTS)).default([...USUAL_GRANTS]);
+const scopes = z.array(z.enum(PERMISSIONS)).default([...DEFAULT_PERMISSIONS]);
 const tenants = z.preprocess(asMany, z.array(name).min(1).default([DEFAULT_TENANT]));
 
 /** Whom credentials stand for. */
@@ -175,7 +175,7 @@ const ISSUER = z
     prefix: z.string().default(""),
     tenant: tenants,
     scopes,
-    scopeNames: z.record(z.string(), z.enum(GRANTS)).default({}),
+    scopeNames: z.record(z.string(), z.enum(PERMISSIONS)).default({}),
     claims: z
       .strictObject({
         principal: claim.default("sub"),

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { ChurnMap } from "../lib/churn-map.ts";
 import type { Json } from "../lib/json.ts";
 import { Fault } from "../model/index.ts";
-import type { Incoming } from "./request.ts";
+import type { HttpRequest } from "./request.ts";
 
 export interface BodyLimits {
   readonly bodyBytesMax: number;
@@ -15,7 +15,7 @@ export interface Bodies {
    * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
    * connection survives and the caller gets to read the refusal.
    */
-  read(request: Incoming): string | Promise<string>;
+  read(request: HttpRequest): string | Promise<string>;
   close(): void;
 }
 
@@ -33,7 +33,7 @@ interface Arriving {
 
 const ARRIVING = Symbol("arriving");
 const SKIPPED = Symbol("skipped");
-type Request = Incoming & { [ARRIVING]?: Arriving | undefined; [SKIPPED]?: true };
+type Request = HttpRequest & { [ARRIVING]?: Arriving | undefined; [SKIPPED]?: true };
 
 /** Lets a body pass by that nobody wants to know. The time of the whole request is its bound. */
 export function skipBody(request: Request): void {
@@ -110,7 +110,7 @@ function toText(chunks: readonly Buffer[]): string | null {
 }
 
 /** Whoever was there before us has read the body; what he made of it lies with the request, if he is of Express's kind. */
-function readEarlier(request: Incoming, limits: BodyLimits): string {
+function readEarlier(request: HttpRequest, limits: BodyLimits): string {
   const { body } = request as { readonly body?: unknown };
   if (body === undefined)
     throw new Fault("internal", "Something before this server has read the body, and left nothing of it");

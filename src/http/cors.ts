@@ -1,4 +1,4 @@
-import type { Incoming, Outgoing } from "./request.ts";
+import type { HttpRequest, HttpResponse } from "./request.ts";
 
 export interface CorsParts {
   /** Origins, or "*". undefined: browsers keep the pages of others out. */
@@ -11,7 +11,7 @@ export const isPerOrigin = (cors: CorsParts["cors"]): boolean => cors !== undefi
 
 /** Tells browsers which pages may read the answer; before a call they ask what they may send. */
 export interface Cors {
-  greet(request: Incoming, response: Outgoing, verbs: () => readonly string[]): void;
+  greet(request: HttpRequest, response: HttpResponse, verbs: () => readonly string[]): void;
 }
 
 /** What callers may send beside what browsers send anyway. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
 import { LIMITS } from "../model/index.ts";
 import { HOLD_MS } from "./open-connections.ts";
-import { type Incoming, type Outgoing, sendProblem } from "./request.ts";
+import { type HttpRequest, type HttpResponse, sendProblem } from "./request.ts";
 import type { Unsent } from "./unsent-bytes.ts";
 
 /** Calls at once on one connection, beside its streams: whoever has all streams may still cancel. */
@@ -49,13 +49,13 @@ export const isGrpc = (headers: IncomingHttpHeaders): boolean => GRPC.test(heade
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** A request over HTTP/2, as one over HTTP/1.1 looks: there the authority is a header. */
-export function toIncoming(request: Http2ServerRequest): Incoming {
+export function toIncoming(request: Http2ServerRequest): HttpRequest {
   request.headers.host ??= request.authority;
   return request;
 }
 
 /** A response over HTTP/2, with the face of one over HTTP/1.1. */
-export class Http2Outgoing implements Outgoing {
+export class Http2Outgoing implements HttpResponse {
   readonly #stream: ServerHttp2Stream;
   readonly #unsent: Unsent;
   readonly #known: Record<string, string> = {};

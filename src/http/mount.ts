@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Site } from "./base-url.ts";
 import { HOLD_MS } from "./open-connections.ts";
-import type { Incoming, Outgoing } from "./request.ts";
+import type { HttpRequest, HttpResponse } from "./request.ts";
 import type { Kernel } from "./router.ts";
 import { toExchange } from "./web.ts";
 
@@ -16,9 +16,9 @@ type HostedRequest = IncomingMessage & { readonly baseUrl?: string };
 
 /** Lets in the requests that a server of somebody else hands over. */
 export function createMount({ kernel, path }: MountParts) {
-  const open = new Set<Outgoing>();
+  const open = new Set<HttpResponse>();
 
-  function take(request: Incoming, response: Outgoing, url: string, site: Site): void {
+  function take(request: HttpRequest, response: HttpResponse, url: string, site: Site): void {
     // The host may have taken longer than its caller's patience.
     if (response.destroyed) return;
     open.add(response);

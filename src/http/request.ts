@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../ports/index.ts";
-import type { Place } from "./routes.ts";
+import type { RouteMatch } from "./routes.ts";
 
 /** What is used of a request; one that did not come over Node's HTTP needs no more than this. */
-export interface Incoming {
+export interface HttpRequest {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Nothing of it is still on its way. */
@@ -11,13 +11,13 @@ export interface Incoming {
   readonly readableEnded: boolean;
   /** The connection that it came over, where there is one. */
   readonly socket?: unknown;
-  on(event: string, heard: (this: Incoming, chunk: Buffer) => void): unknown;
+  on(event: string, heard: (this: HttpRequest, chunk: Buffer) => void): unknown;
   resume(): unknown;
   /** Gives its body away, once, where all of it came with the head; then there is nothing to listen to. */
   takeBody?(): Buffer;
 }
 /** What is used of a response. */
-export interface Outgoing {
+export interface HttpResponse {
   readonly headersSent: boolean;
   readonly destroyed: boolean;
   readonly writableNeedDrain: boolean;
@@ -36,10 +36,10 @@ export interface Outgoing {
 }
 
 /** One HTTP request and its response, as far as a transport needs to know. */
-export interface Exchange extends Caller {
-  readonly request: Incoming;
-  readonly response: Outgoing;
-  readonly place: Place;
+export interface HttpExchange extends Caller {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly match: RouteMatch;
   readonly query: URLSearchParams;
   /** See `WireCall`. */
   base(): string;
@@ -49,7 +49,7 @@ export interface Exchange extends Caller {
 
 /** Sends JSON, unless the headers tell another type. */
 export function sendText(
-  response: Outgoing,
+  response: HttpResponse,
   status: number,
   text: string,
   headers: Readonly<Record<string, string>>,
@@ -68,12 +68,12 @@ export const encodingOf = (text: string, bytes = Buffer.byteLength(text)): "lati
   bytes === text.length ? "latin1" : "utf8";
 
 /** What is to be told to a response about the encoding of a text. */
-export const encodingFor = (response: Outgoing, text: string): "latin1" | "utf8" | undefined =>
+export const encodingFor = (response: HttpResponse, text: string): "latin1" | "utf8" | undefined =>
   response.encodes ? undefined : encodingOf(text);
 
 /** A refusal outside of any dialect: there is nobody at this path to say it. */
 export function sendProblem(
-  response: Outgoing,
+  response: HttpResponse,
   status: number,
   code: string,
   message: string,
@@ -84,7 +84,7 @@ export function sendProblem(
 }
 
 /** Until there is room for more, or nobody takes it any longer. */
-export function drained(response: Pick<Outgoing, "on" | "off">): Promise<void> {
+export function drained(response: Pick<HttpResponse, "on" | "off">): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
       response.off("drain", done);

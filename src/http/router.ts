@@ -2,24 +2,24 @@ import { createDocuments } from "../binding/document.ts";
 import { createOwn } from "../binding/endpoint.ts";
 import { createJsonRpc } from "../binding/jsonrpc.ts";
 import { createRest } from "../binding/rest.ts";
-import type { Headers, Log, Pipeline, Route, Unread } from "../ports/index.ts";
+import type { Headers, Log, Pipeline, Route, UnreadBytes } from "../ports/index.ts";
 import { type AddressParts, createBase, type Site } from "./base-url.ts";
 import { type BodyLimits, createBodies } from "./body.ts";
 import { type CorsParts, createCors, isPerOrigin } from "./cors.ts";
 import { createReaders } from "./open-connections.ts";
 import { peerOf } from "./peer-certificate.ts";
-import { type Exchange, type Incoming, type Outgoing, sendProblem } from "./request.ts";
-import type { Place } from "./routes.ts";
+import { type HttpExchange, type HttpRequest, type HttpResponse, sendProblem } from "./request.ts";
+import type { RouteMatch } from "./routes.ts";
 import { STALLED_MAX, type Streams } from "./sse.ts";
 import { createAnswers } from "./write-large.ts";
 
 export interface KernelParts extends AddressParts, CorsParts {
   readonly pipeline: Pipeline;
-  readonly locate: (path: string) => Place | null;
+  readonly locate: (path: string) => RouteMatch | null;
   readonly log: Log;
   readonly limits: BodyLimits;
   readonly streams: Streams;
-  readonly unread: Unread;
+  readonly unread: UnreadBytes;
   readonly heartbeatMs: number;
   /** When what is served last changed. */
   readonly modifiedAt: () => number;
@@ -27,13 +27,13 @@ export interface KernelParts extends AddressParts, CorsParts {
 
 export interface Kernel {
   /** `url`: what is asked for, below the site's prefix. */
-  serve(request: Incoming, response: Outgoing, url: string, site: Site): void;
+  serve(request: HttpRequest, response: HttpResponse, url: string, site: Site): void;
   /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
   close(): void;
 }
 
 interface Transport {
-  serve(exchange: Exchange, route: Route): Promise<void>;
+  serve(exchange: HttpExchange, route: Route): Promise<void>;
 }
 
 /** The way from a request to its transport, and what is said where no dialect is spoken; whose socket it is, is not asked. */
@@ -55,20 +55,25 @@ export function createKernel(parts: KernelParts): Kernel {
   const cors = createCors(parts);
   const readers = createReaders();
 
-  function serve(request: Incoming, response: Outgoing, url: string, site: Site): Promise<void> | undefined {
+  function serve(
+    request: HttpRequest,
+    response: HttpResponse,
+    url: string,
+    site: Site,
+  ): Promise<void> | undefined {
     if (readers.closed) return void refuse(request, response, 503, "UNAVAILABLE", "The server has stopped");
     const mark = url.indexOf("?");
     const path = mark === -1 ? url : url.slice(0, mark);
-    const place = parts.locate(path);
-    cors?.greet(request, response, () => verbsOf(place));
-    if (!place) return void refuse(request, response, 404, "NOT_FOUND", NOTHING_HERE);
-    const route = place.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
-    if (!route) return void wrongVerb(request, response, place);
+    const match = parts.locate(path);
+    cors?.greet(request, response, () => verbsOf(match));
+    if (!match) return void refuse(request, response, 404, "NOT_FOUND", NOTHING_HERE);
+    const route = match.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
+    if (!route) return void wrongVerb(request, response, match);
     const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     const exchange = {
       request,
       response,
-      place,
+      match,
       headers: request.headers as Headers,
       certificate: () => peerOf(request.socket),
       query,
@@ -105,13 +110,13 @@ function toTarget(url: string): string {
 
 const NO_QUERY = new URLSearchParams();
 
-function verbsOf(place: Place | null): readonly string[] {
-  const verbs = [...(place?.byVerb.keys() ?? [])];
+function verbsOf(match: RouteMatch | null): readonly string[] {
+  const verbs = [...(match?.byVerb.keys() ?? [])];
   return [...verbs, ...(verbs.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
 }
 
-function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
-  const allow = verbsOf(place).join(", ");
+function wrongVerb(request: HttpRequest, response: HttpResponse, match: RouteMatch): void {
+  const allow = verbsOf(match).join(", ");
   if (request.method === "OPTIONS") {
     response.writeHead(204, { Allow: allow });
     response.end();
@@ -122,8 +127,8 @@ function wrongVerb(request: Incoming, response: Outgoing, place: Place): void {
 }
 
 export function refuse(
-  request: Incoming,
-  response: Outgoing,
+  request: HttpRequest,
+  response: HttpResponse,
   status: number,
   code: string,
   message: string,

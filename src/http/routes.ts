@@ -1,7 +1,7 @@
-import type { Dialect, Own, PathVars, Route } from "../ports/index.ts";
+import type { Dialect, Endpoint, PathVars, Route } from "../ports/index.ts";
 
 /** What answers at a path. */
-export interface Place {
+export interface RouteMatch {
   readonly endpoint: string;
   readonly vars: PathVars;
   readonly byVerb: ReadonlyMap<string, Route | OwnRoute>;
@@ -10,9 +10,9 @@ export interface Place {
 /** What the server itself answers. */
 export interface OwnRoute {
   readonly transport: "own";
-  readonly verb: Own["verb"];
+  readonly verb: Endpoint["verb"];
   readonly path: string;
-  readonly own: Own;
+  readonly own: Endpoint;
 }
 
 /** All paths that begin alike; one segment leads to the next of them. */
@@ -33,8 +33,8 @@ interface Pattern {
 /** The route table, made from what the dialects say about themselves, and what the server has beside them. */
 export function createRoutes(
   dialects: readonly Dialect[],
-  own: readonly Own[],
-): (path: string) => Place | null {
+  own: readonly Endpoint[],
+): (path: string) => RouteMatch | null {
   const root = createBranch();
   for (const route of dialects.flatMap(dialect => dialect.routes)) add(root, route);
   for (const one of own) add(root, { transport: "own", verb: one.verb, path: one.path, own: one });
@@ -78,7 +78,7 @@ function grow(from: Map<string, Branch>, key: string): Branch {
   return branch;
 }
 
-function find(root: Branch, segments: readonly string[]): Place | null {
+function find(root: Branch, segments: readonly string[]): RouteMatch | null {
   const values: string[] = [];
   let branch: Branch | undefined = root;
   for (let i = 1; branch && i < segments.length; i++) branch = enter(branch, segments[i] as string, values);

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { until } from "../../test/support/client.ts";
 import { createWicket } from "./fast-path/connection.ts";
 import { shareDoor } from "./fast-path/sniff.ts";
-import { type Incoming, type Outgoing, sendText } from "./request.ts";
+import { type HttpRequest, type HttpResponse, sendText } from "./request.ts";
 import { createStalls } from "./stall-timer.ts";
 import { type Answers, createAnswers } from "./write-large.ts";
 
@@ -22,7 +22,7 @@ afterEach(() => {
 /** A server with both ways, and a connection to it. */
 async function open(text: string, stallMs?: number, send: Answers["send"] = sendText) {
   let served = 0;
-  const serve = (_request: Incoming, response: Outgoing): void => {
+  const serve = (_request: HttpRequest, response: HttpResponse): void => {
     served += 1;
     void send(response, 200, text, {});
   };

@@ -1,9 +1,9 @@
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import { ChurnMap } from "../lib/churn-map.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import type { Frame, Log } from "../ports/index.ts";
-import { drained, encodingFor, type Outgoing } from "./request.ts";
+import { drained, encodingFor, type HttpResponse } from "./request.ts";
 import { writePieces } from "./write-large.ts";
 
 /** How one frame becomes the data of one event: with the transport's envelope, or bare. */
@@ -46,8 +46,8 @@ export function createStreams(parts: StreamsParts) {
     },
     /** To its end. `faultEvent` is the name of the event with which a stream breaks off, if it has one. */
     write(
-      response: Outgoing,
-      frames: Source<readonly Frame[]>,
+      response: HttpResponse,
+      frames: BatchSource<readonly Frame[]>,
       envelope: Envelope,
       faultEvent?: string,
     ): void {
@@ -74,8 +74,8 @@ interface House {
 /** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
 class Stream implements Wakeable {
   readonly #house: House;
-  readonly #response: Outgoing;
-  readonly #frames: Source<readonly Frame[]>;
+  readonly #response: HttpResponse;
+  readonly #frames: BatchSource<readonly Frame[]>;
   readonly #envelope: Envelope;
   readonly #faultEvent: string | undefined;
   /** Looks since the reader stopped reading. */
@@ -88,8 +88,8 @@ class Stream implements Wakeable {
 
   constructor(
     house: House,
-    response: Outgoing,
-    frames: Source<readonly Frame[]>,
+    response: HttpResponse,
+    frames: BatchSource<readonly Frame[]>,
     envelope: Envelope,
     faultEvent: string | undefined,
   ) {
@@ -173,7 +173,7 @@ class Stream implements Wakeable {
   }
 }
 
-export function openStream(response: Outgoing, headers: Readonly<Record<string, string>>): void {
+export function openStream(response: HttpResponse, headers: Readonly<Record<string, string>>): void {
   response.writeHead(200, {
     ...headers,
     "Content-Type": "text/event-stream",

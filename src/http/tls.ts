@@ -14,7 +14,7 @@ import type { Grpc } from "../binding/grpc/index.ts";
 import { LIMITS } from "../model/index.ts";
 import { Http2Outgoing, http2Options, isGrpc, refuseStream, toIncoming } from "./http2.ts";
 import { createSessions } from "./http2-sessions.ts";
-import type { Incoming, Outgoing } from "./request.ts";
+import type { HttpRequest, HttpResponse } from "./request.ts";
 import { createUnsent, type Unsent, type UnsentParts } from "./unsent-bytes.ts";
 
 /** Makes servers with a certificate; a server in clear text need not even load what it takes. */
@@ -31,7 +31,7 @@ export interface Http2Parts extends UnsentParts {
   readonly grpc: Pick<Grpc, "hear"> | undefined;
 }
 
-export type Serve = (request: Incoming, response: Outgoing, url: string) => void;
+export type Serve = (request: HttpRequest, response: HttpResponse, url: string) => void;
 
 export interface SecureServer extends NetServer {
   /** Also tells callers over HTTP/2 that nothing new is taken; what is under way goes on. */

@@ -1,12 +1,12 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { ChurnMap } from "../lib/churn-map.ts";
 import { LIMITS } from "../model/index.ts";
-import type { Unread } from "../ports/index.ts";
+import type { UnreadBytes } from "../ports/index.ts";
 import { STALLED_MAX } from "./sse.ts";
 
 export interface UnsentParts {
   readonly heartbeatMs: number;
-  readonly unread: Pick<Unread, "count" | "isFull">;
+  readonly unread: Pick<UnreadBytes, "count" | "isFull">;
 }
 
 interface Ended {

@@ -1,10 +1,10 @@
 import { PassThrough, Readable } from "node:stream";
-import type { Incoming, Outgoing } from "./request.ts";
+import type { HttpRequest, HttpResponse } from "./request.ts";
 
 /** A web-standard request as an exchange of ours, and the promise of the response to it. */
 export interface WebExchange {
-  readonly request: Incoming;
-  readonly response: Outgoing;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly replied: Promise<Response>;
   readonly url: URL;
 }
@@ -27,7 +27,7 @@ export function toExchange(asked: Request): WebExchange {
   return { request, response, replied, url };
 }
 
-function toIncoming(asked: Request, url: URL): Incoming & Readable {
+function toIncoming(asked: Request, url: URL): HttpRequest & Readable {
   const body = asked.body
     ? Readable.fromWeb(asked.body as Parameters<typeof Readable.fromWeb>[0])
     : Readable.from([]);
@@ -39,7 +39,7 @@ function toIncoming(asked: Request, url: URL): Incoming & Readable {
 }
 
 /** What a response is that has no socket: its reader takes it from a web stream, at its own pace. */
-class WebOutgoing implements Outgoing {
+class WebOutgoing implements HttpResponse {
   headersSent = false;
   readonly #pipe = new PassThrough();
   readonly #isHead: boolean;

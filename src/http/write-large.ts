@@ -1,9 +1,9 @@
 import { LIMITS } from "../model/index.ts";
 import type { Release } from "../ports/index.ts";
-import { drained, type Outgoing, sendText } from "./request.ts";
+import { drained, type HttpResponse, sendText } from "./request.ts";
 
 /** What is used of a response, or of a stream of HTTP/2, to write to it. */
-export type Sink = Pick<Outgoing, "destroyed" | "on" | "off" | "destroy"> & {
+export type Sink = Pick<HttpResponse, "destroyed" | "on" | "off" | "destroy"> & {
   write(bytes: Uint8Array): boolean;
 };
 
@@ -35,19 +35,19 @@ export async function writePieces(
 export interface Answers {
   /** Sends JSON, unless the headers tell another type. `release`: called when a large text is written, or cannot be. */
   send(
-    response: Outgoing,
+    response: HttpResponse,
     status: number,
     text: string,
     headers: Readonly<Record<string, string>>,
     release?: Release,
   ): void | Promise<void>;
   /** Writes one part of an answer whose head is sent; resolves when there is room for more. */
-  write(response: Outgoing, text: string): Promise<void>;
+  write(response: HttpResponse, text: string): Promise<void>;
 }
 
 /** Answers of any size: small ones in one write, large ones in pieces. */
 export function createAnswers(stallMs: number): Answers {
-  async function finish(response: Outgoing, bytes: Buffer, release: Release | undefined): Promise<void> {
+  async function finish(response: HttpResponse, bytes: Buffer, release: Release | undefined): Promise<void> {
     try {
       if (await writePieces(response, bytes, stallMs)) response.end();
     } finally {

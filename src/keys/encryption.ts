@@ -1,19 +1,19 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { Fault } from "../model/index.ts";
-import type { Vault } from "../ports/index.ts";
+import type { Encryption } from "../ports/index.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM; what is sealed tells which key it needs: `v1.KEY.NONCE+TEXT+TAG`. */
-export function createVault(ring: () => KeyRing): Vault {
+export function createVault(ring: () => KeyRing): Encryption {
   const keyOf = (id: string): Buffer | undefined => {
     const found = ring().sealing.find(one => one.id === id);
     return found && Buffer.from(found.key, "base64url");
   };
   return {
-    seal(secret) {
+    encrypt(secret) {
       const [newest] = ring().sealing;
       if (!newest) throw new Error("there is no key to seal with");
       const nonce = randomBytes(NONCE_BYTES);
@@ -26,7 +26,7 @@ export function createVault(ring: () => KeyRing): Vault {
       ]);
       return `v1.${newest.id}.${sealed.toString("base64url")}`;
     },
-    open(sealed) {
+    decrypt(sealed) {
       const [, id = "", text = ""] = /^v1\.([\w-]+)\.([\w-]+)$/.exec(sealed) ?? [];
       const key = keyOf(id);
       const bytes = Buffer.from(text, "base64url");

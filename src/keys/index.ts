@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Log, Signer, Vault } from "../ports/index.ts";
+import type { Encryption, Log, Signer } from "../ports/index.ts";
 import { createVault } from "./encryption.ts";
 import { runKeysCommand } from "./key-command.ts";
 import { openKeyFile, readKeyFile, stampOf } from "./key-file.ts";
@@ -31,7 +31,7 @@ export interface KeyParts extends KeyPlace {
 }
 
 /** What the server seals and signs with. A key file is looked for at once, and again whenever it has changed. */
-export function createKeys(parts: KeyParts): { readonly vault: Vault; readonly signer: Signer } {
+export function createKeys(parts: KeyParts): { readonly vault: Encryption; readonly signer: Signer } {
   const ring = openRing(parts);
   return { vault: createVault(ring), signer: createSigner(ring) };
 }

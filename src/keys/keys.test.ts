@@ -90,24 +90,24 @@ describe("where keys are", () => {
 describe("new keys", () => {
   it("a server that runs takes up a new file by itself; old keys still open and can still be checked", () => {
     const { vault, signer } = open();
-    const sealed = vault.seal("hunter2");
+    const sealed = vault.encrypt("hunter2");
     const { kid } = signer;
     writeKeyFile(file(), rotated(ringIn(), ["sealing", "signing"], 8));
     expect(signer.kid).not.toBe(kid);
     expect(signer.jwks().keys.map(key => key.kid)).toEqual([signer.kid, kid]);
-    expect(vault.open(sealed)).toBe("hunter2");
-    expect(vault.seal("x").split(".")[1]).toBe(ringIn().sealing[0]?.id);
+    expect(vault.decrypt(sealed)).toBe("hunter2");
+    expect(vault.encrypt("x").split(".")[1]).toBe(ringIn().sealing[0]?.id);
     expect(logged).toEqual(["keys were read anew"]);
   });
 
   it("a file that is broken or gone while the server runs changes nothing, and is told", () => {
     const { vault, signer } = open();
     const { kid } = signer;
-    const sealed = vault.seal("x");
+    const sealed = vault.encrypt("x");
     writeFileSync(file(), "{");
-    expect([signer.kid, vault.open(sealed)]).toEqual([kid, "x"]);
+    expect([signer.kid, vault.decrypt(sealed)]).toEqual([kid, "x"]);
     rmSync(file());
-    expect([signer.kid, vault.open(sealed)]).toEqual([kid, "x"]);
+    expect([signer.kid, vault.decrypt(sealed)]).toEqual([kid, "x"]);
     expect(logged).toEqual([
       "the key file cannot be read; the keys that were read before are kept",
       "the key file is gone; the keys are kept",
@@ -129,12 +129,12 @@ describe("new keys", () => {
 
   it("without its key a secret cannot be opened, nor when it was changed", () => {
     const { vault } = open();
-    const sealed = vault.seal("hunter2");
-    expect(() => open({ data: ":memory:" }).vault.open(sealed)).toThrow("can no longer be read");
+    const sealed = vault.encrypt("hunter2");
+    expect(() => open({ data: ":memory:" }).vault.decrypt(sealed)).toThrow("can no longer be read");
     const changed = `${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`;
     for (const one of [changed, "", "v1..", `v1.${"x".repeat(12)}.AA`])
-      expect(() => vault.open(one)).toThrow("can no longer be read");
-    expect(vault.seal("hunter2")).not.toBe(sealed);
+      expect(() => vault.decrypt(one)).toThrow("can no longer be read");
+    expect(vault.encrypt("hunter2")).not.toBe(sealed);
     expect(sealed).not.toContain("hunter2");
   });
 

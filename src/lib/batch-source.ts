@@ -4,7 +4,7 @@ import { Latch, type Wakeable } from "./latch.ts";
  * What comes bit by bit, for one reader: he takes what there is and is woken when there may be more. Nobody waits inside
  * of it, so that one that is silent for hours costs hardly any memory (docs/decisions/0023).
  */
-export interface Source<Bunch> {
+export interface BatchSource<Bunch> {
   /** What there is by now; null: nothing for now, and nothing ever if it `isOver`. */
   take(): Promise<Bunch | null>;
   readonly isOver: boolean;
@@ -15,7 +15,10 @@ export interface Source<Bunch> {
 }
 
 /** For readers who would rather wait. `signal`: nothing more is wanted. */
-export async function* each<Bunch>(source: Source<Bunch>, signal?: AbortSignal): AsyncGenerator<Bunch> {
+export async function* toAsyncIterable<Bunch>(
+  source: BatchSource<Bunch>,
+  signal?: AbortSignal,
+): AsyncGenerator<Bunch> {
   const bell = new Latch();
   const leave = (): void => source.close();
   source.wakes(bell);
@@ -26,7 +29,7 @@ export async function* each<Bunch>(source: Source<Bunch>, signal?: AbortSignal):
       const bunch = await source.take();
       if (bunch) yield bunch;
       else if (source.isOver) return;
-      else await bell.rung();
+      else await bell.wait();
     }
   } finally {
     signal?.removeEventListener("abort", leave);
@@ -35,11 +38,11 @@ export async function* each<Bunch>(source: Source<Bunch>, signal?: AbortSignal):
 }
 
 /** A bunch that is there already, and then what comes after it; null: nothing does. */
-export class FirstThen<Bunch> implements Source<Bunch> {
+export class FirstBatchThen<Bunch> implements BatchSource<Bunch> {
   #first: Bunch | null;
-  readonly #rest: Source<Bunch> | null;
+  readonly #rest: BatchSource<Bunch> | null;
 
-  constructor(first: Bunch | null, rest: Source<Bunch> | null) {
+  constructor(first: Bunch | null, rest: BatchSource<Bunch> | null) {
     this.#first = first;
     this.#rest = rest;
   }

@@ -9,7 +9,7 @@ export class Latch implements Wakeable {
   #waiting: (() => void) | null = null;
 
   /** Resolves at the next ring, or at once if there was one since the last wait. */
-  rung(): Promise<void> {
+  wait(): Promise<void> {
     if (!this.#latched) return new Promise(resolve => (this.#waiting = resolve));
     this.#latched = false;
     return Promise.resolve();

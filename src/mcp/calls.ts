@@ -1,6 +1,6 @@
 /** Calls of tools to operations of ours: what holds for every caller holds here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { each } from "../lib/batch-source.ts";
+import { toAsyncIterable } from "../lib/batch-source.ts";
 import { defined, type Json, type JsonObject } from "../lib/json.ts";
 import {
   Fault,
@@ -16,17 +16,17 @@ import {
 import type {
   Agent,
   Answer,
-  CallWatch,
+  Authenticator,
+  CallObserver,
   Catalog,
-  Core,
-  Guard,
+  ExecuteOperation,
   Headers,
   Log,
+  Observer,
   Operation,
   Principal,
   Send,
   Steps,
-  Watch,
 } from "../ports/index.ts";
 import { isSteps } from "../ports/operation.ts";
 import {
@@ -43,11 +43,11 @@ import { agentOf, CANCEL_TASK, GET_TASK, toTools } from "./offer.ts";
 import { toError, toReply, toResult } from "./result.ts";
 
 export interface CallsParts {
-  readonly guard: Guard;
-  readonly core: Core;
+  readonly guard: Authenticator;
+  readonly core: ExecuteOperation;
   readonly catalog: Catalog;
   /** undefined: nobody watches. */
-  readonly watch: Watch | undefined;
+  readonly watch: Observer | undefined;
   readonly mcpWaitMs: number;
   readonly log: Log;
 }
@@ -65,7 +65,7 @@ export interface Visit {
 
 /** A visit, and whoever watches it. */
 interface Watched extends Visit {
-  readonly watched: CallWatch | undefined;
+  readonly watched: CallObserver | undefined;
 }
 
 /** As MCP calls it. */
@@ -77,14 +77,14 @@ export function createCalls(parts: CallsParts) {
   const { guard, core, catalog } = parts;
 
   const agentsFor = ({ principal, base }: Visit): readonly Agent[] =>
-    catalog.seenBy(guard.admit(principal, { op: "agents", agent: undefined, base })).all();
+    catalog.visibleTo(guard.authorize(principal, { op: "agents", agent: undefined, base })).all();
 
   /** Ends when the caller goes, or when it has waited long enough: the work goes on. */
   const patience = ({ signal }: Visit): AbortSignal =>
     AbortSignal.any([signal, AbortSignal.timeout(parts.mcpWaitMs)]);
 
   async function ask(visit: Watched, operation: Operation, signal = visit.signal): Promise<Answer | Steps> {
-    const scope = guard.admit(visit.principal, operation);
+    const scope = guard.authorize(visit.principal, operation);
     const asked = visit.watched ? visit.watched.asked(operation, scope) : operation;
     const answer = await core(asked, scope, () => signal);
     if (!isSteps(answer)) visit.watched?.answered(answer);
@@ -186,7 +186,7 @@ async function read(
   { progress, watched }: Watched,
 ): Promise<Step | undefined> {
   let last: Step | undefined;
-  for await (const bunch of each(steps, signal)) {
+  for await (const bunch of toAsyncIterable(steps, signal)) {
     watched?.read(bunch.steps);
     last = bunch.steps.at(-1) ?? last;
     const words = progress && bunch.steps.map(wordsOf).join("");

@@ -1,7 +1,7 @@
 /** `/mcp`: the agents as tools for clients of the Model Context Protocol, over Streamable HTTP. */
 import type { McpRequestContext, Server, ServerContext } from "@modelcontextprotocol/server";
 import { loadPeer } from "../lib/optional-package.ts";
-import type { Log, Own, OwnCall, OwnReply } from "../ports/index.ts";
+import type { Endpoint, EndpointRequest, EndpointResponse, Log } from "../ports/index.ts";
 import { type CallsParts, createCalls, toInput, type Visit } from "./calls.ts";
 
 export interface McpRouteParts extends CallsParts {
@@ -10,7 +10,7 @@ export interface McpRouteParts extends CallsParts {
 }
 
 export interface McpRoute {
-  readonly own: Own;
+  readonly own: Endpoint;
   close(): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export async function createMcpRoute(parts: McpRouteParts): Promise<McpRoute> {
     onerror: error => log.debug({ err: error }, "a call over MCP went wrong"),
   });
 
-  async function serve(call: OwnCall): Promise<OwnReply> {
-    const principal = await guard.identify(call);
-    if (!principal && !guard.takesStrangers(undefined)) guard.need(principal);
+  async function serve(call: EndpointRequest): Promise<EndpointResponse> {
+    const principal = await guard.authenticate(call);
+    if (!principal && !guard.allowsAnonymous(undefined)) guard.requirePrincipal(principal);
     const base = call.base();
     const extra = { principal, base, headers: call.headers } satisfies Visitor;
     const authInfo = { token: "", clientId: principal?.subject ?? "", scopes: [], extra };
@@ -62,7 +62,7 @@ export async function createMcpRoute(parts: McpRouteParts): Promise<McpRoute> {
   return { own: { verb: "POST", path: "/mcp", serve }, close: () => handler.close() };
 }
 
-async function toRequest(call: OwnCall, base: string): Promise<Request> {
+async function toRequest(call: EndpointRequest, base: string): Promise<Request> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(call.headers))
     if (value !== undefined && !name.startsWith(":")) headers.set(name, value);
@@ -74,7 +74,7 @@ async function toRequest(call: OwnCall, base: string): Promise<Request> {
   });
 }
 
-async function toReply(response: Response): Promise<OwnReply> {
+async function toReply(response: Response): Promise<EndpointResponse> {
   const { status, body } = response;
   const type = response.headers.get("content-type");
   const headers = type === null ? {} : { "Content-Type": type };

@@ -1,4 +1,4 @@
-import { type Recorded, type TaskEvent, textIn, toWords, wordsOf } from "./event.ts";
+import { type RecordedEvent, type TaskEvent, textAppendTarget, textOfEvent, toTextAppend } from "./event.ts";
 import { next } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
@@ -20,7 +20,7 @@ function isOvertaken(event: TaskEvent): boolean {
  * Folds one event into a task: the only way to build one. Total: an event that the lifecycle refuses changes nothing.
  * Costs the same for the last chunk as for the first: nothing is cloned but what changes.
  */
-export function apply(task: Task | null, recorded: Recorded): Task | null {
+export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
   const { event, at } = recorded;
   if (!accepts(task, event)) return task;
   if (event.type === "created") return create(event, at);
@@ -62,10 +62,10 @@ export function apply(task: Task | null, recorded: Recorded): Task | null {
 }
 
 /** Folds many events: the same as `apply` one by one, but a burst of streamed words is put together only once. */
-export function applyAll(task: Task | null, events: readonly Recorded[]): Task | null {
+export function applyAll(task: Task | null, events: readonly RecordedEvent[]): Task | null {
   let folded = task;
   for (let i = 0; i < events.length; ) {
-    const first = events[i] as Recorded;
+    const first = events[i] as RecordedEvent;
     const end = endOfWords(events, i);
     folded = apply(folded, end > i + 1 ? asOne(events, i, end) : first);
     i = end;
@@ -74,18 +74,19 @@ export function applyAll(task: Task | null, events: readonly Recorded[]): Task |
 }
 
 /** Where a row of words for one artifact ends that begins here. */
-function endOfWords(events: readonly Recorded[], start: number): number {
-  const first = wordsOf((events[start] as Recorded).event);
+function endOfWords(events: readonly RecordedEvent[], start: number): number {
+  const first = textAppendTarget((events[start] as RecordedEvent).event);
   let end = start + 1;
-  if (first) while (end < events.length && wordsOf((events[end] as Recorded).event) === first) end++;
+  if (first)
+    while (end < events.length && textAppendTarget((events[end] as RecordedEvent).event) === first) end++;
   return end;
 }
 
-function asOne(events: readonly Recorded[], start: number, end: number): Recorded {
+function asOne(events: readonly RecordedEvent[], start: number, end: number): RecordedEvent {
   let text = "";
-  for (let i = start; i < end; i++) text += textIn((events[i] as Recorded).event);
-  const { seq, at, event } = events[start] as Recorded;
-  return { seq, at, event: toWords(wordsOf(event) as string, text) };
+  for (let i = start; i < end; i++) text += textOfEvent((events[i] as RecordedEvent).event);
+  const { seq, at, event } = events[start] as RecordedEvent;
+  return { seq, at, event: toTextAppend(textAppendTarget(event) as string, text) };
 }
 
 function create(event: TaskEvent & { type: "created" }, at: number): Task {

@@ -1,16 +1,16 @@
 /** By what callers can show who they are, as whoever runs a server writes it down. */
-import type { Badge, Grant } from "./permission.ts";
+import type { Identity, Permission } from "./permission.ts";
 
 export const AUTH_MODES = ["none", "tokens", "jwt", "api-key", "mtls"] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
 
 /** A key that stands in the config: only its SHA-256 is known here, in hex. */
-export interface ApiKey extends Badge {
+export interface ApiKey extends Identity {
   readonly hash: string;
 }
 
 /** Whose certificate it is: by its fingerprint, or by the name that it has from an authority that is trusted. */
-export interface CertificateOwner extends Badge {
+export interface CertificateOwner extends Identity {
   /** SHA-256, in lower-case hex without colons. */
   readonly fingerprint: string | undefined;
   readonly commonName: string | undefined;
@@ -41,9 +41,9 @@ export interface ClaimRules {
   readonly tenants: readonly string[];
   /** undefined: all its callers have these grants. */
   readonly scopes: ClaimName | undefined;
-  readonly grants: readonly Grant[];
+  readonly grants: readonly Permission[];
   /** The issuer's words for grants; a grant's own name always counts. */
-  readonly words: Readonly<Record<string, Grant>>;
+  readonly words: Readonly<Record<string, Permission>>;
   /** The agents that its callers may know of, or `*`; undefined: all that their tenant has. */
   readonly agents: ClaimName | undefined;
 }

@@ -1,11 +1,11 @@
 import type { Seq, TaskId } from "./ids.ts";
 
 /** A name that a caller gave: to a task (its own id of it), to a call or to its message (so that a repeated one is known). */
-export interface Name {
+export interface CallerName {
   readonly kind: "alias" | "key" | "message";
   readonly name: string;
 }
-export interface Named {
+export interface NamedTask {
   readonly taskId: TaskId;
   /** The place of the event that has the name. */
   readonly seq: Seq;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 
 /** What an agent asks its caller for. */
-export interface AuthAsk {
+export interface CredentialRequest {
   /** Under this name the agent finds what it was given. */
   readonly name: string;
   /** "oauth2", "bearer", "basic", "apiKey" or a word of the agent's own. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { AuthAsk } from "./credential.ts";
+import type { CredentialRequest } from "./credential.ts";
 import type { ErrorRecord } from "./error-record.ts";
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
 import type { Artifact, Message } from "./message.ts";
@@ -25,13 +25,13 @@ export type TaskEvent =
       readonly quiet?: boolean;
     }
   /** A caller's message: begins a turn. `again`: it lets the turn that was cut off be run once more instead. */
-  | ({ readonly type: "message"; readonly answers?: JsonObject; readonly again?: true } & Said)
+  | ({ readonly type: "message"; readonly answers?: JsonObject; readonly again?: true } & CallerMessage)
   /** Answers to some of several questions: the task waits for the rest. */
-  | ({ readonly type: "answered"; readonly answers: JsonObject } & Said)
+  | ({ readonly type: "answered"; readonly answers: JsonObject } & CallerMessage)
   /** A message to a task that is being worked on: it reaches the run. */
-  | ({ readonly type: "incoming" } & Said)
+  | ({ readonly type: "incoming" } & CallerMessage)
   /** What a run wants to find again if it has to begin anew. */
-  | { readonly type: "noted"; readonly note: Note }
+  | { readonly type: "noted"; readonly note: StepRecord }
   /** A run has begun. */
   | { readonly type: "started"; readonly attempt: number }
   /** A run was given back unfinished, in good order; another will begin. */
@@ -43,7 +43,7 @@ export type TaskEvent =
       /** The ids of several questions that wait for answers. */
       readonly asks?: readonly string[];
       /** What the caller is asked to give, so that the agent can act for it elsewhere. */
-      readonly auth?: AuthAsk;
+      readonly auth?: CredentialRequest;
       /** The agent did not say so itself: it broke off. */
       readonly broken?: true;
       /** Why, for operators alone. */
@@ -70,10 +70,10 @@ export type TaskEvent =
   | { readonly type: "usage"; readonly usage: Usage };
 
 /** What a caller said, and what came with it. */
-interface Said {
+interface CallerMessage {
   readonly message: Message;
   /** A repeated call with the same key is the same call. */
-  readonly key?: Key;
+  readonly key?: IdempotencyKey;
   /** What the call said, if a call with the same messageId is to be the same call. */
   readonly once?: string;
   /** Under which traces of a conversation are grouped, if the caller said so. */
@@ -94,24 +94,24 @@ export interface Trace {
   readonly baggage?: string;
 }
 /** A name that a caller gave to one call, and what the call said: the name must not be used for another. */
-export interface Key {
+export interface IdempotencyKey {
   readonly name: string;
   readonly digest: string;
 }
-export interface Note extends NotePlace {
+export interface StepRecord extends StepKey {
   readonly value: Json;
   /** The step threw: then the value tells what. */
   readonly threw?: true;
 }
 /** Where in a run something is noted. */
-export interface NotePlace {
+export interface StepKey {
   readonly kind: "step" | "sleep" | "now" | "random";
   readonly name: string;
   /** Which one of this kind and name, in the order in which the run began them: 1, 2, 3, … */
   readonly nth: number;
 }
 
-export interface Recorded {
+export interface RecordedEvent {
   readonly seq: Seq;
   readonly at: number;
   readonly event: TaskEvent;
@@ -135,15 +135,15 @@ export interface Step {
 }
 
 /** The JSON of what a step adds to an artifact, if that is nothing but words, as it mostly is; made once. */
-export function wordsIn(step: Step): string | null {
+export function appendedTextJson(step: Step): string | null {
   if (step.words !== undefined) return step.words;
   const { event } = step;
-  step.words = event && wordsOf(event) !== null ? JSON.stringify(textIn(event)) : null;
+  step.words = event && textAppendTarget(event) !== null ? JSON.stringify(textOfEvent(event)) : null;
   return step.words;
 }
 
 /** The artifact to which the event adds nothing but words. */
-export function wordsOf(event: TaskEvent): string | null {
+export function textAppendTarget(event: TaskEvent): string | null {
   if (event.type !== "artifact" || !event.append || !event.join || event.last || event.metadata) return null;
   const { artifactId, parts, name, description, metadata, extensions } = event.artifact;
   const part = parts[0];
@@ -152,13 +152,13 @@ export function wordsOf(event: TaskEvent): string | null {
   return part.mediaType || part.filename || part.metadata ? null : artifactId;
 }
 
-export function textIn(event: TaskEvent): string {
+export function textOfEvent(event: TaskEvent): string {
   const part = event.type === "artifact" ? event.artifact.parts[0] : undefined;
   return part?.kind === "text" ? part.text : "";
 }
 
 /** The event that adds these words. */
-export function toWords(artifactId: string, text: string): TaskEvent & { readonly type: "artifact" } {
+export function toTextAppend(artifactId: string, text: string): TaskEvent & { readonly type: "artifact" } {
   const artifact: Artifact = { artifactId, parts: [{ kind: "text", text }] };
   return { type: "artifact", artifact, append: true, last: false, join: true };
 }

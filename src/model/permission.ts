@@ -3,17 +3,17 @@ import type { Scope } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 
 /** What a caller may do: messages and streams, reading, cancelling, push, and what is below /admin. */
-export const GRANTS = ["send", "read", "cancel", "push", "admin"] as const;
-export type Grant = (typeof GRANTS)[number];
+export const PERMISSIONS = ["send", "read", "cancel", "push", "admin"] as const;
+export type Permission = (typeof PERMISSIONS)[number];
 /** All but what is for administrators. */
-export const USUAL_GRANTS: readonly Grant[] = GRANTS.filter(grant => grant !== "admin");
+export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(grant => grant !== "admin");
 
 /** Whom credentials stand for, and what they are good for. */
-export interface Badge {
+export interface Identity {
   readonly principal: string;
   /** Several: a call must say which one it is for. */
   readonly tenants: readonly string[];
-  readonly grants: readonly Grant[];
+  readonly grants: readonly Permission[];
   /** The agents that it may know of; undefined: all that its tenant has. */
   readonly agents: readonly string[] | undefined;
 }
@@ -32,6 +32,6 @@ export const tooManyTokens = (): Fault =>
   );
 
 /** Whose the tasks of strangers are: all of them are one caller, and nobody else is it. */
-export const STRANGER = { tenant: "public", principal: "anonymous" } as const;
-export const isStranger = ({ tenant, principal }: Pick<Scope, "tenant" | "principal">): boolean =>
-  tenant === STRANGER.tenant && principal === STRANGER.principal;
+export const ANONYMOUS = { tenant: "public", principal: "anonymous" } as const;
+export const isAnonymous = ({ tenant, principal }: Pick<Scope, "tenant" | "principal">): boolean =>
+  tenant === ANONYMOUS.tenant && principal === ANONYMOUS.principal;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../lib/json.ts";
-import type { AuthAsk } from "./credential.ts";
+import type { CredentialRequest } from "./credential.ts";
 import type { Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
 import type { Artifact, Message } from "./message.ts";
@@ -40,7 +40,7 @@ export interface TaskStatus {
   /** The ids of several questions that wait for answers. */
   readonly asks?: readonly string[];
   /** What the caller is asked to give, so that the agent can act for it elsewhere. */
-  readonly auth?: AuthAsk;
+  readonly auth?: CredentialRequest;
   /** The agent did not come to this end by itself: it broke off. */
   readonly broken?: true;
   /** It asks whether work that was cut off shall be run again. */

@@ -6,7 +6,14 @@ import {
   type Scope,
   type TaskId,
 } from "../model/index.ts";
-import type { CredentialOwner, Fetch, Log, Own, OwnCall, OwnReply } from "../ports/index.ts";
+import type {
+  CredentialOwner,
+  Endpoint,
+  EndpointRequest,
+  EndpointResponse,
+  Fetch,
+  Log,
+} from "../ports/index.ts";
 import { toKept } from "./credential-store.ts";
 import { CALLBACK_PATH, type CredentialDesk, START_PATH, tokenParts, type Waits } from "./index.ts";
 import { page } from "./pages.ts";
@@ -61,12 +68,12 @@ const DONE = page(200, "Done", "The agent goes on with its work. You can close t
 const GONE: ReadonlySet<FaultCode> = new Set<FaultCode>(["task-not-found", "conflict"]);
 
 /** The authorization code grant with PKCE, in the browser of whoever was asked (RFC 6749 §4.1, RFC 7636, RFC 9700). */
-export function createOAuthPages(parts: OAuthParts): readonly Own[] {
+export function createOAuthPages(parts: OAuthParts): readonly Endpoint[] {
   const { desk, wallTime } = parts;
   /** Visits that were used, until they would have ended anyway. */
   const used = new Map<string, number>();
 
-  async function start(call: OwnCall): Promise<OwnReply> {
+  async function start(call: EndpointRequest): Promise<EndpointResponse> {
     const ask = desk.slips.readAsk(call.query.get("ask") ?? "");
     const provider = ask && providerOf(ask);
     if (!ask || !provider) return FOREIGN;
@@ -87,7 +94,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     return onward(url, { "Set-Cookie": cookieOf(nonce, base) });
   }
 
-  async function callback(call: OwnCall): Promise<OwnReply> {
+  async function callback(call: EndpointRequest): Promise<EndpointResponse> {
     const visit = desk.slips.readVisit(call.query.get("state") ?? "");
     const provider = visit && providerOf(visit);
     if (!visit || !provider) return FOREIGN;
@@ -99,7 +106,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
     return finish(visit, provider, code);
   }
 
-  async function finish(visit: Visit, provider: OAuthProvider, code: string): Promise<OwnReply> {
+  async function finish(visit: Visit, provider: OAuthProvider, code: string): Promise<EndpointResponse> {
     const { agent, name } = visit;
     const scope = scopeOf(visit);
     try {
@@ -139,7 +146,7 @@ export function createOAuthPages(parts: OAuthParts): readonly Own[] {
   ];
 }
 
-const onward = (url: string, headers: OwnReply["headers"] = {}): OwnReply =>
+const onward = (url: string, headers: EndpointResponse["headers"] = {}): EndpointResponse =>
   page(302, "One moment", "Your browser goes on to another page.", { ...headers, Location: url });
 
 /** One for each visit: several links may be open at once in one browser. */
@@ -152,5 +159,5 @@ function cookieOf(nonce: string, base: string): string {
   return `${cookieName(nonce)}=${nonce}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${secure}`;
 }
 
-const hasCookie = ({ headers }: OwnCall, nonce: string): boolean =>
+const hasCookie = ({ headers }: EndpointRequest, nonce: string): boolean =>
   (headers.cookie ?? "").split(/;\s*/).includes(`${cookieName(nonce)}=${nonce}`);

@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type AgentName, agentNotFound, Fault, LIMITS, type TaskId } from "../model/index.ts";
 import type {
+  Authenticator,
   Catalog,
-  Core,
   CredentialOwner,
-  Guard,
+  Endpoint,
+  EndpointRequest,
+  EndpointResponse,
+  ExecuteOperation,
   Operation,
-  Own,
-  OwnCall,
-  OwnReply,
   Send,
 } from "../ports/index.ts";
 import type { Safe } from "./credential-store.ts";
@@ -16,20 +16,20 @@ import { CREDENTIALS_PATH } from "./index.ts";
 
 export interface GivenParts {
   readonly safe: Safe;
-  readonly guard: Guard;
-  readonly core: Core;
+  readonly guard: Authenticator;
+  readonly core: ExecuteOperation;
   readonly catalog: Catalog;
 }
 
 /** For callers: to give credentials without a browser, to see which are kept, and to take them back. */
-export function createCredentialRoutes(parts: GivenParts): readonly Own[] {
+export function createCredentialRoutes(parts: GivenParts): readonly Endpoint[] {
   const { safe, guard, core, catalog } = parts;
 
   /** A message to the task, in no dialect: whoever may send one may give credentials. */
-  async function give(call: OwnCall): Promise<OwnReply> {
-    const principal = await guard.identify(call);
+  async function give(call: EndpointRequest): Promise<EndpointResponse> {
+    const principal = await guard.authenticate(call);
     const operation = toSend(readBody(await call.body()));
-    const scope = guard.admit(principal, operation);
+    const scope = guard.authorize(principal, operation);
     const answer = await core(operation, scope, call.signal);
     if (!("kind" in answer) || answer.kind !== "task") throw new Error("a message where a task was expected");
     const { id: taskId, status } = answer.task;
@@ -55,21 +55,21 @@ export function createCredentialRoutes(parts: GivenParts): readonly Own[] {
   }
 
   /** `as`: an operation that whoever does this must be allowed. */
-  async function ownerOf(call: OwnCall, name: AgentName, as: Operation): Promise<CredentialOwner> {
-    const scope = guard.admit(await guard.identify(call), as);
-    const seen = catalog.seenBy(scope);
+  async function ownerOf(call: EndpointRequest, name: AgentName, as: Operation): Promise<CredentialOwner> {
+    const scope = guard.authorize(await guard.authenticate(call), as);
+    const seen = catalog.visibleTo(scope);
     const agent = seen.find(name);
     if (!agent) throw agentNotFound(name, seen.all());
     return { scope, agent: agent.name };
   }
 
-  async function list(call: OwnCall): Promise<OwnReply> {
-    const agent = (call.query.get("agent") ?? catalog.fallback) as AgentName;
+  async function list(call: EndpointRequest): Promise<EndpointResponse> {
+    const agent = (call.query.get("agent") ?? catalog.defaultAgent) as AgentName;
     const owner = await ownerOf(call, agent, { op: "list", agent, filter: { pageSize: 1 }, view: WHOLE });
     return json(200, { agent: owner.agent, names: await safe.names(owner, LIMITS.listEntriesMax) });
   }
 
-  async function takeBack(call: OwnCall): Promise<OwnReply> {
+  async function takeBack(call: EndpointRequest): Promise<EndpointResponse> {
     const agent = (call.vars.agent ?? "") as AgentName;
     const as = toSend({ agent, tenant: undefined, taskId: "" as TaskId, credentials: {} });
     await safe.remove(await ownerOf(call, agent, as), call.vars.name ?? "");
@@ -85,7 +85,7 @@ export function createCredentialRoutes(parts: GivenParts): readonly Own[] {
 
 const WHOLE = { artifacts: true, historyMax: 0 };
 
-const json = (status: number, value: JsonObject): OwnReply => ({
+const json = (status: number, value: JsonObject): EndpointResponse => ({
   status,
   headers: { "X-Content-Type-Options": "nosniff" },
   text: JSON.stringify(value),

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { Credential } from "../model/index.ts";
-import type { CredentialOwner, Shelf, ShelfPlace, Vault } from "../ports/index.ts";
+import type { AgentStorage, CredentialOwner, Encryption, StorageArea } from "../ports/index.ts";
 import type { Tokens } from "./provider.ts";
 
 /** What is kept under a name. */
@@ -18,10 +18,10 @@ const SHELF = "@credentials";
 
 /** Where credentials lie, by caller, agent and name: nobody can read them there without the server's key. */
 export class Safe {
-  readonly #shelf: Shelf;
-  readonly #vault: Vault;
+  readonly #shelf: AgentStorage;
+  readonly #vault: Encryption;
 
-  constructor(shelf: Shelf, vault: Vault) {
+  constructor(shelf: AgentStorage, vault: Encryption) {
     this.#shelf = shelf;
     this.#vault = vault;
   }
@@ -30,12 +30,12 @@ export class Safe {
   async get(owner: CredentialOwner, name: string): Promise<Kept | undefined> {
     const sealed = await this.#shelf.get(placeOf(owner), name);
     if (typeof sealed !== "string") return undefined;
-    const kept = JSON.parse(this.#vault.open(sealed)) as Json;
+    const kept = JSON.parse(this.#vault.decrypt(sealed)) as Json;
     return isObject(kept) ? (kept as unknown as Kept) : undefined;
   }
 
   async put(owner: CredentialOwner, name: string, kept: Kept): Promise<void> {
-    const value = this.#vault.seal(JSON.stringify(kept));
+    const value = this.#vault.encrypt(JSON.stringify(kept));
     await this.#shelf.put(placeOf(owner), [{ key: name, value }]);
   }
 
@@ -50,7 +50,7 @@ export class Safe {
   }
 }
 
-const placeOf = ({ scope, agent }: CredentialOwner): ShelfPlace => ({ scope, agent, shelf: SHELF });
+const placeOf = ({ scope, agent }: CredentialOwner): StorageArea => ({ scope, agent, area: SHELF });
 
 /** `before`: what a provider does not say again still holds. */
 export function toKept(tokens: Tokens, now: number, before?: Kept): Kept {

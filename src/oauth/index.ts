@@ -1,13 +1,21 @@
 /** What callers gave to agents, so that these can act for them elsewhere: kept sealed, renewed, and asked for in a browser. */
-import { Fault, isStranger, LIMITS, type OAuthProviders, type Scope, type TaskId } from "../model/index.ts";
-import type { CredentialOwner, Credentials, Fetch, Lazy, Log, Shelf, Vault } from "../ports/index.ts";
+import { Fault, isAnonymous, LIMITS, type OAuthProviders, type Scope, type TaskId } from "../model/index.ts";
+import type {
+  AgentStorage,
+  CredentialOwner,
+  Credentials,
+  Encryption,
+  Fetch,
+  Lazy,
+  Log,
+} from "../ports/index.ts";
 import { type Kept, Safe, toCredential, toKept } from "./credential-store.ts";
 import { renewTokens, TokenRefusal } from "./provider.ts";
 import { createSlips, type Slips } from "./state-token.ts";
 
 export interface CredentialParts {
-  readonly shelf: Shelf;
-  readonly vault: Vault;
+  readonly shelf: AgentStorage;
+  readonly vault: Encryption;
   readonly fetch: Fetch;
   readonly providers: OAuthProviders;
   readonly log: Log;
@@ -91,15 +99,15 @@ export function createCredentials(parts: CredentialParts): CredentialDesk {
       const fresh = kept && !isGood(kept, wallTime() + SOON_MS) ? await renew(owner, name, kept) : kept;
       return fresh && toCredential(fresh);
     },
-    async keep(owner, { name, scheme }, given) {
+    async save(owner, { name, scheme }, given) {
       // All strangers are one caller: what one of them gives, the next would use.
-      if (isStranger(owner.scope))
+      if (isAnonymous(owner.scope))
         throw new Fault("forbidden", "Credentials are kept only for callers who say who they are");
       await safe.put(owner, name, { scheme, given });
     },
-    waysTo({ scope, agent }, taskId, { name, scopes, messageId }) {
+    authorizationOptions({ scope, agent }, taskId, { name, scopes, messageId }) {
       const base = parts.base();
-      if (base === undefined || isStranger(scope)) return {};
+      if (base === undefined || isAnonymous(scope)) return {};
       const endpoint = `${base}${CREDENTIALS_PATH}`;
       if (!Object.hasOwn(providers, name)) return { endpoint };
       const { tenant, principal } = scope;

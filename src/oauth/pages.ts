@@ -1,4 +1,4 @@
-import type { OwnReply } from "../ports/index.ts";
+import type { EndpointResponse } from "../ports/index.ts";
 
 /** Nothing on these pages is from others, and nothing is loaded or sent on. */
 const HEADERS = {
@@ -14,7 +14,7 @@ export function page(
   title: string,
   sentence: string,
   headers: Readonly<Record<string, string>> = {},
-): OwnReply {
+): EndpointResponse {
   const text = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import type { Vault } from "../ports/index.ts";
+import type { Encryption } from "../ports/index.ts";
 
 /** What an agent asked for, in which task of whom. */
 export interface Ask {
@@ -25,13 +25,13 @@ export interface Visit extends Ask {
 type Kind = "ask" | "visit";
 
 /** Facts that go through the hands of others: they can neither read them nor write their own. */
-export function createSlips(vault: Vault) {
-  const write = (kind: Kind, facts: Ask | Visit): string => vault.seal(JSON.stringify({ ...facts, kind }));
+export function createSlips(vault: Encryption) {
+  const write = (kind: Kind, facts: Ask | Visit): string => vault.encrypt(JSON.stringify({ ...facts, kind }));
 
   /** undefined: not from here, or for another purpose. */
   function read(kind: Kind, slip: string): JsonObject | undefined {
     try {
-      const facts = JSON.parse(vault.open(slip)) as Json;
+      const facts = JSON.parse(vault.decrypt(slip)) as Json;
       return isObject(facts) && facts.kind === kind ? facts : undefined;
     } catch {
       return undefined;

@@ -33,7 +33,7 @@ export async function cancel(
       if (!isConflict(error) || tries >= LIMITS.conflictTriesMax) throw error;
       continue;
     }
-    parts.bus.ring(runTopic(task.id));
+    parts.bus.notify(runTopic(task.id));
     return { kind: "task", task: await seeEnd(parts, scope, task.id, seq), agent };
   }
 }

@@ -6,14 +6,14 @@ export const card = (parts: CoreParts, operation: OperationOf<"card">, scope: Sc
   toAnswer(parts, operation.base, findAgent(parts, operation, scope), scope);
 
 function toAnswer({ catalog, schemes }: CoreParts, base: string, agent: Agent, scope: Scope): Answer {
-  const isDefault = agent.name === catalog.seenBy(scope).fallback;
+  const isDefault = agent.name === catalog.visibleTo(scope).defaultAgent;
   const security = agent.policy.access === "public" ? [] : schemes;
   return { kind: "card", agent, isDefault, base, security };
 }
 
 export function agents(parts: CoreParts, operation: OperationOf<"agents">, scope: Scope): Answer {
-  const seen = parts.catalog.seenBy(scope);
-  return { kind: "agents", agents: seen.all(), fallback: seen.fallback, base: operation.base };
+  const seen = parts.catalog.visibleTo(scope);
+  return { kind: "agents", agents: seen.all(), fallback: seen.defaultAgent, base: operation.base };
 }
 
 /** v1 §3.1.11: where the card says that there is none, to ask for it is an error of the caller. */

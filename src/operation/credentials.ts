@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import {
-  type AuthAsk,
+  type CredentialRequest,
   type DataPart,
   Fault,
   LIMITS,
@@ -68,7 +68,7 @@ export async function keepGiven(
   given: Given,
 ): Promise<string> {
   if (status.state !== "auth-required" || !status.auth) throw unasked(given);
-  await parts.credentials.keep({ scope, agent: agent.name }, status.auth, given.credentials);
+  await parts.credentials.save({ scope, agent: agent.name }, status.auth, given.credentials);
   return status.auth.name;
 }
 
@@ -94,7 +94,7 @@ export async function isAsking(
   return found !== null && askOf(found.task, messageId) !== undefined;
 }
 
-function askOf({ status, cancel }: Task, messageId: string): AuthAsk | undefined {
+function askOf({ status, cancel }: Task, messageId: string): CredentialRequest | undefined {
   const isOpen = status.state === "auth-required" && !cancel && status.message?.messageId === messageId;
   return isOpen ? status.auth : undefined;
 }

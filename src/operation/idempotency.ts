@@ -1,10 +1,10 @@
-import { Fault, type Key, type Scope } from "../model/index.ts";
-import type { Agent, Named, Send } from "../ports/index.ts";
+import { Fault, type IdempotencyKey, type Scope } from "../model/index.ts";
+import type { Agent, NamedTask, Send } from "../ports/index.ts";
 import type { CoreParts } from "./lookup.ts";
 
 /** By what a call is known again when it is repeated; it is recorded with its message. */
 export interface CallNames {
-  readonly key?: Key;
+  readonly key?: IdempotencyKey;
   readonly once?: string;
 }
 
@@ -22,21 +22,21 @@ export async function findRepeated(
   parts: CoreParts,
   letter: { readonly agent: Agent; readonly send: Send; readonly scope: Scope },
   { key, once }: CallNames,
-): Promise<Named | null> {
+): Promise<NamedTask | null> {
   const { agent, send, scope } = letter;
   const { tasks } = parts.store;
-  const byKey = key && (await tasks.named(scope, agent.name, { kind: "key", name: key.name }));
+  const byKey = key && (await tasks.findByName(scope, agent.name, { kind: "key", name: key.name }));
   if (byKey)
     return same(byKey, key.digest, "Idempotency-Key", "This Idempotency-Key belongs to another call");
   const name = send.message.messageId;
   if (once === undefined || name === undefined) return null;
-  const byMessage = await tasks.named(scope, agent.name, { kind: "message", name });
+  const byMessage = await tasks.findByName(scope, agent.name, { kind: "message", name });
   return (
     byMessage && same(byMessage, once, "message.messageId", "Another message was sent with this messageId")
   );
 }
 
-function same(named: Named, digest: string, field: string, problem: string): Named {
+function same(named: NamedTask, digest: string, field: string, problem: string): NamedTask {
   if (named.digest === digest) return named;
   throw new Fault("key-reused", `${problem}; use a new one`, { taskId: named.taskId, field });
 }

@@ -1,4 +1,4 @@
-import type { Core } from "../ports/index.ts";
+import type { ExecuteOperation } from "../ports/index.ts";
 import { cancel } from "./cancel.ts";
 import { agents, card, extendedCard } from "./card.ts";
 import { get } from "./get.ts";
@@ -10,7 +10,7 @@ import { stream } from "./stream.ts";
 import { subscribe } from "./subscribe.ts";
 
 /** One operation in, one answer or many steps out. */
-export function createCore(parts: CoreParts): Core {
+export function createCore(parts: CoreParts): ExecuteOperation {
   return (operation, scope, signal) => {
     switch (operation.op) {
       case "send":

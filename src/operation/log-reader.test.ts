@@ -8,7 +8,7 @@ import { tail } from "./log-reader.ts";
 it("a reader that leaves while the store looks does not begin to listen", async () => {
   const looking = Promise.withResolvers<readonly Step[]>();
   let listeners = 0;
-  const bus = { ring() {}, listen: () => void listeners++, leave: () => void listeners-- };
+  const bus = { notify() {}, subscribe: () => void listeners++, unsubscribe: () => void listeners-- };
   const store = { log: { read: () => looking.promise } } as unknown as Store;
   const reading = {
     scope: toScope("t", "p"),

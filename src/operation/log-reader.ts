@@ -1,4 +1,4 @@
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import { Latch, type Wakeable } from "../lib/latch.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type TaskId,
   type Until,
 } from "../model/index.ts";
-import type { Bunch, Bus, Lazy, Steps, Store } from "../ports/index.ts";
+import type { Bus, Lazy, StepBatch, Steps, Store } from "../ports/index.ts";
 
 export interface TailParts {
   readonly store: Store;
@@ -66,7 +66,7 @@ export async function lastOf(
           gone.addEventListener("abort", leave, { once: true });
         }
         if (gone.aborted) break;
-        await bell.rung();
+        await bell.wait();
       }
     }
   } finally {
@@ -76,7 +76,7 @@ export async function lastOf(
   return { step, enough: reader.enough };
 }
 
-class Reader implements Source<Bunch>, Wakeable {
+class Reader implements BatchSource<StepBatch>, Wakeable {
   readonly #parts: TailParts;
   readonly #reading: Reading;
   #place: Seq;
@@ -92,7 +92,7 @@ class Reader implements Source<Bunch>, Wakeable {
     this.#place = reading.after;
   }
 
-  async take(): Promise<Bunch | null> {
+  async take(): Promise<StepBatch | null> {
     for (let failures = 0; !this.isOver; ) {
       let steps: readonly Step[];
       try {
@@ -112,7 +112,7 @@ class Reader implements Source<Bunch>, Wakeable {
       if (this.#listens || this.isOver) break;
       // Begin to listen before the next look, so that nothing falls between the look and the wait.
       this.#listens = true;
-      this.#parts.bus.listen(this.#reading.taskId, this);
+      this.#parts.bus.subscribe(this.#reading.taskId, this);
     }
     return null;
   }
@@ -128,7 +128,7 @@ class Reader implements Source<Bunch>, Wakeable {
   close(): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (this.#listens) this.#parts.bus.leave(this.#reading.taskId, this);
+    if (this.#listens) this.#parts.bus.unsubscribe(this.#reading.taskId, this);
     this.wake();
   }
 

@@ -12,11 +12,11 @@ import type {
   Bus,
   Catalog,
   Credentials,
-  Found,
+  Encryption,
+  FoundTask,
   Operation,
   Store,
   Targets,
-  Vault,
 } from "../ports/index.ts";
 
 /** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
@@ -29,11 +29,11 @@ export interface CoreParts {
   /** How callers say who they are: cards tell it. */
   readonly schemes: readonly SecurityScheme[];
   /** Where what callers give to agents is kept. */
-  readonly credentials: Pick<Credentials, "keep">;
+  readonly credentials: Pick<Credentials, "save">;
   /** Where callers may have updates delivered to. */
   readonly targets: Targets;
   /** Seals what is secret in a push config. */
-  readonly vault: Vault;
+  readonly vault: Encryption;
   /** Whether a webhook first gets the task as it stands. */
   readonly pushSnapshot: boolean;
   readonly newId: () => string;
@@ -58,7 +58,7 @@ export interface CoreParts {
 export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
 
 export function findAgent(parts: CoreParts, operation: Operation, scope: Scope): Agent {
-  const seen = parts.catalog.seenBy(scope);
+  const seen = parts.catalog.visibleTo(scope);
   const agent = seen.find(operation.agent);
   const served = seen.all();
   if (operation.choice === "only" && operation.agent === undefined && served.length > 1)
@@ -78,7 +78,12 @@ const whichAgent = (agents: readonly Agent[]): Fault =>
  * A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same.
  * A caller may also use the id that he himself gave to it.
  */
-export async function findTask(parts: CoreParts, agent: Agent, scope: Scope, taskId: TaskId): Promise<Found> {
+export async function findTask(
+  parts: CoreParts,
+  agent: Agent,
+  scope: Scope,
+  taskId: TaskId,
+): Promise<FoundTask> {
   const found = await seekTask(parts, agent, scope, taskId);
   if (!found) throw taskNotFound(taskId);
   return found;
@@ -90,7 +95,7 @@ export async function seekTask(
   agent: Agent,
   scope: Scope,
   name: string,
-): Promise<Found | null> {
+): Promise<FoundTask | null> {
   const found =
     (await parts.store.tasks.get(scope, name as TaskId)) ?? (await findAlias(parts, agent, scope, name));
   return found && found.task.agent === agent.name && !found.task.reply ? found : null;
@@ -101,8 +106,8 @@ export async function findAlias(
   agent: Agent,
   scope: Scope,
   alias: string,
-): Promise<Found | null> {
-  const named = await parts.store.tasks.named(scope, agent.name, { kind: "alias", name: alias });
+): Promise<FoundTask | null> {
+  const named = await parts.store.tasks.findByName(scope, agent.name, { kind: "alias", name: alias });
   return named && parts.store.tasks.get(scope, named.taskId);
 }
 
@@ -111,7 +116,7 @@ export async function findAsked(
   parts: CoreParts,
   operation: OperationOf<"get" | "cancel" | "subscribe">,
   scope: Scope,
-): Promise<Found & { readonly agent: Agent }> {
+): Promise<FoundTask & { readonly agent: Agent }> {
   const { taskId, contextId } = operation;
   const agent = await agentAsked(parts, operation, scope);
   const found = await findTask(parts, agent, scope, taskId);
@@ -129,7 +134,7 @@ export async function agentAsked(
   const found = await parts.store.tasks.get(scope, taskId);
   const agents = found
     ? parts.catalog
-        .seenBy(scope)
+        .visibleTo(scope)
         .all()
         .filter(one => one.name === found.task.agent)
     : await agentsThatKnow(parts, scope, taskId);
@@ -142,8 +147,9 @@ export async function agentAsked(
 /** A caller's own id of a task is unique for one agent only: he may have given it to several. */
 async function agentsThatKnow(parts: CoreParts, scope: Scope, alias: string): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
-  for (const agent of parts.catalog.seenBy(scope).all())
-    if (await parts.store.tasks.named(scope, agent.name, { kind: "alias", name: alias })) agents.push(agent);
+  for (const agent of parts.catalog.visibleTo(scope).all())
+    if (await parts.store.tasks.findByName(scope, agent.name, { kind: "alias", name: alias }))
+      agents.push(agent);
   return agents;
 }
 

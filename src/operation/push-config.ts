@@ -1,5 +1,5 @@
 import { Fault, type NewPush, type PushConfig, type TaskId } from "../model/index.ts";
-import type { Agent, NewDelivery } from "../ports/index.ts";
+import type { Agent, NewPushSubscription } from "../ports/index.ts";
 import type { CoreParts } from "./lookup.ts";
 
 export function requirePush(agent: Agent, field?: string): void {
@@ -53,8 +53,11 @@ export function toConfig(
   return { ...config, id: same?.id ?? (known.some(one => one.id === taskId) ? newId() : taskId) };
 }
 
-export const toDelivery = ({ newId, vault, pushSnapshot }: CoreParts, config: PushConfig): NewDelivery => ({
-  config: withSecrets(config, secret => vault.seal(secret)),
+export const toDelivery = (
+  { newId, vault, pushSnapshot }: CoreParts,
+  config: PushConfig,
+): NewPushSubscription => ({
+  config: withSecrets(config, secret => vault.encrypt(secret)),
   key: newId(),
   opening: pushSnapshot ? "task" : "events",
 });

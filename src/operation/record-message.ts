@@ -12,7 +12,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
-import { type Agent, type Beside, type Found, runTopic, type Send } from "../ports/index.ts";
+import { type Agent, type AppendExtras, type FoundTask, runTopic, type Send } from "../ports/index.ts";
 import { type Said, withAnswers } from "./answers.ts";
 import { withVerdict } from "./crash-answer.ts";
 import { type Given, keepGiven, sortOut, toAuthorizedParts, unasked } from "./credentials.ts";
@@ -94,7 +94,7 @@ async function placeOnce(parts: CoreParts, letter: Letter): Promise<Placed> {
 }
 
 /** The task that a message says it is for, or that it would begin if it were not there. */
-function findNamed(parts: CoreParts, letter: Letter): Promise<Found | null> {
+function findNamed(parts: CoreParts, letter: Letter): Promise<FoundTask | null> {
   const { taskId, alias } = letter.send;
   if (taskId !== undefined) return findOpen(parts, letter, taskId);
   return seekTask(parts, letter.agent, letter.scope, alias as string);
@@ -103,7 +103,7 @@ function findNamed(parts: CoreParts, letter: Letter): Promise<Found | null> {
 const isNamed = ({ taskId, alias }: Send): boolean => taskId !== undefined || alias !== undefined;
 
 /** The task that the message names; null: the dialect says that a stray message begins a new one. */
-async function findOpen(parts: CoreParts, letter: Letter, taskId: TaskId): Promise<Found | null> {
+async function findOpen(parts: CoreParts, letter: Letter, taskId: TaskId): Promise<FoundTask | null> {
   const { agent, scope, send } = letter;
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
   const found = await seekTask(parts, agent, scope, taskId);
@@ -141,7 +141,7 @@ async function placeNew(parts: CoreParts, letter: Letter): Promise<Placed> {
   return { taskId: id, seq: 2 as Seq, known: false };
 }
 
-async function placeInTask(parts: CoreParts, letter: Letter, found: Found): Promise<Placed> {
+async function placeInTask(parts: CoreParts, letter: Letter, found: FoundTask): Promise<Placed> {
   const { agent, send, scope } = letter;
   const { task, seq } = found;
   if (send.contextId !== undefined && send.contextId !== task.contextId)
@@ -188,11 +188,15 @@ async function handOver(parts: CoreParts, letter: Letter, task: Task, said: Said
   const incoming: TaskEvent = { ...said, type: "incoming" };
   const beside = await toBeside(parts, letter, task);
   await parts.store.log.append(letter.scope, task.id, [incoming], { state: task.status.state }, beside);
-  parts.bus.ring(runTopic(task.id));
+  parts.bus.notify(runTopic(task.id));
 }
 
 /** Where updates are to be delivered to from now on, if the caller said so with the message. */
-async function toBeside(parts: CoreParts, { send, scope }: Letter, task: Task): Promise<Beside | undefined> {
+async function toBeside(
+  parts: CoreParts,
+  { send, scope }: Letter,
+  task: Task,
+): Promise<AppendExtras | undefined> {
   if (!send.push) return undefined;
   const known = await parts.store.pushes.list(scope, task.id);
   return { push: toDelivery(parts, toConfig(parts, send.push.config, task.id, known)) };

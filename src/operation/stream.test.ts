@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
-import { each } from "../lib/batch-source.ts";
+import { toAsyncIterable } from "../lib/batch-source.ts";
 import { LoopBudget } from "../lib/loop-budget.ts";
 import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
 import type { Agent, Bus, Operation, Run, Steps } from "../ports/index.ts";
@@ -14,13 +14,13 @@ function createCountingBus(): Bus & { listeners: number } {
   const bus = createLocalBus();
   return {
     listeners: 0,
-    ring: bus.ring,
-    listen(topic, sleeper) {
-      bus.listen(topic, sleeper);
+    notify: bus.notify,
+    subscribe(topic, sleeper) {
+      bus.subscribe(topic, sleeper);
       this.listeners += 1;
     },
-    leave(topic, sleeper) {
-      bus.leave(topic, sleeper);
+    unsubscribe(topic, sleeper) {
+      bus.unsubscribe(topic, sleeper);
       this.listeners -= 1;
     },
   };
@@ -51,7 +51,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     now: () => 1,
     wallTime: () => 1,
     ticks: () => 1,
-    onCommitted: id => bus.ring(id),
+    onCommitted: id => bus.notify(id),
     onDue: () => {},
     onPushDue: () => {},
     onDamaged: () => {},
@@ -59,9 +59,9 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
   const agent = { name: NAME, card: CARD, replies: undefined, policy: {} } as unknown as Agent;
   const core = createCore({
     schemes: [],
-    credentials: { keep: async () => {} },
+    credentials: { save: async () => {} },
     targets: { refusalOf: () => undefined },
-    vault: { seal: text => text, open: text => text },
+    vault: { encrypt: text => text, decrypt: text => text },
     pushSnapshot: true,
     ...LIMITS,
     store,
@@ -77,7 +77,7 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     hopsMax: 8,
   });
   const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
-  const reader = each(steps);
+  const reader = toAsyncIterable(steps);
   const first = reader.next();
   // The first frame waits for a word: now somebody listens.
   await expect.poll(() => bus.listeners).toBe(1);

@@ -1,5 +1,5 @@
-import type { Source } from "../lib/batch-source.ts";
-import { FirstThen } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
+import { FirstBatchThen } from "../lib/batch-source.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import {
   type Scope,
@@ -10,7 +10,7 @@ import {
   type View,
   viewed,
 } from "../model/index.ts";
-import type { Bunch, Steps } from "../ports/index.ts";
+import type { StepBatch, Steps } from "../ports/index.ts";
 import { asCompacted, isEnough, tail } from "./log-reader.ts";
 import { type CoreParts, findAgent, type OperationOf, requireStreaming } from "./lookup.ts";
 import { type Placed, place } from "./record-message.ts";
@@ -49,7 +49,7 @@ async function readMissed(
   const found = from !== undefined && from >= seq && (await parts.store.tasks.get(scope, taskId));
   if (!found || from > found.seq) return null;
   const [last] = await parts.store.log.read(scope, taskId, (from - 1) as Seq, 1);
-  if (last?.seq === from && isEnough(last, until)) return new FirstThen(null, null);
+  if (last?.seq === from && isEnough(last, until)) return new FirstBatchThen(null, null);
   const steps = tail(parts, { scope, taskId, after: from, until });
   return from < found.since ? asCompacted(steps) : steps;
 }
@@ -65,7 +65,7 @@ interface Showing {
  * Begins with everything up to the agent's first word, the task itself first; or with the one message. After that there
  * is nothing between the caller and its reader.
  */
-class TaskFirst implements Source<Bunch> {
+class TaskFirst implements BatchSource<StepBatch> {
   readonly #reader: Steps;
   #opening: Opening | undefined;
 
@@ -78,11 +78,11 @@ class TaskFirst implements Source<Bunch> {
     return this.#reader.isOver;
   }
 
-  take(): Promise<Bunch | null> {
+  take(): Promise<StepBatch | null> {
     return this.#opening ? this.#open(this.#opening) : this.#reader.take();
   }
 
-  async #open(opening: Opening): Promise<Bunch | null> {
+  async #open(opening: Opening): Promise<StepBatch | null> {
     const bunch = await opening.take();
     if (bunch) this.#opening = undefined;
     return bunch;
@@ -119,7 +119,7 @@ class Opening {
     this.#sleeper = sleeper;
   }
 
-  async take(): Promise<Bunch | null> {
+  async take(): Promise<StepBatch | null> {
     if (this.#broken) throw this.#broken.error;
     for (let bunch = await this.#reader.take(); bunch; bunch = await this.#reader.take()) {
       this.#held.push(...bunch.steps);

@@ -1,4 +1,4 @@
-import { FirstThen } from "../lib/batch-source.ts";
+import { FirstBatchThen } from "../lib/batch-source.ts";
 import { BEGINNING, Fault, isTerminal, type Scope, type Seq, snapshotOf } from "../model/index.ts";
 import type { Steps } from "../ports/index.ts";
 import { asCompacted, tail } from "./log-reader.ts";
@@ -19,7 +19,7 @@ export async function subscribe(
       throw new Fault("unsupported-operation", `The task has ended (${task.status.state}); get it instead`, {
         taskId: task.id,
       });
-    return new FirstThen({ steps: [snapshotOf(task, seq)], closing: true }, null);
+    return new FirstBatchThen({ steps: [snapshotOf(task, seq)], closing: true }, null);
   }
   const reading = { scope, taskId: task.id, until: operation.until };
   if (from !== "snapshot") {
@@ -27,7 +27,7 @@ export async function subscribe(
     return from < since ? asCompacted(steps) : steps;
   }
   const first = { steps: [snapshotOf(task, seq)], closing: false };
-  return new FirstThen(first, tail(parts, { ...reading, after: seq }));
+  return new FirstBatchThen(first, tail(parts, { ...reading, after: seq }));
 }
 
 function startOf(operation: OperationOf<"subscribe">, seq: Seq, ended: boolean): Seq | "snapshot" {

@@ -1,37 +1,37 @@
 /** Authentication and authorization: who calls, and for whom. */
 import type { AgentName, Fault, Scope, SecurityScheme } from "../model/index.ts";
-import type { Caller, Grant } from "./caller.ts";
+import type { Caller, Permission } from "./caller.ts";
 import type { Operation } from "./operation.ts";
 
-export interface Guard {
+export interface Authenticator {
   /** What cards tell about it; any one of them is enough. Empty: nobody is asked. */
   readonly schemes: readonly SecurityScheme[];
   /**
    * By what comes with a call beside its words. undefined: the caller says nothing about himself; a
    * Fault("unauthenticated"): what he says is not good.
    */
-  identify(caller: Caller): Principal | undefined | Promise<Principal | undefined>;
+  authenticate(caller: Caller): Principal | undefined | Promise<Principal | undefined>;
   /** Whether this agent, or else any, may be for those who say nothing about themselves. */
-  takesStrangers(agent: string | undefined): boolean;
+  allowsAnonymous(agent: string | undefined): boolean;
   /** A Fault("unauthenticated") if nothing is known of the caller. */
-  need(principal: Principal | undefined): Principal;
+  requirePrincipal(principal: Principal | undefined): Principal;
   /** A Fault("unauthenticated") if what the principal was known by is no longer good. */
-  check(principal: Principal): void | Promise<void>;
+  checkPrincipal(principal: Principal): void | Promise<void>;
   /** The only way to obtain a Scope. */
-  admit(principal: Principal | undefined, operation: Operation): Scope;
+  authorize(principal: Principal | undefined, operation: Operation): Scope;
   /** Calls `lapsed` when what the principal was known by is no longer good, until the returned function is called. */
-  onLapse(principal: Principal, lapsed: (fault: Fault) => void): () => void;
+  onExpire(principal: Principal, lapsed: (fault: Fault) => void): () => void;
 }
 /** Whoever calls; a stranger has no principal. */
-export interface Met {
+export interface Authenticated {
   readonly principal: Principal | undefined;
 }
 export interface Principal {
   readonly subject: string;
   readonly tenants: readonly string[];
-  readonly grants: readonly Grant[];
+  readonly grants: readonly Permission[];
   /** See `Scope`. */
   readonly agents: ReadonlySet<AgentName> | undefined;
   /** Whether what it was known by is still good. */
-  isGood(): boolean | Promise<boolean>;
+  isValid(): boolean | Promise<boolean>;
 }

@@ -3,10 +3,10 @@ import type { TaskId } from "../model/index.ts";
 
 /** Says "look", never what. A bus that can lose a ring rings by itself now and then: a lost one costs time, never an event. */
 export interface Bus {
-  ring(topic: string): void;
+  notify(topic: string): void;
   /** Wakes the sleeper at every ring until it leaves. */
-  listen(topic: string, sleeper: Wakeable): void;
-  leave(topic: string, sleeper: Wakeable): void;
+  subscribe(topic: string, sleeper: Wakeable): void;
+  unsubscribe(topic: string, sleeper: Wakeable): void;
 }
 /** Readers of a task listen on its id; its run listens here, for a cancel and for messages. */
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;

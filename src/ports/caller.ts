@@ -1,7 +1,7 @@
-import type { Grant } from "../model/index.ts";
+import type { Permission } from "../model/index.ts";
 import type { Headers } from "./index.ts";
 
-export type { Grant } from "../model/index.ts";
+export type { Permission } from "../model/index.ts";
 
 /** What is known of a caller before its words are read. */
 export interface Caller {
@@ -19,5 +19,5 @@ export interface PeerCertificate {
 export interface KnownCaller {
   readonly tenant: string;
   readonly principal: string;
-  readonly grants: readonly Grant[];
+  readonly grants: readonly Permission[];
 }

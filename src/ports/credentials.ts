@@ -1,13 +1,17 @@
 import type { JsonObject } from "../lib/json.ts";
-import type { AgentName, AuthAsk, Credential, Scope, TaskId } from "../model/index.ts";
+import type { AgentName, Credential, CredentialRequest, Scope, TaskId } from "../model/index.ts";
 
 /** What callers gave to agents, so that these can act for them elsewhere. */
 export interface Credentials {
   /** undefined: nothing was given, or it no longer holds. An Error: it cannot be renewed just now. */
   get(owner: CredentialOwner, name: string): Promise<Credential | undefined>;
-  keep(owner: CredentialOwner, ask: AuthAsk, given: JsonObject): Promise<void>;
+  save(owner: CredentialOwner, ask: CredentialRequest, given: JsonObject): Promise<void>;
   /** How a caller can give what an agent asks for. */
-  waysTo(owner: CredentialOwner, taskId: TaskId, wish: AuthWish): AuthWays;
+  authorizationOptions(
+    owner: CredentialOwner,
+    taskId: TaskId,
+    wish: AuthorizationRequest,
+  ): AuthorizationOptions;
 }
 /** Whose they are, and who may use them. */
 export interface CredentialOwner {
@@ -15,13 +19,13 @@ export interface CredentialOwner {
   readonly agent: AgentName;
 }
 /** What an agent asks for. */
-export interface AuthWish {
+export interface AuthorizationRequest {
   readonly name: string;
   readonly scopes: readonly string[];
   /** The message that asks. */
   readonly messageId: string;
 }
-export interface AuthWays {
+export interface AuthorizationOptions {
   /** A page for a person; undefined: there is none for this name. */
   readonly url?: string;
   /** Where a program posts it; undefined: nothing is known that callers could reach. */

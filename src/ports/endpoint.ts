@@ -2,13 +2,13 @@ import type { Caller } from "./caller.ts";
 import type { Lazy, PathVars } from "./index.ts";
 
 /** What the server itself answers: no dialect has a part in it. */
-export interface Own {
+export interface Endpoint {
   readonly verb: "GET" | "POST" | "DELETE";
   /** As in `Route`. */
   readonly path: string;
-  serve(call: OwnCall): OwnReply | Promise<OwnReply>;
+  serve(call: EndpointRequest): EndpointResponse | Promise<EndpointResponse>;
 }
-export interface OwnCall extends Caller {
+export interface EndpointRequest extends Caller {
   readonly vars: PathVars;
   readonly query: URLSearchParams;
   /** See `WireCall`. */
@@ -17,11 +17,11 @@ export interface OwnCall extends Caller {
   /** Of a POST; a Fault if it is too large or too slow. */
   body(): Promise<string>;
 }
-export interface OwnReply {
+export interface EndpointResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON, unless the headers tell another type. Pieces are sent as they come. */
   readonly text: string | AsyncIterable<string>;
   /** Callers may keep it for a while, and ask whether it still holds. */
-  readonly lasting?: true;
+  readonly cacheable?: true;
 }

@@ -1,6 +1,6 @@
 /** Every interface that has, or may have, more than one implementation. */
 
-export type { ListFilter, Name, Named, Page } from "../model/index.ts";
+export type { CallerName, ListFilter, NamedTask, Page } from "../model/index.ts";
 export type * from "./auth.ts";
 export type * from "./auth-method.ts";
 export * from "./bus.ts";

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../lib/json.ts";
 
 /** Keeps secrets unreadable where they are stored. */
-export interface Vault {
-  seal(secret: string): string;
+export interface Encryption {
+  encrypt(secret: string): string;
   /** A Fault if it was sealed with a key that is gone, or was changed. */
-  open(sealed: string): string;
+  decrypt(sealed: string): string;
 }
 
 /** Signs in the server's name (ES256). */

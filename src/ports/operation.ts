@@ -1,15 +1,15 @@
 /** What is asked and what is answered, in neutral words. */
 
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type {
   AgentName,
   ContextId,
-  Grant,
   ListFilter,
   Message,
   NewPush,
   Page,
+  Permission,
   PushConfig,
   SecurityScheme,
   Seq,
@@ -79,7 +79,7 @@ export type Operation = {
     }
   | { readonly op: "push-delete"; readonly taskId: TaskId; readonly id?: string }
   /** `grants`: what the caller may do, for what it may be told; added on the way in. */
-  | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Grant[] }
+  | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Permission[] }
   | { readonly op: "card"; readonly base: string; readonly form: string }
   | { readonly op: "agents"; readonly base: string }
 );
@@ -140,11 +140,11 @@ export type Answer =
       readonly base: string;
     };
 /** Steps come in bunches: all that is there is handed on at once. */
-export interface Bunch {
+export interface StepBatch {
   readonly steps: readonly Step[];
   /** It ends the stream. */
   readonly closing: boolean;
 }
 /** `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands. */
-export type Steps = Source<Bunch> & { readonly compacted?: true };
+export type Steps = BatchSource<StepBatch> & { readonly compacted?: true };
 export const isSteps = (answer: Answer | Steps): answer is Steps => "take" in answer;

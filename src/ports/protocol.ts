@@ -1,9 +1,9 @@
 /** One protocol: its routes, and the conversion between its calls and operations. Pure: no clock, no I/O, no lookup. */
 
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import type { Json } from "../lib/json.ts";
 import type { Fault, FaultCode, FaultDetails, PushConfig, Scope, Seq, Step } from "../model/index.ts";
-import type { Met } from "./auth.ts";
+import type { Authenticated } from "./auth.ts";
 import type { Caller } from "./caller.ts";
 import type { Answer, Operation, Steps } from "./operation.ts";
 import type { Release } from "./unread.ts";
@@ -13,7 +13,7 @@ export type TransportName = Route["transport"] | "grpc";
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** How somebody calls, as far as the form of a reply depends on it: what is kept of a call while its stream is open. */
-export interface Manner {
+export interface ReplyContext {
   readonly transport: TransportName;
   /** The pattern of the path that was called, as a dialect's routes spell it; for gRPC `grpc:PACKAGE`. */
   readonly endpoint: string;
@@ -23,7 +23,7 @@ export interface Manner {
 }
 
 /** One call as a transport understood it: the envelope is gone, the words are still the dialect's. */
-export interface WireCall extends Caller, Manner {
+export interface WireCall extends Caller, ReplyContext {
   /** What stands in the path where the endpoint has a name in braces. */
   readonly vars: PathVars;
   /** Scheme and host under which the caller reached us, without a trailing slash. */
@@ -44,7 +44,7 @@ export type WireReply = {
   readonly envelope: Envelope;
 } /** `release`, of a large answer: to be called when it is written, or is not wanted (see `Unread`). */ & (
   | { readonly kind: "one"; readonly json: string; readonly release?: Release }
-  | { readonly kind: "many"; readonly frames: Source<readonly Frame[]> }
+  | { readonly kind: "many"; readonly frames: BatchSource<readonly Frame[]> }
   | { readonly kind: "fault"; readonly fault: WireFault }
 );
 
@@ -78,9 +78,9 @@ export interface Pipeline {
    * Asked before anything of a call is read: a Fault if its caller is not known, and has to be. `agent`: whom the call is
    * for, if that is known by then.
    */
-  meet(caller: Caller, agent: string | undefined): Met | Promise<Met>;
+  authenticate(caller: Caller, agent: string | undefined): Authenticated | Promise<Authenticated>;
   /** `met`: what was found out about the caller, if somebody asked before. */
-  handle(call: WireCall, met?: Met): Promise<WireReply>;
+  handle(call: WireCall, met?: Authenticated): Promise<WireReply>;
   /** A refusal before there was a call: still said in the dialect that the caller seems to speak. */
   refuse(call: WireCall, fault: Fault): WireReply;
 }
@@ -100,25 +100,28 @@ export interface Dialect {
   decode(call: WireCall): Operation;
   encode(operation: Operation, answer: Answer): Json;
   /** Which dialect speaks the answer about what was made in `origin`: generations share `tasks/get` and its kin. */
-  voice(call: Manner, origin: string): string;
+  replyDialect(call: ReplyContext, origin: string): string;
   /**
    * `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no word for it.
    */
-  encodeStep(step: Step, closing: boolean, form: string | undefined): SaidStep | null;
+  encodeStep(step: Step, closing: boolean, form: string | undefined): EncodedStep | null;
   /** What a webhook that was set in this dialect gets for a step; null: nothing, or nothing that the config asks for. */
-  encodePush(step: Step, config: PushConfig): SaidPush | null;
-  encodeFault(fault: { code: FaultCode; message: string; details: FaultDetails }, call: Manner): WireFault;
+  encodePush(step: Step, config: PushConfig): EncodedPush | null;
+  encodeFault(
+    fault: { code: FaultCode; message: string; details: FaultDetails },
+    call: ReplyContext,
+  ): WireFault;
   /** Headers of every reply: which version was spoken, which extensions are active. */
-  replyHeaders(call: Manner, active: readonly string[]): Readonly<Record<string, string>>;
+  replyHeaders(call: ReplyContext, active: readonly string[]): Readonly<Record<string, string>>;
 }
-export interface SaidStep {
+export interface EncodedStep {
   readonly event?: string;
   readonly data: Json;
   readonly bare?: boolean;
   /** What it took from the task does not change while words are added to the same artifact. */
   readonly steady?: boolean;
 }
-export interface SaidPush {
+export interface EncodedPush {
   /** The Content-Type of the body. */
   readonly type: string;
   readonly body: Json;
@@ -148,6 +151,10 @@ export interface Route {
   readonly method: string;
 }
 
-export type Core = (operation: Operation, scope: Scope, signal: Lazy<AbortSignal>) => Promise<Answer | Steps>;
+export type ExecuteOperation = (
+  operation: Operation,
+  scope: Scope,
+  signal: Lazy<AbortSignal>,
+) => Promise<Answer | Steps>;
 /** A value that is made only if somebody asks: an abort signal costs more than the rest of a get. */
 export type Lazy<T> = () => T;

@@ -1,19 +1,19 @@
 import type { PushConfig, Scope, Seq, TaskId } from "../model/index.ts";
 
 /** Where updates of tasks are to be delivered to. What is secret in a config is sealed before it comes here. */
-export interface Pushes {
+export interface PushConfigs {
   /**
    * Under an id that is taken, it takes the place of the one before: with the same URL it goes on where that one is, with
    * another it begins anew. A Fault if the task is not there for this scope, or has too many.
    */
-  set(scope: Scope, taskId: TaskId, push: NewDelivery): Promise<void>;
+  set(scope: Scope, taskId: TaskId, push: NewPushSubscription): Promise<void>;
   /** In the order in which they were set. */
   list(scope: Scope, taskId: TaskId): Promise<readonly PushConfig[]>;
   /** Also if there is none with this id. */
   remove(scope: Scope, taskId: TaskId, id: string): Promise<void>;
 }
 
-export interface NewDelivery {
+export interface NewPushSubscription {
   readonly config: PushConfig;
   /** Like no other: the ids of all that is delivered begin with it. */
   readonly key: string;
@@ -22,24 +22,24 @@ export interface NewDelivery {
 }
 
 /** What is committed with events: a config, before it can miss one. */
-export interface Beside {
-  readonly push: NewDelivery;
+export interface AppendExtras {
+  readonly push: NewPushSubscription;
 }
 
 /** A config, and how far its delivery has come. */
-export interface Delivery extends NewDelivery, DeliveryProgress {
+export interface PushSubscription extends NewPushSubscription, PushProgress {
   readonly scope: Scope;
   readonly taskId: TaskId;
   readonly setAt: number;
   /** The place at which it began. */
   readonly start: Seq;
   /** The newest ones, oldest first. */
-  readonly attempts: readonly DeliveryAttempt[];
+  readonly attempts: readonly PushAttempt[];
 }
 
-export interface DeliveryProgress {
+export interface PushProgress {
   /** What happened up to here is delivered, or need not be. */
-  readonly place: Seq;
+  readonly cursor: Seq;
   /** What is delivered next ends here, at every attempt. */
   readonly until?: Seq;
   /** "done": the task has ended, and all is delivered. "dead": it was given up. */
@@ -50,7 +50,7 @@ export interface DeliveryProgress {
   readonly nextAt?: number;
 }
 
-export interface DeliveryAttempt {
+export interface PushAttempt {
   /** In wall time, as `nextAt` is. */
   readonly at: number;
   /** The newest event in it. */
@@ -65,26 +65,26 @@ export interface DeliveryAttempt {
 }
 
 /** The work of delivering, for all callers: done by the server itself, and seen by those who run it. */
-export interface Deliveries {
+export interface PushQueue {
   /** Takes what is due and held by nobody: one for each host at most, in turn, and none for these hosts. */
-  claim(busy: ReadonlySet<string>, max: number): Promise<readonly Delivery[]>;
+  claim(busy: ReadonlySet<string>, max: number): Promise<readonly PushSubscription[]>;
   /** How far it has come; resolves when that is committed. null: it is no longer there, or has begun anew. */
   record(
-    held: Delivery,
-    progress: DeliveryProgress,
-    attempt: DeliveryAttempt | undefined,
-  ): Promise<Delivery | null>;
+    held: PushSubscription,
+    progress: PushProgress,
+    attempt: PushAttempt | undefined,
+  ): Promise<PushSubscription | null>;
   /** The webhook wants no more. */
-  remove(held: Delivery): Promise<void>;
+  remove(held: PushSubscription): Promise<void>;
   /**
    * Holds it no longer. Up to this place there is nothing to deliver; it is due again at its time, or when something
    * happens, or at once if there is `more`.
    */
-  release(held: Delivery, place: Seq, more: boolean): Promise<void>;
+  release(held: PushSubscription, place: Seq, more: boolean): Promise<void>;
   /** How long until something is due, if nothing happens before; undefined: nothing is. */
   nextInMs(): Promise<number | undefined>;
   /** All configs of a task. */
-  look(taskId: TaskId): Promise<readonly Delivery[]>;
+  look(taskId: TaskId): Promise<readonly PushSubscription[]>;
   /** Makes them due at once, also those that were given up. How many there are. */
   redeliver(taskId: TaskId, id: string | undefined, from: "place" | "start"): Promise<number>;
 }

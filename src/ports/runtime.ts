@@ -7,19 +7,19 @@ import type {
   AgentPolicy,
   Credential,
   Message,
-  Note,
-  NotePlace,
   Scope,
+  StepKey,
+  StepRecord,
   Task,
   TaskEvent,
   Trace,
 } from "../model/index.ts";
 import type { KnownCaller } from "./caller.ts";
-import type { AuthWays, AuthWish } from "./credentials.ts";
+import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
 import type { Log } from "./log.ts";
 import type { McpServers } from "./mcp.ts";
 import type { Outbound } from "./outbound.ts";
-import type { OwnShelf } from "./storage.ts";
+import type { ContextStorage } from "./storage.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface Agent {
@@ -36,17 +36,17 @@ export interface Agent {
   /** What its card is copied from, if it stands for an agent somewhere else. */
   readonly upstream?: Upstream | undefined;
 }
-export interface Catalog extends SeenAgents {
+export interface Catalog extends VisibleAgents {
   names(): ReadonlySet<AgentName>;
   /** What a caller may know of: for him it is as if there were no others. */
-  seenBy(scope: Scope): SeenAgents;
+  visibleTo(scope: Scope): VisibleAgents;
 }
-export interface SeenAgents {
+export interface VisibleAgents {
   /** By its name, or by the UUID that follows from its name; undefined: the default agent. */
   find(name: AgentName | undefined): Agent | undefined;
   all(): readonly Agent[];
   /** The default agent; undefined: there are none. */
-  readonly fallback: AgentName | undefined;
+  readonly defaultAgent: AgentName | undefined;
 }
 export interface AgentRuntime {
   readonly name: string;
@@ -65,16 +65,16 @@ export interface Turn {
   /** Messages that come while the turn is worked on, if its agent takes them; ends with the run. */
   readonly incoming: AsyncIterable<Message>;
   /** What an earlier attempt of this turn noted there; null: nothing. A new step waits until those on record were found. */
-  recall(place: NotePlace): Promise<Note | null>;
+  findStep(place: StepKey): Promise<StepRecord | null>;
   /** Puts a note on record; resolves when it is committed. */
-  note(note: Note): Promise<void>;
+  recordStep(note: StepRecord): Promise<void>;
   /** What this agent puts away in this context, for this caller. */
-  readonly shelf: OwnShelf;
+  readonly storage: ContextStorage;
   readonly caller: Pick<Scope, "tenant" | "principal">;
   /** What the caller gave to this agent under this name; undefined: nothing that still holds. */
   credentials(name: string): Promise<Credential | undefined>;
   /** How the caller can give it. */
-  waysToAuthorize(wish: AuthWish): AuthWays;
+  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions;
   readonly outbound: Outbound;
   /** Servers of tools that the config names. */
   readonly tools: McpServers;

@@ -2,29 +2,29 @@ import type { Json } from "../lib/json.ts";
 import type { AgentName, Scope } from "../model/index.ts";
 
 /** What is put away beside the log, by caller, agent and shelf. What lies on the shelf of a context goes with its last task. */
-export interface Shelf {
-  get(place: ShelfPlace, key: string): Promise<Json | undefined>;
+export interface AgentStorage {
+  get(place: StorageArea, key: string): Promise<Json | undefined>;
   /** In the order of the keys. */
-  list(place: ShelfPlace, range: ShelfRange): Promise<readonly Shelved[]>;
+  list(place: StorageArea, range: StorageRange): Promise<readonly StoredItem[]>;
   /** All changes or none; resolves when they are committed. */
-  put(place: ShelfPlace, changes: readonly ShelfChange[]): Promise<void>;
+  put(place: StorageArea, changes: readonly StorageChange[]): Promise<void>;
 }
-export interface ShelfPlace {
+export interface StorageArea {
   readonly scope: Scope;
   readonly agent: AgentName;
   /** The id of a context, or a name that cannot be one: "@credentials". */
-  readonly shelf: string;
+  readonly area: string;
 }
-export interface Shelved {
+export interface StoredItem {
   readonly key: string;
   readonly value: Json;
 }
 /** `value` undefined: it is taken away. */
-export interface ShelfChange {
+export interface StorageChange {
   readonly key: string;
   readonly value: Json | undefined;
 }
-export interface ShelfRange {
+export interface StorageRange {
   /** Keys that begin so. */
   readonly prefix: string;
   /** Keys beyond this one, in the direction of the list. */
@@ -33,8 +33,8 @@ export interface ShelfRange {
   readonly max: number;
 }
 /** A shelf whose place is settled. */
-export interface OwnShelf {
+export interface ContextStorage {
   get(key: string): Promise<Json | undefined>;
-  list(range: ShelfRange): Promise<readonly Shelved[]>;
-  put(changes: readonly ShelfChange[]): Promise<void>;
+  list(range: StorageRange): Promise<readonly StoredItem[]>;
+  put(changes: readonly StorageChange[]): Promise<void>;
 }

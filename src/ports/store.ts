@@ -1,9 +1,9 @@
 /** The event log of every task, and what is indexed from it. */
 import type {
   AgentName,
+  CallerName,
   ListFilter,
-  Name,
-  Named,
+  NamedTask,
   Page,
   Scope,
   Seq,
@@ -14,21 +14,21 @@ import type {
   TaskState,
   View,
 } from "../model/index.ts";
-import type { Upkeep } from "./maintenance.ts";
-import type { Beside, Deliveries, Pushes } from "./push.ts";
+import type { Maintenance } from "./maintenance.ts";
+import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
 import type { Run, RunQueue } from "./runs.ts";
-import type { Shelf } from "./storage.ts";
-import type { UsageBook } from "./usage.ts";
+import type { AgentStorage } from "./storage.ts";
+import type { UsageStore } from "./usage.ts";
 
 export interface Store {
   readonly log: EventLog;
   readonly tasks: TaskIndex;
   readonly runs: RunQueue;
-  readonly upkeep: Upkeep;
-  readonly shelf: Shelf;
-  readonly pushes: Pushes;
-  readonly deliveries: Deliveries;
-  readonly usage: UsageBook;
+  readonly maintenance: Maintenance;
+  readonly storage: AgentStorage;
+  readonly pushes: PushConfigs;
+  readonly deliveries: PushQueue;
+  readonly usage: UsageStore;
   /** How many servers work on it, this one among them, as far as is known. */
   nodes(): number;
   /** The time of the newest event, so that a clock that was set back goes on from there. */
@@ -45,7 +45,7 @@ export interface EventLog {
     taskId: TaskId,
     events: readonly TaskEvent[],
     expected: Expected,
-    beside?: Beside,
+    beside?: AppendExtras,
   ): Promise<void>;
   /**
    * Committed steps after a place, oldest first: at most `max`, and at least one if there is any; a task that is not there for this scope is a Fault. Where events were
@@ -65,8 +65,8 @@ export type Expected =
   | { readonly run: Run; readonly afterRefusal?: true };
 export interface TaskIndex {
   /** The task to which a caller gave this name. */
-  named(scope: Scope, agent: AgentName, name: Name): Promise<Named | null>;
-  get(scope: Scope, taskId: TaskId): Promise<Found | null>;
+  findByName(scope: Scope, agent: AgentName, name: CallerName): Promise<NamedTask | null>;
+  get(scope: Scope, taskId: TaskId): Promise<FoundTask | null>;
   /**
    * A page has as many tasks as were asked for, or fewer: it ends before it has more than `LIMITS.pageBytesMax`. `view`: what
    * of each task will be shown; without it, all.
@@ -77,7 +77,7 @@ export interface TaskIndex {
   /** How many tasks are kept for this caller, and for all callers of its tenant. */
   count(scope: Scope): Promise<{ readonly caller: number; readonly tenant: number }>;
 }
-export interface Found {
+export interface FoundTask {
   readonly task: Task;
   /** The newest event. */
   readonly seq: Seq;

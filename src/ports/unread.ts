@@ -5,7 +5,7 @@ import type { Answer } from "./operation.ts";
 export type Release = () => void;
 
 /** Memory of large answers, from the moment they are built until their last byte is handed to the network. */
-export interface Unread {
+export interface UnreadBytes {
   /** Bytes that are held now. */
   readonly bytes: number;
   /** Whether the process holds as much as it may. */

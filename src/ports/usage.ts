@@ -1,7 +1,7 @@
 import type { AgentName, Scope, Usage } from "../model/index.ts";
 
 /** What agents have spent (`ctx.usage`), added up with the events that say so. */
-export interface UsageBook {
+export interface UsageStore {
   /** On one day, by this caller and by all callers of the tenant. */
   spent(scope: Scope, day: number): Promise<{ readonly caller: Usage; readonly tenant: Usage }>;
   /** For whoever runs the server: all callers. */

@@ -1,9 +1,16 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { Fault, type TaskId } from "../model/index.ts";
-import type { Deliveries, Delivery, DeliveryAttempt, Own, OwnCall, OwnReply } from "../ports/index.ts";
+import type {
+  Endpoint,
+  EndpointRequest,
+  EndpointResponse,
+  PushAttempt,
+  PushQueue,
+  PushSubscription,
+} from "../ports/index.ts";
 
 /** What those who run the server see of webhooks: they see all callers' tasks, and no secrets. */
-export const createPushRoutes = (deliveries: Deliveries): readonly Own[] => [
+export const createPushRoutes = (deliveries: PushQueue): readonly Endpoint[] => [
   {
     verb: "GET",
     path: "/admin/pushes",
@@ -26,12 +33,12 @@ export const createPushRoutes = (deliveries: Deliveries): readonly Own[] => [
   },
 ];
 
-const reply = (value: Json): OwnReply => ({ status: 200, headers: {}, text: JSON.stringify(value) });
+const reply = (value: Json): EndpointResponse => ({ status: 200, headers: {}, text: JSON.stringify(value) });
 
 const bad = (field: string, problem: string): Fault =>
   new Fault("invalid-params", `${field} ${problem}`, { field });
 
-async function readWish(call: OwnCall): Promise<{
+async function readWish(call: EndpointRequest): Promise<{
   readonly task: TaskId;
   readonly config: string | undefined;
   readonly from: "place" | "start";
@@ -57,8 +64,8 @@ function parse(text: string): JsonObject {
   throw new Fault("parse", "The body must be a JSON object");
 }
 
-function write(delivery: Delivery): JsonObject {
-  const { config, scope, state, place, failed, nextAt, setAt, attempts } = delivery;
+function write(delivery: PushSubscription): JsonObject {
+  const { config, scope, state, cursor: place, failed, nextAt, setAt, attempts } = delivery;
   const { id, url, origin, events, authentication, token, secret } = config;
   return {
     id,
@@ -81,7 +88,7 @@ function write(delivery: Delivery): JsonObject {
   };
 }
 
-const writeAttempt = ({ at, seq, status, ms, error, nextAt }: DeliveryAttempt): JsonObject => ({
+const writeAttempt = ({ at, seq, status, ms, error, nextAt }: PushAttempt): JsonObject => ({
   at: time(at),
   event: seq,
   ms,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { LIMITS } from "../model/index.ts";
-import type { Delivery } from "../ports/index.ts";
+import type { PushSubscription } from "../ports/index.ts";
 import { isOverdue, nextTry, readRetryAfter } from "./backoff.ts";
 
 const HOUR = 3_600_000;
@@ -33,11 +33,11 @@ it("gives up when the time is over, after a last attempt at the end", () => {
 });
 
 it("gives up without an attempt what waited for its turn long after that", () => {
-  const delivery = { failed: { count: 3, since: 0 } } as Delivery;
+  const delivery = { failed: { count: 3, since: 0 } } as PushSubscription;
   const late = 24 * HOUR + LIMITS.pushRetryMaxMs;
   expect(isOverdue({ ...parts, wallTime: () => late }, delivery)).toBe(false);
   expect(isOverdue({ ...parts, wallTime: () => late + 1 }, delivery)).toBe(true);
-  expect(isOverdue({ ...parts, wallTime: () => late + 1 }, {} as Delivery)).toBe(false);
+  expect(isOverdue({ ...parts, wallTime: () => late + 1 }, {} as PushSubscription)).toBe(false);
 });
 
 it.each([

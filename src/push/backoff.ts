@@ -1,5 +1,5 @@
 import { LIMITS } from "../model/index.ts";
-import type { Delivery } from "../ports/index.ts";
+import type { PushSubscription } from "../ports/index.ts";
 
 export interface RetryParts {
   readonly wallTime: () => number;
@@ -9,7 +9,7 @@ export interface RetryParts {
   readonly pushGiveUpMs: number;
 }
 
-type Failed = NonNullable<Delivery["failed"]>;
+type Failed = NonNullable<PushSubscription["failed"]>;
 
 /** When it is tried again: twice as long after each attempt, never at the same moment as others; undefined: no more. */
 export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number): number | undefined {
@@ -22,7 +22,7 @@ export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number)
 }
 
 /** It waited for its turn long after it should have been given up. */
-export const isOverdue = ({ wallTime, pushGiveUpMs }: RetryParts, { failed }: Delivery): boolean =>
+export const isOverdue = ({ wallTime, pushGiveUpMs }: RetryParts, { failed }: PushSubscription): boolean =>
   failed !== undefined && wallTime() > failed.since + pushGiveUpMs + LIMITS.pushRetryMaxMs;
 
 /** RFC 9110 §10.2.3: seconds, or a date. */

@@ -1,5 +1,13 @@
 import { Fault, hostOf, isTerminal, LIMITS, type Seq, type Step } from "../model/index.ts";
-import type { Delivery, DeliveryProgress, Dialect, Found, Log, Store, Targets } from "../ports/index.ts";
+import type {
+  Dialect,
+  FoundTask,
+  Log,
+  PushProgress,
+  PushSubscription,
+  Store,
+  Targets,
+} from "../ports/index.ts";
 import { type Posted, type PostParts, post } from "./attempt.ts";
 import { isOverdue, nextTry, type RetryParts } from "./backoff.ts";
 import type { Hosts } from "./host-limits.ts";
@@ -23,15 +31,15 @@ export interface RoundParts extends LetterParts, PostParts, RetryParts {
 export class Round {
   readonly #parts: RoundParts;
   readonly #stop: AbortSignal;
-  #held: Delivery;
+  #held: PushSubscription;
   /** Up to here it is delivered, or there is nothing to deliver. */
   #place: Seq;
 
-  constructor(parts: RoundParts, claimed: Delivery, stop: AbortSignal) {
+  constructor(parts: RoundParts, claimed: PushSubscription, stop: AbortSignal) {
     this.#parts = parts;
     this.#stop = stop;
     this.#held = claimed;
-    this.#place = claimed.place;
+    this.#place = claimed.cursor;
   }
 
   async go(): Promise<void> {
@@ -55,7 +63,7 @@ export class Round {
     return this.#deliverPage(dialect, found);
   }
 
-  async #deliverPage(dialect: Dialect, found: Found): Promise<boolean> {
+  async #deliverPage(dialect: Dialect, found: FoundTask): Promise<boolean> {
     let steps = await this.#read();
     for (;;) {
       const parcel = await this.#orGiveUp(() => firstParcel(this.#held, steps, dialect.encodePush));
@@ -97,7 +105,7 @@ export class Round {
   async #send(parcel: Parcel): Promise<boolean> {
     const { failed } = this.#held;
     if (parcel.isWords && this.#held.until !== parcel.seq) {
-      const begun: DeliveryProgress = { place: this.#place, state: "live", until: parcel.seq };
+      const begun: PushProgress = { cursor: this.#place, state: "live", until: parcel.seq };
       if (!(await this.#record(failed ? { ...begun, failed } : begun, undefined))) return false;
     }
     const { wallTime, ticks, hosts } = this.#parts;
@@ -123,7 +131,7 @@ export class Round {
     if (kind === "taken") {
       const state = isTerminal(parcel.task.status.state) ? "done" : "live";
       this.#place = seq;
-      return (await this.#record({ place: seq, state }, attempt)) && state === "live";
+      return (await this.#record({ cursor: seq, state }, attempt)) && state === "live";
     }
     const failed = {
       count: (this.#held.failed?.count ?? 0) + 1,
@@ -134,17 +142,17 @@ export class Round {
     const until = parcel.isWords && { until: seq };
     if (nextAt === undefined) {
       this.#tell("a delivery to a webhook was given up", { error, attempts: failed.count });
-      await this.#record({ place: this.#place, state: "dead", failed, ...until }, attempt);
+      await this.#record({ cursor: this.#place, state: "dead", failed, ...until }, attempt);
     } else
       await this.#record(
-        { place: this.#place, state: "live", failed, nextAt, ...until },
+        { cursor: this.#place, state: "live", failed, nextAt, ...until },
         { ...attempt, nextAt },
       );
     return false;
   }
 
   async #finish(): Promise<false> {
-    await this.#record({ place: this.#place, state: "done" }, undefined);
+    await this.#record({ cursor: this.#place, state: "done" }, undefined);
     return false;
   }
 
@@ -153,7 +161,7 @@ export class Round {
     const at = this.#parts.wallTime();
     this.#tell("a webhook was given up", { error });
     await this.#record(
-      { place: this.#place, state: "dead", ...(failed && { failed }), ...(until && { until }) },
+      { cursor: this.#place, state: "dead", ...(failed && { failed }), ...(until && { until }) },
       { at, seq: this.#place, ms: 0, error },
     );
     return false;
@@ -167,7 +175,7 @@ export class Round {
 
   /** false: it was removed or replaced meanwhile. */
   async #record(
-    progress: DeliveryProgress,
+    progress: PushProgress,
     attempt: Parameters<Store["deliveries"]["record"]>[2],
   ): Promise<boolean> {
     const held = await this.#parts.store.deliveries.record(this.#held, progress, attempt);

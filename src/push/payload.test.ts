@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LIMITS, type Seq, type Step, type Task, type TaskEvent, toWords } from "../model/index.ts";
-import type { Delivery, Dialect } from "../ports/index.ts";
+import { LIMITS, type Seq, type Step, type Task, type TaskEvent, toTextAppend } from "../model/index.ts";
+import type { Dialect, PushSubscription } from "../ports/index.ts";
 import { firstParcel } from "./payload.ts";
 
 const TASK = { id: "t", status: { state: "working", at: 0 } } as unknown as Task;
@@ -12,11 +12,12 @@ const step = (seq: number, event: TaskEvent | null): Step => ({
   event,
   task: TASK,
 });
-const words = (seq: number, text: string, artifactId = "a"): Step => step(seq, toWords(artifactId, text));
+const words = (seq: number, text: string, artifactId = "a"): Step =>
+  step(seq, toTextAppend(artifactId, text));
 const status = (seq: number): Step => step(seq, { type: "status", state: "working" });
 const usage = (seq: number): Step => step(seq, { type: "usage", usage: {} });
 
-const delivery = (more: Partial<Delivery> = {}): Delivery => ({
+const delivery = (more: Partial<PushSubscription> = {}): PushSubscription => ({
   config: { id: "c", url: "https://a.example/", origin: "v1", events: "all" },
   key: "k",
   opening: "events",
@@ -24,7 +25,7 @@ const delivery = (more: Partial<Delivery> = {}): Delivery => ({
   taskId: "t" as never,
   setAt: 0,
   start: 0 as Seq,
-  place: 0 as Seq,
+  cursor: 0 as Seq,
   state: "live",
   attempts: [],
   ...more,
@@ -37,7 +38,7 @@ const encode: Dialect["encodePush"] = ({ event }) => {
     event?.type === "artifact" ? event.artifact.parts.map(part => "text" in part && part.text) : [];
   return { type: "x", body: [event?.type ?? "task", ...said] as string[] };
 };
-const first = (steps: readonly Step[], more: Partial<Delivery> = {}): unknown => {
+const first = (steps: readonly Step[], more: Partial<PushSubscription> = {}): unknown => {
   const parcel = firstParcel(delivery(more), steps, encode);
   return parcel && [parcel.said.body, parcel.seq, parcel.isWords];
 };
@@ -52,9 +53,9 @@ describe("the first thing to deliver", () => {
   it("is the task as it stood, if that is wanted and not delivered yet", () => {
     const opening = { opening: "task", start: 4 as Seq } as const;
     const steps = [words(5, "e"), words(6, "f"), status(7)];
-    expect(first(steps, { ...opening, place: 4 as Seq })).toEqual([["task"], 5, false]);
-    expect(first(steps.slice(1), { ...opening, place: 5 as Seq })).toEqual([["artifact", "f"], 6, true]);
-    expect(first([usage(5), status(6)], { ...opening, place: 4 as Seq })).toEqual([["task"], 5, false]);
+    expect(first(steps, { ...opening, cursor: 4 as Seq })).toEqual([["task"], 5, false]);
+    expect(first(steps.slice(1), { ...opening, cursor: 5 as Seq })).toEqual([["artifact", "f"], 6, true]);
+    expect(first([usage(5), status(6)], { ...opening, cursor: 4 as Seq })).toEqual([["task"], 5, false]);
   });
 
   it("is the task as it ended, if its events are gone", () => {

@@ -6,15 +6,15 @@ import {
   snapshotOf,
   type Task,
   type TaskEvent,
-  textIn,
-  toWords,
-  wordsOf,
+  textAppendTarget,
+  textOfEvent,
+  toTextAppend,
 } from "../model/index.ts";
-import type { Delivery, Dialect, SaidPush } from "../ports/index.ts";
+import type { Dialect, EncodedPush, PushSubscription } from "../ports/index.ts";
 
 /** What is delivered in one go. */
 export interface Parcel {
-  readonly said: SaidPush;
+  readonly said: EncodedPush;
   readonly task: Task;
   /** The newest event in it. */
   readonly seq: Seq;
@@ -24,7 +24,7 @@ export interface Parcel {
 
 /** The first thing to deliver among steps that follow the place of a delivery; null: none of them is. */
 export function firstParcel(
-  delivery: Delivery,
+  delivery: PushSubscription,
   steps: readonly Step[],
   encode: Dialect["encodePush"],
 ): Parcel | null {
@@ -34,7 +34,7 @@ export function firstParcel(
     const end = opens ? i + 1 : endOf(steps, i, delivery.until);
     const step = opens ? snapshotOf(first.task, first.seq, first.at) : joined(steps, i, end);
     const said = encode(step, delivery.config);
-    const isWords = step.event !== null && wordsOf(step.event) !== null;
+    const isWords = step.event !== null && textAppendTarget(step.event) !== null;
     if (said) return { said, task: step.task, seq: step.seq, isWords };
     i = end;
   }
@@ -42,7 +42,8 @@ export function firstParcel(
 }
 
 /** Whether a webhook is still to get the task as it stood when it was set. */
-const isOpening = ({ opening, start, place }: Delivery): boolean => opening === "task" && place === start;
+const isOpening = ({ opening, start, cursor: place }: PushSubscription): boolean =>
+  opening === "task" && place === start;
 
 /** Where a row of words for one artifact ends that begins here; any other step stands for itself. */
 function endOf(steps: readonly Step[], start: number, until: Seq | undefined): number {
@@ -52,17 +53,18 @@ function endOf(steps: readonly Step[], start: number, until: Seq | undefined): n
   for (let chars = 0; end < steps.length; end++) {
     const step = steps[end] as Step;
     if (artifactOf(step) !== first || (until !== undefined && step.seq > until)) break;
-    chars += textIn(step.event as TaskEvent).length;
+    chars += textOfEvent(step.event as TaskEvent).length;
     if (chars > LIMITS.pushWordsCharsMax) break;
   }
   return end;
 }
 
-const artifactOf = (step: Step | undefined): string | null => (step?.event ? wordsOf(step.event) : null);
+const artifactOf = (step: Step | undefined): string | null =>
+  step?.event ? textAppendTarget(step.event) : null;
 
 function joined(steps: readonly Step[], start: number, end: number): Step {
   const last = steps[end - 1] as Step;
   if (end === start + 1) return last;
-  const text = steps.slice(start, end).map(step => textIn(step.event as TaskEvent));
-  return new DerivedStep(last, toWords(artifactOf(last) as string, text.join("")));
+  const text = steps.slice(start, end).map(step => textOfEvent(step.event as TaskEvent));
+  return new DerivedStep(last, toTextAppend(artifactOf(last) as string, text.join("")));
 }

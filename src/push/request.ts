@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { PushConfig, Task } from "../model/index.ts";
-import type { Signer, Vault } from "../ports/index.ts";
+import type { Encryption, Signer } from "../ports/index.ts";
 import { WEBHOOK_HEADERS } from "../webhook/index.ts";
 import type { Parcel } from "./payload.ts";
 
 export interface LetterParts {
-  readonly vault: Vault;
+  readonly vault: Encryption;
   readonly signer: Signer;
 }
 
@@ -44,19 +44,19 @@ export function toLetter(
 }
 
 /** What only the receiver and whoever set the config know. `signed`: see Standard Webhooks. */
-function secretHeaders(vault: Vault, config: PushConfig, signed: string): Record<string, string> {
+function secretHeaders(vault: Encryption, config: PushConfig, signed: string): Record<string, string> {
   const { token, secret, authentication } = config;
   const headers: Record<string, string> = {};
   if (authentication?.credentials !== undefined) {
     const [scheme] = authentication.schemes;
-    const credentials = vault.open(authentication.credentials);
+    const credentials = vault.decrypt(authentication.credentials);
     headers[authentication.header?.toLowerCase() ?? "authorization"] = scheme
       ? `${scheme} ${credentials}`
       : credentials;
   }
-  if (token !== undefined) headers["x-a2a-notification-token"] = vault.open(token);
+  if (token !== undefined) headers["x-a2a-notification-token"] = vault.decrypt(token);
   if (secret !== undefined) {
-    const key = Buffer.from(vault.open(secret).replace(/^whsec_/, ""), "base64");
+    const key = Buffer.from(vault.decrypt(secret).replace(/^whsec_/, ""), "base64");
     const signature = createHmac("sha256", key).update(signed).digest("base64");
     headers[WEBHOOK_HEADERS.signature] = `v1,${signature}`;
   }

@@ -31,9 +31,9 @@ function stage(guard: Partial<GuardedParts>, more: Partial<PusherParts> = {}) {
     ...LIMITS,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
     ...time,
-    onCommitted: id => bus.ring(id),
+    onCommitted: id => bus.notify(id),
     onDue: () => {},
-    onPushDue: () => bus.ring(PUSH_DUE),
+    onPushDue: () => bus.notify(PUSH_DUE),
     onDamaged: () => {},
   });
   const guarded = createGuarded({ allow: [], loopback: false, http: true, connectMs: 1_000, ...guard });
@@ -124,10 +124,12 @@ it("a host that does not answer gets little room, and none of that of the others
   for (let i = 0; i < 40; i++) ids.push(await begin(store, "http://silent.example/"));
   await expect.poll(() => silent).toBeGreaterThan(LIMITS.pushesPerHostMax + 4);
   const id = await begin(store, `http://fine.example:${port}/`);
-  await expect.poll(async () => (await store.deliveries.look(id))[0]?.place).toBe(2);
+  await expect.poll(async () => (await store.deliveries.look(id))[0]?.cursor).toBe(2);
   expect(requests()).toBeGreaterThan(0);
   const others = await Promise.all(ids.map(one => store.deliveries.look(one)));
-  expect(new Set(others.flat().map(({ state, place }) => `${state} ${place}`))).toEqual(new Set(["live 1"]));
+  expect(new Set(others.flat().map(({ state, cursor }) => `${state} ${cursor}`))).toEqual(
+    new Set(["live 1"]),
+  );
 });
 
 it("what cannot be written is given up, and the others are delivered", async () => {
@@ -152,7 +154,7 @@ it("what cannot be written is given up, and the others are delivered", async () 
   await expect
     .poll(async () => (await store.deliveries.look(id)).map(one => one.state))
     .toEqual(["live", "dead", "dead"]);
-  await expect.poll(async () => (await store.deliveries.look(id))[0]?.place).toBe(2);
+  await expect.poll(async () => (await store.deliveries.look(id))[0]?.cursor).toBe(2);
   const errors = (await store.deliveries.look(id)).map(one => one.attempts[0]?.error);
   expect(errors).toEqual([
     undefined,

@@ -1,6 +1,6 @@
 import { Latch } from "../lib/latch.ts";
 import { hostOf } from "../model/index.ts";
-import { type Bus, type Delivery, PUSH_DUE } from "../ports/index.ts";
+import { type Bus, PUSH_DUE, type PushSubscription } from "../ports/index.ts";
 import { Round, type RoundParts } from "./deliver-pending.ts";
 import { createHosts } from "./host-limits.ts";
 
@@ -26,7 +26,7 @@ export function createPusher(parts: PusherParts): Pusher {
   const { deliveries } = store;
   const hosts = createHosts();
   const bell = new Latch();
-  bus.listen(PUSH_DUE, bell);
+  bus.subscribe(PUSH_DUE, bell);
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
   let stopped = false;
@@ -38,11 +38,11 @@ export function createPusher(parts: PusherParts): Pusher {
       for (const one of claimed) begin(one);
       if (claimed.length > 0 || stopped) continue;
       await setTimer();
-      await bell.rung();
+      await bell.wait();
     }
   }
 
-  async function claim(): Promise<readonly Delivery[]> {
+  async function claim(): Promise<readonly PushSubscription[]> {
     const room = parts.pushesMax - underWay.size;
     if (room <= 0) return [];
     try {
@@ -62,7 +62,7 @@ export function createPusher(parts: PusherParts): Pusher {
     timer = setTimeout(() => bell.wake(), Math.min(Math.ceil(nextInMs), WAIT_MS_MAX)).unref();
   }
 
-  function begin(delivery: Delivery): void {
+  function begin(delivery: PushSubscription): void {
     const host = hostOf(delivery.config);
     hosts.begin(host);
     const done = deliver(delivery).then(() => {
@@ -74,7 +74,7 @@ export function createPusher(parts: PusherParts): Pusher {
   }
 
   /** Whatever goes wrong here is ours and not the webhook's: it stays where it is, and is tried again. */
-  async function deliver(delivery: Delivery): Promise<void> {
+  async function deliver(delivery: PushSubscription): Promise<void> {
     try {
       await new Round({ ...parts, hosts }, delivery, stopping.signal).go();
     } catch (error) {
@@ -84,7 +84,7 @@ export function createPusher(parts: PusherParts): Pusher {
         "a delivery to a webhook broke off; it is tried again",
       );
       await pause();
-      await deliveries.release(delivery, delivery.place, true).catch(() => {});
+      await deliveries.release(delivery, delivery.cursor, true).catch(() => {});
     }
   }
 
@@ -99,7 +99,7 @@ export function createPusher(parts: PusherParts): Pusher {
       const late = setTimeout(() => stopping.abort(), parts.drainMs);
       await Promise.all(underWay);
       clearTimeout(late);
-      bus.leave(PUSH_DUE, bell);
+      bus.unsubscribe(PUSH_DUE, bell);
     },
   };
 }

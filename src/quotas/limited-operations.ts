@@ -1,5 +1,5 @@
 import { dayOf, Fault, LIMITS, type Quotas, type Scope, startOfDay, tokensIn } from "../model/index.ts";
-import type { Core, Operation, Store } from "../ports/index.ts";
+import type { ExecuteOperation, Operation, Store } from "../ports/index.ts";
 import { isSteps } from "../ports/operation.ts";
 import { createCallLimit } from "./call-rate.ts";
 import { createStreamLimit } from "./open-streams.ts";
@@ -17,20 +17,20 @@ export interface LimitParts {
 }
 
 /** The same operations for those who have room for them. Runs are limited where they are taken from the queue. */
-export function createLimited(parts: LimitParts): (core: Core) => Core {
+export function createLimited(parts: LimitParts): (core: ExecuteOperation) => ExecuteOperation {
   const { quotas } = parts;
   const hasQuotas = Boolean(quotas.caller ?? quotas.tenant ?? quotas.tenants);
   const takeCall = createCallLimit(quotas, parts.ticks, parts.store.nodes);
   const streams = createStreamLimit(quotas, parts.store.nodes);
 
   const withRoom =
-    (core: Core): Core =>
+    (core: ExecuteOperation): ExecuteOperation =>
     (operation, scope, signal) => {
       if (isSending(operation) && isFull(parts)) return Promise.reject(tooMany(parts));
       return core(operation, scope, signal);
     };
   const withQuotas =
-    (core: Core): Core =>
+    (core: ExecuteOperation): ExecuteOperation =>
     async (operation, scope, signal) => {
       if (isAboutAgents(operation)) return core(operation, scope, signal);
       takeCall(scope);

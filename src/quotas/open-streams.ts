@@ -1,7 +1,7 @@
-import type { Source } from "../lib/batch-source.ts";
+import type { BatchSource } from "../lib/batch-source.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import { Fault, type Quotas, type Scope } from "../model/index.ts";
-import type { Bunch, Steps } from "../ports/index.ts";
+import type { StepBatch, Steps } from "../ports/index.ts";
 import { keyOf, NAMES, quotaOf, WHOSE } from "./quotas.ts";
 
 const RETRY_MS = 5_000;
@@ -41,7 +41,7 @@ export function createStreamLimit(quotas: Quotas, nodes: () => number) {
   };
 }
 
-class Counted implements Source<Bunch> {
+class Counted implements BatchSource<StepBatch> {
   readonly #steps: Steps;
   readonly #change: (by: 1 | -1) => void;
   #state: "new" | "open" | "over" = "new";
@@ -61,7 +61,7 @@ class Counted implements Source<Bunch> {
     this.#steps.wakes(sleeper);
   }
 
-  async take(): Promise<Bunch | null> {
+  async take(): Promise<StepBatch | null> {
     if (this.#state === "new") {
       this.#state = "open";
       this.#change(1);

@@ -1,5 +1,5 @@
 import { Fault, LIMITS } from "../model/index.ts";
-import type { Answer, Release, Unread } from "../ports/index.ts";
+import type { Answer, Release, UnreadBytes } from "../ports/index.ts";
 import { keyOf } from "./quotas.ts";
 
 /** When a refused caller may try again: a reader that keeps pace has taken a large answer by then. */
@@ -12,7 +12,7 @@ const CALLER_SHARE = 1 / 2;
  * Bounds the bytes of large answers that callers have not read. A caller that has nothing unread gets its answer however
  * large it is, as long as the process has room, so that every task can be read whole.
  */
-export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: number }): Unread {
+export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: number }): UnreadBytes {
   const callerBytesMax = unreadBytesMax * CALLER_SHARE;
   const byCaller = new Map<string, number>();
   let total = 0;

@@ -30,7 +30,7 @@ const CLAIM_MAX = 64;
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
   const bell = new Latch();
-  bus.listen(DUE, bell);
+  bus.subscribe(DUE, bell);
   const running = new ChurnMap<TaskId, Driven>();
   let stopped = false;
   /** When the last free run was taken; undefined: there are others. */
@@ -45,7 +45,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return [];
       });
       for (const run of runs) begin(run, at);
-      if (runs.length === 0 && !stopped) await bell.rung();
+      if (runs.length === 0 && !stopped) await bell.wait();
     }
   }
 
@@ -121,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
       for (const driven of running.values()) driven.stop("shutdown");
       await idle();
       clearInterval(heart);
-      bus.leave(DUE, bell);
+      bus.unsubscribe(DUE, bell);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../lib/json.ts";
-import { LIMITS, type Note } from "../model/index.ts";
+import { LIMITS, type StepRecord } from "../model/index.ts";
 import type { AgentEvent } from "../ports/index.ts";
 import { BadAgentEvent, toNoted, toTaskEvent } from "./output-check.ts";
 
@@ -45,7 +45,7 @@ test("what an agent says is nested no deeper than any serialiser can write", () 
   expect(toTaskEvent(data(nested(200)))).toEqual(data(nested(200)));
   for (const depth of [LIMITS.eventDepthMax + 1, 3_000, 100_000])
     expect(() => toTaskEvent(data(nested(depth)))).toThrow(BadAgentEvent);
-  const note = (value: Json): Note => ({ kind: "step", name: "s", nth: 1, value });
+  const note = (value: Json): StepRecord => ({ kind: "step", name: "s", nth: 1, value });
   expect(toNoted(note(nested(200))).event).toMatchObject({ type: "noted" });
   for (const depth of [LIMITS.eventDepthMax + 1, 3_000, 100_000])
     expect(() => toNoted(note(nested(depth)))).toThrow(BadAgentEvent);

@@ -5,8 +5,8 @@ import {
   isCredentialName,
   LIMITS,
   type Message,
-  type Note,
   type Part,
+  type StepRecord,
   TASK_STATES,
   type TaskEvent,
   type TaskState,
@@ -41,12 +41,12 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
 }
 
 /** A note as it will be read back, and what it weighs. */
-export function toNoted(note: Note): { readonly event: TaskEvent; readonly bytes: number } {
+export function toNoted(note: StepRecord): { readonly event: TaskEvent; readonly bytes: number } {
   const { kind, name, nth, value, threw } = note;
   if (typeof name !== "string" || name.length > LIMITS.idCharsMax)
     throw new BadAgentEvent(`the name of a ${kind} has at most ${LIMITS.idCharsMax} characters`);
   const text = toText(value);
-  const copy: Note = { kind, name, nth, value: toCopy(text) as Json };
+  const copy: StepRecord = { kind, name, nth, value: toCopy(text) as Json };
   return { event: { type: "noted", note: threw ? { ...copy, threw } : copy }, bytes: text.length };
 }
 

@@ -30,7 +30,7 @@ export function createSweeper(parts: SweeperParts): Sweeper {
     for (const { name, policy } of catalog.all()) {
       if (!policy.retention) continue;
       try {
-        while (!stopped && (await store.upkeep.sweep(name, policy.retention)) > 0);
+        while (!stopped && (await store.maintenance.sweep(name, policy.retention)) > 0);
       } catch (error) {
         log.warn({ agent: name, err: error }, "old tasks could not be taken away; this is tried again");
       }

@@ -5,8 +5,8 @@ import {
   Fault,
   LIMITS,
   type Message,
-  type Note,
-  type NotePlace,
+  type StepKey,
+  type StepRecord,
   type TaskEvent,
   type TaskId,
 } from "../model/index.ts";
@@ -105,7 +105,7 @@ export class Drive implements Driven, TurnHost {
     this.#expected = { run };
     this.#leasedUntil = claimedAt + parts.leaseMs;
     this.#topic = runTopic(this.#taskId);
-    parts.bus.listen(this.#topic, this);
+    parts.bus.subscribe(this.#topic, this);
     this.#begin();
   }
 
@@ -165,7 +165,7 @@ export class Drive implements Driven, TurnHost {
    * What is not on record is done next. In a process that stood still for longer than its lease, another run may have done
    * it already: the store is asked first.
    */
-  async recall(place: NotePlace): Promise<Note | null> {
+  async recall(place: StepKey): Promise<StepRecord | null> {
     const known = this.#past ? await this.#past.recall(place) : null;
     if (known || this.#parts.ticks() < this.#leasedUntil) return known;
     const held = await this.renew().catch(error => {
@@ -176,7 +176,7 @@ export class Drive implements Driven, TurnHost {
     return null;
   }
 
-  async note(note: Note): Promise<void> {
+  async note(note: StepRecord): Promise<void> {
     if (this.#settled || this.#over) throw new Error("the run is over: nothing is noted any more");
     const { event, bytes } = toNoted(note);
     if (this.#notedBytes + bytes > LIMITS.notesBytesMax)
@@ -275,7 +275,7 @@ export class Drive implements Driven, TurnHost {
     this.#over = true;
     this.#past?.close(new Error("the run is over"));
     this.#incoming?.end();
-    this.#parts.bus.leave(this.#topic, this);
+    this.#parts.bus.unsubscribe(this.#topic, this);
     this.#onOver(this);
   }
 

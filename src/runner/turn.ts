@@ -2,21 +2,21 @@ import {
   type Credential,
   LIMITS,
   type Message,
-  type Note,
-  type NotePlace,
+  type StepKey,
+  type StepRecord,
   type Task,
   type Trace,
   taskSize,
 } from "../model/index.ts";
 import type {
-  AuthWays,
-  AuthWish,
+  AuthorizationOptions,
+  AuthorizationRequest,
+  ContextStorage,
   CredentialOwner,
   Credentials,
   Log,
   McpServers,
   Outbound,
-  OwnShelf,
   Page,
   Run,
   Store,
@@ -42,8 +42,8 @@ export interface TurnParts {
 export interface TurnHost {
   readonly signal: AbortSignal;
   readonly incoming: AsyncIterable<Message>;
-  recall(place: NotePlace): Promise<Note | null>;
-  note(note: Note): Promise<void>;
+  recall(place: StepKey): Promise<StepRecord | null>;
+  note(note: StepRecord): Promise<void>;
 }
 
 /** What a runtime gets to work with. */
@@ -79,17 +79,17 @@ export class RunTurn implements Turn {
     return this.#log;
   }
 
-  recall(place: NotePlace): Promise<Note | null> {
+  findStep(place: StepKey): Promise<StepRecord | null> {
     return this.#host.recall(place);
   }
 
-  note(note: Note): Promise<void> {
+  recordStep(note: StepRecord): Promise<void> {
     return this.#host.note(note);
   }
 
-  get shelf(): OwnShelf {
-    const { shelf } = this.#parts.store;
-    const place = { scope: this.#run.scope, agent: this.task.agent, shelf: this.task.contextId };
+  get storage(): ContextStorage {
+    const { storage: shelf } = this.#parts.store;
+    const place = { scope: this.#run.scope, agent: this.task.agent, area: this.task.contextId };
     return {
       get: key => shelf.get(place, key),
       list: range => shelf.list(place, range),
@@ -105,8 +105,8 @@ export class RunTurn implements Turn {
     return this.#parts.credentials.get(this.#owner(), name);
   }
 
-  waysToAuthorize(wish: AuthWish): AuthWays {
-    return this.#parts.credentials.waysTo(this.#owner(), this.task.id, wish);
+  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions {
+    return this.#parts.credentials.authorizationOptions(this.#owner(), this.task.id, wish);
   }
 
   #owner(): CredentialOwner {

@@ -6,7 +6,7 @@ import reporter from "../../examples/reporter.ts";
 import research from "../../examples/research.ts";
 import slow from "../../examples/slow.ts";
 import { Conversation } from "../../test/support/turn.ts";
-import { type Note, textOf } from "../model/index.ts";
+import { type StepRecord, textOf } from "../model/index.ts";
 import { toAgent } from "./function/index.ts";
 
 const text = (words: string) => ({ kind: "text", text: words });
@@ -59,11 +59,11 @@ test("reporter rejects a message without words", async () => {
 test("research asks no source twice: what is on record is taken from there", async () => {
   const conversation = new Conversation().said("octopuses");
   const step = { kind: "step", nth: 1, value: 7 } as const;
-  const asked: Note[] = ["the archive", "the library", "the web"].map(name => ({
+  const asked: StepRecord[] = ["the archive", "the library", "the web"].map(name => ({
     ...step,
     name: `ask ${name}`,
   }));
-  const slept = [1, 2].map((nth): Note => ({ kind: "sleep", name: "500", nth, value: 0 }));
+  const slept = [1, 2].map((nth): StepRecord => ({ kind: "sleep", name: "500", nth, value: 0 }));
   conversation.notes.push({ ...step, kind: "now", name: "", value: 0 }, ...asked, ...slept);
   await conversation.run(research);
   const [words, summary] = conversation.task.artifacts;

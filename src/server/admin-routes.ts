@@ -1,7 +1,7 @@
 /** What whoever runs the server asks of it, and at which door it is answered. */
 import { onlyAdmin } from "../auth/admin-only.ts";
 import { createRoutes } from "../http/routes.ts";
-import type { Catalog, Dialect, Guard, Log, Own, Store } from "../ports/index.ts";
+import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
 import { type LevelSwitch, levelRoutes } from "../telemetry/level.ts";
 import { type CommitState, createHealth, healthPaths } from "./health/index.ts";
@@ -12,7 +12,7 @@ export interface OperateParts {
   readonly levels: LevelSwitch | undefined;
   readonly store: Store;
   readonly commits: CommitState;
-  readonly guard: Guard;
+  readonly guard: Authenticator;
   readonly catalog: Catalog;
   readonly dialects: readonly Dialect[];
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface OperateParts {
   readonly streamsOpen: () => number;
   readonly unreadBytes: () => number;
   /** What the server answers beside this. */
-  readonly others: readonly Own[];
+  readonly others: readonly Endpoint[];
 }
 
 /** The server cannot start, for a reason that whoever starts it can put right; the message says how. */
@@ -34,9 +34,9 @@ export class StartRefusal extends Error {
 
 export interface Doors {
   /** Where callers come in. */
-  readonly open: readonly Own[];
+  readonly open: readonly Endpoint[];
   /** At the admin port; empty: there is none. */
-  readonly admin: readonly Own[];
+  readonly admin: readonly Endpoint[];
 }
 
 /** With an admin port, what is for administrators is answered only there, and what tells of health there as well. */
@@ -54,15 +54,15 @@ export function arrange(parts: OperateParts): Doors {
   };
 }
 
-const isForAdmins = ({ path }: Own): boolean => path === "/admin" || path.startsWith("/admin/");
+const isForAdmins = ({ path }: Endpoint): boolean => path === "/admin" || path.startsWith("/admin/");
 
-function healthRoutes(parts: OperateParts): readonly Own[] {
+function healthRoutes(parts: OperateParts): readonly Endpoint[] {
   const { store, log, settings, catalog, dialects } = parts;
   return createHealth({
     prefix: settings.healthPrefix,
     isOpen: parts.isOpen,
     isRunning: () => parts.runner()?.isAlive === true,
-    checkStore: () => store.upkeep.check(),
+    checkStore: () => store.maintenance.check(),
     commits: parts.commits,
     ticks: parts.ticks,
     onTrouble: error =>

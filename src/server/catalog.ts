@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { AgentName, Scope } from "../model/index.ts";
-import type { Agent, Catalog, SeenAgents } from "../ports/index.ts";
+import type { Agent, Catalog, VisibleAgents } from "../ports/index.ts";
 
 /** The agents that are served; they may change while the server runs. */
 export interface LiveCatalog extends Catalog {
-  readonly fallback: AgentName;
+  readonly defaultAgent: AgentName;
   readonly modifiedAt: number;
   replace(agents: readonly Agent[], fallback: AgentName): void;
 }
@@ -20,7 +20,7 @@ export function createCatalog(
   let first = fallback;
   let modifiedAt = wallTime();
 
-  function seenBy(scope: Scope): SeenAgents {
+  function seenBy(scope: Scope): VisibleAgents {
     const isSeen = (agent: Agent): boolean => maySee(scope, agent);
     if (all.every(isSeen)) return catalog;
     const seen = all.filter(isSeen);
@@ -31,7 +31,7 @@ export function createCatalog(
         return agent && isSeen(agent) ? agent : undefined;
       },
       all: () => seen,
-      fallback,
+      defaultAgent: fallback,
     };
   }
 
@@ -39,8 +39,8 @@ export function createCatalog(
     find: name => byName.get(name ?? first),
     all: () => all,
     names: () => names,
-    seenBy,
-    get fallback() {
+    visibleTo: seenBy,
+    get defaultAgent() {
       return first;
     },
     get modifiedAt() {

@@ -1,6 +1,6 @@
 /** Time, chance and digests: what the server is given and does not make itself. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Core, Dialect } from "../ports/index.ts";
+import type { Dialect, ExecuteOperation } from "../ports/index.ts";
 
 /** What the house does not make itself: time, chance, and whoever watches from the doorway. */
 export interface World {
@@ -8,7 +8,7 @@ export interface World {
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;
   readonly around: {
-    readonly core: (core: Core) => Core;
+    readonly core: (core: ExecuteOperation) => ExecuteOperation;
     readonly dialect: (dialect: Dialect) => Dialect;
   };
 }

@@ -2,7 +2,7 @@
 import { type AccessSettings, createAccess } from "../auth/index.ts";
 import { isLoopback } from "../http/host-check.ts";
 import type { AuthMode } from "../model/index.ts";
-import type { Catalog, Fetch, Guard, Own, TokenBook } from "../ports/index.ts";
+import type { Authenticator, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
 import { StartRefusal } from "./admin-routes.ts";
 
 export interface AdmissionParts {
@@ -11,7 +11,7 @@ export interface AdmissionParts {
   readonly fetch: Fetch;
   readonly wallTime: () => number;
   readonly ticks: () => number;
-  readonly openTokens: () => Promise<TokenBook>;
+  readonly openTokens: () => Promise<TokenStore>;
   /** That many bytes of chance, as lower-case hex. */
   readonly chance: (bytes: number) => string;
   /** Callers come through a program of somebody else: who can reach it is not known. */
@@ -19,9 +19,9 @@ export interface AdmissionParts {
 }
 
 export interface Admission {
-  readonly guard: Guard;
+  readonly guard: Authenticator;
   /** What administrators can do about it. */
-  readonly own: readonly Own[];
+  readonly own: readonly Endpoint[];
   close(): Promise<void>;
 }
 

@@ -6,12 +6,21 @@ import { createCredentialRoutes } from "../oauth/credential-routes.ts";
 import { createCredentials } from "../oauth/index.ts";
 import { goOnAuthorized, isAsking } from "../operation/credentials.ts";
 import type { CoreParts } from "../operation/lookup.ts";
-import type { Core, Credentials, Fetch, Guard, Log, Own, Store, Vault } from "../ports/index.ts";
+import type {
+  Authenticator,
+  Credentials,
+  Encryption,
+  Endpoint,
+  ExecuteOperation,
+  Fetch,
+  Log,
+  Store,
+} from "../ports/index.ts";
 
 export interface AuthorizationParts {
   readonly settings: { readonly publicUrl: string | undefined; readonly oauth: OAuthProviders | undefined };
   readonly store: Store;
-  readonly vault: Vault;
+  readonly vault: Encryption;
   readonly fetch: Fetch;
   readonly log: Log;
   readonly wallTime: () => number;
@@ -24,17 +33,17 @@ export interface Authorization {
   listensAt(url: string): void;
   routes(house: {
     readonly coreParts: CoreParts;
-    readonly core: Core;
-    readonly guard: Guard;
+    readonly core: ExecuteOperation;
+    readonly guard: Authenticator;
     readonly isOwnBase: (base: string) => boolean;
-  }): readonly Own[];
+  }): readonly Endpoint[];
 }
 
 export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { settings, store } = parts;
   let heardAt: string | undefined;
   const base = (): string | undefined => settings.publicUrl ?? heardAt;
-  const desk = createCredentials({ ...parts, shelf: store.shelf, providers: settings.oauth ?? {}, base });
+  const desk = createCredentials({ ...parts, shelf: store.storage, providers: settings.oauth ?? {}, base });
   return {
     credentials: desk,
     listensAt: url => void (heardAt = url),

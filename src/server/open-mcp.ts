@@ -3,7 +3,15 @@
 import { MissingPeer } from "../lib/optional-package.ts";
 import { createMcpRoute } from "../mcp/route.ts";
 import { createTools, type McpTarget } from "../mcp/tools.ts";
-import type { Core, Guard, Log, McpServers, Outbound, Own, Watch } from "../ports/index.ts";
+import type {
+  Authenticator,
+  Endpoint,
+  ExecuteOperation,
+  Log,
+  McpServers,
+  Observer,
+  Outbound,
+} from "../ports/index.ts";
 import { createUpstreams } from "../runner/remote-cards.ts";
 import { StartRefusal } from "./admin-routes.ts";
 import type { LiveCatalog } from "./catalog.ts";
@@ -17,18 +25,18 @@ export interface PeersParts {
   };
   readonly catalog: LiveCatalog;
   readonly outbound: Outbound;
-  readonly guard: Guard;
-  readonly core: Core;
+  readonly guard: Authenticator;
+  readonly core: ExecuteOperation;
   readonly version: () => string;
   /** undefined: nobody watches. */
-  readonly watch: Watch | undefined;
+  readonly watch: Observer | undefined;
   readonly log: Log;
 }
 
 export interface Neighbours {
   /** MCP servers that the config names. */
   readonly tools: McpServers;
-  readonly own: readonly Own[];
+  readonly own: readonly Endpoint[];
   /** Reads the cards of agents that stand for others. */
   look(): Promise<void>;
   close(): Promise<void>;
@@ -39,7 +47,7 @@ export async function openPeers(parts: PeersParts): Promise<Neighbours> {
   const upstreams = createUpstreams({
     ...parts,
     agents: catalog.all,
-    show: agents => catalog.replace(agents, catalog.fallback),
+    show: agents => catalog.replace(agents, catalog.defaultAgent),
   });
   const tools = createTools({ ...parts, servers: settings.mcpServers, fetch: outbound.trusted });
   const route = settings.mcp ? await openRoute(parts) : undefined;

@@ -4,7 +4,7 @@ import type { RemoteBus } from "../bus/remote.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import { loadPeer } from "../lib/optional-package.ts";
 import { LIMITS, type Quotas, type Scope, type TaskId } from "../model/index.ts";
-import { type Bus, DUE, type Log, PUSH_DUE, type Store, type TokenBook } from "../ports/index.ts";
+import { type Bus, DUE, type Log, PUSH_DUE, type Store, type TokenStore } from "../ports/index.ts";
 import { runQuotaOf } from "../quotas/index.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
 import { createMemoryTokenBook } from "../store/memory/tokens.ts";
@@ -42,7 +42,7 @@ export interface Storage {
   readonly store: Store;
   readonly bus: Bus;
   readonly commits: CommitState;
-  openTokens(): Promise<TokenBook>;
+  openTokens(): Promise<TokenStore>;
   /** The keys that all nodes share, made the first time; undefined: this one is alone, and keeps its keys itself. */
   sharedKeys(make: () => string): Promise<string | undefined>;
   /** Why a key file that is missing must not be made anew, and what to do; undefined: it may. */
@@ -74,9 +74,9 @@ function storeParts({ settings, clock, loop, log }: StorageParts, bus: Bus) {
     hotTasksMax: LIMITS.hotTasksMax,
     hotQuietMs: LIMITS.hotQuietMs,
     hotBytesMax: LIMITS.hotBytesMax,
-    onCommitted: (taskId: TaskId) => bus.ring(taskId),
-    onDue: () => bus.ring(DUE),
-    onPushDue: () => bus.ring(PUSH_DUE),
+    onCommitted: (taskId: TaskId) => bus.notify(taskId),
+    onDue: () => bus.notify(DUE),
+    onPushDue: () => bus.notify(PUSH_DUE),
     onDamaged: (taskId: TaskId, error: unknown) =>
       log.error({ taskId, err: error }, "what is recorded of a task cannot be read; it is left out"),
   };
@@ -127,7 +127,7 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
   const commits = watchCommits(telemetry.commits);
   // The store rings, and what other nodes ring for it must know at once: each needs the other.
   const bell: { bus?: RemoteBus } = {};
-  const ring = { ring: (topic: string) => bell.bus?.ring(topic) } as Bus;
+  const ring = { notify: (topic: string) => bell.bus?.notify(topic) } as Bus;
   const inner = await createPostgresStore({
     ...storeParts(parts, ring),
     hotTasksMax: LIMITS.knownTasksMax,

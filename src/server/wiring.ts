@@ -8,7 +8,7 @@ import { createKeySet } from "../keys/index.ts";
 import { type AgentName, LIMITS } from "../model/index.ts";
 import { createCore } from "../operation/index.ts";
 import type { CoreParts } from "../operation/lookup.ts";
-import type { Agent, Core, Dialect, Log } from "../ports/index.ts";
+import type { Agent, Dialect, ExecuteOperation, Log } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
 import { createOwnDocuments } from "../protocol/openapi/index.ts";
 import type { GrpcAt } from "../protocol/shared/card.ts";
@@ -123,7 +123,10 @@ export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, wo
 function toKernelParts(
   { settings, log }: ServerParts,
   { admission, catalog, telemetry }: Foundation,
-  made: Pick<KernelParts, "streams" | "unread" | "locate"> & { core: Core; dialects: readonly Dialect[] },
+  made: Pick<KernelParts, "streams" | "unread" | "locate"> & {
+    core: ExecuteOperation;
+    dialects: readonly Dialect[];
+  },
 ): KernelParts {
   const { core, dialects, streams, unread, locate } = made;
   const pipeline = createPipeline({

@@ -1,5 +1,14 @@
 /** What the server tells about itself, told by whoever stands around its ports. */
-import type { Agent, CommitWatch, Fetch, Log, Outbound, Own, Store, Watch } from "../ports/index.ts";
+import type {
+  Agent,
+  CommitObserver,
+  Endpoint,
+  Fetch,
+  Log,
+  Observer,
+  Outbound,
+  Store,
+} from "../ports/index.ts";
 import { isVerbose, type LevelSwitch } from "./level.ts";
 import { loggedCalls } from "./logged-call.ts";
 import { type MeterParts, meteredCalls } from "./metered-call.ts";
@@ -32,15 +41,15 @@ export interface TelemetryParts {
 
 /** What stands around the ports; where nobody wants to know, nothing does. */
 export interface Telemetry {
-  readonly watch: Watch | undefined;
-  readonly commits: CommitWatch | undefined;
+  readonly watch: Observer | undefined;
+  readonly commits: CommitObserver | undefined;
   store(store: Store): Store;
   /** `target`: what kind of others are called. */
   fetch(fetch: Fetch, target: string): Fetch;
   outbound(outbound: Outbound): Outbound;
   agent(agent: Agent): Agent;
   /** What answers to Prometheus, if there is something to answer. */
-  routes(sources: Sources): readonly Own[];
+  routes(sources: Sources): readonly Endpoint[];
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { Fault } from "../model/index.ts";
-import type { Own, OwnReply } from "../ports/index.ts";
+import type { Endpoint, EndpointResponse } from "../ports/index.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 /** How much is logged, while the server runs. */
@@ -20,8 +20,8 @@ export function createToggle(levels: LevelSwitch): () => string {
 
 const PATH = "/admin/log-level";
 
-export function levelRoutes(levels: LevelSwitch): readonly Own[] {
-  const reply = (): OwnReply => ({
+export function levelRoutes(levels: LevelSwitch): readonly Endpoint[] {
+  const reply = (): EndpointResponse => ({
     status: 200,
     headers: {},
     text: JSON.stringify({ level: levels.level }),

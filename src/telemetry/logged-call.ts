@@ -1,5 +1,5 @@
 import type { Fault, Scope, Step, TaskId } from "../model/index.ts";
-import type { Answer, CallWatch, Log, Operation, Watch, WatchedCall } from "../ports/index.ts";
+import type { Answer, CallObserver, Log, ObservedCall, Observer, Operation } from "../ports/index.ts";
 import { redact, scrub, shorten } from "./redact.ts";
 
 export interface CallLogParts {
@@ -13,7 +13,7 @@ export interface CallLogParts {
 }
 
 /** Names calls in the log, and tells of each one if somebody wants to know. */
-export const loggedCalls = (parts: CallLogParts): Watch => ({
+export const loggedCalls = (parts: CallLogParts): Observer => ({
   begin: (call, dialect) => new LoggedCall(parts, call, dialect),
 });
 
@@ -22,13 +22,13 @@ const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
 /** Characters of what a call said. */
 const BODY_CHARS_MAX = 4_096;
 
-class LoggedCall implements CallWatch {
+class LoggedCall implements CallObserver {
   readonly #parts: CallLogParts;
-  readonly #binding: WatchedCall["transport"];
+  readonly #binding: ObservedCall["transport"];
   /** As the call gave it, or as it was recorded. */
   #traceparent: string | undefined;
   /** What the call said, if that is told. */
-  readonly #params: WatchedCall["params"];
+  readonly #params: ObservedCall["params"];
   readonly #dialect: string;
   readonly #began: number;
   #requestId: string | undefined;
@@ -38,7 +38,7 @@ class LoggedCall implements CallWatch {
   #taskId: TaskId | undefined;
   #outcome = "ok";
 
-  constructor(parts: CallLogParts, call: WatchedCall, dialect: string) {
+  constructor(parts: CallLogParts, call: ObservedCall, dialect: string) {
     this.#parts = parts;
     this.#binding = call.transport;
     this.#traceparent = call.headers.traceparent;

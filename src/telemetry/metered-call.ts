@@ -1,5 +1,5 @@
 import type { Fault, Step } from "../model/index.ts";
-import type { CallWatch, Operation, Watch, WatchedCall } from "../ports/index.ts";
+import type { CallObserver, ObservedCall, Observer, Operation } from "../ports/index.ts";
 import type { Meters } from "./metrics.ts";
 
 export interface MeterParts {
@@ -12,13 +12,13 @@ export interface MeterParts {
   readonly ticks: () => number;
 }
 
-export const meteredCalls = (parts: MeterParts): Watch => ({
+export const meteredCalls = (parts: MeterParts): Observer => ({
   begin: (call, dialect) => new MeteredCall(parts, call, dialect),
 });
 
-class MeteredCall implements CallWatch {
+class MeteredCall implements CallObserver {
   readonly #parts: MeterParts;
-  readonly #binding: WatchedCall["transport"];
+  readonly #binding: ObservedCall["transport"];
   readonly #dialect: string;
   readonly #began: number;
   readonly #at: number;
@@ -26,7 +26,7 @@ class MeteredCall implements CallWatch {
   #outcome: Fault["code"] | "ok" = "ok";
   #reads = false;
 
-  constructor(parts: MeterParts, call: WatchedCall, dialect: string) {
+  constructor(parts: MeterParts, call: ObservedCall, dialect: string) {
     this.#parts = parts;
     this.#binding = call.transport;
     this.#dialect = dialect;

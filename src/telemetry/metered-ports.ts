@@ -1,11 +1,11 @@
 /** What the ports tell about themselves, counted from outside. */
 import type { TaskEvent } from "../model/index.ts";
-import type { CommitWatch, Fetch, Run, Store } from "../ports/index.ts";
+import type { CommitObserver, Fetch, Run, Store } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
 
 /** Counts what is committed, and how long it took. */
-export const meteredCommits = ({ meters, ticks }: MeterParts): CommitWatch => ({
+export const meteredCommits = ({ meters, ticks }: MeterParts): CommitObserver => ({
   begin() {
     const began = ticks();
     return (tasks, events) => {
@@ -80,10 +80,10 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
       },
     },
     deliveries: meteredDeliveries(store.deliveries, parts),
-    upkeep: {
-      ...store.upkeep,
+    maintenance: {
+      ...store.maintenance,
       async sweep(agent, retention) {
-        const count = await store.upkeep.sweep(agent, retention);
+        const count = await store.maintenance.sweep(agent, retention);
         if (count > 0) meters.swept.add([agent], count);
         return count;
       },

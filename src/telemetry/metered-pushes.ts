@@ -1,15 +1,15 @@
-import type { Deliveries, Delivery } from "../ports/index.ts";
+import type { PushQueue, PushSubscription } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 
 /** Deliveries that fail, of which the oldest is told; beyond it the newest are not told. */
 const FAILING_MAX = 10_000;
 
 /** Counts attempts to deliver, and knows for how long some have failed. */
-export function meteredDeliveries(deliveries: Deliveries, { meters, wallTime }: MeterParts): Deliveries {
+export function meteredDeliveries(deliveries: PushQueue, { meters, wallTime }: MeterParts): PushQueue {
   const failing = new Map<string, number>();
   meters.pushOldest.follow(() => (wallTime() - Math.min(wallTime(), ...failing.values())) / 1_000);
 
-  function keep({ key }: Delivery, since: number | undefined): void {
+  function keep({ key }: PushSubscription, since: number | undefined): void {
     if (since === undefined) failing.delete(key);
     else if (failing.size < FAILING_MAX) failing.set(key, since);
   }

@@ -1,4 +1,4 @@
-import type { Own, Store } from "../ports/index.ts";
+import type { Endpoint, Store } from "../ports/index.ts";
 import { createExposition, type Exposition } from "./exposition.ts";
 import type { Meters } from "./metrics.ts";
 
@@ -12,7 +12,7 @@ export interface Sources {
 }
 
 /** The answer to Prometheus. */
-export function metricsRoute(meters: Meters, sources: Sources): Own {
+export function metricsRoute(meters: Meters, sources: Sources): Endpoint {
   let exposition: Promise<Exposition> | undefined;
 
   async function look(): Promise<void> {
@@ -22,7 +22,7 @@ export function metricsRoute(meters: Meters, sources: Sources): Own {
     meters.unread.set([], sources.unreadBytes());
     meters.running.set([], sources.runsRunning());
     meters.waiting.set([], store.runs.waiting());
-    meters.storeBytes.set([], await store.upkeep.bytes());
+    meters.storeBytes.set([], await store.maintenance.bytes());
     meters.unfinished.clear();
     for (const [agent, count] of await store.runs.unfinished()) meters.unfinished.set([agent], count);
   }

@@ -1,22 +1,22 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Fault, Scope, Step, Trace } from "../model/index.ts";
-import type { Answer, CallWatch, Operation, Watch, WatchedCall } from "../ports/index.ts";
+import type { Answer, CallObserver, ObservedCall, Observer, Operation } from "../ports/index.ts";
 import { ATTRIBUTES, aboutContext, aboutTask, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** A span for each call, as the child of the caller's. */
-export const tracedCalls = (tracing: Tracing): Watch => ({
+export const tracedCalls = (tracing: Tracing): Observer => ({
   begin: (call, dialect) => new TracedCall(tracing, call, dialect),
 });
 
 /** What went wrong here, and not with the caller. */
 const OURS: ReadonlySet<Fault["code"]> = new Set(["internal", "unavailable", "invalid-agent-response"]);
 
-class TracedCall implements CallWatch {
+class TracedCall implements CallObserver {
   readonly #span: Span;
   #known = false;
 
-  constructor({ tracer }: Tracing, call: WatchedCall, dialect: string) {
+  constructor({ tracer }: Tracing, call: ObservedCall, dialect: string) {
     const attributes = {
       [ATTRIBUTES.dialect]: dialect,
       [ATTRIBUTES.binding]: call.transport,
@@ -74,7 +74,7 @@ class TracedCall implements CallWatch {
   headers(): undefined {}
 }
 
-function traceOf({ headers }: WatchedCall): Trace | undefined {
+function traceOf({ headers }: ObservedCall): Trace | undefined {
   const { traceparent, tracestate } = headers;
   if (traceparent === undefined) return undefined;
   return { traceparent, ...(tracestate !== undefined && { tracestate }) };

@@ -1,15 +1,15 @@
 import { type Attributes, type Context, type Span, SpanStatusCode, trace as spans } from "@opentelemetry/api";
 import type { JsonObject } from "../lib/json.ts";
-import type { Credential, Message, Note, NotePlace, Task, Trace } from "../model/index.ts";
+import type { Credential, Message, StepKey, StepRecord, Task, Trace } from "../model/index.ts";
 import type {
-  AuthWays,
-  AuthWish,
+  AuthorizationOptions,
+  AuthorizationRequest,
+  ContextStorage,
   Log,
   McpResult,
   McpServer,
   McpServers,
   Outbound,
-  OwnShelf,
   Turn,
 } from "../ports/index.ts";
 import { ATTRIBUTES } from "./spans.ts";
@@ -39,19 +39,19 @@ export class TracedTurn implements Turn {
     this.#traced = traced;
   }
 
-  async recall(place: NotePlace): Promise<Note | null> {
-    const note = await this.#turn.recall(place);
+  async findStep(place: StepKey): Promise<StepRecord | null> {
+    const note = await this.#turn.findStep(place);
     if (place.kind !== "step") return note;
     if (note) this.#traced.span.addEvent("step found on record", { [ATTRIBUTES.step]: place.name });
     else this.#begin(place);
     return note;
   }
 
-  async note(note: Note): Promise<void> {
+  async recordStep(note: StepRecord): Promise<void> {
     const step = this.#steps.get(keyOf(note));
     if (!step) this.#traced.span.addEvent(note.kind, { [ATTRIBUTES.step]: note.name });
     try {
-      await this.#turn.note(note);
+      await this.#turn.recordStep(note);
     } finally {
       if (note.threw) step?.setStatus({ code: SpanStatusCode.ERROR });
       step?.end();
@@ -65,7 +65,7 @@ export class TracedTurn implements Turn {
     this.#steps.clear();
   }
 
-  #begin(place: NotePlace): void {
+  #begin(place: StepKey): void {
     const { tracing, facts } = this.#traced;
     const attributes = { ...facts, [ATTRIBUTES.step]: place.name };
     const span = tracing.tracer.startSpan(`step ${place.name}`, { attributes }, this.#traced.context);
@@ -139,8 +139,8 @@ export class TracedTurn implements Turn {
     return this.#turn.incoming;
   }
 
-  get shelf(): OwnShelf {
-    return this.#turn.shelf;
+  get storage(): ContextStorage {
+    return this.#turn.storage;
   }
 
   get caller(): Turn["caller"] {
@@ -151,8 +151,8 @@ export class TracedTurn implements Turn {
     return this.#turn.credentials(name);
   }
 
-  waysToAuthorize(wish: AuthWish): AuthWays {
-    return this.#turn.waysToAuthorize(wish);
+  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions {
+    return this.#turn.authorizationOptions(wish);
   }
 
   history(): Promise<readonly Message[]> {
@@ -172,7 +172,7 @@ export class TracedTurn implements Turn {
   }
 }
 
-const keyOf = ({ kind, name, nth }: NotePlace): string => `${kind} ${nth} ${name}`;
+const keyOf = ({ kind, name, nth }: StepKey): string => `${kind} ${nth} ${name}`;
 
 /** The span as what others are children of. */
 export const contextOf = (parent: Context, span: Span): Context => spans.setSpan(parent, span);

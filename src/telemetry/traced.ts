@@ -1,5 +1,5 @@
 /** Spans around the ports. */
-import type { Agent, Fetch, Store, Watch } from "../ports/index.ts";
+import type { Agent, Fetch, Observer, Store } from "../ports/index.ts";
 import { tracedCalls } from "./traced-call.ts";
 import { tracedFetch } from "./traced-outbound.ts";
 import { tracedAgent } from "./traced-run.ts";
@@ -7,7 +7,7 @@ import { tracedStore } from "./traced-store.ts";
 import { openTracing, type TracingParts } from "./tracing.ts";
 
 export interface Traced {
-  readonly watch: Watch;
+  readonly watch: Observer;
   store(store: Store): Store;
   fetch(fetch: Fetch): Fetch;
   agent(agent: Agent): Agent;

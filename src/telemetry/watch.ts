@@ -1,17 +1,17 @@
 import type { Fault, Scope, Step } from "../model/index.ts";
-import type { Answer, CallWatch, Operation, Watch } from "../ports/index.ts";
+import type { Answer, CallObserver, Observer, Operation } from "../ports/index.ts";
 
 /** Several that watch, as one; undefined: nobody does. */
-export function watchedBy(watches: readonly Watch[]): Watch | undefined {
+export function watchedBy(watches: readonly Observer[]): Observer | undefined {
   const [only, ...others] = watches;
   if (others.length === 0) return only;
   return { begin: (call, dialect) => new Several(watches.map(watch => watch.begin(call, dialect))) };
 }
 
-class Several implements CallWatch {
-  readonly #all: readonly CallWatch[];
+class Several implements CallObserver {
+  readonly #all: readonly CallObserver[];
 
-  constructor(all: readonly CallWatch[]) {
+  constructor(all: readonly CallObserver[]) {
     this.#all = all;
   }
 
@@ -41,8 +41,8 @@ class Several implements CallWatch {
     return Object.assign({}, ...this.#all.map(one => one.facts()));
   }
 
-  headers(): ReturnType<CallWatch["headers"]> {
-    let headers: ReturnType<CallWatch["headers"]>;
+  headers(): ReturnType<CallObserver["headers"]> {
+    let headers: ReturnType<CallObserver["headers"]>;
     for (const one of this.#all) {
       const own = one.headers();
       if (own) headers = { ...headers, ...own };

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { toHash } from "../../src/auth/token.ts";
-import type { ApiKey, Grant } from "../../src/model/index.ts";
+import type { ApiKey, Permission } from "../../src/model/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
@@ -139,7 +139,7 @@ it("counts attempts to deliver to webhooks, and knows for how long one has faile
 });
 
 it("where callers must show who they are, it is for administrators; but not at the admin port", async () => {
-  const keyOf = (key: string, grants: readonly Grant[]): ApiKey => ({
+  const keyOf = (key: string, grants: readonly Permission[]): ApiKey => ({
     hash: toHash(key),
     principal: key,
     tenants: ["default"],

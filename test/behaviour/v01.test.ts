@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FrameWriter } from "../../src/binding/reply-stream.ts";
 import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
-import { toWords } from "../../src/model/index.ts";
+import { toTextAppend } from "../../src/model/index.ts";
 import { createV01 } from "../../src/protocol/a2a-v01/index.ts";
 import { openStream, rpc } from "../support/client.ts";
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
@@ -243,7 +243,7 @@ it("1.6: streamed words are written in one mould, though they name the caller's 
     alias: "mine",
     artifacts: [{ artifactId: "x" }, { artifactId: "y" }],
   } as unknown as Task;
-  const steps = Array.from({ length: 50 }, (_, i) => toStep(i + 1, toWords("y", `w${i} `), task));
+  const steps = Array.from({ length: 50 }, (_, i) => toStep(i + 1, toTextAppend("y", `w${i} `), task));
   const frames = new FrameWriter(counted, undefined).write({ steps, closing: false });
   expect(encoded).toBe(1);
   expect(frames.map(frame => JSON.parse(frame.json).artifact)).toEqual(

@@ -33,19 +33,19 @@ export function busContract(name: string, create: () => BusUnderTest): void {
     /** Rings until it is heard: a node hears only when it is connected. */
     const connect = (from: RemoteBus, to: string): Promise<void> =>
       until(() => {
-        from.ring("ready");
+        from.notify("ready");
         return Promise.resolve(heard.includes(`${to} ready`));
       });
 
     it("wakes those who listen on this node at once, and on others soon", async () => {
       const [a, b] = [open("a"), open("b")];
       let [here, there] = [0, 0];
-      a.listen("t", { wake: () => void here++ });
-      b.listen("t", { wake: () => void there++ });
-      a.ring("t");
+      a.subscribe("t", { wake: () => void here++ });
+      b.subscribe("t", { wake: () => void there++ });
+      a.notify("t");
       expect(here).toBe(1);
       await connect(a, "b");
-      a.ring("t");
+      a.notify("t");
       await until(() => Promise.resolve(there > 0 && heard.includes("b t")));
       expect(heard).not.toContain("b u");
     });
@@ -54,8 +54,8 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       const order: string[] = [];
-      b.listen("x", { wake: () => void order.push(heard.includes("b x") ? "after" : "before") });
-      a.ring("x");
+      b.subscribe("x", { wake: () => void order.push(heard.includes("b x") ? "after" : "before") });
+      a.notify("x");
       await until(() => Promise.resolve(order.includes("after")));
       expect(heard).not.toContain("a x");
     });
@@ -68,7 +68,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
         { length: 3_000 },
         (_, i) => `018f0000-0000-7000-8000-${String(i).padStart(12, "0")}`,
       );
-      for (const topic of topics) a.ring(topic);
+      for (const topic of topics) a.notify(topic);
       await until(() => Promise.resolve(topics.every(topic => heard.includes(`b ${topic}`))));
     });
 
@@ -76,9 +76,9 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const a = open("a");
       let count = 0;
       const sleeper = { wake: () => void count++ };
-      a.listen("t", sleeper);
-      a.leave("t", sleeper);
-      a.ring("t");
+      a.subscribe("t", sleeper);
+      a.unsubscribe("t", sleeper);
+      a.notify("t");
       expect(count).toBe(0);
     });
 
@@ -86,7 +86,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       let woken = 0;
-      b.listen("t", { wake: () => void woken++ });
+      b.subscribe("t", { wake: () => void woken++ });
       heard.length = 0;
       await under.cut();
       await until(() => Promise.resolve(heard.includes("b *") && woken > 0));
@@ -100,7 +100,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await connect(b, "a");
       const cut = under.cut();
       // Nobody knows which of these go through: whoever listens looks again, here and there.
-      const ring = setInterval(() => a.ring("lost"), 1);
+      const ring = setInterval(() => a.notify("lost"), 1);
       await cut;
       clearInterval(ring);
       await until(() => Promise.resolve(heard.includes("a *") && heard.includes("b *")));
@@ -110,7 +110,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
 
     it("is closed at once, also where nobody answers", async () => {
       const bus = under.lonely("alone");
-      bus.ring("t");
+      bus.notify("t");
       await bus.close();
     });
   });

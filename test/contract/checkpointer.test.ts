@@ -7,7 +7,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { afterAll, describe, expect, it } from "vitest";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
-import type { OwnShelf, ShelfPlace } from "../../src/ports/index.ts";
+import type { ContextStorage, StorageArea } from "../../src/ports/index.ts";
 import { createSavers, type ShelfSaver } from "../../src/runtime/langgraph/checkpointer.ts";
 import type { Library } from "../../src/runtime/langgraph/library.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
@@ -28,12 +28,12 @@ const on = new Stage({
 on.start();
 afterAll(() => on.end());
 
-function shelfAt(place: Partial<ShelfPlace> = {}): OwnShelf {
-  const whole = { scope: alice, agent: "graph" as AgentName, shelf: uuid6(3), ...place };
+function shelfAt(place: Partial<StorageArea> = {}): ContextStorage {
+  const whole = { scope: alice, agent: "graph" as AgentName, area: uuid6(3), ...place };
   return {
-    get: key => on.store.shelf.get(whole, key),
-    list: range => on.store.shelf.list(whole, range),
-    put: changes => on.store.shelf.put(whole, changes),
+    get: key => on.store.storage.get(whole, key),
+    list: range => on.store.storage.list(whole, range),
+    put: changes => on.store.storage.put(whole, changes),
   };
 }
 
@@ -48,9 +48,9 @@ describe("a checkpointer on a shelf", () => {
   const about = { source: "loop", step: 0, parents: {} };
 
   it("is one for each caller, agent and context, whatever the thread is called", async () => {
-    const [shelf, thread] = ["context-1", "context-1"];
-    await create(shelfAt({ shelf }), thread).put(config(thread), made(), about, {});
-    const others = [{ shelf, scope: bob }, { shelf, agent: "other" as AgentName }, { shelf: "context-2" }];
+    const [area, thread] = ["context-1", "context-1"];
+    await create(shelfAt({ area }), thread).put(config(thread), made(), about, {});
+    const others = [{ area, scope: bob }, { area, agent: "other" as AgentName }, { area: "context-2" }];
     for (const place of others) {
       const other = create(shelfAt(place), thread);
       expect(await other.getTuple(config(thread))).toBeUndefined();

@@ -1,40 +1,40 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AgentName,
-  type Badge,
+  DEFAULT_PERMISSIONS,
   Fault,
-  GRANTS,
-  type Grant,
-  USUAL_GRANTS,
+  type Identity,
+  PERMISSIONS,
+  type Permission,
 } from "../../src/model/index.ts";
-import type { Caller, Catalog, Guard, Operation, Principal } from "../../src/ports/index.ts";
+import type { Authenticator, Caller, Catalog, Operation, Principal } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { createCatalog } from "../../src/server/catalog.ts";
 import { echo } from "../support/puppet.ts";
 
 /** One or several ways to show who one is, and somebody who can. */
 export interface GuardUnderTest {
-  readonly guard: Guard;
+  readonly guard: Authenticator;
   /** What a caller comes with whom these words describe. */
-  show(badge: Badge): Promise<Partial<Caller>> | Partial<Caller>;
+  show(badge: Identity): Promise<Partial<Caller>> | Partial<Caller>;
   /** What is not good, by the reason. */
   readonly bad: Readonly<Record<string, Partial<Caller>>>;
   close(): Promise<void>;
 }
 
-export const ALICE: Badge = {
+export const ALICE: Identity = {
   principal: "alice",
   tenants: ["acme"],
-  grants: USUAL_GRANTS,
+  grants: DEFAULT_PERMISSIONS,
   agents: undefined,
 };
-export const SOME: Badge = {
+export const SOME: Identity = {
   principal: "bob",
   tenants: ["acme", "beta"],
   grants: ["read"],
   agents: ["echo"],
 };
-export const BADGES: readonly Badge[] = [ALICE, SOME];
+export const BADGES: readonly Identity[] = [ALICE, SOME];
 
 const secret = { ...echo, name: "secret", tenants: ["beta"] };
 const open = { ...echo, name: "open", access: "public" as const };
@@ -53,7 +53,7 @@ const operation = (op: Operation["op"], more: object = {}): Operation =>
   ({ op, agent: ECHO, ...(op === "send" || op === "stream" ? { send: SEND } : {}), ...more }) as Operation;
 
 /** What each operation needs. */
-const NEEDS: Readonly<Record<Operation["op"], Grant | undefined>> = {
+const NEEDS: Readonly<Record<Operation["op"], Permission | undefined>> = {
   send: "send",
   stream: "send",
   get: "read",
@@ -84,18 +84,18 @@ export function faultOf(work: () => unknown): Fault | undefined {
 export function guardContract(name: string, create: () => Promise<GuardUnderTest>): void {
   describe(`a guard: ${name}`, () => {
     let under: GuardUnderTest;
-    let guard: Guard;
+    let guard: Authenticator;
     beforeAll(async () => {
       under = await create();
       guard = under.guard;
     });
     afterAll(() => under.close());
 
-    const know = async (badge: Badge): Promise<Principal> =>
-      guard.need(await guard.identify(callerOf(await under.show(badge))));
+    const know = async (badge: Identity): Promise<Principal> =>
+      guard.requirePrincipal(await guard.authenticate(callerOf(await under.show(badge))));
     const identified = async (shown: Partial<Caller>): Promise<unknown> => {
       try {
-        return await guard.identify(callerOf(shown));
+        return await guard.authenticate(callerOf(shown));
       } catch (error) {
         return error;
       }
@@ -111,13 +111,13 @@ export function guardContract(name: string, create: () => Promise<GuardUnderTest
         const { principal, tenants, grants, agents } = badge;
         expect(await know(badge)).toMatchObject({ subject: principal, tenants, grants });
         expect((await know(badge)).agents).toEqual(agents && new Set(agents));
-        expect(await (await know(badge)).isGood()).toBe(true);
+        expect(await (await know(badge)).isValid()).toBe(true);
       }
     });
 
     it("knows nothing of who shows nothing, and says what to show", async () => {
       expect(await identified({})).toBeUndefined();
-      const fault = faultOf(() => guard.need(undefined));
+      const fault = faultOf(() => guard.requirePrincipal(undefined));
       expect(fault).toMatchObject({ code: "unauthenticated", details: { challenge: expect.any(String) } });
       expect(fault?.details.challenge).not.toContain("error");
     });
@@ -136,8 +136,8 @@ export function guardContract(name: string, create: () => Promise<GuardUnderTest
       const all = await know(ALICE);
       for (const op of OPS) {
         const needed = NEEDS[op];
-        for (const grant of GRANTS) {
-          const admit = (): unknown => guard.admit({ ...all, grants: [grant] }, operation(op));
+        for (const grant of PERMISSIONS) {
+          const admit = (): unknown => guard.authorize({ ...all, grants: [grant] }, operation(op));
           if (needed === undefined || needed === grant) expect(faultOf(admit)).toBeUndefined();
           else
             expect(faultOf(admit)).toMatchObject({
@@ -147,50 +147,55 @@ export function guardContract(name: string, create: () => Promise<GuardUnderTest
         }
       }
       const push = operation("send", { send: { ...SEND, push: { field: "push", config: {} } } });
-      expect(faultOf(() => guard.admit({ ...all, grants: ["send"] }, push))).toMatchObject({
+      expect(faultOf(() => guard.authorize({ ...all, grants: ["send"] }, push))).toMatchObject({
         code: "forbidden",
       });
-      expect(faultOf(() => guard.admit({ ...all, grants: ["send", "push"] }, push))).toBeUndefined();
+      expect(faultOf(() => guard.authorize({ ...all, grants: ["send", "push"] }, push))).toBeUndefined();
     });
 
     it("B-V4: takes the tenant that the call names, else the only one; another one is like an agent that is not there", async () => {
       const one = await know(ALICE);
-      expect(guard.admit(one, operation("get"))).toEqual({ tenant: "acme", principal: "alice" });
-      expect(guard.admit(one, operation("get", { tenant: "acme" }))).toMatchObject({ tenant: "acme" });
-      const unknown = faultOf(() => guard.admit(one, operation("get", { tenant: "beta" })));
+      expect(guard.authorize(one, operation("get"))).toEqual({ tenant: "acme", principal: "alice" });
+      expect(guard.authorize(one, operation("get", { tenant: "acme" }))).toMatchObject({ tenant: "acme" });
+      const unknown = faultOf(() => guard.authorize(one, operation("get", { tenant: "beta" })));
       expect(unknown).toMatchObject({
         code: "agent-not-found",
         message: 'There is no agent "beta" here; there are: echo, open',
       });
       const several = await know(SOME);
-      expect(guard.admit(several, operation("get", { tenant: "beta" }))).toMatchObject({
+      expect(guard.authorize(several, operation("get", { tenant: "beta" }))).toMatchObject({
         tenant: "beta",
         principal: "bob",
         agents: new Set(["echo"]),
       });
-      const which = faultOf(() => guard.admit(several, operation("get")));
+      const which = faultOf(() => guard.authorize(several, operation("get")));
       expect(which).toMatchObject({ code: "invalid-params", details: { field: "tenant" } });
     });
 
     it("shows everybody what is here, and lets everybody in where an agent is for everybody", () => {
-      expect(guard.admit(undefined, operation("card"))).toEqual({ tenant: "public", principal: "anonymous" });
-      expect(guard.admit(undefined, operation("agents"))).toEqual({
+      expect(guard.authorize(undefined, operation("card"))).toEqual({
+        tenant: "public",
+        principal: "anonymous",
+      });
+      expect(guard.authorize(undefined, operation("agents"))).toEqual({
         tenant: "public",
         principal: "anonymous",
       });
       const agent = "open" as AgentName;
       for (const op of ["send", "stream", "get", "subscribe", "cancel"] as const)
-        expect(guard.admit(undefined, operation(op, { agent }))).toMatchObject({ agents: new Set(["open"]) });
+        expect(guard.authorize(undefined, operation(op, { agent }))).toMatchObject({
+          agents: new Set(["open"]),
+        });
     });
 
     it("B-V6: tells strangers nothing else, whether there is something or not", () => {
       for (const agent of ["echo", "secret", "nobody"])
         for (const op of OPS.filter(one => one !== "card" && one !== "agents"))
-          expect(faultOf(() => guard.admit(undefined, operation(op, { agent })))).toEqual(
-            faultOf(() => guard.need(undefined)),
+          expect(faultOf(() => guard.authorize(undefined, operation(op, { agent })))).toEqual(
+            faultOf(() => guard.requirePrincipal(undefined)),
           );
       for (const op of ["list", "push-set", "push-get", "push-list", "push-delete", "extended-card"] as const)
-        expect(faultOf(() => guard.admit(undefined, operation(op, { agent: "open" })))).toMatchObject({
+        expect(faultOf(() => guard.authorize(undefined, operation(op, { agent: "open" })))).toMatchObject({
           code: "unauthenticated",
         });
     });

@@ -7,8 +7,8 @@ import { issueToken } from "../../src/auth/issue-token.ts";
 import { createJwtProof } from "../../src/auth/jwt-auth.ts";
 import { createMtlsProof } from "../../src/auth/mtls-auth.ts";
 import { createTokenProof } from "../../src/auth/token-auth.ts";
-import type { Badge, JwtIssuer } from "../../src/model/index.ts";
-import type { Caller, Proof } from "../../src/ports/index.ts";
+import type { Identity, JwtIssuer } from "../../src/model/index.ts";
+import type { AuthMethod, Caller } from "../../src/ports/index.ts";
 import { createMemoryTokenBook } from "../../src/store/memory/tokens.ts";
 import { bearer } from "../support/callers.ts";
 import { startIssuer } from "../support/issuer.ts";
@@ -23,7 +23,7 @@ import {
 } from "./guard.contract.ts";
 
 interface ProofUnderTest extends Pick<GuardUnderTest, "show" | "bad" | "close"> {
-  readonly proof: Proof;
+  readonly proof: AuthMethod;
 }
 
 const chance = (bytes: number): string => randomBytes(bytes).toString("hex");
@@ -32,11 +32,11 @@ const shown = (secret: string): Partial<Caller> => ({ headers: bearer(secret) })
 async function tokens(): Promise<ProofUnderTest> {
   const book = createMemoryTokenBook();
   const parts = { book, wallTime: Date.now, chance };
-  const make = (badge: Badge, expiresAt?: number) =>
+  const make = (badge: Identity, expiresAt?: number) =>
     issueToken(parts, { ...badge, name: undefined, expiresAt });
-  const revoked = await make(BADGES[0] as Badge);
+  const revoked = await make(BADGES[0] as Identity);
   await book.revoke(revoked.token.id, Date.now());
-  const expired = await make(BADGES[0] as Badge, Date.now() - 1);
+  const expired = await make(BADGES[0] as Identity, Date.now() - 1);
   return {
     proof: createTokenProof(parts),
     show: async badge => shown((await make(badge)).secret),
@@ -73,13 +73,13 @@ const ISSUER: Omit<JwtIssuer, "issuer"> = {
 async function jwt(): Promise<ProofUnderTest> {
   const issuer = await startIssuer();
   const other = await startIssuer();
-  const toClaims = ({ principal, tenants, grants, agents }: Badge): JWTPayload => ({
+  const toClaims = ({ principal, tenants, grants, agents }: Identity): JWTPayload => ({
     sub: principal,
     org: { tenants },
     scope: grants.map(grant => (grant === "read" ? "a2a.read" : grant)).join(" "),
     "https://dragoman.example/agents": agents ?? "*",
   });
-  const claims = toClaims(BADGES[0] as Badge);
+  const claims = toClaims(BADGES[0] as Identity);
   const now = Math.floor(Date.now() / 1_000);
   const bad = {
     expired: issuer.sign({ ...claims, exp: now - 60 }),
@@ -123,7 +123,7 @@ const confused = (iss: string, claims: object): Promise<string> =>
     .setExpirationTime("10m")
     .sign(new TextEncoder().encode("the public key of the issuer, as everybody can read it"));
 
-const keyOf = ({ principal }: Badge): string => `the key of ${principal}`;
+const keyOf = ({ principal }: Identity): string => `the key of ${principal}`;
 
 async function apiKeys(): Promise<ProofUnderTest> {
   const keys = BADGES.map(badge => ({
@@ -136,14 +136,14 @@ async function apiKeys(): Promise<ProofUnderTest> {
     bad: {
       unknown: { headers: { "x-api-key": "another key" } },
       empty: { headers: { "x-api-key": "" } },
-      twice: { headers: { "x-api-key": `${keyOf(BADGES[0] as Badge)}, ${keyOf(BADGES[0] as Badge)}` } },
+      twice: { headers: { "x-api-key": `${keyOf(BADGES[0] as Identity)}, ${keyOf(BADGES[0] as Identity)}` } },
     },
     close: async () => {},
   };
 }
 
 async function mtls(): Promise<ProofUnderTest> {
-  const [first, second] = BADGES as [Badge, Badge];
+  const [first, second] = BADGES as [Identity, Identity];
   const owners = [
     { ...first, fingerprint: "aa", commonName: undefined },
     { ...second, fingerprint: undefined, commonName: "bob's machine" },
@@ -190,21 +190,23 @@ describe("credentials that are no longer good", () => {
     const guard = createGuard({ proofs: [createTokenProof(parts)], catalog: createCast() });
     const wish = { ...ALICE, name: undefined, expiresAt: undefined };
     const [one, other] = [await issueToken(parts, wish), await issueToken(parts, wish)];
-    const principal = guard.need(await guard.identify(callerOf(shown(one.secret))));
-    const staying = guard.need(await guard.identify(callerOf(shown(other.secret))));
+    const principal = guard.requirePrincipal(await guard.authenticate(callerOf(shown(one.secret))));
+    const staying = guard.requirePrincipal(await guard.authenticate(callerOf(shown(other.secret))));
     const heard: string[] = [];
-    guard.onLapse(principal, fault => heard.push(`first: ${fault.code}`));
-    guard.onLapse(principal, fault => heard.push(`second: ${fault.code}`));
-    guard.onLapse(principal, () => heard.push("who has left"))();
-    guard.onLapse(staying, () => heard.push("who is still known"));
+    guard.onExpire(principal, fault => heard.push(`first: ${fault.code}`));
+    guard.onExpire(principal, fault => heard.push(`second: ${fault.code}`));
+    guard.onExpire(principal, () => heard.push("who has left"))();
+    guard.onExpire(staying, () => heard.push("who is still known"));
     await book.revoke(one.token.id, Date.now());
     await expect.poll(() => heard.slice(0, 2)).toEqual(["first: unauthenticated", "second: unauthenticated"]);
     expect(heard.filter(text => text.startsWith("who"))).toEqual([]);
     for (let times = 0; times < 2; times++) {
-      expect(await principal.isGood()).toBe(false);
-      expect(faultOf(() => guard.check(principal))).toMatchObject({ code: "unauthenticated" });
-      expect(await staying.isGood()).toBe(true);
+      expect(await principal.isValid()).toBe(false);
+      expect(faultOf(() => guard.checkPrincipal(principal))).toMatchObject({ code: "unauthenticated" });
+      expect(await staying.isValid()).toBe(true);
     }
-    expect(faultOf(() => guard.identify(callerOf(shown(one.secret))))?.message).toBe("The token was revoked");
+    expect(faultOf(() => guard.authenticate(callerOf(shown(one.secret))))?.message).toBe(
+      "The token was revoked",
+    );
   });
 });

@@ -77,7 +77,7 @@ class Looking {
       this.runs.push(...runs);
       if (runs.length > 0) continue;
       this.#waits = true;
-      await bell.rung();
+      await bell.wait();
       this.#waits = false;
     }
   }

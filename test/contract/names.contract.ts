@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import type { AgentName, Scope, Seq, TaskEvent, TaskId } from "../../src/model/index.ts";
-import type { Name, Named } from "../../src/ports/index.ts";
+import type { CallerName, NamedTask } from "../../src/ports/index.ts";
 import { alice, bob, ECHO, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
 
 /** Names that callers give, in any store. */
@@ -14,8 +14,8 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
     });
     afterEach(() => on.end());
 
-    const find = (kind: Name["kind"], word: string, scope: Scope = alice): Promise<Named | null> =>
-      on.store.tasks.named(scope, ECHO, { kind, name: word });
+    const find = (kind: CallerName["kind"], word: string, scope: Scope = alice): Promise<NamedTask | null> =>
+      on.store.tasks.findByName(scope, ECHO, { kind, name: word });
     const keyed = (word: string) => ({ message: { key: { name: word, digest: `digest of ${word}` } } });
 
     it("finds a task by its alias, a call by its key and a message by its id, each with its place", async () => {
@@ -74,7 +74,7 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
         expect(await find("key", "k", scope)).toMatchObject({ taskId: own });
       }
       const elsewhere = "elsewhere" as AgentName;
-      expect(await on.store.tasks.named(alice, elsewhere, { kind: "key", name: "k" })).toBeNull();
+      expect(await on.store.tasks.findByName(alice, elsewhere, { kind: "key", name: "k" })).toBeNull();
       await on.createTask({ created: { agent: elsewhere }, ...keyed("k") });
       expect(await find("key", "k")).toMatchObject({ taskId: id });
     });

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
-import type { Delivery, Run } from "../../src/ports/index.ts";
+import type { PushSubscription, Run } from "../../src/ports/index.ts";
 import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { findMissed } from "../../src/store/postgres/pushes.ts";
@@ -229,19 +229,19 @@ it("nobody holds a delivery that was taken over from him, not even on the same n
   const a = await open();
   const id = await on.createTask();
   await a.pushes.set(alice, id, push("a"));
-  const [first] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
+  const [first] = (await a.deliveries.claim(new Set(), 1)) as [PushSubscription];
   on.now += 2 * LEASE_MS;
-  const [second] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
-  const progress = { place: 2 as never, state: "live" as const };
+  const [second] = (await a.deliveries.claim(new Set(), 1)) as [PushSubscription];
+  const progress = { cursor: 2 as never, state: "live" as const };
   expect(await a.deliveries.record(first, progress, undefined)).toBeNull();
-  expect(await a.deliveries.record(second, progress, undefined)).toMatchObject({ place: 2 });
+  expect(await a.deliveries.record(second, progress, undefined)).toMatchObject({ cursor: 2 });
 });
 
 it("what an append missed while a config was being set is found", async () => {
   const a = await open();
   const id = await on.createTask();
   await a.pushes.set(alice, id, push("a"));
-  const [held] = (await a.deliveries.claim(new Set(), 1)) as [Delivery];
+  const [held] = (await a.deliveries.claim(new Set(), 1)) as [PushSubscription];
   await a.deliveries.release(held, 2 as never, false);
   await claim(a);
   await side.query("UPDATE push SET happened = 0");

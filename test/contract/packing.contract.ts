@@ -41,7 +41,7 @@ export function packingContract(name: string, create: () => StoreUnderTest): voi
           on.append(second),
           on.store.log.append(alice, first, [chunk("b"), deep()], { run }),
           on.store.log.append(alice, first, [chunk("c")], { run }),
-          on.store.shelf.put({ scope: alice, agent: ECHO, shelf: "s" }, [{ key: "k", value: 1 }]),
+          on.store.storage.put({ scope: alice, agent: ECHO, area: "s" }, [{ key: "k", value: 1 }]),
         ].map(refusal),
       );
       // What the run says after something of it was refused is refused as well.
@@ -74,19 +74,21 @@ export function packingContract(name: string, create: () => StoreUnderTest): voi
     });
 
     it("a value for a shelf that has no JSON is refused alone", async () => {
-      const place = { scope: alice, agent: ECHO, shelf: "s" };
-      const bad = on.store.shelf.put(place, [{ key: "deep", value: nested() }]).then(
+      const place = { scope: alice, agent: ECHO, area: "s" };
+      const bad = on.store.storage.put(place, [{ key: "deep", value: nested() }]).then(
         () => "accepted",
         () => "refused",
       );
-      const good = on.store.shelf.put(place, [{ key: "good", value: 1 }]);
+      const good = on.store.storage.put(place, [{ key: "good", value: 1 }]);
       const task = on.createTask();
       expect(await bad).toBe("refused");
       await Promise.all([good, task]);
-      expect((await on.store.shelf.list(place, { prefix: "", max: 9 })).map(one => one.key)).toEqual([
+      expect((await on.store.storage.list(place, { prefix: "", max: 9 })).map(one => one.key)).toEqual([
         "good",
       ]);
-      expect(await refusal(on.store.shelf.put(place, [{ key: "half \ud800", value: 1 }]))).toBe("too-large");
+      expect(await refusal(on.store.storage.put(place, [{ key: "half \ud800", value: 1 }]))).toBe(
+        "too-large",
+      );
     });
   });
 }

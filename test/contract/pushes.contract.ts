@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BEGINNING, LIMITS, type Seq, type TaskEvent, type TaskId } from "../../src/model/index.ts";
-import type { Delivery, DeliveryProgress, NewDelivery } from "../../src/ports/index.ts";
+import type { NewPushSubscription, PushProgress, PushSubscription } from "../../src/ports/index.ts";
 import { alice, bob, chunk, ECHO, refusal, Stage, type StoreUnderTest, said } from "./stage.ts";
 
-const toPush = (id: string, url = `https://${id}.example/hook`): NewDelivery => ({
+const toPush = (id: string, url = `https://${id}.example/hook`): NewPushSubscription => ({
   config: { id, url, origin: "v1", events: "all" },
   key: `key-${id}`,
   opening: "task",
 });
 const NOBODY: ReadonlySet<string> = new Set();
-const at = (place: number, more: Partial<DeliveryProgress> = {}): DeliveryProgress => ({
-  place: place as Seq,
+const at = (place: number, more: Partial<PushProgress> = {}): PushProgress => ({
+  cursor: place as Seq,
   state: "live",
   ...more,
 });
@@ -28,21 +28,23 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
     });
     afterEach(() => on.end());
 
-    const set = (taskId: TaskId, push: NewDelivery): Promise<void> =>
+    const set = (taskId: TaskId, push: NewPushSubscription): Promise<void> =>
       on.store.pushes.set(alice, taskId, push);
     const ids = async (taskId: TaskId): Promise<string[]> =>
       (await on.store.pushes.list(alice, taskId)).map(one => one.id);
-    const claim = (max = 100, busy = NOBODY): Promise<readonly Delivery[]> =>
+    const claim = (max = 100, busy = NOBODY): Promise<readonly PushSubscription[]> =>
       on.store.deliveries.claim(busy, max);
-    const only = async (): Promise<Delivery> => {
+    const only = async (): Promise<PushSubscription> => {
       const [first, ...others] = await claim();
       expect(others).toEqual([]);
-      return first as Delivery;
+      return first as PushSubscription;
     };
-    const release = (held: Delivery | null, place: number | undefined = held?.place): Promise<void> =>
-      on.store.deliveries.release(held as Delivery, place as Seq, false);
+    const release = (
+      held: PushSubscription | null,
+      place: number | undefined = held?.cursor,
+    ): Promise<void> => on.store.deliveries.release(held as PushSubscription, place as Seq, false);
     /** All that is there is delivered. */
-    const deliver = async (held: Delivery, progress: DeliveryProgress): Promise<void> =>
+    const deliver = async (held: PushSubscription, progress: PushProgress): Promise<void> =>
       release(await on.store.deliveries.record(held, progress, undefined));
 
     it("are listed in the order in which they were set, replaced under the same id, and removed", async () => {
@@ -98,7 +100,7 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
         origin: "v1",
         shown: true,
       };
-      const append = (push: NewDelivery, after: number): Promise<void> =>
+      const append = (push: NewPushSubscription, after: number): Promise<void> =>
         on.store.log.append(alice, id, [created, said("hi")], { after: after as Seq }, { push });
       await append(toPush("a"), BEGINNING);
       expect(await refusal(append(toPush("b"), 1))).toBe("conflict");
@@ -159,8 +161,8 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
       const id = await on.createTask();
       await set(id, toPush("a", "https://a.example/1"));
       await set(id, toPush("b", "https://a.example/2"));
-      const [held] = (await claim()) as [Delivery];
-      await on.store.deliveries.release(held, held.place, true);
+      const [held] = (await claim()) as [PushSubscription];
+      await on.store.deliveries.release(held, held.cursor, true);
       const seen = [...(await claim()), ...(await claim())];
       expect(seen.map(one => one.config.id)).toEqual(["b", "a"]);
     });
@@ -178,7 +180,7 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
       const second = await on.createTask();
       await set(first, toPush("a"));
       await set(second, toPush("b"));
-      const [a, b] = (await claim()) as [Delivery, Delivery];
+      const [a, b] = (await claim()) as [PushSubscription, PushSubscription];
       const failed = { count: 1, since: on.now };
       await deliver(a, at(1, { failed, nextAt: on.now + 2_000 }));
       await deliver(b, at(1, { failed, nextAt: on.now + 1_000 }));
@@ -207,15 +209,15 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
     it("keep their newest attempts, and tell of them for a while", async () => {
       const id = await on.createTask();
       await set(id, toPush("a"));
-      let held: Delivery | null = await only();
+      let held: PushSubscription | null = await only();
       for (let i = 1; i <= LIMITS.pushAttemptsMax + 5; i++)
-        held = await on.store.deliveries.record(held as Delivery, at(1), {
+        held = await on.store.deliveries.record(held as PushSubscription, at(1), {
           at: on.now,
           seq: 2 as Seq,
           ms: i,
           status: 500,
         });
-      const [seen] = (await on.store.deliveries.look(id)) as [Delivery];
+      const [seen] = (await on.store.deliveries.look(id)) as [PushSubscription];
       expect(seen.attempts.map(one => one.ms).slice(0, 2)).toEqual([6, 7]);
       expect(seen.attempts).toHaveLength(LIMITS.pushAttemptsMax);
       on.now += LIMITS.pushAttemptsMs;
@@ -253,7 +255,7 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
       const id = await on.createTask();
       await set(id, toPush("dead"));
       await set(id, toPush("done"));
-      const [dead, done] = (await claim()) as [Delivery, Delivery];
+      const [dead, done] = (await claim()) as [PushSubscription, PushSubscription];
       await deliver(dead, at(1, { state: "dead" }));
       await deliver(done, at(2, { state: "done" }));
       await on.begin(id);
@@ -286,10 +288,10 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
       await set(id, toPush("a"));
       const held = await only();
       on.now += 900;
-      expect(await on.store.upkeep.sweep(ECHO, { ageMs: 500 })).toBe(0);
+      expect(await on.store.maintenance.sweep(ECHO, { ageMs: 500 })).toBe(0);
       await release(held);
       const late = on.store.deliveries.redeliver(id, undefined, "start");
-      await on.store.upkeep.sweep(ECHO, { ageMs: 500 });
+      await on.store.maintenance.sweep(ECHO, { ageMs: 500 });
       await late;
       expect(await on.store.deliveries.look(id)).toEqual([]);
       expect(await claim()).toEqual([]);
@@ -324,9 +326,9 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
         await on.begin(behind);
         const failed = { count: 2, since: on.now };
         const attempt = { at: on.now, seq: 2 as Seq, ms: 5, status: 503, nextAt: on.now + 5_000 };
-        await deliver(held.get("idle") as Delivery, at(3));
+        await deliver(held.get("idle") as PushSubscription, at(3));
         await on.store.deliveries.record(
-          held.get("waiting") as Delivery,
+          held.get("waiting") as PushSubscription,
           at(1, { failed, nextAt: on.now + 5_000, until: 2 as Seq }),
           attempt,
         );

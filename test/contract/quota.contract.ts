@@ -71,7 +71,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       await make(alice, 1);
       expect(await on.store.tasks.count(alice)).toEqual({ caller: 3, tenant: 4 });
       on.now += 10_000;
-      await on.store.upkeep.sweep(ECHO, { ageMs: 1 });
+      await on.store.maintenance.sweep(ECHO, { ageMs: 1 });
       expect(await on.store.tasks.count(bob)).toEqual({ caller: 0, tenant: 3 });
     });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Seq, TaskId } from "../../src/model/index.ts";
-import type { Delivery, Run, Store } from "../../src/ports/index.ts";
+import type { PushSubscription, Run, Store } from "../../src/ports/index.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
@@ -19,16 +19,17 @@ const push = (id: string) => ({
   opening: "task" as const,
 });
 
-const claimPushes = (store: Store): Promise<readonly Delivery[]> => store.deliveries.claim(new Set(), 10);
+const claimPushes = (store: Store): Promise<readonly PushSubscription[]> =>
+  store.deliveries.claim(new Set(), 10);
 
 /** One attempt that failed; it is to be tried again so much later. */
 async function failPush(on: Stage, store: Store, id: TaskId, waitMs: number): Promise<void> {
   await store.pushes.set(alice, id, push("a"));
-  const [held] = (await claimPushes(store)) as [Delivery];
+  const [held] = (await claimPushes(store)) as [PushSubscription];
   const at = on.wallTime;
   const nextAt = at + waitMs;
   const progress = {
-    place: 1 as Seq,
+    cursor: 1 as Seq,
     state: "live" as const,
     failed: { count: 1, since: at },
     nextAt,
@@ -40,7 +41,7 @@ async function failPush(on: Stage, store: Store, id: TaskId, waitMs: number): Pr
     status: 503,
     nextAt,
   });
-  await store.deliveries.release(next as Delivery, 1 as Seq, false);
+  await store.deliveries.release(next as PushSubscription, 1 as Seq, false);
 }
 
 describe.each(["memory", "SQLite"])("a store of one process (%s)", kind => {
@@ -83,7 +84,7 @@ describe.each(["memory", "SQLite"])("a store of one process (%s)", kind => {
     on.now += 31 * 24 * HOUR;
     await on.completeTask();
     on.setBackMs = 31 * 24 * HOUR;
-    expect(await on.store.upkeep.sweep(ECHO, { ageMs: 7 * 24 * HOUR })).toBe(0);
+    expect(await on.store.maintenance.sweep(ECHO, { ageMs: 7 * 24 * HOUR })).toBe(0);
     expect(await on.store.tasks.get(alice, id)).not.toBeNull();
   });
 

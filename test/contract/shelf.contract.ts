@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
 import type { AgentName, ContextId } from "../../src/model/index.ts";
-import type { ShelfPlace, ShelfRange } from "../../src/ports/index.ts";
+import type { StorageArea, StorageRange } from "../../src/ports/index.ts";
 import { alice, bob, ECHO, refusal, Stage, type StoreUnderTest } from "./stage.ts";
 
 /** What is put away beside the log, in any store. */
@@ -14,15 +14,15 @@ export function shelfContract(name: string, create: () => StoreUnderTest): void 
     });
     afterEach(() => on.end());
 
-    const place: ShelfPlace = { scope: alice, agent: ECHO, shelf: "c" };
+    const place: StorageArea = { scope: alice, agent: ECHO, area: "c" };
     const put = (values: Record<string, Json | undefined>, at = place): Promise<void> =>
-      on.store.shelf.put(
+      on.store.storage.put(
         at,
         Object.entries(values).map(([key, value]) => ({ key, value })),
       );
-    const get = (key: string, at = place): Promise<Json | undefined> => on.store.shelf.get(at, key);
-    const keys = async (range: Partial<ShelfRange>): Promise<string[]> =>
-      (await on.store.shelf.list(place, { prefix: "", max: 100, ...range })).map(one => one.key);
+    const get = (key: string, at = place): Promise<Json | undefined> => on.store.storage.get(at, key);
+    const keys = async (range: Partial<StorageRange>): Promise<string[]> =>
+      (await on.store.storage.list(place, { prefix: "", max: 100, ...range })).map(one => one.key);
 
     it("gives back what was put there, replaced and taken away", async () => {
       await put({ a: { deep: [1, "ü", null] }, b: "x" });
@@ -81,10 +81,10 @@ export function shelfContract(name: string, create: () => StoreUnderTest): void 
       await put({ a: 1 }, mine);
       await put({ a: 1 });
       on.now += 500;
-      await on.store.upkeep.sweep(ECHO, { ageMs: 1_000 });
+      await on.store.maintenance.sweep(ECHO, { ageMs: 1_000 });
       expect(await get("a", mine)).toBe(1);
       on.now += 10_000;
-      await on.store.upkeep.sweep(ECHO, { ageMs: 1_000 });
+      await on.store.maintenance.sweep(ECHO, { ageMs: 1_000 });
       expect([await get("a", mine), await get("a")]).toEqual([undefined, 1]);
     });
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLocalBus } from "../../src/bus/local.ts";
-import { each } from "../../src/lib/batch-source.ts";
+import { toAsyncIterable } from "../../src/lib/batch-source.ts";
 import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import { LIMITS, type Seq, type TaskId } from "../../src/model/index.ts";
 import { tail } from "../../src/operation/log-reader.ts";
@@ -24,7 +24,7 @@ export function stormContract(name: string, create: () => StoreUnderTest): void 
     const loop = new LoopBudget(2_048);
 
     async function longLog(): Promise<{ readonly taskId: TaskId; readonly end: number; readonly run: Run }> {
-      on.start({ loop, hotQuietMs: 10, onCommitted: id => bus.ring(id) });
+      on.start({ loop, hotQuietMs: 10, onCommitted: id => bus.notify(id) });
       const taskId = await on.createTask();
       const run = await on.begin(taskId);
       for (let i = 0; i < EVENTS; i += 250) {
@@ -56,7 +56,7 @@ export function stormContract(name: string, create: () => StoreUnderTest): void 
     ): Promise<number[]> {
       const seqs: number[] = [];
       const reading = { scope: alice, taskId, after: after as Seq, until: "terminal" } as const;
-      for await (const { steps } of each(tail({ store: on.store, bus, loop }, reading))) {
+      for await (const { steps } of toAsyncIterable(tail({ store: on.store, bus, loop }, reading))) {
         counted.now += steps.length;
         for (const step of steps) seqs.push(step.seq);
         if ((seqs.at(-1) as number) >= end) break;

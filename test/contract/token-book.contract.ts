@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AccessToken, NewToken, TokenBook } from "../../src/ports/index.ts";
+import type { AccessToken, NewToken, TokenStore } from "../../src/ports/index.ts";
 
 export interface BookUnderTest {
   /** Opens a book; a second one open at the same time is the same book, if `shared`. */
-  open(now: () => number): TokenBook | Promise<TokenBook>;
+  open(now: () => number): TokenStore | Promise<TokenStore>;
   readonly shared: boolean;
   remove(): void;
 }
@@ -31,9 +31,9 @@ const withoutHash = ({ hash: _, ...rest }: NewToken): AccessToken => ({
 export function tokenBookContract(name: string, create: () => BookUnderTest): void {
   describe(`a token book: ${name}`, () => {
     let under: BookUnderTest;
-    let books: TokenBook[] = [];
+    let books: TokenStore[] = [];
     let now = HOUR_MS;
-    const open = async (): Promise<TokenBook> => {
+    const open = async (): Promise<TokenStore> => {
       if (books.length === 0) under = create();
       const book = await under.open(() => now);
       books.push(book);
@@ -74,8 +74,8 @@ export function tokenBookContract(name: string, create: () => BookUnderTest): vo
       const book = await open();
       await book.create(token("one"));
       const before = book.revision();
-      book.used("id-one", 7);
-      book.used("id-one", 9);
+      book.recordUse("id-one", 7);
+      book.recordUse("id-one", 9);
       expect(await book.find("hash-one")).toMatchObject({ usedAt: 9 });
       expect((await book.list())[0]).toMatchObject({ usedAt: 9 });
       expect(book.revision()).toBe(before);
@@ -107,7 +107,7 @@ export function tokenBookContract(name: string, create: () => BookUnderTest): vo
       const book = await open();
       if (!under.shared) return context.skip();
       await book.create(token("one"));
-      book.used("id-one", 9);
+      book.recordUse("id-one", 9);
       await book.close();
       books = books.filter(one => one !== book);
       const again = await under.open(() => now);

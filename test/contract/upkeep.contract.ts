@@ -37,7 +37,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
     /** Sweeps until nothing is left to do. */
     async function sweep(retention: Retention, agent = ECHO): Promise<number> {
       let count = 0;
-      for (let more = 1; more > 0; count += more) more = await on.store.upkeep.sweep(agent, retention);
+      for (let more = 1; more > 0; count += more) more = await on.store.maintenance.sweep(agent, retention);
       return count;
     }
     const isThere = async (id: TaskId, scope = alice) => (await on.store.tasks.get(scope, id)) !== null;
@@ -70,9 +70,9 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
     it("can be asked whether it can write, which changes nothing, and how large it is", async () => {
       const id = await on.completeTask();
       const before = await on.store.tasks.get(alice, id);
-      await on.store.upkeep.check();
+      await on.store.maintenance.check();
       expect(await on.store.tasks.get(alice, id)).toEqual(before);
-      expect(await on.store.upkeep.bytes()).toBeGreaterThanOrEqual(0);
+      expect(await on.store.maintenance.bytes()).toBeGreaterThanOrEqual(0);
     });
 
     it("by age: what settled longer ago goes, also what waits for its caller; what is younger or unfinished stays", async () => {
@@ -144,8 +144,8 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
         );
         const page = await on.store.tasks.list(alice, ECHO, { pageSize: 9 });
         expect([page.totalSize, page.tasks.map(task => task.id)]).toEqual([1, [kept]]);
-        expect(await on.store.tasks.named(alice, ECHO, { kind: "alias", name: "a" })).toBeNull();
-        expect(await on.store.tasks.named(alice, ECHO, { kind: "key", name: "k" })).toBeNull();
+        expect(await on.store.tasks.findByName(alice, ECHO, { kind: "alias", name: "a" })).toBeNull();
+        expect(await on.store.tasks.findByName(alice, ECHO, { kind: "key", name: "k" })).toBeNull();
       };
       await check();
       if (on.under.lasting) {
@@ -158,7 +158,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
     it("a task that its caller answers at that moment stays", async () => {
       const id = await interrupt();
       on.now += HOUR;
-      const swept = on.store.upkeep.sweep(ECHO, { ageMs: 1 });
+      const swept = on.store.maintenance.sweep(ECHO, { ageMs: 1 });
       const answered = on.store.log.append(alice, id, [said("red")], { state: "input-required" });
       const [, answer] = await Promise.all([swept, refusal(answered)]);
       // Where several nodes work, the sweep may have been first; then it is gone for whoever answers.
@@ -207,7 +207,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       const id = await on.completeTask({ message: { key: { name: "k", digest: "d" } } });
       on.now += HOUR;
       await sweep({ eventsAgeMs: 1 });
-      expect(await on.store.tasks.named(alice, ECHO, { kind: "key", name: "k" })).toMatchObject({
+      expect(await on.store.tasks.findByName(alice, ECHO, { kind: "key", name: "k" })).toMatchObject({
         taskId: id,
       });
       expect((await on.store.tasks.list(alice, ECHO, { pageSize: 9 })).tasks).toHaveLength(1);
@@ -240,7 +240,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       const before = await on.store.tasks.get(alice, id);
       on.now += HOUR;
       let steps = 0;
-      while ((await on.store.upkeep.sweep(ECHO, { eventsAgeMs: 1 })) > 0) {
+      while ((await on.store.maintenance.sweep(ECHO, { eventsAgeMs: 1 })) > 0) {
         steps += 1;
         expect((await on.store.tasks.get(alice, id))?.task).toEqual(before?.task);
         const read = await on.store.log.read(alice, id, ((before?.seq as number) - 700) as Seq, 9);
@@ -271,7 +271,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
         await on.store.log.append(alice, id, [chunk("x")], { run });
       await on.store.log.append(alice, id, [status("input-required")], { run });
       on.now += HOUR;
-      await on.store.upkeep.sweep(ECHO, { ageMs: 1 });
+      await on.store.maintenance.sweep(ECHO, { ageMs: 1 });
       if (await isThere(id)) {
         await on.store.log.append(alice, id, [said("red")], { state: "input-required" });
         await on.complete(await on.begin(id));
@@ -303,7 +303,7 @@ export function upkeepContract(name: string, create: () => StoreUnderTest): void
       const [id] = await complete(1);
       on.now += HOUR;
       on.under.setFull(true);
-      await expect(on.store.upkeep.sweep(ECHO, { ageMs: 1 })).rejects.toThrow();
+      await expect(on.store.maintenance.sweep(ECHO, { ageMs: 1 })).rejects.toThrow();
       expect(await isThere(id as TaskId)).toBe(true);
       on.under.setFull(false);
       expect(await sweep({ ageMs: 1 })).toBe(1);

@@ -7,7 +7,7 @@ import {
   type Step,
   type Task,
   type TaskId,
-  toWords,
+  toTextAppend,
 } from "../../src/model/index.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import { SETTINGS } from "../support/server.ts";
@@ -31,7 +31,7 @@ function createSpeech() {
     },
     { type: "message", message: { messageId: "m", role: "user", parts: [] } },
     { type: "started", attempt: 1 },
-    { ...toWords("response", "Once"), append: false, join: false },
+    { ...toTextAppend("response", "Once"), append: false, join: false },
   ] as const;
   const task = begun.reduce<Task | null>(
     (folded, event, i) => apply(folded, { seq: (i + 1) as Seq, at: 0, event: event as never }),
@@ -39,7 +39,7 @@ function createSpeech() {
   ) as Task;
   const steps = Array.from({ length: WORDS }, (_, i): Step => {
     const seq = (begun.length + i + 1) as Seq;
-    const event = toWords("response", ` word ${i}`);
+    const event = toTextAppend("response", ` word ${i}`);
     return {
       seq,
       at: 0,

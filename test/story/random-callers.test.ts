@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { each } from "../../src/lib/batch-source.ts";
-import { type ApiKey, USUAL_GRANTS } from "../../src/model/index.ts";
+import { toAsyncIterable } from "../../src/lib/batch-source.ts";
+import { type ApiKey, DEFAULT_PERMISSIONS } from "../../src/model/index.ts";
 import type { Agent, Frame, WireCall, WireReply } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { compose } from "../../src/server/wiring.ts";
@@ -36,7 +36,7 @@ const CALLERS: readonly Somebody[] = ["acme", "beta", "gamma"].flatMap(tenant =>
 const KEYS: readonly ApiKey[] = CALLERS.map(({ tenant, name, key }) => ({
   principal: name,
   tenants: [tenant],
-  grants: USUAL_GRANTS,
+  grants: DEFAULT_PERMISSIONS,
   agents: undefined,
   hash: createHash("sha256").update(key).digest("hex"),
 }));
@@ -180,7 +180,7 @@ class World {
     if (reply.kind === "fault") return JSON.stringify(reply.fault);
     const isOpen = /ubscribe/.test(method);
     const frames: Frame[] = [];
-    for await (const bunch of each(reply.frames, controller.signal)) {
+    for await (const bunch of toAsyncIterable(reply.frames, controller.signal)) {
       frames.push(...bunch);
       if (isOpen) controller.abort();
     }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import {
   apply,
-  type Recorded,
+  type RecordedEvent,
   type Seq,
   type Step,
   type Task,
@@ -191,7 +191,7 @@ it("no dialect writes it, whatever is asked", () => {
   ] as unknown as readonly TaskEvent[];
   let task: Task | null = null;
   for (const [i, event] of events.entries()) {
-    const recorded: Recorded = { seq: (i + 1) as Seq, at: 1, event };
+    const recorded: RecordedEvent = { seq: (i + 1) as Seq, at: 1, event };
     task = apply(task, recorded);
   }
   expect(isTold(JSON.stringify(task))).toBe(false);

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { issueToken } from "../../src/auth/issue-token.ts";
-import { type Badge, DEFAULT_TENANT, USUAL_GRANTS } from "../../src/model/index.ts";
+import { DEFAULT_PERMISSIONS, DEFAULT_TENANT, type Identity } from "../../src/model/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
 import { createSqliteTokenBook } from "../../src/store/sqlite/tokens.ts";
 import { serve, type TestServer, tempFolder } from "./server.ts";
 
-export type TokenWish = Partial<Badge> & { readonly expiresAt?: number; readonly name?: string };
+export type TokenWish = Partial<Identity> & { readonly expiresAt?: number; readonly name?: string };
 export interface Issued {
   readonly id: string;
   readonly secret: string;
@@ -19,7 +19,7 @@ export interface Issued {
 export async function issue(folder: string, principal: string, wish: TokenWish = {}): Promise<Issued> {
   const book = createSqliteTokenBook({ folder, now: Date.now });
   const chance = (bytes: number): string => randomBytes(bytes).toString("hex");
-  const badge = { tenants: [DEFAULT_TENANT], grants: USUAL_GRANTS, agents: undefined };
+  const badge = { tenants: [DEFAULT_TENANT], grants: DEFAULT_PERMISSIONS, agents: undefined };
   const { secret, token } = await issueToken(
     { book, wallTime: Date.now, chance },
     { name: undefined, expiresAt: undefined, ...badge, ...wish, principal },

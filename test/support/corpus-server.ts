@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { createHttp } from "../../src/http/server.ts";
 import { FAULTS, Fault, type FaultCode } from "../../src/model/index.ts";
-import type { Agent, Core, Dialect, Operation } from "../../src/ports/index.ts";
+import type { Agent, Dialect, ExecuteOperation, Operation } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { compose, type ServerSettings } from "../../src/server/wiring.ts";
 import type { Story } from "./corpus.ts";
@@ -97,7 +97,7 @@ const overheard = (dialect: Dialect, hear: (operation: Operation) => void): Dial
 });
 
 /** Some faults have no cause that a request could bring about, yet every one has its form on the wire. */
-function refusing(core: Core): Core {
+function refusing(core: ExecuteOperation): ExecuteOperation {
   return (operation, scope, signal) => {
     if (operation.op !== "get" || operation.agent !== "refuser") return core(operation, scope, signal);
     const code = operation.taskId as string as FaultCode;

@@ -40,7 +40,7 @@ const [loader, runtime, cases] = process.argv.slice(2);
 const { loadAgents } = await import(loader);
 const { functionRuntime } = await import(runtime);
 const message = { parts: [{ kind: "text", text: "hi" }] };
-const notes = { recall: async () => null, note: async () => {}, now: () => 0 };
+const notes = { findStep: async () => null, recordStep: async () => {}, now: () => 0 };
 const turn = { task: { turn: 1, history: [] }, message, log: {}, newId: () => "id", ...notes };
 const firstWord = async definition => {
   for await (const event of functionRuntime(definition).run(turn)) return event.artifact?.parts[0].text;

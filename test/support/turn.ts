@@ -7,15 +7,15 @@ import {
   type ContextId,
   type Credential,
   type Message,
-  type Note,
-  type NotePlace,
   type Part,
   type Seq,
+  type StepKey,
+  type StepRecord,
   type Task,
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { AgentEvent, AuthWays, Log, OwnShelf, Turn } from "../../src/ports/index.ts";
+import type { AgentEvent, AuthorizationOptions, ContextStorage, Log, Turn } from "../../src/ports/index.ts";
 import { functionRuntime } from "../../src/runtime/function/index.ts";
 import { createShelves } from "../../src/store/memory/storage.ts";
 import { toShelved } from "../../src/store/single-node/storage.ts";
@@ -24,9 +24,9 @@ const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;
 
 /** A shelf of nobody in particular. */
-function createTestShelf(): OwnShelf {
+function createTestShelf(): ContextStorage {
   const shelves = createShelves();
-  const place = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, shelf: CONTEXT };
+  const place = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, area: CONTEXT };
   return {
     get: async key => shelves.list(place, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
     list: async range => shelves.list(place, range),
@@ -41,12 +41,12 @@ export class Conversation {
   readonly abort = new AbortController();
   earlier: readonly Message[] = [];
   /** What runs have put on record; later attempts of the turn find it again. */
-  notes: Note[] = [];
+  notes: StepRecord[] = [];
   /** What the agent has put away. */
-  readonly shelf: OwnShelf;
+  readonly shelf: ContextStorage;
   /** What the caller has given, and how it can be given, by name. */
   credentials: Readonly<Record<string, Credential>> = {};
-  ways: Readonly<Record<string, AuthWays>> = {};
+  ways: Readonly<Record<string, AuthorizationOptions>> = {};
   caller: Turn["caller"] = { tenant: "default", principal: "anonymous" };
   /** The clock; chance follows from it. */
   now = 1_000;
@@ -55,7 +55,7 @@ export class Conversation {
   #ids = 0;
 
   /** `shelf`: of another task of the same context. */
-  constructor(shelf: OwnShelf = createTestShelf()) {
+  constructor(shelf: ContextStorage = createTestShelf()) {
     this.shelf = shelf;
   }
 
@@ -99,15 +99,15 @@ export class Conversation {
       log,
       history: async () => this.earlier,
       incoming: asyncOf(this.task.incoming ?? []),
-      recall: async place => known.find(note => isSame(toPlace(note), place)) ?? null,
-      note: async note => {
+      findStep: async place => known.find(note => isSame(toPlace(note), place)) ?? null,
+      recordStep: async note => {
         this.notes.push(note);
         this.#record({ type: "noted", note });
       },
-      shelf: this.shelf,
+      storage: this.shelf,
       caller: this.caller,
       credentials: async name => this.credentials[name],
-      waysToAuthorize: ({ name }) => this.ways[name] ?? {},
+      authorizationOptions: ({ name }) => this.ways[name] ?? {},
       trace: this.task.trace,
       outbound: { guarded: fetch, trusted: fetch },
       tools: async name => {
@@ -141,7 +141,7 @@ const toMessage = (messageId: string, text: string): Message => ({
   parts: [{ kind: "text", text }],
 });
 
-const toPlace = ({ kind, name, nth }: Note): NotePlace => ({ kind, name, nth });
+const toPlace = ({ kind, name, nth }: StepRecord): StepKey => ({ kind, name, nth });
 
 async function* asyncOf<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;

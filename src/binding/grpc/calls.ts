@@ -1,12 +1,12 @@
 import type { Readers } from "../../http/open-connections.ts";
 import type { Streams } from "../../http/sse.ts";
-import { each } from "../../lib/batch-source.ts";
+import { toAsyncIterable } from "../../lib/batch-source.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { Fault, LIMITS } from "../../model/index.ts";
 import type {
+  Authenticated,
   Frame,
   Headers,
-  Met,
   PeerCertificate,
   Pipeline,
   Release,
@@ -54,9 +54,9 @@ export function createCalls(parts: CallParts) {
   async function ask(method: Method, call: GrpcCall): Promise<WireReply> {
     const { headers } = call;
     const certificate = (): PeerCertificate | undefined => call.certificate();
-    let met: Met;
+    let met: Authenticated;
     try {
-      met = await pipeline.meet({ headers, certificate }, headers["a2a-agent"]);
+      met = await pipeline.authenticate({ headers, certificate }, headers["a2a-agent"]);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       return pipeline.refuse(toCall(method, call, {}), error);
@@ -136,7 +136,7 @@ export function createCalls(parts: CallParts) {
     const pacer = createPacer(call, parts.stallMs);
     let trailers = {};
     const signal = parts.readers.signalOf(call);
-    for await (const bunch of each(reply.frames, signal()))
+    for await (const bunch of toAsyncIterable(reply.frames, signal()))
       for (const frame of bunch) {
         if (call.destroyed) return;
         if (frame.fault) return call.end(toStatus(frame.fault, reply.headers));

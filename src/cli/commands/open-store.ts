@@ -1,7 +1,7 @@
 /** What a server keeps, for commands that look at it: in a folder, or in a database. */
 
 import { loadPeer } from "../../lib/optional-package.ts";
-import type { Log, TokenBook, UsageQuery, UsageRow } from "../../ports/index.ts";
+import type { Log, TokenStore, UsageQuery, UsageRow } from "../../ports/index.ts";
 import type { TaskStory } from "../../store/sqlite/index.ts";
 
 export const isDatabase = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
@@ -21,7 +21,7 @@ export const loadPostgres = () =>
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Where the server keeps its tokens: beside its tasks. */
-export async function openTokens(place: string, now: () => number): Promise<TokenBook> {
+export async function openTokens(place: string, now: () => number): Promise<TokenStore> {
   if (isDatabase(place)) {
     const { createPostgresTokenBook } = await loadPostgres();
     return createPostgresTokenBook({ url: place, now, log: SILENT });

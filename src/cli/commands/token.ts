@@ -1,7 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "../../lib/json.ts";
-import { DEFAULT_TENANT, GRANTS, type Grant, isCallerName, USUAL_GRANTS } from "../../model/index.ts";
-import type { AccessToken, TokenBook } from "../../ports/index.ts";
+import {
+  DEFAULT_PERMISSIONS,
+  DEFAULT_TENANT,
+  isCallerName,
+  PERMISSIONS,
+  type Permission,
+} from "../../model/index.ts";
+import type { AccessToken, TokenStore } from "../../ports/index.ts";
 import { EXIT, type Session } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { toMs } from "../terminal/duration.ts";
@@ -20,7 +26,7 @@ interface CreateFlags extends Flags {
   readonly principal: string;
   readonly tenant?: readonly string[];
   readonly agents?: readonly string[];
-  readonly scopes?: readonly Grant[];
+  readonly scopes?: readonly Permission[];
   readonly expires?: number | "never";
   readonly name?: string;
 }
@@ -61,7 +67,7 @@ function defineCreate(token: Command, session: Session): void {
     .option("--agents <names>", "the only agents that it can call, with commas between them", toList)
     .option(
       "--scopes <names>",
-      `what it may do: some of ${GRANTS.join(", ")}, with commas between them (default: all but admin)`,
+      `what it may do: some of ${PERMISSIONS.join(", ")}, with commas between them (default: all but admin)`,
       toGrants,
     )
     .option(
@@ -78,14 +84,14 @@ function defineCreate(token: Command, session: Session): void {
 
 async function create(
   { terminal }: Session,
-  book: TokenBook,
+  book: TokenStore,
   output: Output,
   flags: CreateFlags,
 ): Promise<void> {
   const { issueToken, writeToken } = await import("../../auth/issue-token.ts");
   const { now, chance } = terminal;
   const { principal, agents, name, expires = LIFETIME_MS } = flags;
-  const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = USUAL_GRANTS } = flags;
+  const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = DEFAULT_PERMISSIONS } = flags;
   const expiresAt = expires === "never" ? undefined : now() + expires;
   const made = await issueToken(
     { book, wallTime: now, chance },
@@ -107,7 +113,12 @@ function defineList(token: Command, session: Session): void {
     );
 }
 
-async function list({ terminal }: Session, book: TokenBook, output: Output, flags: ListFlags): Promise<void> {
+async function list(
+  { terminal }: Session,
+  book: TokenStore,
+  output: Output,
+  flags: ListFlags,
+): Promise<void> {
   const { writeToken } = await import("../../auth/issue-token.ts");
   const now = terminal.now();
   const tokens = (await book.list()).filter(token => flags.all || stateOf(token, now) === "good");
@@ -153,7 +164,7 @@ function defineRevoke(token: Command, session: Session): void {
 /** Whoever has the token itself, and not its id, may say that. */
 async function revoke(
   { terminal }: Session,
-  book: TokenBook,
+  book: TokenStore,
   output: Output,
   id: string,
   flags: Flags,
@@ -169,7 +180,7 @@ async function revoke(
 async function withBook(
   session: Session,
   flags: Flags,
-  work: (book: TokenBook, output: Output) => Promise<void>,
+  work: (book: TokenStore, output: Output) => Promise<void>,
 ): Promise<void> {
   const { terminal } = session;
   const book = await openTokens(await dataPlace(terminal, flags.data), terminal.now);
@@ -194,11 +205,11 @@ const toList = (text: string): readonly string[] =>
 
 const toNames = (text: string): readonly string[] => toList(text).map(toName);
 
-function toGrants(text: string): readonly Grant[] {
+function toGrants(text: string): readonly Permission[] {
   const words = toList(text);
-  const wrong = words.find(word => !GRANTS.some(grant => grant === word));
-  if (wrong === undefined && words.length > 0) return words as Grant[];
-  throw new InvalidArgumentError(`There is ${GRANTS.join(", ")}.`);
+  const wrong = words.find(word => !PERMISSIONS.some(grant => grant === word));
+  if (wrong === undefined && words.length > 0) return words as Permission[];
+  throw new InvalidArgumentError(`There is ${PERMISSIONS.join(", ")}.`);
 }
 
 const toLifetime = (text: string): number | "never" => (text === "never" ? "never" : toMs(text));

@@ -70,11 +70,11 @@ function toJson({ taskId, scope, events, deliveries }: TaskStory, account: Accou
     attempts,
     notes,
     usage: usage ?? {},
-    pushes: deliveries.map(({ config, state, place, attempts: tries, failed, nextAt }) => ({
+    pushes: deliveries.map(({ config, state, cursor, attempts: tries, failed, nextAt }) => ({
       id: config.id,
       url: config.url,
       state,
-      place,
+      place: cursor,
       failed,
       nextAt,
       attempts: tries,
@@ -215,8 +215,8 @@ function errorRows(error: ErrorRecord, indent = ""): readonly (readonly string[]
 }
 
 const pushRows = ({ deliveries }: TaskStory): readonly (readonly string[])[] =>
-  deliveries.flatMap(({ config, state, place, attempts }) => [
-    [config.id, state, `up to event ${place}`, oneLine(new URL(config.url).host)],
+  deliveries.flatMap(({ config, state, cursor, attempts }) => [
+    [config.id, state, `up to event ${cursor}`, oneLine(new URL(config.url).host)],
     ...attempts.map(one => [
       "",
       stamp(one.at),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Recorded, Seq, Task, TaskEvent } from "../../model/index.ts";
+import type { RecordedEvent, Seq, Task, TaskEvent } from "../../model/index.ts";
 import { verdictOf } from "../commands/why.ts";
 import { time, toAccount } from "./timeline.ts";
 
@@ -17,11 +17,11 @@ const chunk = (artifactId: string) => ({
 });
 
 /** What happened, each with its time. */
-const log = (...events: readonly (readonly [at: number, event: object])[]): readonly Recorded[] =>
+const log = (...events: readonly (readonly [at: number, event: object])[]): readonly RecordedEvent[] =>
   events.map(([at, event], i) => ({ seq: (i + 1) as Seq, at, event: event as TaskEvent }));
 
 const NOW = 10_000;
-const of = (events: readonly Recorded[]) => {
+const of = (events: readonly RecordedEvent[]) => {
   const account = toAccount(events, undefined, NOW);
   return { ...account, verdict: verdictOf(account) };
 };
@@ -70,7 +70,7 @@ describe("the account of a task", () => {
     expect(verdict).toBe("It broke off after 1 run that was cut off: The agent failed.");
   });
 
-  const UNFINISHED: readonly (readonly [string, readonly Recorded[], RegExp])[] = [
+  const UNFINISHED: readonly (readonly [string, readonly RecordedEvent[], RegExp])[] = [
     ["in line", log([0, created], [0, said("hi")]), /^It waits for a run since 1970/],
     ["at work", log([0, created], [0, said("hi")], [5, started(1)]), /^Run 1 is at it since/],
     [

@@ -6,8 +6,8 @@ import {
   type ErrorRecord,
   isTerminal,
   type Message,
-  type Note,
-  type Recorded,
+  type RecordedEvent,
+  type StepRecord,
   type Task,
   type TaskEvent,
   textOf,
@@ -62,7 +62,7 @@ export interface AttemptAccount {
 export interface NoteAccount {
   readonly attempt: number;
   readonly at: number;
-  readonly kind: Note["kind"];
+  readonly kind: StepRecord["kind"];
   readonly name: string;
   readonly threw: boolean;
   /** It was a call to an agent somewhere else: the task there, or "a message" if there is none. */
@@ -77,7 +77,11 @@ export interface Moment {
   readonly text: string;
 }
 
-export function toAccount(events: readonly Recorded[], snapshot: Task | undefined, now: number): Account {
+export function toAccount(
+  events: readonly RecordedEvent[],
+  snapshot: Task | undefined,
+  now: number,
+): Account {
   const teller = new Teller(snapshot ?? null);
   for (const recorded of events) teller.hear(recorded);
   return teller.told(now);
@@ -107,7 +111,7 @@ class Teller {
     this.#tell(snapshot.status.at, snapshot.status.state, "its events are no longer kept");
   }
 
-  hear(recorded: Recorded): void {
+  hear(recorded: RecordedEvent): void {
     const { event, at } = recorded;
     if (event.type !== "artifact") this.#closeStretch();
     this.#note(event, at);
@@ -198,7 +202,7 @@ class Teller {
     this.#since = at;
   }
 
-  #noted(note: Note, at: number): void {
+  #noted(note: StepRecord, at: number): void {
     const { kind, name, threw = false } = note;
     const attempt = this.#attempts.at(-1)?.attempt ?? 0;
     const called = calledIn(note);
@@ -270,7 +274,7 @@ class Teller {
 }
 
 /** What is on record of a message to an agent somewhere else. */
-function calledIn({ kind, value }: Note): string | undefined {
+function calledIn({ kind, value }: StepRecord): string | undefined {
   if (kind !== "step" || !isObject(value) || !("taskId" in value && "eventId" in value && "reply" in value))
     return undefined;
   return typeof value.taskId === "string" ? `task ${value.taskId}` : "a message";

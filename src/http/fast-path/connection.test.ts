@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBodies } from "../body.ts";
-import { type Incoming, type Outgoing, sendText } from "../request.ts";
+import { type HttpRequest, type HttpResponse, sendText } from "../request.ts";
 import { createWicket } from "./connection.ts";
 import { shareDoor } from "./sniff.ts";
 
@@ -12,9 +12,9 @@ import { shareDoor } from "./sniff.ts";
 const bodies = createBodies({ bodyBytesMax: 100_000, bodyDrainBytesMax: 200_000, bodyReadMs: 5_000 });
 /** Which door the last request came through. */
 const ways: string[] = [];
-const lost: Outgoing[] = [];
+const lost: HttpResponse[] = [];
 
-async function serve(request: Incoming, response: Outgoing, url: string): Promise<void> {
+async function serve(request: HttpRequest, response: HttpResponse, url: string): Promise<void> {
   ways.push(request.takeBody ? "small" : "large");
   const { "content-length": length, ...headers } = request.headers;
   response.once("close", () => response.destroyed && lost.push(response));
@@ -47,7 +47,7 @@ async function serve(request: Incoming, response: Outgoing, url: string): Promis
   }
 }
 
-const handle = (request: Incoming, response: Outgoing, url: string): void => {
+const handle = (request: HttpRequest, response: HttpResponse, url: string): void => {
   serve(request, response, url).catch(error => sendText(response, 400, error.message, {}));
 };
 const OPTIONS = { keepAliveTimeout: 65_000, joinDuplicateHeaders: true };

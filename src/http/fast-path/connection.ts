@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
-import type { Incoming, Outgoing } from "../request.ts";
+import type { HttpRequest, HttpResponse } from "../request.ts";
 import { type PlainHead, type PlainLimits, type PlainRequest, readPlain } from "./parse.ts";
 import { createStock, Reply } from "./response.ts";
 
 export interface WicketParts {
-  serve(request: Incoming, response: Outgoing, url: string): void;
+  serve(request: HttpRequest, response: HttpResponse, url: string): void;
   /** The large door: the connection is its own from now on, with what was just read from it. */
   pass(socket: Socket, bytes: Buffer): void;
   readonly limits: PlainLimits;
@@ -243,9 +243,9 @@ function lose(this: LineSocket): void {
 const NOTHING = Buffer.alloc(0);
 
 /** Nothing of it is still to come. */
-class PlainIncoming implements Incoming {
+class PlainIncoming implements HttpRequest {
   readonly method: string;
-  readonly headers: Incoming["headers"];
+  readonly headers: HttpRequest["headers"];
   #body: Buffer;
   readonly complete = true;
   readonly readableEnded = false;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { encodingOf, type Outgoing } from "../request.ts";
+import { encodingOf, type HttpResponse } from "../request.ts";
 
 /** The connection of a response, as far as it is used here. */
 export interface ReplyLine {
@@ -18,7 +18,7 @@ export interface ReplyLine {
 }
 
 /** The response to one plain request. */
-export class Reply implements Outgoing {
+export class Reply implements HttpResponse {
   headersSent = false;
   destroyed = false;
   readonly #line: ReplyLine;

@@ -8,7 +8,7 @@ import {
   type TaskEvent,
   type TaskStatus,
 } from "../../model/index.ts";
-import type { SaidStep } from "../../ports/index.ts";
+import type { EncodedStep } from "../../ports/index.ts";
 import { writeTime } from "../shared/time.ts";
 import { idOf, indexOf, writeArtifact as writeNumbered, writeParts } from "../shared/type-write.ts";
 import { carries, STATES } from "./names.ts";
@@ -47,7 +47,7 @@ function writeArtifact(artifact: Artifact, index: number): Record<string, Json> 
 }
 
 /** `closing`: `final` is true on the event after which the stream ends. */
-export function writeStep(step: Step, closing: boolean): SaidStep | null {
+export function writeStep(step: Step, closing: boolean): EncodedStep | null {
   const { event } = step;
   switch (event?.type) {
     case undefined:

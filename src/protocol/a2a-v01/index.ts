@@ -1,6 +1,6 @@
 import type { Json } from "../../lib/json.ts";
 import { Fault } from "../../model/index.ts";
-import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports/index.ts";
+import type { Answer, Dialect, Operation, ReplyContext, Route, WireCall } from "../../ports/index.ts";
 import { addressOf, writeCardV01 } from "../shared/card.ts";
 import { JSON_RPC } from "../shared/envelope.ts";
 import { decodeMethod } from "../shared/methods.ts";
@@ -46,7 +46,7 @@ export function createV01(options: V01Options): Dialect {
       return decodeMethod(call, METHODS, "v0.1");
     },
     encode,
-    voice: (call, origin) => (isOfSimple(call, origin) ? origin : "v01"),
+    replyDialect: (call, origin) => (isOfSimple(call, origin) ? origin : "v01"),
     encodeStep: writeStep,
     encodePush: (step, config) => toTaskPush(step, config, task => writeTask(task, false)),
     encodeFault: (fault, call) => writeFault(fault, call.method),
@@ -58,7 +58,7 @@ export function createV01(options: V01Options): Dialect {
 const VERSION_ONLY = { "A2A-Version": "0.1" };
 
 /** simple_a2a asks for configs with the same words: its own are told as it knows them, unless the caller names this version. */
-const isOfSimple = (call: Manner, origin: string): boolean =>
+const isOfSimple = (call: ReplyContext, origin: string): boolean =>
   origin === "simple" && call.method === "tasks/pushNotification/get" && versionOf(call) !== "0.1";
 
 /** R4: the words of v0.2 and v0.3. */

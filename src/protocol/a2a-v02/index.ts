@@ -1,6 +1,6 @@
 import type { Json } from "../../lib/json.ts";
 import type { FaultCode } from "../../model/index.ts";
-import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports/index.ts";
+import type { Answer, Dialect, Operation, ReplyContext, Route, WireCall } from "../../ports/index.ts";
 import { addressOf, writeCardExtensible } from "../shared/card.ts";
 import { JSON_RPC } from "../shared/envelope.ts";
 import { writeFault } from "../shared/kind-fault.ts";
@@ -57,7 +57,7 @@ export function createV02(options: V02Options): Dialect {
       return decodeMethod(call, METHODS, "v0.2");
     },
     encode,
-    voice: () => "v02",
+    replyDialect: () => "v02",
     encodeStep(step, closing) {
       const data = writeStep(step, closing);
       return data && { data };
@@ -82,7 +82,7 @@ function decodeDocument(call: WireCall): Operation {
 }
 
 /** v0.2 §7.10: where there is no extended card, its path leads nowhere. */
-const codeOf = (code: FaultCode, call: Manner): FaultCode =>
+const codeOf = (code: FaultCode, call: ReplyContext): FaultCode =>
   code === "unsupported-operation" && call.method === EXTENDED ? "extended-card-not-configured" : code;
 
 function encode(_operation: Operation, answer: Answer): Json {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { Fault } from "../../model/index.ts";
-import type { Answer, Dialect, Manner, Operation, Route, WireCall } from "../../ports/index.ts";
+import type { Answer, Dialect, Operation, ReplyContext, Route, WireCall } from "../../ports/index.ts";
 import { checkCardCall, type GrpcAt, writeCardOfficial03 } from "../shared/card.ts";
 import { JSON_RPC } from "../shared/envelope.ts";
 import { writeFault } from "../shared/kind-fault.ts";
@@ -62,7 +62,7 @@ export function createV03(options: V03Options): Dialect {
       return call.transport === "rest" ? decodeRest(call) : decodeMethod(call, METHODS, "v0.3");
     },
     encode: (operation, answer) => encode(operation, answer, options.grpcAt),
-    voice: (call, origin) => (isShared(call) && OLDER.has(origin) ? origin : "v03"),
+    replyDialect: (call, origin) => (isShared(call) && OLDER.has(origin) ? origin : "v03"),
     encodeStep(step, closing, form) {
       const data = writeStep(step, closing);
       return data && { data: form === PROTO ? toEnclosed(data) : data };
@@ -82,7 +82,7 @@ export function createV03(options: V03Options): Dialect {
  * R7: what generations have in common. Their callers know the shapes of their own tasks, and name no version, or 1.0,
  * which has no such method (simple_a2a's document allows it).
  */
-const isShared = (call: Manner): boolean =>
+const isShared = (call: ReplyContext): boolean =>
   Object.hasOwn(SHARED, call.method) && [undefined, "1.0"].includes(versionOf(call));
 const OLDER: ReadonlySet<string> = new Set(["v01", "v02", "simple"]);
 

@@ -70,7 +70,7 @@ export function createV1(options: V1Options): Dialect {
       return decodeMethod(call.transport === "rest" ? toMethodCall(call) : call);
     },
     encode: (operation, answer) => encode(operation, answer, options.grpcAt),
-    voice: () => "v1",
+    replyDialect: () => "v1",
     encodeStep(step) {
       const data = writeStep(step);
       return data && { data };

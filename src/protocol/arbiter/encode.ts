@@ -11,7 +11,7 @@ import {
   type TaskStatus,
   type Usage,
 } from "../../model/index.ts";
-import type { SaidStep } from "../../ports/index.ts";
+import type { EncodedStep } from "../../ports/index.ts";
 import { writeArtifact, writeMessage, writeStatus } from "../shared/kind-write.ts";
 
 /** The words of callers and the reply are its history; what was said on the way is not. */
@@ -82,7 +82,7 @@ function writeNamed(task: Task, piece: Artifact): JsonObject {
 }
 
 /** `closing`: `final` is true on the event after which the stream ends. */
-export function writeStep(step: Step, closing: boolean): SaidStep | null {
+export function writeStep(step: Step, closing: boolean): EncodedStep | null {
   const { event } = step;
   switch (event?.type) {
     case "artifact":
@@ -119,7 +119,7 @@ function writeChunk(step: Step, event: TaskEvent & { type: "artifact" }): JsonOb
   };
 }
 
-function writeUpdate(step: Step, closing: boolean, metadata?: JsonObject): SaidStep {
+function writeUpdate(step: Step, closing: boolean, metadata?: JsonObject): EncodedStep {
   const { task } = step;
   const status = isSettled(task.status.state) ? statusOf(task) : task.status;
   const data = {

@@ -47,7 +47,7 @@ export function createArbiter(profile: Profile): Dialect {
       return decodeMethod(call, profile);
     },
     encode: isStrict ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
-    voice: () => "arbiter",
+    replyDialect: () => "arbiter",
     encodeStep: (step, closing, form) => (form === REQUEST ? writeEvent(step) : writeStep(step, closing)),
     // Of a task at work it tells nothing but the state.
     encodePush: (step, config) => toTaskPush(step, { ...config, events: "status" }, writeTask),

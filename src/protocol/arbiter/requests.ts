@@ -8,7 +8,7 @@ import {
   type TaskEvent,
   textOf,
 } from "../../model/index.ts";
-import type { SaidStep, WireCall } from "../../ports/index.ts";
+import type { EncodedStep, WireCall } from "../../ports/index.ts";
 import { writeArtifact } from "../shared/kind-write.ts";
 import { replyOf, writeUsage } from "./encode.ts";
 
@@ -25,7 +25,7 @@ export function writeRefusal(message: string, isLost: boolean, call: WireCall): 
   return { request_id: call.vars.id as string, cancelled: false, reason: NOT_RUNNING };
 }
 
-export function writeEvent(step: Step): SaidStep | null {
+export function writeEvent(step: Step): EncodedStep | null {
   const { event } = step;
   switch (event?.type) {
     case "message":
@@ -53,7 +53,7 @@ export function writeEvent(step: Step): SaidStep | null {
 }
 
 /** Every agent is the master of its own stream: there are no others in it. */
-const say = (event: string, step: Step, data: JsonObject = {}): SaidStep => ({
+const say = (event: string, step: Step, data: JsonObject = {}): EncodedStep => ({
   event,
   data: { agent: step.task.agent, stream_id: 1, depth: 0, ...data },
   steady: true,
@@ -62,7 +62,7 @@ const say = (event: string, step: Step, data: JsonObject = {}): SaidStep => ({
 const BRIEF_CHARS = 200;
 
 /** Once, at the beginning: what comes later is another turn of the same request. */
-function writeReceived(step: Step, parts: readonly Part[]): SaidStep | null {
+function writeReceived(step: Step, parts: readonly Part[]): EncodedStep | null {
   const { agent, turn } = step.task;
   if (turn > 1) return null;
   const text = textOf(parts);
@@ -70,7 +70,7 @@ function writeReceived(step: Step, parts: readonly Part[]): SaidStep | null {
   return { event: "request_received", data: { agent, request_id: step.taskId, message } };
 }
 
-function writeMade(step: Step, event: TaskEvent & { type: "artifact" }): SaidStep {
+function writeMade(step: Step, event: TaskEvent & { type: "artifact" }): EncodedStep {
   const { artifact, append } = event;
   if (artifact.parts.every(part => part.kind === "text"))
     return say("text", step, { delta: textOf(artifact.parts) });
@@ -89,18 +89,18 @@ function writeFile({ artifactId, name, parts }: Artifact): JsonObject | null {
 }
 
 /** A word on the way. */
-function writeProgress(step: Step): SaidStep | null {
+function writeProgress(step: Step): EncodedStep | null {
   const { state, message } = step.task.status;
   return message ? say("status", step, { state, message: textOf(message.parts) }) : null;
 }
 
 /** There is no event for a task as it stands: who needs one gets the text so far in one piece. */
-function writeSoFar(step: Step): SaidStep | null {
+function writeSoFar(step: Step): EncodedStep | null {
   const delta = textOf(step.task.artifacts.flatMap(artifact => artifact.parts));
   return delta === "" ? null : say("text", step, { delta });
 }
 
-function writeDone(task: Task): SaidStep {
+function writeDone(task: Task): EncodedStep {
   const { status, usage = {} } = task;
   const content = textOf(replyOf(task)?.parts ?? []);
   const ok = status.state === "completed";

@@ -33,7 +33,7 @@ export function createLanggraph(profile: Profile): Dialect {
     claims: call => (call.endpoint === CARD ? call.query.has(ASSISTANT) : call.endpoint.startsWith("/a2a/")),
     decode: call => (call.transport === "document" ? decodeCard(call) : decodeCall(call, profile)),
     encode: profile === "strict" ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
-    voice: () => "langgraph",
+    replyDialect: () => "langgraph",
     encodeStep(step, closing) {
       const data = writeStep(step, closing);
       return data && { event: "message", data };

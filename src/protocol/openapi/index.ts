@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Own } from "../../ports/index.ts";
+import type { Endpoint } from "../../ports/index.ts";
 import { createOpenApi, type OpenApiParts } from "./document.ts";
 
 export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
@@ -9,7 +9,7 @@ export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
 }
 
 /** What tells programs and people which calls are answered here. Made when it is first asked for. */
-export function createOwnDocuments(parts: OwnParts): readonly Own[] {
+export function createOwnDocuments(parts: OwnParts): readonly Endpoint[] {
   const openApi = once(() => createOpenApi({ ...parts, version: parts.readVersion() }));
   const page = once(() => {
     const text = parts.readPage();
@@ -26,10 +26,10 @@ export function createOwnDocuments(parts: OwnParts): readonly Own[] {
         status: 200,
         text: JSON.stringify({ ...openApi(), servers: [{ url: base() }] }),
         headers: NO_GUESSING,
-        lasting: true,
+        cacheable: true,
       }),
     },
-    { verb: "GET", path: "/docs", serve: () => ({ status: 200, ...page(), lasting: true }) },
+    { verb: "GET", path: "/docs", serve: () => ({ status: 200, ...page(), cacheable: true }) },
   ];
 }
 

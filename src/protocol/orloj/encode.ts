@@ -9,7 +9,7 @@ import {
   type Task,
   textOf,
 } from "../../model/index.ts";
-import type { SaidStep } from "../../ports/index.ts";
+import type { EncodedStep } from "../../ports/index.ts";
 import type { CardAnswer } from "../shared/card.ts";
 import { writeSecurityV01 } from "../shared/security.ts";
 import { idOf, writeArtifact as writeNumbered, writeParts } from "../shared/type-write.ts";
@@ -63,7 +63,7 @@ function writeMetadata(task: Task): JsonObject | undefined {
 const toText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** A frame is the whole task, so there is one for each change of its status and none for each word. */
-export function writeStep(step: Step): SaidStep | null {
+export function writeStep(step: Step): EncodedStep | null {
   switch (step.event?.type) {
     case undefined:
     case "message":

@@ -36,7 +36,7 @@ export function createOrloj(profile: Profile): Dialect {
         ? { op: "card", agent: call.vars.agent as Operation["agent"], base: call.base(), form: "orloj" }
         : decodeMethod(call, profile),
     encode: profile === "strict" ? (asked, answer) => encode(asked, withoutPush(answer)) : encode,
-    voice: () => "orloj",
+    replyDialect: () => "orloj",
     encodeStep: writeStep,
     encodePush: (step, config) => toTaskPush(step, config, task => writeTask(task, false)),
     encodeFault: writeFault,

@@ -1,11 +1,11 @@
 import type { FaultCode } from "../../model/index.ts";
-import type { FaultTable, Manner, WireFault } from "../../ports/index.ts";
+import type { FaultTable, ReplyContext, WireFault } from "../../ports/index.ts";
 import { statusOf } from "./envelope.ts";
 
 /** How v0.2 and v0.3 refuse: with a number and a sentence. */
 export function writeFault(
   fault: { readonly code: FaultCode; readonly message: string },
-  call: Manner,
+  call: ReplyContext,
   faults: FaultTable,
 ): WireFault {
   const { code, message } = fault;

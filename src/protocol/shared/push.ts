@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { PushConfig, Step, Task } from "../../model/index.ts";
-import type { SaidPush } from "../../ports/index.ts";
+import type { EncodedPush } from "../../ports/index.ts";
 
 /** What webhooks get, where dialects agree on it. */
 
-export const toPush = (body: JsonObject | null, type = "application/json"): SaidPush | null =>
+export const toPush = (body: JsonObject | null, type = "application/json"): EncodedPush | null =>
   body && { type, body };
 
 /** Whether a webhook that gets each step by itself hears of this one: of a bare message it does not, there is no task. */
@@ -19,7 +19,7 @@ export function toTaskPush(
   step: Step,
   config: PushConfig,
   writeTask: (task: Task) => JsonObject,
-): SaidPush | null {
+): EncodedPush | null {
   return isNews(step, config) ? toPush(writeTask(step.task)) : null;
 }
 

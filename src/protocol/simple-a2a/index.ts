@@ -48,7 +48,7 @@ export function createSimple(profile: Profile): Dialect {
       return decodeMethod(call, profile);
     },
     encode,
-    voice: () => "simple",
+    replyDialect: () => "simple",
     encodeStep(step, closing) {
       const data = writeStep(step, closing);
       return data && { data };

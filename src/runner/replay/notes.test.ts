@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { LIMITS, type Note, type NotePlace } from "../../model/index.ts";
+import { LIMITS, type StepKey, type StepRecord } from "../../model/index.ts";
 import { Mismatch, Notes } from "./notes.ts";
 
-const place = (name: string, nth = 1, kind: NotePlace["kind"] = "step"): NotePlace => ({ kind, name, nth });
+const place = (name: string, nth = 1, kind: StepKey["kind"] = "step"): StepKey => ({ kind, name, nth });
 
-function notesOf(...places: readonly NotePlace[]): Notes {
+function notesOf(...places: readonly StepKey[]): Notes {
   const notes = new Notes();
   for (const one of places) notes.add({ ...one, value: `${one.name} ${one.nth}` });
   return notes;
 }
-const contentOf = async (found: Promise<Note | null>): Promise<unknown> => (await found)?.value ?? null;
+const contentOf = async (found: Promise<StepRecord | null>): Promise<unknown> => (await found)?.value ?? null;
 
 it("notes are found by kind, name and number, in any order, each once", async () => {
   const notes = notesOf(place("a"), place("b"), place("a", 2), place("a", 1, "sleep"));

@@ -1,4 +1,4 @@
-import { LIMITS, type Note, type NotePlace } from "../../model/index.ts";
+import { LIMITS, type StepKey, type StepRecord } from "../../model/index.ts";
 
 /** The agent no longer does what earlier attempts of the turn did: its author must hear of it. */
 export class Mismatch extends Error {
@@ -6,7 +6,7 @@ export class Mismatch extends Error {
 }
 
 interface Waiting {
-  readonly place: NotePlace;
+  readonly place: StepKey;
   resolve(nothing: null): void;
   reject(error: unknown): void;
 }
@@ -17,7 +17,7 @@ interface Waiting {
  * nobody does, and to go on would mix old and new work.
  */
 export class Notes {
-  readonly #notes = new Map<string, Note>();
+  readonly #notes = new Map<string, StepRecord>();
   readonly #waiting = new Set<Waiting>();
   #steps = 0;
   /** What they weigh together. */
@@ -36,7 +36,7 @@ export class Notes {
     return this.#notes.size === 0;
   }
 
-  add(note: Note): void {
+  add(note: StepRecord): void {
     const key = keyOf(note);
     if (note.kind === "step" && !this.#notes.has(key)) this.#steps += 1;
     this.#notes.set(key, note);
@@ -48,7 +48,7 @@ export class Notes {
     this.#steps = this.bytes = 0;
   }
 
-  recall(place: NotePlace): Promise<Note | null> {
+  recall(place: StepKey): Promise<StepRecord | null> {
     if (this.#refusal) return Promise.reject(this.#refusal);
     const key = keyOf(place);
     const note = this.#notes.get(key);
@@ -72,7 +72,7 @@ export class Notes {
     this.#waiting.clear();
   }
 
-  #wait(place: NotePlace): Promise<null> {
+  #wait(place: StepKey): Promise<null> {
     const { promise, resolve, reject } = Promise.withResolvers<null>();
     this.#waiting.add({ place, resolve, reject });
     this.#beginPatience();
@@ -97,7 +97,7 @@ export class Notes {
   }
 
   #break(instead: string): Mismatch {
-    const left = [...this.#notes.values()].find(note => note.kind === "step") as Note;
+    const left = [...this.#notes.values()].find(note => note.kind === "step") as StepRecord;
     this.mismatch ??= new Mismatch(
       `An earlier attempt of this turn did ${describe(left)}. This one did not; instead ${instead}. ` +
         "Was the agent's code changed, or does what it does depend on something that is not in a step?",
@@ -107,7 +107,7 @@ export class Notes {
   }
 }
 
-const keyOf = ({ kind, name, nth }: NotePlace): string => `${kind} ${nth} ${name}`;
+const keyOf = ({ kind, name, nth }: StepKey): string => `${kind} ${nth} ${name}`;
 
-const describe = ({ name, nth }: NotePlace): string =>
+const describe = ({ name, nth }: StepKey): string =>
   nth === 1 ? `the step "${name}"` : `the step "${name}" (number ${nth} of that name)`;

@@ -1,9 +1,9 @@
 import {
   BEGINNING,
   LIMITS,
-  type Note,
-  type NotePlace,
   type Step,
+  type StepKey,
+  type StepRecord,
   type TaskEvent,
 } from "../../model/index.ts";
 import type { Run, Store } from "../../ports/index.ts";
@@ -12,7 +12,7 @@ import { Said } from "./replayed-output.ts";
 
 /** What earlier attempts of a turn did, for the attempt that resumes it. */
 export interface Past {
-  recall(place: NotePlace): Promise<Note | null>;
+  recall(place: StepKey): Promise<StepRecord | null>;
   /** What of an event was not said before; null: nothing. */
   rest(event: TaskEvent): TaskEvent | null;
   /** The attempt comes to a good end: what must be said besides, so that nothing stays that it did not say itself. */

@@ -6,8 +6,8 @@ import {
   type Message,
   type Task,
   type TaskEvent,
-  toWords,
-  wordsOf,
+  textAppendTarget,
+  toTextAppend,
 } from "../../model/index.ts";
 import { weightOf } from "../output-check.ts";
 import { Mismatch } from "./notes.ts";
@@ -33,7 +33,7 @@ function toPieces(event: ArtifactEvent): readonly Piece[] {
   const words = part?.kind === "text" && more.length === 0 ? part.text : "";
   const parts = words === "" ? artifact.parts : [{ ...part, text: "" }];
   const form = { append, join, metadata, artifact: { ...artifact, parts } } as unknown as JsonObject;
-  const isWords = wordsOf({ ...event, last: false }) !== null;
+  const isWords = textAppendTarget({ ...event, last: false }) !== null;
   return [...(isWords ? [] : [form]), ...(words === "" ? [] : [words]), ...(last ? [LAST] : [])];
 }
 
@@ -129,7 +129,7 @@ export class Said {
     if (left === null || known.length === 0) this.#pieces.delete(artifactId);
     if (left === null) return this.#fresh(artifactId, event.last);
     const words = left.find(piece => typeof piece === "string") ?? "";
-    return left.length === 0 ? null : { ...toWords(artifactId, words), last: event.last };
+    return left.length === 0 ? null : { ...toTextAppend(artifactId, words), last: event.last };
   }
 
   /** Artifacts of which this attempt said less than those before. */

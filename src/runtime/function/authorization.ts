@@ -2,24 +2,24 @@
 import type { AuthRequest } from "../../agent/definition.ts";
 import { defined, type JsonObject } from "../../lib/json.ts";
 import {
-  type AuthAsk,
   CREDENTIAL_NAME_RULE,
+  type CredentialRequest,
   isCredentialName,
   LIMITS,
   type Part,
 } from "../../model/index.ts";
-import type { AuthWays, Turn } from "../../ports/index.ts";
+import type { AuthorizationOptions, Turn } from "../../ports/index.ts";
 import { checkUrl, describe } from "./content.ts";
 
 export interface Asking {
-  readonly auth: AuthAsk;
+  readonly auth: CredentialRequest;
   readonly parts: readonly Part[];
 }
 
 export function toAsking(request: AuthRequest, turn: Turn, messageId: string): Asking {
   const { name, scheme = "oauth2", scopes = [] } = checkRequest(request);
   const url = request.url === undefined ? undefined : checkUrl(request.url);
-  const ways = turn.waysToAuthorize({ name, scopes, messageId });
+  const ways = turn.authorizationOptions({ name, scopes, messageId });
   if (scheme === "oauth2" && url === undefined && ways.url === undefined)
     turn.log.warn({ name }, "there is no page where callers can authorize this: see `oauth` and `publicUrl`");
   const page = url ?? ways.url;
@@ -47,7 +47,7 @@ function checkRequest(request: AuthRequest): AuthRequest {
 function toWords(
   { name, description }: AuthRequest,
   page: string | undefined,
-  { endpoint }: AuthWays,
+  { endpoint }: AuthorizationOptions,
   isOurs: boolean,
   { task }: Turn,
 ): string {
@@ -64,7 +64,7 @@ function toWords(
 const toFacts = (
   { name, scheme, scopes }: AuthRequest,
   url: string | undefined,
-  { endpoint }: AuthWays,
+  { endpoint }: AuthorizationOptions,
   { task }: Turn,
 ): JsonObject => ({
   authorization: defined<JsonObject>({

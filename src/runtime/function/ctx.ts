@@ -262,8 +262,8 @@ export class FunctionCtx implements Ctx {
     return this.#turn.history();
   }
 
-  get shelf(): Turn["shelf"] {
-    return this.#turn.shelf;
+  get shelf(): Turn["storage"] {
+    return this.#turn.storage;
   }
 
   get caller(): Turn["caller"] {

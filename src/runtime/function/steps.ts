@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { StepScope } from "../../agent/definition.ts";
 import { isObject, type Json } from "../../lib/json.ts";
-import { LIMITS, type Note, type NotePlace } from "../../model/index.ts";
+import { LIMITS, type StepKey, type StepRecord } from "../../model/index.ts";
 import type { Turn } from "../../ports/index.ts";
 import { describe } from "./content.ts";
 
@@ -23,18 +23,18 @@ export class Steps {
     const turn = this.#turn;
     this.#check(name, work);
     const place = this.#place("step", name);
-    const known = await turn.recall(place);
+    const known = await turn.findStep(place);
     if (known) return toOutcome(known) as T;
     // What is begun after the run was told to stop would be on record, but not what came before it.
     turn.signal.throwIfAborted();
     try {
       const value = toResult(name, await this.#inside.run(name, work, { signal: turn.signal }));
-      await turn.note({ ...place, value });
+      await turn.recordStep({ ...place, value });
       return value as T;
     } catch (error) {
       // The code may catch it and take another way: it must take the same one when it begins anew.
       if (!turn.signal.aborted)
-        await turn.note({ ...place, value: toThrown(error), threw: true }).catch(() => {});
+        await turn.recordStep({ ...place, value: toThrown(error), threw: true }).catch(() => {});
       throw error;
     }
   };
@@ -66,17 +66,17 @@ export class Steps {
       );
   }
 
-  async #noted(kind: NotePlace["kind"], name: string, make: () => number): Promise<number> {
+  async #noted(kind: StepKey["kind"], name: string, make: () => number): Promise<number> {
     if (this.#inside.getStore() !== undefined) return make();
     const place = this.#place(kind, name);
-    const known = await this.#turn.recall(place);
+    const known = await this.#turn.findStep(place);
     if (known) return known.value as number;
     const value = make();
-    await this.#turn.note({ ...place, value });
+    await this.#turn.recordStep({ ...place, value });
     return value;
   }
 
-  #place(kind: NotePlace["kind"], name: string): NotePlace {
+  #place(kind: StepKey["kind"], name: string): StepKey {
     const key = `${kind} ${name}`;
     const nth = (this.#begun.get(key) ?? 0) + 1;
     this.#begun.set(key, nth);
@@ -120,7 +120,7 @@ function toThrown(error: unknown): Json {
   return { name: String(name), message: String(message).slice(0, MESSAGE_CHARS_MAX), ...known };
 }
 
-function toOutcome({ value, threw }: Note): Json {
+function toOutcome({ value, threw }: StepRecord): Json {
   if (!threw) return value;
   const { message, ...rest } = isObject(value) ? value : { message: value };
   throw Object.assign(new Error(String(message)), rest);

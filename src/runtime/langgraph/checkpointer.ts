@@ -1,7 +1,7 @@
 /** A checkpointer over the shelf of a context: what a graph knows is kept beside the tasks, by caller, agent and context. */
 import type { Json } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
-import type { OwnShelf, ShelfChange, Shelved } from "../../ports/index.ts";
+import type { ContextStorage, StorageChange, StoredItem } from "../../ports/index.ts";
 import type {
   Checkpoint,
   CheckpointPlace,
@@ -42,16 +42,16 @@ const PAGE = 20;
 const TASKS = "__pregel_tasks";
 
 /** `own`: the thread that is the context. Other threads that a graph may name are kept apart, on the same shelf. */
-export type CreateSaver = (shelf: OwnShelf, own: string) => ShelfSaver;
+export type CreateSaver = (shelf: ContextStorage, own: string) => ShelfSaver;
 
 /** Made of the class that the graph itself knows, so that it has what the rest of LangGraph expects. */
 export function createSavers(library: Library): CreateSaver {
   const { BaseCheckpointSaver, WRITES_IDX_MAP, getCheckpointId } = library;
   class OnShelf extends BaseCheckpointSaver implements ShelfSaver {
-    readonly #shelf: OwnShelf;
+    readonly #shelf: ContextStorage;
     readonly #own: string;
 
-    constructor(shelf: OwnShelf, own: string) {
+    constructor(shelf: ContextStorage, own: string) {
       super();
       this.#shelf = shelf;
       this.#own = own;
@@ -107,7 +107,7 @@ export function createSavers(library: Library): CreateSaver {
       const id = config.configurable?.checkpoint_id;
       if (id === undefined) throw new Error("Writes belong to a checkpoint: its checkpoint_id is missing");
       const prefix = `${this.#prefix("w", thread, ns)}${id}/${encodeURIComponent(task)}/`;
-      const changes: ShelfChange[] = [];
+      const changes: StorageChange[] = [];
       for (const [nth, [channel, value]] of writes.entries()) {
         const at = WRITES_IDX_MAP[channel] ?? nth;
         const key = `${prefix}${at}`;
@@ -127,7 +127,7 @@ export function createSavers(library: Library): CreateSaver {
     async prune(): Promise<void> {
       const { stale, isNeeded } = await this.#stale();
       if (isNeeded) return;
-      const changes: ShelfChange[] = stale.map(({ key }) => ({ key, value: undefined }));
+      const changes: StorageChange[] = stale.map(({ key }) => ({ key, value: undefined }));
       if (changes.length > 0) await this.#shelf.put(changes);
       for (const { value } of stale) {
         const { ns, id } = value as unknown as Kept;
@@ -136,8 +136,8 @@ export function createSavers(library: Library): CreateSaver {
     }
 
     /** All but the newest of each namespace; one that belongs to a single task of the graph ends with it. */
-    async #stale(): Promise<{ readonly stale: readonly Shelved[]; readonly isNeeded: boolean }> {
-      const stale: Shelved[] = [];
+    async #stale(): Promise<{ readonly stale: readonly StoredItem[]; readonly isNeeded: boolean }> {
+      const stale: StoredItem[] = [];
       let newest: string | undefined;
       for await (const one of all(this.#shelf, this.#prefix("c", this.#own), true)) {
         const { ns, metadata } = one.value as unknown as Kept;
@@ -208,7 +208,7 @@ export function createSavers(library: Library): CreateSaver {
   return (shelf, own) => new OnShelf(shelf, own);
 }
 
-function toChange(key: string, kept: Kept | KeptWrite): ShelfChange {
+function toChange(key: string, kept: Kept | KeptWrite): StorageChange {
   const chars = JSON.stringify(kept).length;
   if (chars <= LIMITS.shelfValueBytesMax) return { key, value: kept as unknown as Json };
   throw new Error(
@@ -239,7 +239,7 @@ const byVersion = (a: number | string, b: number | string): number =>
   typeof a === "number" && typeof b === "number" ? a - b : order(String(a), String(b));
 
 /** All that is there, a page at a time. */
-async function* all(shelf: OwnShelf, prefix: string, backwards: boolean): AsyncGenerator<Shelved> {
+async function* all(shelf: ContextStorage, prefix: string, backwards: boolean): AsyncGenerator<StoredItem> {
   for (let beyond: string | undefined; ; ) {
     const page = await shelf.list({ prefix, backwards, max: PAGE, ...(beyond !== undefined && { beyond }) });
     yield* page;
@@ -248,7 +248,7 @@ async function* all(shelf: OwnShelf, prefix: string, backwards: boolean): AsyncG
   }
 }
 
-async function remove(shelf: OwnShelf, prefix: string): Promise<void> {
+async function remove(shelf: ContextStorage, prefix: string): Promise<void> {
   for (;;) {
     const page = await shelf.list({ prefix, max: PAGE });
     if (page.length > 0) await shelf.put(page.map(({ key }) => ({ key, value: undefined })));

@@ -3,7 +3,7 @@
  * were done stay silent then; so their words are kept with the checkpoint, and said again by the attempt that goes on.
  */
 import type { Json } from "../../lib/json.ts";
-import type { OwnShelf } from "../../ports/index.ts";
+import type { ContextStorage } from "../../ports/index.ts";
 import { type GraphConfig, isDoneBy, type Saver, taskIdsIn } from "./graph.ts";
 import { type Heard, joined } from "./output-writer.ts";
 
@@ -19,13 +19,13 @@ const PREFIX = "said/";
 const PAGE = 100;
 
 export class Journal {
-  readonly #shelf: OwnShelf;
+  readonly #shelf: ContextStorage;
   readonly #prefix: string;
   #count = 0;
   #heard: Heard[] = [];
 
   /** `turn`: what no other turn of this context is called. */
-  constructor(shelf: OwnShelf, turn: string) {
+  constructor(shelf: ContextStorage, turn: string) {
     this.#shelf = shelf;
     this.#prefix = `${PREFIX}${turn}/`;
   }

@@ -1,13 +1,13 @@
-import type { CommitWatch } from "../../ports/index.ts";
+import type { CommitObserver } from "../../ports/index.ts";
 
 /** Whether the newest commit of the store succeeded. */
-export interface CommitState extends CommitWatch {
+export interface CommitState extends CommitObserver {
   /** true: the newest commit failed, and none succeeded since. */
   failing: boolean;
 }
 
 /** Passes everything on to `inner`, if there is one. */
-export function watchCommits(inner: CommitWatch | undefined): CommitState {
+export function watchCommits(inner: CommitObserver | undefined): CommitState {
   const succeeded = (): void => {
     state.failing = false;
   };

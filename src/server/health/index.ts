@@ -1,4 +1,4 @@
-import type { Own, OwnReply } from "../../ports/index.ts";
+import type { Endpoint, EndpointResponse } from "../../ports/index.ts";
 import type { CommitState } from "./commits.ts";
 
 export { type CommitState, watchCommits } from "./commits.ts";
@@ -25,10 +25,10 @@ export interface HealthParts {
 const CHECK_MS = 1_000;
 
 /** Whether the process is there, whether it can take work, and what it is. */
-export function createHealth(parts: HealthParts): readonly Own[] {
+export function createHealth(parts: HealthParts): readonly Endpoint[] {
   const storeState = createStoreCheck(parts);
 
-  async function ready(): Promise<OwnReply> {
+  async function ready(): Promise<EndpointResponse> {
     const checks = {
       store: await storeState(),
       runner: parts.isRunning() ? "ok" : "not running",
@@ -84,7 +84,7 @@ function createStoreCheck(parts: HealthParts): () => Promise<StoreState> {
   };
 }
 
-const toReply = (status: number, body: object): OwnReply => ({
+const toReply = (status: number, body: object): EndpointResponse => ({
   status,
   headers: {},
   text: JSON.stringify(body),

@@ -1,6 +1,6 @@
 /** Whether what is kept of a task is what its log says. */
 import { isDeepStrictEqual } from "node:util";
-import { accepts, apply, isHidden, nameOf, type Recorded, type Task } from "../../model/index.ts";
+import { accepts, apply, isHidden, nameOf, type RecordedEvent, type Task } from "../../model/index.ts";
 import { namesIn } from "../single-node/names.ts";
 import { KINDS } from "./name-kinds.ts";
 import { STATES } from "./state-numbers.ts";
@@ -53,7 +53,7 @@ export function examineTask(
 
 interface ReadLog {
   /** All that are kept. */
-  readonly events: readonly Recorded[];
+  readonly events: readonly RecordedEvent[];
   readonly task: Task | null;
 }
 
@@ -93,7 +93,7 @@ function readLog(row: ExaminedTask, rows: readonly ExaminedSegment[], tell: Find
 /** As it would be read back. */
 const toPlain = (task: Task | null): unknown => JSON.parse(JSON.stringify(task));
 
-function checkSequence(events: readonly Recorded[], after: number, tell: Find): void {
+function checkSequence(events: readonly RecordedEvent[], after: number, tell: Find): void {
   let last = after;
   for (const { seq } of events) {
     if (seq !== last + 1) tell(`event ${seq} follows event ${last}`);
@@ -101,7 +101,7 @@ function checkSequence(events: readonly Recorded[], after: number, tell: Find): 
   }
 }
 
-function fold(base: Task | null, events: readonly Recorded[], tell: Find): Task | null {
+function fold(base: Task | null, events: readonly RecordedEvent[], tell: Find): Task | null {
   let task = base;
   for (const recorded of events) {
     if (!accepts(task, recorded.event))
@@ -136,7 +136,7 @@ const FACTS = [
 function checkNames(
   row: ExaminedTask,
   kept: readonly ExaminedName[],
-  events: readonly Recorded[],
+  events: readonly RecordedEvent[],
   tell: Find,
 ): void {
   const said = new Map(

@@ -1,5 +1,5 @@
-import type { Recorded, Scope, Task, TaskId } from "../../model/index.ts";
-import type { Delivery } from "../../ports/index.ts";
+import type { RecordedEvent, Scope, Task, TaskId } from "../../model/index.ts";
+import type { PushSubscription } from "../../ports/index.ts";
 
 /** All that is kept of one task. */
 export interface TaskStory {
@@ -7,8 +7,8 @@ export interface TaskStory {
   readonly scope: Scope;
   /** Of a task whose events were compacted: how it stood then. */
   readonly snapshot: Task | undefined;
-  readonly events: readonly Recorded[];
-  readonly deliveries: readonly Delivery[];
+  readonly events: readonly RecordedEvent[];
+  readonly deliveries: readonly PushSubscription[];
 }
 
 /** So many tasks of one name are told. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Fault, LIMITS, type TaskEvent, type TaskId, toWords } from "../../model/index.ts";
+import { Fault, LIMITS, type TaskEvent, type TaskId, toTextAppend } from "../../model/index.ts";
 import { extend, type LogEnd } from "./log-end.ts";
 
 const CREATED = {
@@ -20,13 +20,13 @@ const startedTask = (): LogEnd => {
 it("an append that would make one row too long is refused whole, and changes nothing", () => {
   const end = startedTask();
   end.unwrittenChars = LIMITS.rowCharsMax - 1_000;
-  extend(end, [toWords("a", "short")], 2);
+  extend(end, [toTextAppend("a", "short")], 2);
   const before = { ...end, steps: [...end.steps] };
   for (const long of [
-    toWords("a", "\u0000".repeat(200)),
+    toTextAppend("a", "\u0000".repeat(200)),
     { type: "cancel", reason: "x".repeat(1_000) } as const,
   ]) {
-    expect(() => extend(end, [toWords("a", "s"), long], 2)).toThrow(Fault);
+    expect(() => extend(end, [toTextAppend("a", "s"), long], 2)).toThrow(Fault);
     expect(end).toEqual(before);
   }
 });

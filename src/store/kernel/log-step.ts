@@ -1,6 +1,6 @@
 import {
   applyAll,
-  type Recorded,
+  type RecordedEvent,
   type Seq,
   type Step,
   type Task,
@@ -11,7 +11,7 @@ import {
  * A step in the hot end of a log. Its task is folded when somebody asks for it, from the nearest step before it whose
  * task is known; the store folds the last step of every commit, so that nobody has far to go.
  */
-export class HotStep implements Step, Recorded {
+export class HotStep implements Step, RecordedEvent {
   readonly seq: Seq;
   readonly at: number;
   readonly taskId: Step["taskId"];

@@ -1,4 +1,4 @@
-import type { Delivery, UsageRow } from "../../ports/index.ts";
+import type { PushSubscription, UsageRow } from "../../ports/index.ts";
 
 /** All that a store keeps, on its way into another one. */
 export interface MovedStore {
@@ -38,7 +38,7 @@ export interface MovedTask {
     readonly seq: number;
     readonly digest: string | null;
   }[];
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly PushSubscription[];
 }
 
 export interface MovedShelved {

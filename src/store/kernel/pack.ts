@@ -1,4 +1,4 @@
-import { type Step, type TaskEvent, wordsIn, wordsOf } from "../../model/index.ts";
+import { appendedTextJson, type Step, type TaskEvent, textAppendTarget } from "../../model/index.ts";
 
 /** All events that a task gets in one commit, as the text of one row; `unpack` in `../rows/pack.ts` reads it. */
 export function pack(steps: readonly Step[]): string {
@@ -7,8 +7,8 @@ export function pack(steps: readonly Step[]): string {
   let artifactId: string | null = null;
   let at = 0;
   for (const step of steps) {
-    const words = wordsIn(step);
-    const id = words === null ? null : wordsOf(step.event as TaskEvent);
+    const words = appendedTextJson(step);
+    const id = words === null ? null : textAppendTarget(step.event as TaskEvent);
     if (words !== null && id === artifactId && step.at === at) text += `,${words}`;
     else {
       if (artifactId !== null) text += "]";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Seq, type Step, type TaskEvent, toWords } from "../../model/index.ts";
+import { type Seq, type Step, type TaskEvent, toTextAppend } from "../../model/index.ts";
 import { pack } from "./pack.ts";
 import { unpack } from "./unpack.ts";
 
 const anyEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
-  fc.tuple(fc.constantFrom("a", "b", '"]'), fc.string()).map(([id, text]) => toWords(id, text)),
+  fc.tuple(fc.constantFrom("a", "b", '"]'), fc.string()).map(([id, text]) => toTextAppend(id, text)),
   fc.constant<TaskEvent>({ type: "cancel" }),
   fc.string().map(
     (text): TaskEvent => ({

@@ -3,7 +3,7 @@ import {
   isHidden,
   isSettled,
   isTerminal,
-  type Recorded,
+  type RecordedEvent,
   type Scope,
   type Seq,
   type Step,
@@ -11,7 +11,7 @@ import {
   type Task,
   type TaskId,
 } from "../../model/index.ts";
-import type { ListFilter, Name, Named } from "../../ports/index.ts";
+import type { CallerName, ListFilter, NamedTask } from "../../ports/index.ts";
 import { HotStep } from "../kernel/log-step.ts";
 import type { Bounds, Change, Journal, Listing, Loaded, Outdated, Place } from "../single-node/backend.ts";
 import { belongsTo } from "../single-node/entry.ts";
@@ -24,27 +24,27 @@ interface Kept {
   readonly scope: Scope;
   task: Task;
   /** Those after `since`. */
-  events: Recorded[];
+  events: RecordedEvent[];
   /** Events up to this one are gone; then `base` is the task after it. */
   since: number;
   base: Task | null;
   /** The revision of each change of status, ascending. */
   readonly revs: number[];
   /** The names that callers gave to it and to their calls. */
-  readonly names: Name[];
+  readonly names: CallerName[];
 }
 
 /** Keeps everything in memory: for tests, for trying things, and as the plainest example of a journal. */
 export function createMemoryJournal(): Journal {
   const kept = new Map<TaskId, Kept>();
-  const names = new Map<string, Named>();
+  const names = new Map<string, NamedTask>();
   const shelves = createShelves();
   const usages = createUsages();
   const pushes = createPushTable(taskId => {
     const one = kept.get(taskId);
     return one && seqOf(one);
   });
-  const keyOf = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: Name): string =>
+  const keyOf = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: CallerName): string =>
     JSON.stringify([tenant, principal, agent, kind, name]);
 
   function keep(change: Change): void {
@@ -52,7 +52,7 @@ export function createMemoryJournal(): Journal {
     one.task = change.task;
     usages.keep(change);
     for (const { seq, at, event } of change.steps)
-      one.events.push({ seq, at, event: event as Recorded["event"] });
+      one.events.push({ seq, at, event: event as RecordedEvent["event"] });
     for (const { kind, name, ...named } of change.names) {
       one.names.push({ kind, name });
       names.set(keyOf(one.scope, one.task.agent, { kind, name }), { ...named, taskId: one.task.id });
@@ -71,7 +71,7 @@ export function createMemoryJournal(): Journal {
     pushes.clear(one.task.id);
     const { scope, task } = one;
     for (const name of one.names) names.delete(keyOf(scope, task.agent, name));
-    if (!isContextKnown(one)) shelves.clear({ scope, agent: task.agent, shelf: task.contextId });
+    if (!isContextKnown(one)) shelves.clear({ scope, agent: task.agent, area: task.contextId });
   }
 
   /** Whether another task is still in the context of this one. */

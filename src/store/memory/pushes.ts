@@ -1,13 +1,13 @@
 import { hostOf, type TaskId } from "../../model/index.ts";
-import type { Delivery } from "../../ports/index.ts";
+import type { PushSubscription } from "../../ports/index.ts";
 import { plannedMs } from "../kernel/planned-delay.ts";
 import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../single-node/backend.ts";
 
 /** Push configs in memory. `seqOf`: the newest event of a task; undefined: there is no such task. */
 export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
-  const tasks = new Map<TaskId, Map<string, Delivery>>();
+  const tasks = new Map<TaskId, Map<string, PushSubscription>>();
 
-  const live = (): readonly Delivery[] =>
+  const live = (): readonly PushSubscription[] =>
     [...tasks.values()].flatMap(one => [...one.values()]).filter(one => one.state === "live");
 
   const journal: PushJournal = {
@@ -15,7 +15,7 @@ export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
     idle: () =>
       live()
         .filter(one => one.nextAt === undefined)
-        .map(one => ({ ...toPlace(one), behind: one.place < (seqOf(one.taskId) ?? 0) })),
+        .map(one => ({ ...toPlace(one), behind: one.cursor < (seqOf(one.taskId) ?? 0) })),
     waiting: max =>
       live()
         .flatMap(one => (one.nextAt === undefined ? [] : toWaiting(one, one.nextAt)))
@@ -26,7 +26,7 @@ export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
   return {
     journal,
     keep({ taskId, id, delivery }: PushChange): void {
-      const others = tasks.get(taskId) ?? new Map<string, Delivery>();
+      const others = tasks.get(taskId) ?? new Map<string, PushSubscription>();
       if (!delivery) others.delete(id);
       else if (seqOf(taskId) !== undefined) tasks.set(taskId, others.set(id, delivery));
     },
@@ -34,13 +34,13 @@ export function createPushTable(seqOf: (taskId: TaskId) => number | undefined) {
   };
 }
 
-const toWaiting = (one: Delivery, nextAt: number): WaitingPush => ({
+const toWaiting = (one: PushSubscription, nextAt: number): WaitingPush => ({
   ...toPlace(one),
   nextAt,
   plannedMs: plannedMs(one.attempts.at(-1)),
 });
 
-const toPlace = ({ taskId, config, place }: Delivery): PushPlace => ({
+const toPlace = ({ taskId, config, cursor: place }: PushSubscription): PushPlace => ({
   taskId,
   id: config.id,
   host: hostOf(config),

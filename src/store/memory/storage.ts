@@ -1,11 +1,11 @@
 import type { Json } from "../../lib/json.ts";
-import type { ShelfPlace } from "../../ports/index.ts";
+import type { StorageArea } from "../../ports/index.ts";
 import type { Journal, Put } from "../single-node/backend.ts";
 
 /** What was put away, in memory. */
 export function createShelves() {
   const shelves = new Map<string, Map<string, Json>>();
-  const keyOf = ({ scope, agent, shelf }: ShelfPlace): string =>
+  const keyOf = ({ scope, agent, area: shelf }: StorageArea): string =>
     JSON.stringify([scope.tenant, scope.principal, agent, shelf]);
 
   const list: Journal["shelved"] = (place, { prefix, beyond, backwards = false, max }) => {
@@ -26,6 +26,6 @@ export function createShelves() {
         if (text === undefined) shelf.delete(key);
         else shelf.set(key, JSON.parse(text) as Json);
     },
-    clear: (place: ShelfPlace): void => void shelves.delete(keyOf(place)),
+    clear: (place: StorageArea): void => void shelves.delete(keyOf(place)),
   };
 }

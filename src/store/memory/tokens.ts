@@ -1,8 +1,8 @@
 import { LIMITS, tooManyTokens } from "../../model/index.ts";
-import type { AccessToken, NewToken, TokenBook } from "../../ports/index.ts";
+import type { AccessToken, NewToken, TokenStore } from "../../ports/index.ts";
 
 /** Tokens that go with the process. */
-export function createMemoryTokenBook(): TokenBook {
+export function createMemoryTokenBook(): TokenStore {
   const byHash = new Map<string, AccessToken>();
   let revision = 0;
 
@@ -31,7 +31,7 @@ export function createMemoryTokenBook(): TokenBook {
       return change(hash, { ...token, revokedAt: at });
     },
     revision: () => revision,
-    used(id, at) {
+    recordUse(id, at) {
       const hash = hashOf(id);
       const token = hash === undefined ? undefined : byHash.get(hash);
       if (hash !== undefined && token) change(hash, { ...token, usedAt: at });

@@ -1,5 +1,5 @@
 import { type Seq, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { CommitWatch, Log, Store } from "../../ports/index.ts";
+import type { CommitObserver, Log, Store } from "../../ports/index.ts";
 import { FIRST_SETTLED } from "../kernel/state-numbers.ts";
 import type { HotParts } from "../single-node/store.ts";
 import { watchSetBack } from "./clock-set-back.ts";
@@ -52,7 +52,7 @@ export interface PostgresParts
   /** How long a delivery to a webhook is held without a sign of life. */
   readonly pushLeaseMs: number;
   /** undefined: nobody watches. */
-  readonly commits?: CommitWatch | undefined;
+  readonly commits?: CommitObserver | undefined;
   readonly log: Log;
 }
 
@@ -113,7 +113,7 @@ export async function createPostgresStore(parts: PostgresParts): Promise<Postgre
       },
     },
     tasks: {
-      named: (scope, agent, name) => findNamed(db, owners, scope, agent, name),
+      findByName: (scope, agent, name) => findNamed(db, owners, scope, agent, name),
       async get(scope, taskId) {
         const known = await reader.find(scope, taskId, true);
         return known && { task: known.task, seq: known.seq as Seq, since: known.since as Seq };
@@ -130,10 +130,10 @@ export async function createPostgresStore(parts: PostgresParts): Promise<Postgre
       },
     },
     runs: runs.queue,
-    upkeep: createUpkeep(inner),
+    maintenance: createUpkeep(inner),
     pushes: book.pushes,
     deliveries: book.deliveries,
-    shelf: createShelf(db, owners),
+    storage: createShelf(db, owners),
     usage: createUsageBook(db),
     async time() {
       const [row] = await db.query<{ now: number }>(

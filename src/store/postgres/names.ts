@@ -1,5 +1,5 @@
 import type { AgentName, Scope, Seq, TaskId } from "../../model/index.ts";
-import type { Name, Named } from "../../ports/index.ts";
+import type { CallerName, NamedTask } from "../../ports/index.ts";
 import { KINDS } from "../kernel/name-kinds.ts";
 import type { Asker } from "./database.ts";
 import type { Owners } from "./owners.ts";
@@ -15,8 +15,8 @@ export async function findNamed(
   owners: Owners,
   scope: Scope,
   agent: AgentName,
-  { kind, name }: Name,
-): Promise<Named | null> {
+  { kind, name }: CallerName,
+): Promise<NamedTask | null> {
   const owner = await owners.find(scope, agent);
   if (owner === undefined) return null;
   const [row] = await db.query<{ id: string; seq: number; digest: string | null }>(

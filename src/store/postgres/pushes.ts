@@ -10,12 +10,12 @@ import {
   timeKey,
 } from "../../model/index.ts";
 import type {
-  Deliveries,
-  Delivery,
-  DeliveryAttempt,
-  DeliveryProgress,
-  NewDelivery,
-  Pushes,
+  NewPushSubscription,
+  PushAttempt,
+  PushConfigs,
+  PushProgress,
+  PushQueue,
+  PushSubscription,
 } from "../../ports/index.ts";
 import { leaseTime } from "./clock-set-back.ts";
 import type { Asker, Database } from "./database.ts";
@@ -42,13 +42,13 @@ interface Row {
   readonly owner: number;
   readonly id: string;
   readonly key: string;
-  readonly opening: NewDelivery["opening"];
+  readonly opening: NewPushSubscription["opening"];
   readonly config: string;
   readonly set_at: number;
   readonly start: number;
   readonly place: number;
   readonly until: number | null;
-  readonly state: Delivery["state"];
+  readonly state: PushSubscription["state"];
   readonly failed_count: number | null;
   readonly failed_since: number | null;
   readonly next_at: number | null;
@@ -111,7 +111,7 @@ interface Hold {
 /** Push configs and the work of delivering, for all nodes. */
 export class PushBook {
   readonly #parts: PushParts;
-  readonly #holds = new WeakMap<Delivery, Hold>();
+  readonly #holds = new WeakMap<PushSubscription, Hold>();
 
   readonly #look: NodeJS.Timeout;
 
@@ -128,7 +128,7 @@ export class PushBook {
     clearInterval(this.#look);
   }
 
-  readonly pushes: Pushes = {
+  readonly pushes: PushConfigs = {
     set: async (scope, taskId, push) => {
       const known = await this.#find(scope, taskId);
       try {
@@ -156,7 +156,7 @@ export class PushBook {
     return known;
   }
 
-  readonly deliveries: Deliveries = {
+  readonly deliveries: PushQueue = {
     claim: async (busy, max) => {
       const { db, owners, wallTime, node, pushLeaseMs } = this.#parts;
       const rows = await db.query<Row>(CLAIM, [wallTime(), [...busy], max, node, pushLeaseMs]);
@@ -193,20 +193,20 @@ export class PushBook {
     },
   };
 
-  #toHeld(row: Row): Delivery {
+  #toHeld(row: Row): PushSubscription {
     const delivery = toDelivery(row, this.#parts.owners);
     this.#holds.set(delivery, { task: row.task, turn: row.turn });
     return delivery;
   }
 
   async #record(
-    held: Delivery,
-    progress: DeliveryProgress,
-    attempt: DeliveryAttempt | undefined,
-  ): Promise<Delivery | null> {
+    held: PushSubscription,
+    progress: PushProgress,
+    attempt: PushAttempt | undefined,
+  ): Promise<PushSubscription | null> {
     const hold = this.#holds.get(held);
     if (!hold) return null;
-    const { place, until, state, failed, nextAt } = progress;
+    const { cursor: place, until, state, failed, nextAt } = progress;
     const attempts = attempt ? [...held.attempts, attempt].slice(-LIMITS.pushAttemptsMax) : held.attempts;
     const { pushLeaseMs, wallTime, db } = this.#parts;
     const [row] = await db.query<Row>(
@@ -233,7 +233,7 @@ export class PushBook {
     return this.#toHeld(row);
   }
 
-  async #release(held: Delivery, place: Seq, more: boolean): Promise<void> {
+  async #release(held: PushSubscription, place: Seq, more: boolean): Promise<void> {
     const hold = this.#holds.get(held);
     if (!hold) return;
     await this.#parts.db.query(
@@ -262,13 +262,17 @@ async function rowsOf(on: Asker, taskId: TaskId): Promise<readonly Row[]> {
 }
 
 /** All configs of a task. */
-export async function deliveriesOf(on: Asker, owners: Owners, taskId: TaskId): Promise<readonly Delivery[]> {
+export async function deliveriesOf(
+  on: Asker,
+  owners: Owners,
+  taskId: TaskId,
+): Promise<readonly PushSubscription[]> {
   const rows = await rowsOf(on, taskId);
   await owners.learn(rows.map(row => row.owner));
   return rows.map(row => toDelivery(row, owners));
 }
 
-function toDelivery(row: Row, owners: Owners): Delivery {
+function toDelivery(row: Row, owners: Owners): PushSubscription {
   const { until, failed_count: count, failed_since: since, next_at: nextAt } = row;
   return {
     config: JSON.parse(row.config) as PushConfig,
@@ -278,9 +282,9 @@ function toDelivery(row: Row, owners: Owners): Delivery {
     taskId: row.task_id as TaskId,
     setAt: row.set_at,
     start: row.start as Seq,
-    place: row.place as Seq,
+    cursor: row.place as Seq,
     state: row.state,
-    attempts: JSON.parse(row.attempts) as readonly DeliveryAttempt[],
+    attempts: JSON.parse(row.attempts) as readonly PushAttempt[],
     ...(until !== null && { until: until as Seq }),
     ...(count !== null && since !== null && { failed: { count, since } }),
     ...(nextAt !== null && { nextAt }),
@@ -303,7 +307,7 @@ const GO_ON =
 export async function writePush(
   on: Asker,
   { key, seq, taskId }: Pick<Known, "key" | "seq" | "taskId">,
-  push: NewDelivery,
+  push: NewPushSubscription,
   after: number,
   now: number,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AgentName, Retention, Task, TaskId } from "../../model/index.ts";
-import type { Upkeep } from "../../ports/index.ts";
+import type { Maintenance } from "../../ports/index.ts";
 import { FIRST_SETTLED, FIRST_TERMINAL } from "../kernel/state-numbers.ts";
 import { boundsOf } from "../single-node/maintenance.ts";
 import type { Asker, Database } from "./database.ts";
@@ -52,7 +52,7 @@ function idAfter(ms: number): string {
 }
 
 /** Takes away what is no longer kept, a little at a time. Several nodes may do so at once: each takes what is free. */
-export function createUpkeep(parts: UpkeepParts): Upkeep {
+export function createUpkeep(parts: UpkeepParts): Maintenance {
   const { db, memory } = parts;
 
   function forget(ids: readonly TaskId[]): void {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentName, Scope, TaskId } from "../../model/index.ts";
-import type { CommitWatch, Log, Run, RunQueue } from "../../ports/index.ts";
+import type { CommitObserver, Log, Run, RunQueue } from "../../ports/index.ts";
 import { contextKey } from "../kernel/context-key.ts";
 import { createGather } from "./batch-reads.ts";
 import type { Asker, Database } from "./database.ts";
@@ -38,7 +38,7 @@ export interface RunParts extends SharesParts {
   readonly onCommitted: (taskId: TaskId) => void;
   readonly onDue: () => void;
   readonly onPushDue: () => void;
-  readonly commits?: CommitWatch | undefined;
+  readonly commits?: CommitObserver | undefined;
   readonly log: Log;
 }
 

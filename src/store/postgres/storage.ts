@@ -1,6 +1,6 @@
 import { ChurnMap } from "../../lib/churn-map.ts";
 import type { Json } from "../../lib/json.ts";
-import type { Shelf, ShelfPlace, Shelved } from "../../ports/index.ts";
+import type { AgentStorage, StorageArea, StoredItem } from "../../ports/index.ts";
 import { toShelved } from "../single-node/storage.ts";
 import type { Database } from "./database.ts";
 import type { Owners } from "./owners.ts";
@@ -11,14 +11,14 @@ const BEYOND = "\u{10ffff}";
 /** A key, and the text of its value; undefined: it is taken away. */
 type Written = readonly [key: string, text: string | undefined];
 
-const toKey = ({ scope, agent, shelf }: ShelfPlace): string =>
+const toKey = ({ scope, agent, area: shelf }: StorageArea): string =>
   `${scope.tenant}\n${scope.principal}\n${agent}\n${shelf}`;
 
-export function createShelf(db: Database, owners: Owners): Shelf {
+export function createShelf(db: Database, owners: Owners): AgentStorage {
   /** The newest change of each shelf that is not settled: changes of one shelf are made in the order of their calls. */
   const underWay = new ChurnMap<string, Promise<void>>();
 
-  const list: Shelf["list"] = async ({ scope, agent, shelf }, range) => {
+  const list: AgentStorage["list"] = async ({ scope, agent, area: shelf }, range) => {
     const owner = await owners.find(scope, agent);
     if (owner === undefined) return [];
     const { prefix, backwards, max } = range;
@@ -29,9 +29,9 @@ export function createShelf(db: Database, owners: Owners): Shelf {
        AND key ${backwards ? "<" : ">"} $5 ORDER BY key ${backwards ? "DESC" : "ASC"} LIMIT $6`,
       [owner, shelf, prefix, end, beyond, max],
     );
-    return rows.map(({ key, value }): Shelved => ({ key, value: JSON.parse(value) as Json }));
+    return rows.map(({ key, value }): StoredItem => ({ key, value: JSON.parse(value) as Json }));
   };
-  async function write({ scope, agent, shelf }: ShelfPlace, texts: readonly Written[]): Promise<void> {
+  async function write({ scope, agent, area: shelf }: StorageArea, texts: readonly Written[]): Promise<void> {
     const owner = await owners.idOf(scope, agent);
     // Of several values under one key the last one counts. Keys are sorted, so that two transactions never wait for each other.
     const last = [...new Map(texts)].sort(([a], [b]) => (a < b ? -1 : 1));

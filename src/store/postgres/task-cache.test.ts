@@ -3,7 +3,7 @@ import {
   type AgentName,
   applyAll,
   type ContextId,
-  type Recorded,
+  type RecordedEvent,
   type Scope,
   type Seq,
   type Task,
@@ -14,7 +14,7 @@ import { HotStep } from "../kernel/log-step.ts";
 import { extend, extendByOwn, type Known, Memory } from "./task-cache.ts";
 
 const ID = "t" as TaskId;
-const recorded = (seq: number, event: TaskEvent): Recorded => ({ seq: seq as Seq, at: seq, event });
+const recorded = (seq: number, event: TaskEvent): RecordedEvent => ({ seq: seq as Seq, at: seq, event });
 /** A task at work, after event 3. */
 const task = applyAll(null, [
   recorded(1, {

@@ -2,7 +2,7 @@ import { ChurnMap } from "../../lib/churn-map.ts";
 import {
   applyAll,
   LIMITS,
-  type Recorded,
+  type RecordedEvent,
   type Scope,
   type Seq,
   type Step,
@@ -32,7 +32,7 @@ export interface Known {
 }
 
 /** Puts what others wrote behind what is known. */
-export function extend(known: Known, events: readonly Recorded[]): void {
+export function extend(known: Known, events: readonly RecordedEvent[]): void {
   for (const { seq, at, event } of events) {
     if (seq <= known.seq) continue;
     known.steps.push(new HotStep(seq, at, event, known.steps.at(-1) ?? known.task, null));
@@ -66,7 +66,7 @@ export function stepsAfter(known: Known, after: Seq, max: number): readonly Step
   return known.steps.slice(from, from + fewer(max, known.bytes, known.steps.length));
 }
 
-export function fold(base: Task | null, events: readonly Recorded[]): Task {
+export function fold(base: Task | null, events: readonly RecordedEvent[]): Task {
   return applyAll(base, events) as Task;
 }
 

@@ -1,5 +1,5 @@
-import { type Grant, LIMITS, tooManyTokens } from "../../model/index.ts";
-import type { AccessToken, Log, TokenBook } from "../../ports/index.ts";
+import { LIMITS, type Permission, tooManyTokens } from "../../model/index.ts";
+import type { AccessToken, Log, TokenStore } from "../../ports/index.ts";
 import type { TokenRow } from "../kernel/moved-rows.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
@@ -15,7 +15,7 @@ const CONNECTIONS_MAX = 2;
 const CHANGE_LOCK = 0x4452474f;
 
 /** Tokens that all nodes share. */
-export async function createPostgresTokenBook(parts: TokenBookParts): Promise<TokenBook> {
+export async function createPostgresTokenBook(parts: TokenBookParts): Promise<TokenStore> {
   const { now, log } = parts;
   await migrate(parts);
   const db = await openDatabase({
@@ -97,7 +97,7 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
       return (await read("WHERE id = $1 OR hash = $1", [name]))[0] ?? null;
     },
     revision: () => revision,
-    used(id, at) {
+    recordUse(id, at) {
       uses.set(id, at);
       flushing ??= setTimeout(() => void flush(), LIMITS.tokenUsedMs).unref();
     },
@@ -118,7 +118,7 @@ async function newestIn(db: Database): Promise<number> {
 const toToken = (row: TokenRow, uses: ReadonlyMap<string, number>): AccessToken => ({
   principal: row.principal,
   tenants: JSON.parse(row.tenants) as string[],
-  grants: JSON.parse(row.grants) as Grant[],
+  grants: JSON.parse(row.grants) as Permission[],
   agents: row.agents === null ? undefined : (JSON.parse(row.agents) as string[]),
   id: row.id,
   name: row.name ?? undefined,

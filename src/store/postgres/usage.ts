@@ -1,5 +1,5 @@
 import { type AgentName, sumUsage, type Usage } from "../../model/index.ts";
-import type { UsageBook, UsageRow } from "../../ports/index.ts";
+import type { UsageRow, UsageStore } from "../../ports/index.ts";
 import type { Asker } from "./database.ts";
 
 interface Sum {
@@ -17,7 +17,7 @@ interface Found extends Sum {
 const SUMS =
   "SELECT u.counter, sum(u.total) AS total FROM usage u JOIN owner o ON o.id = u.owner WHERE u.day = $1 AND o.tenant = $2";
 
-export function createUsageBook(db: Asker): UsageBook {
+export function createUsageBook(db: Asker): UsageStore {
   const sum = async (sql: string, values: readonly unknown[]): Promise<Usage> =>
     Object.fromEntries(
       (await db.query<Sum>(`${sql} GROUP BY 1`, values)).map(one => [one.counter, one.total]),

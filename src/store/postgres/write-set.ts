@@ -8,7 +8,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
-import type { Expected, NewDelivery, Run } from "../../ports/index.ts";
+import type { Expected, NewPushSubscription, Run } from "../../ports/index.ts";
 import {
   checkRoom,
   extend,
@@ -29,7 +29,7 @@ export interface Request {
   readonly taskId: TaskId;
   readonly events: readonly TaskEvent[];
   readonly expected: Expected;
-  readonly push: NewDelivery | undefined;
+  readonly push: NewPushSubscription | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   /** How often others were quicker. */
@@ -49,7 +49,7 @@ export interface Draft {
   readonly requests: Request[];
   readonly names: NewName[];
   /** Configs that come with it, and where the log ended before the events that they came with. */
-  readonly pushes: { readonly push: NewDelivery; readonly after: number }[];
+  readonly pushes: { readonly push: NewPushSubscription; readonly after: number }[];
   /** The status moved in it. */
   moved: boolean;
   /** A turn arrived in it. */

@@ -7,7 +7,7 @@ import {
   type TaskId,
   taskNotFound,
 } from "../../model/index.ts";
-import type { CommitWatch, EventLog, Log, Run } from "../../ports/index.ts";
+import type { CommitObserver, EventLog, Log, Run } from "../../ports/index.ts";
 import type { RunQuota } from "../single-node/queue.ts";
 import { commit, hasNext, type Written } from "./commit.ts";
 import { type Database, isDown, stateOf } from "./database.ts";
@@ -38,7 +38,7 @@ export interface WriterParts {
   readonly onDue: () => void;
   readonly onPushDue: () => void;
   readonly runQuota: (scope: Scope) => RunQuota;
-  readonly commits?: CommitWatch | undefined;
+  readonly commits?: CommitObserver | undefined;
   readonly log: Log;
 }
 

@@ -1,12 +1,12 @@
 import type { AgentName, Scope, Seq, Step, Task, TaskId, Usage } from "../../model/index.ts";
 import type {
-  Delivery,
+  AgentStorage,
+  CallerName,
   ListFilter,
-  Name,
-  Named,
-  Shelf,
-  ShelfPlace,
-  Shelved,
+  NamedTask,
+  PushSubscription,
+  StorageArea,
+  StoredItem,
   UsageQuery,
   UsageRow,
 } from "../../ports/index.ts";
@@ -24,13 +24,13 @@ export interface Journal {
   /** Writes all changes or throws and writes none. */
   commit(changes: readonly Change[], puts: readonly Put[], pushes: readonly PushChange[]): void;
   /** The task to which a caller gave this name. */
-  named(scope: Scope, agent: AgentName, name: Name): Named | null;
+  named(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
   count(scope: Scope): { readonly caller: number; readonly tenant: number };
   spent(scope: Scope, day: number): { readonly caller: Usage; readonly tenant: Usage };
   spentByAll(query: UsageQuery): readonly UsageRow[];
   /** What was put away: as `Shelf`, but at once. */
-  shelved(place: ShelfPlace, range: Parameters<Shelf["list"]>[1]): readonly Shelved[];
+  shelved(place: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushJournal;
   /** Tasks that are neither settled nor forgotten, in order of the arrival of their turns. */
   unfinished(): readonly Unfinished[];
@@ -47,7 +47,7 @@ export interface Journal {
 
 /** What one commit puts on a shelf: values are JSON already; undefined: the key goes. */
 export interface Put {
-  readonly place: ShelfPlace;
+  readonly place: StorageArea;
   readonly changes: readonly { readonly key: string; readonly text: string | undefined }[];
 }
 
@@ -55,13 +55,13 @@ export interface Put {
 export interface PushChange {
   readonly taskId: TaskId;
   readonly id: string;
-  readonly delivery: Delivery | null;
+  readonly delivery: PushSubscription | null;
 }
 
 /** The push configs that are committed. */
 export interface PushJournal {
   /** In the order in which they were set. */
-  of(taskId: TaskId): readonly Delivery[];
+  of(taskId: TaskId): readonly PushSubscription[];
   /** Those that wait for something to happen; `behind`: it may have happened already. */
   idle(): readonly (PushPlace & { readonly behind: boolean })[];
   /** The first that wait for their time, the soonest first. */
@@ -97,7 +97,7 @@ export interface Unfinished {
   readonly line: string;
 }
 
-export type NewName = Name & Omit<Named, "taskId">;
+export type NewName = CallerName & Omit<NamedTask, "taskId">;
 
 /** What one commit adds to one task. */
 export interface Change {

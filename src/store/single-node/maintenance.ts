@@ -1,5 +1,5 @@
 import { Fault, LIMITS, type Retention, type TaskId } from "../../model/index.ts";
-import type { Upkeep } from "../../ports/index.ts";
+import type { Maintenance } from "../../ports/index.ts";
 import type { Bounds, Journal, Outdated, Place } from "./backend.ts";
 
 export interface UpkeepParts {
@@ -13,7 +13,7 @@ export interface UpkeepParts {
 }
 
 /** Takes away what is no longer kept, in commits so small that nobody notices. */
-export function createUpkeep(parts: UpkeepParts): Upkeep {
+export function createUpkeep(parts: UpkeepParts): Maintenance {
   const { journal } = parts;
 
   function prune({ tasks, logs }: Outdated): number {

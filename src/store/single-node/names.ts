@@ -7,7 +7,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
-import type { Name, Named } from "../../ports/index.ts";
+import type { CallerName, NamedTask } from "../../ports/index.ts";
 import type { Journal, NewName } from "./backend.ts";
 import { NO_NAMES } from "./entry.ts";
 
@@ -39,11 +39,11 @@ export function createNames(journal: Journal) {
   const coming = new Set<string>();
   /** Looked for and not found: whoever looks for a name is about to give it, and need not look a second time. */
   const missed = new Set<string>();
-  const keyOf = (scope: Scope, agent: AgentName, { kind, name }: Name): string =>
+  const keyOf = (scope: Scope, agent: AgentName, { kind, name }: CallerName): string =>
     JSON.stringify([scope.tenant, scope.principal, agent, kind, name]);
 
   return {
-    find(scope: Scope, agent: AgentName, name: Name): Named | null {
+    find(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null {
       const found = journal.named(scope, agent, name);
       if (missed.size >= MISSED_MAX) missed.clear();
       if (!found) missed.add(keyOf(scope, agent, name));

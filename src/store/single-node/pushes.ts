@@ -1,5 +1,5 @@
 import { Fault, hostOf, LIMITS, type Scope, type Seq, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { Deliveries, Delivery, NewDelivery, Pushes } from "../../ports/index.ts";
+import type { NewPushSubscription, PushConfigs, PushQueue, PushSubscription } from "../../ports/index.ts";
 import { plannedMs } from "../kernel/planned-delay.ts";
 import type { Journal, PushPlace } from "./backend.ts";
 import type { Entry } from "./entry.ts";
@@ -29,15 +29,15 @@ export function createPushes(parts: PushParts) {
     waitingMax: LIMITS.pushesWaitingMax,
   });
   /** The configs of a task as they were written last, committed or not, while they are being written or held. */
-  const known = new Map<TaskId, readonly Delivery[]>();
+  const known = new Map<TaskId, readonly PushSubscription[]>();
   const writes = new Map<TaskId, number>();
   /** Who holds what. */
-  const holders = new WeakMap<Delivery, Live>();
+  const holders = new WeakMap<PushSubscription, Live>();
   for (const { behind, ...one } of journal.pushes.idle())
     if (behind) schedule.enter(one);
     else schedule.enterIdle(one);
 
-  const deliveriesOf = (taskId: TaskId): readonly Delivery[] =>
+  const deliveriesOf = (taskId: TaskId): readonly PushSubscription[] =>
     known.get(taskId) ?? journal.pushes.of(taskId);
 
   /** Nobody may need to know them any more. */
@@ -50,7 +50,7 @@ export function createPushes(parts: PushParts) {
     letGo(live.taskId);
   }
 
-  function write(taskId: TaskId, id: string, delivery: Delivery | null): Promise<void> {
+  function write(taskId: TaskId, id: string, delivery: PushSubscription | null): Promise<void> {
     const before = deliveriesOf(taskId);
     const at = before.findIndex(one => one.config.id === id);
     const others = before.filter((_, i) => i !== at);
@@ -79,7 +79,7 @@ export function createPushes(parts: PushParts) {
   }
 
   /** `after`: where the log ended before what is recorded with it. */
-  function put(entry: Entry, push: NewDelivery, after: number): Promise<void> {
+  function put(entry: Entry, push: NewPushSubscription, after: number): Promise<void> {
     const { taskId } = entry;
     const old = deliveriesOf(taskId).find(one => one.config.id === push.config.id);
     const goesOn = old?.config.url === push.config.url;
@@ -93,27 +93,27 @@ export function createPushes(parts: PushParts) {
   }
 
   /** From now on it is due. */
-  function enter(delivery: Delivery, goesOn: boolean): void {
+  function enter(delivery: PushSubscription, goesOn: boolean): void {
     const live = schedule.find(delivery.taskId, delivery.config.id);
     if (live && goesOn) return schedule.hurry(live);
     if (live) leave(live);
     if (delivery.state === "live") schedule.enter(toLive(delivery));
   }
 
-  function hold(live: Live): readonly Delivery[] {
+  function hold(live: Live): readonly PushSubscription[] {
     const found = tryFind(live);
     if (found?.state !== "live") {
       leave(live);
       return [];
     }
     known.set(live.taskId, deliveriesOf(live.taskId));
-    const delivery = { ...found, place: Math.max(found.place, live.place) as Seq };
+    const delivery = { ...found, cursor: Math.max(found.cursor, live.place) as Seq };
     holders.set(delivery, live);
     return [delivery];
   }
 
   /** One that cannot be read must not stop the others. */
-  function tryFind({ taskId, id }: Live): Delivery | undefined {
+  function tryFind({ taskId, id }: Live): PushSubscription | undefined {
     try {
       return deliveriesOf(taskId).find(one => one.config.id === id);
     } catch (error) {
@@ -122,7 +122,7 @@ export function createPushes(parts: PushParts) {
     }
   }
 
-  const pushes: Pushes = {
+  const pushes: PushConfigs = {
     async set(scope, taskId, push) {
       const entry = find(scope, taskId);
       check(taskId, push);
@@ -138,7 +138,7 @@ export function createPushes(parts: PushParts) {
     },
   };
 
-  function check(taskId: TaskId, { config }: NewDelivery): void {
+  function check(taskId: TaskId, { config }: NewPushSubscription): void {
     const others = deliveriesOf(taskId).filter(one => one.config.id !== config.id);
     if (others.length >= LIMITS.pushConfigsPerTaskMax)
       throw new Fault(
@@ -155,7 +155,7 @@ export function createPushes(parts: PushParts) {
     if (live) leave(live);
   }
 
-  const deliveries: Deliveries = {
+  const deliveries: PushQueue = {
     async claim(busy, max) {
       return schedule.take(busy, max).flatMap(hold);
     },
@@ -165,7 +165,7 @@ export function createPushes(parts: PushParts) {
       if (live?.state !== "held" || !now) return null;
       const { until, failed, nextAt, ...rest } = now;
       const attempts = attempt ? [...now.attempts, attempt].slice(-LIMITS.pushAttemptsMax) : now.attempts;
-      const next: Delivery = { ...rest, ...progress, attempts };
+      const next: PushSubscription = { ...rest, ...progress, attempts };
       await write(held.taskId, held.config.id, next).catch(error => {
         // What came of it is not known: it is looked at again.
         live.rung = true;
@@ -202,10 +202,10 @@ export function createPushes(parts: PushParts) {
     },
   };
 
-  async function again(delivery: Delivery, from: "place" | "start"): Promise<void> {
+  async function again(delivery: PushSubscription, from: "place" | "start"): Promise<void> {
     const { until, failed, nextAt, ...rest } = delivery;
-    const rewound = from === "start" && { place: delivery.start };
-    const next: Delivery = {
+    const rewound = from === "start" && { cursor: delivery.start };
+    const next: PushSubscription = {
       ...rest,
       ...(from === "place" && until !== undefined && { until }),
       ...rewound,
@@ -239,7 +239,7 @@ export function createPushes(parts: PushParts) {
 /** It may have gone while one waited. */
 const isGone = ({ state }: Live): boolean => state !== "held";
 
-const toLive = ({ taskId, config, place }: Delivery): PushPlace => ({
+const toLive = ({ taskId, config, cursor: place }: PushSubscription): PushPlace => ({
   taskId,
   id: config.id,
   host: hostOf(config),
@@ -247,14 +247,14 @@ const toLive = ({ taskId, config, place }: Delivery): PushPlace => ({
 });
 
 /** A new one: the first that it delivers is the newest event, said as the whole task, or what comes after a place. */
-function begun(entry: Entry, push: NewDelivery, after: number, now: number): Delivery {
+function begun(entry: Entry, push: NewPushSubscription, after: number, now: number): PushSubscription {
   const start = (push.opening === "task" ? entry.seq - 1 : after) as Seq;
   const { taskId, scope } = entry;
-  return { ...push, scope, taskId, setAt: now, start, place: start, state: "live", attempts: [] };
+  return { ...push, scope, taskId, setAt: now, start, cursor: start, state: "live", attempts: [] };
 }
 
 /** To the same URL: what was not delivered yet is due at once, as the new one says it. */
-function continued(old: Delivery, { config }: NewDelivery): Delivery {
+function continued(old: PushSubscription, { config }: NewPushSubscription): PushSubscription {
   const { failed, nextAt, ...rest } = old;
   return { ...rest, config, state: old.state === "done" ? "done" : "live" };
 }

@@ -1,10 +1,10 @@
 import { Fault, LIMITS } from "../../model/index.ts";
-import type { Shelf, ShelfChange } from "../../ports/index.ts";
+import type { AgentStorage, StorageChange } from "../../ports/index.ts";
 import type { Journal } from "./backend.ts";
 import type { Writer } from "./writer.ts";
 
 /** What is put away beside the log: written with the next commit, read from the journal. */
-export function createShelf(journal: Journal, writer: Writer): Shelf {
+export function createShelf(journal: Journal, writer: Writer): AgentStorage {
   return {
     async get(place, key) {
       const found = journal.shelved(place, { prefix: key, max: 1 })[0];
@@ -21,7 +21,7 @@ export function createShelf(journal: Journal, writer: Writer): Shelf {
 }
 
 /** The JSON of a value, made before any commit; undefined: the key goes. */
-export function toShelved({ key, value }: ShelfChange): string | undefined {
+export function toShelved({ key, value }: StorageChange): string | undefined {
   if (key === "" || key.length > LIMITS.shelfKeyCharsMax || key.includes("\0") || !key.isWellFormed())
     throw new Fault(
       "too-large",

@@ -14,7 +14,7 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { Beside, CommitWatch, Expected, Run, Store } from "../../ports/index.ts";
+import type { AppendExtras, CommitObserver, Expected, Run, Store } from "../../ports/index.ts";
 import { readCursor, writeCursor } from "../kernel/page-token.ts";
 import type { NewName, Place, Unfinished } from "./backend.ts";
 import { createEntry, type Entry, readHot } from "./entry.ts";
@@ -50,7 +50,7 @@ export interface HotParts extends CacheParts, Pick<QueueParts, "runsShared"> {
   /** What is recorded of a task cannot be read. */
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
   /** undefined: nobody watches. */
-  readonly commits?: CommitWatch | undefined;
+  readonly commits?: CommitObserver | undefined;
 }
 
 type Created = TaskEvent & { type: "created" };
@@ -99,7 +99,7 @@ export function createHotStore(parts: HotParts): Store {
     taskId: TaskId,
     events: readonly TaskEvent[],
     expected: Expected,
-    beside: Beside | undefined,
+    beside: AppendExtras | undefined,
   ): Promise<void> {
     if (closed) throw new Fault("unavailable", "The store is closed");
     const entry = open(scope, taskId, events[0]);
@@ -293,8 +293,8 @@ export function createHotStore(parts: HotParts): Store {
   return {
     lastAt: journal.lastAt,
     nodes: () => 1,
-    upkeep,
-    shelf: createShelf(journal, writer),
+    maintenance: upkeep,
+    storage: createShelf(journal, writer),
     pushes: pushes.pushes,
     deliveries: pushes.deliveries,
     usage: {
@@ -319,7 +319,7 @@ export function createHotStore(parts: HotParts): Store {
       },
     },
     tasks: {
-      async named(scope, agent, name) {
+      async findByName(scope, agent, name) {
         return names.find(scope, agent, name);
       },
       async get(scope, taskId) {

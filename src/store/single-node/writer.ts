@@ -1,5 +1,5 @@
 import { dayOf, Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
-import type { CommitWatch } from "../../ports/index.ts";
+import type { CommitObserver } from "../../ports/index.ts";
 import { checkRoom, extend, hasArrived, snapshotText, wantsSnapshot } from "../kernel/log-end.ts";
 import type { HotStep } from "../kernel/log-step.ts";
 import { pack } from "../kernel/pack.ts";
@@ -10,7 +10,7 @@ import type { Cache } from "./tail-cache.ts";
 
 export interface WriterParts {
   readonly journal: Journal;
-  readonly commits: CommitWatch | undefined;
+  readonly commits: CommitObserver | undefined;
   readonly cache: Cache;
   /** Event time. */
   readonly now: () => number;

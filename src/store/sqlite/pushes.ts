@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { hostOf, type Seq, type TaskId, timeKey } from "../../model/index.ts";
-import type { Delivery } from "../../ports/index.ts";
+import type { PushSubscription } from "../../ports/index.ts";
 import { plannedMs } from "../kernel/planned-delay.ts";
 import type { PushChange, PushJournal, PushPlace, WaitingPush } from "../single-node/backend.ts";
 import type { Owners } from "./owners.ts";
 
 /** A state's number on disk is its place here. Add at the end only. */
-const STATES: readonly Delivery["state"][] = ["live", "done", "dead"];
+const STATES: readonly PushSubscription["state"][] = ["live", "done", "dead"];
 
 /** What has no column of its own. */
-type More = Omit<Delivery, "scope" | "taskId" | "state" | "place" | "nextAt">;
+type More = Omit<PushSubscription, "scope" | "taskId" | "state" | "cursor" | "nextAt">;
 
 interface Row {
   readonly owner: number;
@@ -54,12 +54,12 @@ export function createPushTable(db: DatabaseSync, owners: Owners) {
   );
   const remove = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
 
-  const toDelivery = (taskId: TaskId, { owner, state, place, next_at, more }: Row): Delivery => ({
+  const toDelivery = (taskId: TaskId, { owner, state, place, next_at, more }: Row): PushSubscription => ({
     ...(JSON.parse(more) as More),
     scope: owners.scopeOf(owner),
     taskId,
-    state: STATES[state] as Delivery["state"],
-    place: place as Seq,
+    state: STATES[state] as PushSubscription["state"],
+    cursor: place as Seq,
     ...(next_at !== null && { nextAt: next_at }),
   });
 
@@ -79,7 +79,7 @@ export function createPushTable(db: DatabaseSync, owners: Owners) {
         remove.run(key, id);
         return;
       }
-      const { scope: _, taskId: __, state, place, nextAt, ...more } = delivery;
+      const { scope: _, taskId: __, state, cursor: place, nextAt, ...more } = delivery;
       const host = hostOf(delivery.config);
       upsert.run(key, id, host, STATES.indexOf(state), place, nextAt ?? null, JSON.stringify(more));
     },

@@ -19,7 +19,7 @@ export function createShelfTable(db: DatabaseSync, owners: Owners) {
   const forwards = db.prepare(`${within} >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?`);
   const backwards = db.prepare(`${within} >= ? AND key < ? AND key < ? ORDER BY key DESC LIMIT ?`);
 
-  const list: Journal["shelved"] = ({ scope, agent, shelf }, range) => {
+  const list: Journal["shelved"] = ({ scope, agent, area: shelf }, range) => {
     const owner = owners.find(scope, agent);
     if (owner === undefined) return [];
     const { prefix, beyond } = range;
@@ -34,7 +34,7 @@ export function createShelfTable(db: DatabaseSync, owners: Owners) {
     list,
     /** Only inside a commit. */
     put({ place, changes }: Put): void {
-      const { shelf } = place;
+      const { area: shelf } = place;
       const owner = owners.idOf(place.scope, place.agent);
       for (const { key, text } of changes)
         if (text === undefined) remove.run(owner, shelf, key);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Badge, type Grant, LIMITS, tooManyTokens } from "../../model/index.ts";
-import type { AccessToken, TokenBook } from "../../ports/index.ts";
+import { type Identity, LIMITS, type Permission, tooManyTokens } from "../../model/index.ts";
+import type { AccessToken, TokenStore } from "../../ports/index.ts";
 import type { TokenRow } from "../kernel/moved-rows.ts";
 import { inTransaction, openBook } from "./tokens-file.ts";
 
@@ -10,7 +10,7 @@ export interface TokenBookParts {
 }
 
 /** Tokens in a file of their own beside the store: the store is one server's alone, this one is anybody's who may write there. */
-export function createSqliteTokenBook({ folder, now }: TokenBookParts): TokenBook {
+export function createSqliteTokenBook({ folder, now }: TokenBookParts): TokenStore {
   const db = openBook(folder);
   const byHash = db.prepare("SELECT * FROM token WHERE hash = ?");
   const all = db.prepare("SELECT * FROM token ORDER BY created DESC, id");
@@ -55,7 +55,7 @@ export function createSqliteTokenBook({ folder, now }: TokenBookParts): TokenBoo
       seen = found;
       return revision;
     },
-    used(id, at) {
+    recordUse(id, at) {
       uses.set(id, at);
       flushing ??= setTimeout(flush, LIMITS.tokenUsedMs).unref();
     },
@@ -79,7 +79,7 @@ function createWriters(db: DatabaseSync) {
   );
   const use = db.prepare("UPDATE token SET used = max($at, coalesce(used, 0)) WHERE id = $id");
   return {
-    create(token: Parameters<TokenBook["create"]>[0], now: number): void {
+    create(token: Parameters<TokenStore["create"]>[0], now: number): void {
       forget.run(now - LIMITS.tokenKeptMs);
       if ((count.get() as { count: number }).count >= LIMITS.tokensMax) throw tooManyTokens();
       const {
@@ -115,10 +115,10 @@ function createWriters(db: DatabaseSync) {
 
 function toToken(row: TokenRow | undefined, uses: ReadonlyMap<string, number>): AccessToken | null {
   if (!row) return null;
-  const badge: Badge = {
+  const badge: Identity = {
     principal: row.principal,
     tenants: JSON.parse(row.tenants) as string[],
-    grants: JSON.parse(row.grants) as Grant[],
+    grants: JSON.parse(row.grants) as Permission[],
     agents: row.agents === null ? undefined : (JSON.parse(row.agents) as string[]),
   };
   return {

@@ -1,6 +1,6 @@
 import type { AgentName } from "../../../model/index.ts";
 import { hostOf } from "../../../model/index.ts";
-import type { Delivery, Log } from "../../../ports/index.ts";
+import type { Log, PushSubscription } from "../../../ports/index.ts";
 import { contextKey } from "../../kernel/context-key.ts";
 import type { MovedStore, MovedTask } from "../../kernel/moved-rows.ts";
 import { type Asker, type Database, openDatabase } from "../database.ts";
@@ -135,7 +135,7 @@ function attemptOf({ segments, snapshot }: MovedTask): number {
   return Math.max(kept, ...told, 0);
 }
 
-async function enterDelivery(on: Asker, task: number, delivery: Delivery): Promise<void> {
+async function enterDelivery(on: Asker, task: number, delivery: PushSubscription): Promise<void> {
   const { config, failed } = delivery;
   await on.query(
     "INSERT INTO push (task, id, host, key, opening, config, set_at, start, place, until, state, failed_count, failed_since, " +
@@ -149,7 +149,7 @@ async function enterDelivery(on: Asker, task: number, delivery: Delivery): Promi
       JSON.stringify(config),
       delivery.setAt,
       delivery.start,
-      delivery.place,
+      delivery.cursor,
       delivery.until ?? null,
       delivery.state,
       failed?.count ?? null,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Recorded, type Task, type TaskId, timeKey } from "../../../model/index.ts";
+import { type RecordedEvent, type Task, type TaskId, timeKey } from "../../../model/index.ts";
 import { NAMESAKES_MAX, namesakes, type TaskStory } from "../../kernel/history.ts";
 import { unpack } from "../../kernel/unpack.ts";
 import { openToRead, requireSchema, StoreRefusal } from "../open.ts";
@@ -61,7 +61,7 @@ function toStory(db: DatabaseSync, row: TaskRow): TaskStory {
   };
 }
 
-function eventsOf(db: DatabaseSync, { key, whole }: TaskRow): readonly Recorded[] {
+function eventsOf(db: DatabaseSync, { key, whole }: TaskRow): readonly RecordedEvent[] {
   if (whole !== null) return unpack(whole, null);
   const rows = db.prepare("SELECT last, events FROM segment WHERE task = ? ORDER BY last").all(key);
   return (rows as unknown as SegmentRow[]).flatMap(({ last, events }) => unpack(events, last));

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Vault } from "../../../ports/index.ts";
+import type { Encryption } from "../../../ports/index.ts";
 import { openDatabase, openToRead } from "../open.ts";
 
 /** Where secrets are: a text, or JSON with such texts in it. */
@@ -32,12 +32,12 @@ export interface Resealed {
 }
 
 /** Opens and seals anew every secret of a server that does not run: all of them or none. */
-export function resealStore(folder: string, vault: Vault): Resealed {
+export function resealStore(folder: string, vault: Encryption): Resealed {
   const { db, unlock } = openDatabase({ folder, durability: "power" });
   const told = { resealed: 0, unreadable: 0 };
   const anew = (sealed: string): string => {
     try {
-      const fresh = vault.seal(vault.open(sealed));
+      const fresh = vault.encrypt(vault.decrypt(sealed));
       told.resealed += 1;
       return fresh;
     } catch {
