@@ -15,7 +15,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/tidy.test.ts", "test/linear.test.ts"],
+          include: ["src/**/*.test.ts", "test/tidy.test.ts", "test/guards.test.ts", "test/linear.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: "whole",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/tidy.test.ts", "test/linear.test.ts"],
+          exclude: ["test/tidy.test.ts", "test/guards.test.ts", "test/linear.test.ts"],
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },

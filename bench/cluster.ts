@@ -92,7 +92,7 @@ async function measure(setting: Setting, postgres: Place, tools: Tools): Promise
   const { children } = tools;
   const data = await postgres.createDatabase();
   const nats = setting.bell === "NATS" ? await startNats(children) : undefined;
-  const flags = ["--lease-ms", String(LEASE_MS), ...(nats ? ["--bell", nats.url] : [])];
+  const flags = ["--lease-ms", String(LEASE_MS), ...(nats ? ["--notify", nats.url] : [])];
   const nodes: Node[] = [];
   const start = async (more: readonly string[] = []): Promise<Node> => {
     const node = await startNode(children, data, [...flags, ...more]);

@@ -1,4 +1,4 @@
-/** For the checks beside the examples: serves one on a free port, in a process of its own, and calls it. */
+/** For the checks of the examples: serves an example on a free port, in its own process, and calls it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -6,29 +6,29 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** An agent's answer. */
+/** The response of an agent. */
 export interface Answer {
   readonly taskId: string;
   /** TASK_STATE_COMPLETED, … */
   readonly state: string;
-  /** What it said. */
+  /** The text of the artifacts. */
   readonly text: string;
-  /** What it asked, or why it failed. */
-  readonly words: string;
-  /** What it gave as data, by the names of artifacts. */
+  /** The message of the status: a question, or the reason of a failure. */
+  readonly statusText: string;
+  /** The data of the artifacts, by artifact name. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export interface Served {
   readonly url: string;
-  /** `taskId`: goes on with a task that waits for an answer. */
+  /** `taskId`: continues a task that waits for an answer. */
   send(agent: string, text: string, taskId?: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 export async function serve(file: URL, env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const words = ["serve", fileURLToPath(file), "--port", "0", "--data", ":memory:", "--json"];
-  const server = spawn(process.execPath, [MAIN, ...words, "--log-level", "warn"], {
+  const args = ["serve", fileURLToPath(file), "--port", "0", "--data", ":memory:", "--json"];
+  const server = spawn(process.execPath, [MAIN, ...args, "--log-level", "warn"], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -71,7 +71,7 @@ async function send(url: string, text: string, taskId: string | undefined): Prom
     taskId: id,
     state: status.state,
     text: textIn(parts),
-    words: textIn(status.message?.parts ?? []),
+    statusText: textIn(status.message?.parts ?? []),
     data: Object.fromEntries(data.filter(([, value]) => value !== undefined)),
   };
 }

@@ -15,16 +15,16 @@ export default agent({
   ],
 
   async *run(task, ctx) {
-    // Each message begins a new run, perhaps in another process: nothing is remembered in variables.
-    // What was said before is in the task's history, this turn's message included.
-    const { destination, day } = readWishes(task.history);
+    // Each message starts a new run, perhaps in another process: variables are not kept between runs.
+    // The earlier messages are in the task's history, including that of this turn.
+    const { destination, day } = readBookingRequest(task.history);
 
-    // Asking ends the run here. The caller's answer begins the next turn, from the top.
+    // Asking ends the run here. The caller's answer starts the next turn, from the top.
     if (!destination) yield ctx.ask("Where would you like to go?");
     if (!day) yield ctx.ask(`On which day would you like to go to ${destination}?`);
 
     yield ctx.text(`Booked: ${destination}, ${day}.`);
-    // The same for programs.
+    // The same result as data, for programs.
     yield ctx.data(
       { destination, day, reference: `${destination}-${day}`.toUpperCase() },
       { name: "booking" },
@@ -32,23 +32,23 @@ export default agent({
   },
 });
 
-interface Wishes {
+interface BookingRequest {
   destination?: string | undefined;
   day?: string | undefined;
 }
 
-/** Goes through what the caller said. An answer that names nothing we know counts for what was asked: the first missing thing. */
-function readWishes(history: readonly Message[]): Wishes {
-  const wishes: Wishes = {};
-  let asked: keyof Wishes | undefined;
+/** Reads all messages of the caller. An answer without a known word is the value that was asked for: the first missing one. */
+function readBookingRequest(history: readonly Message[]): BookingRequest {
+  const request: BookingRequest = {};
+  let asked: keyof BookingRequest | undefined;
   for (const message of history) {
     if (message.role !== "user") continue;
     const text = message.parts.map(part => (part.kind === "text" ? part.text : "")).join(" ");
-    wishes.destination = readDestination(text, asked === "destination") ?? wishes.destination;
-    wishes.day = readDay(text, asked === "day") ?? wishes.day;
-    asked = wishes.destination ? "day" : "destination";
+    request.destination = readDestination(text, asked === "destination") ?? request.destination;
+    request.day = readDay(text, asked === "day") ?? request.day;
+    asked = request.destination ? "day" : "destination";
   }
-  return wishes;
+  return request;
 }
 
 const DAY = /\b(?:on\s+)?(today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;

@@ -4,7 +4,7 @@ import { agent } from "dragoman";
 const STEP_MS = 200;
 const START_MAX = 100;
 
-/** Progress and streamed text: what a caller sees while an agent is at work. */
+/** Progress and streamed text while an agent is working. */
 export default agent({
   name: "countdown",
   description: "Counts down to zero from a number in the text, or from 5",
@@ -19,12 +19,12 @@ export default agent({
 
   async *run(task, ctx) {
     const start = Math.min(Number(/\d+/.exec(task.text)?.[0] ?? 5), START_MAX);
-    // A status tells how the work is going. It replaces the status before it and is no part of the result.
+    // A status reports progress. It replaces the status before it and is not part of the result.
     yield ctx.status(`Counting down from ${start}`);
     for (let number = start; number > 0; number--) {
-      // Text is the result: it is kept as an artifact, and streamed while it grows.
+      // Text is the result: it is stored as an artifact, and streamed while it grows.
       yield ctx.text(`${number} … `);
-      // With the signal a cancel ends the pause at once: sleep throws, and that ends the run.
+      // With the signal a cancel ends the pause: sleep throws, which ends the run.
       await sleep(STEP_MS, undefined, { signal: ctx.signal });
     }
     yield ctx.text("Lift-off!");

@@ -1,13 +1,13 @@
 import { agent } from "dragoman";
 
-/** The smallest agent: it says back what it hears. */
+/** The smallest agent: it repeats the message. */
 export default agent({
   name: "echo",
   description: "Says back what it hears",
 
-  // An async generator: whatever it yields is sent to the caller at once.
+  // An async generator: each yielded value is sent to the caller immediately.
   async *run(task, ctx) {
-    // Several texts become one artifact, append by append, as a language model's words would.
+    // Several texts are appended to one artifact, like the tokens of a language model.
     yield ctx.text("You said: ");
     yield ctx.text(task.text);
   },

@@ -1,10 +1,10 @@
 import { agent } from "dragoman";
 
-/** Three kinds of result in one task: text for people, data for programs, a file to keep. */
+/** Three kinds of result in one task: text for people, data for programs, a file to download. */
 export default agent({
   name: "reporter",
   description: "Counts the words of a text and reports as text, as data and as a CSV file",
-  // What the card promises; callers may choose an agent by it.
+  // Shown in the card; callers may choose an agent by it.
   outputModes: ["text/plain", "application/json", "text/csv"],
   skills: [
     {
@@ -18,13 +18,13 @@ export default agent({
 
   async *run(task, ctx) {
     const counts = countWords(task.text);
-    // Rejecting says "not for me" before any work was done. Like ask and fail it ends the run.
+    // Rejects the task before any work is done. Like ask and fail it ends the run.
     if (counts.length === 0) yield ctx.reject("There are no words to count: send some text");
 
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
     yield ctx.text(`${total} words, ${counts.length} different.`);
 
-    // Each of these is an artifact of its own.
+    // Each of these is a separate artifact.
     yield ctx.data({ total, words: Object.fromEntries(counts) }, { name: "word counts" });
 
     const rows = counts.map(([word, count]) => `${word},${count}`);

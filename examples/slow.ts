@@ -19,11 +19,11 @@ export default agent({
 
   async *run(task, ctx) {
     const seconds = Math.min(Number(/\d+(?:\.\d+)?/.exec(task.text)?.[0] ?? 30), SECONDS_MAX);
-    // A caller may go away and come back: the run goes on, and later readers get the newest status first.
+    // The run continues when the caller disconnects; a caller that subscribes again gets the current status first.
     for (let done = 0; done < seconds; done++) {
       yield ctx.status(`${done} of ${seconds} seconds done`);
-      // Hand ctx.signal to whatever waits (fetch takes it, too): it is aborted when the task is canceled.
-      // Here sleep then throws; the run ends, and the server reports the task as canceled.
+      // Pass ctx.signal to everything that waits (fetch accepts it, too): it is aborted when the task is canceled.
+      // Then sleep throws, the run ends, and the server reports the task as canceled.
       await sleep(Math.min(STEP_MS, (seconds - done) * STEP_MS), undefined, { signal: ctx.signal });
     }
     return ctx.text(`Done after ${seconds} seconds of hard work.`);

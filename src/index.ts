@@ -1,24 +1,30 @@
-/** What authors of agents import, and programs that serve agents themselves. */
+/** The public API: for agent authors, and for programs that embed the server. */
 export type { Call, CallOptions, CallReply, CallStep, CallStream, McpTools } from "./agent/calls.ts";
 export type {
-  AgentDefinition,
   AgentFile,
-  AgentFunction,
-  AgentTask,
   ArtifactContent,
   AuthRequest,
   Content,
-  Ctx,
   DataOptions,
-  ExtendedCard,
   FileContent,
-  Outcome,
   PartContent,
   Questions,
-  Said,
-  SkillDefinition,
-  StepScope,
   TextOptions,
+} from "./agent/content.ts";
+export type {
+  AgentOutput,
+  // The former name of AgentOutput.
+  AgentOutput as Said,
+  AgentTask,
+  Ctx,
+  Outcome,
+  StepScope,
+} from "./agent/context.ts";
+export type {
+  AgentDefinition,
+  AgentFunction,
+  ExtendedCard,
+  SkillDefinition,
 } from "./agent/definition.ts";
 export { agent } from "./agent/definition.ts";
 export { type Config, defineConfig } from "./config/config.ts";
@@ -35,4 +41,11 @@ export type {
 } from "./model/index.ts";
 export { textOf } from "./model/index.ts";
 export type { AgentEvent, Log, McpResult, McpTool } from "./ports/index.ts";
-export { createHandler, type HostParts, type Mounted } from "./server/create-handler.ts";
+export {
+  createHandler,
+  type HandlerOptions,
+  // The former names of HandlerOptions and MountedServer.
+  type HandlerOptions as HostParts,
+  type MountedServer,
+  type MountedServer as Mounted,
+} from "./server/create-handler.ts";

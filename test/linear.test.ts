@@ -5,30 +5,30 @@
 import { describe, it } from "vitest";
 import { bearerChallenge, bearerOf } from "../src/auth/bearer.ts";
 import { MessageReader } from "../src/binding/grpc/message.ts";
-import { sourceOfId } from "../src/binding/source-of-id.ts";
-import { toTarget } from "../src/client/address.ts";
-import { hear } from "../src/client/dedupe.ts";
+import { sourceOfId } from "../src/binding/jsonrpc-id.ts";
+import { parseAgentAddress } from "../src/client/address.ts";
+import { dedupe } from "../src/client/dedupe.ts";
 import { excerpt } from "../src/client/errors.ts";
 import { createRest as createRestClient } from "../src/client/rest.ts";
 import { readSse } from "../src/client/sse.ts";
-import type { Received } from "../src/client/types.ts";
-import { createBase } from "../src/http/base-url.ts";
+import type { ReceivedResponse } from "../src/client/types.ts";
+import { createBaseUrl } from "../src/http/base-url.ts";
 import { isJson, parseJson } from "../src/http/body.ts";
-import { readPlain } from "../src/http/fast-path/parse.ts";
+import { parseRequest } from "../src/http/fast-path/parse.ts";
 import { createHostCheck } from "../src/http/host-check.ts";
 import { createRoutes } from "../src/http/routes.ts";
-import { nearest } from "../src/lib/did-you-mean.ts";
+import { findNearest } from "../src/lib/did-you-mean.ts";
 import type { Json } from "../src/lib/json.ts";
 import type { ContextId } from "../src/model/index.ts";
-import { createAddresses, toName } from "../src/outbound/address-rules.ts";
+import { createAddressRules, normalizeHost } from "../src/outbound/address-rules.ts";
 import type { WireCall } from "../src/ports/index.ts";
 import { checkAccept } from "../src/protocol/langgraph/decode.ts";
-import { KNOWN } from "../src/protocol/protobuf/known.ts";
-import { Reader } from "../src/protocol/protobuf/reader.ts";
-import { checkJson, readBase64, readExtensions } from "../src/protocol/shared/read.ts";
-import { versionOf } from "../src/protocol/shared/version.ts";
+import { WELL_KNOWN_TYPES } from "../src/protocol/protobuf/well-known-types.ts";
+import { ProtobufReader } from "../src/protocol/protobuf/reader.ts";
+import { checkJson, normalizeBase64 } from "../src/protocol/shared/fields.ts";
+import { readExtensions, readVersion } from "../src/protocol/shared/headers.ts";
 import { readLines } from "../src/runtime/process/read-lines.ts";
-import { canonical } from "../src/signature/canonical.ts";
+import { toCanonicalJson } from "../src/signature/canonical.ts";
 import { redact, scrub } from "../src/telemetry/redact.ts";
 import { toSpanContext } from "../src/telemetry/spans.ts";
 import { expectLinear } from "./support/linear.ts";
@@ -57,7 +57,7 @@ const quietly = (work: () => unknown): unknown => {
 
 // The head of a request. No limit applies here, so that the whole head is read.
 const PLAIN = { headersMax: 1e9, headBytesMax: 1e9, requestBytesMax: 1e9 };
-const readHead = (head: Buffer): unknown => readPlain(head, PLAIN);
+const readHead = (head: Buffer): unknown => parseRequest(head, PLAIN);
 const head = (lines: string): Buffer => Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\n${lines}\r\n`, "latin1");
 const many = (count: number, line: string): string => times(count, i => `X${i}${line}\r\n`);
 for (const [name, line] of [
@@ -105,7 +105,7 @@ add(
   (origin: string) => hosts?.({ host: "localhost", origin }, "POST"),
   size => `http://${"a.".repeat(size)}/`,
 );
-const base = createBase({ publicUrl: undefined, trustProxy: true });
+const base = createBaseUrl({ publicUrl: undefined, trustProxy: true });
 const SITE = { scheme: "http", prefix: "" } as const;
 add(
   "X-Forwarded-Host",
@@ -145,7 +145,7 @@ add(
 add(
   "A2A-Version",
   2_000,
-  (text: string) => versionOf(call({ "a2a-version": text })),
+  (text: string) => readVersion(call({ "a2a-version": text })),
   size => `${"1.".repeat(size)}x`,
 );
 add(
@@ -182,19 +182,19 @@ add("deep objects", 500, check, size => `${'{"a":'.repeat(size)}1${"}".repeat(si
 add(
   "base64",
   2_000,
-  (text: string) => quietly(() => readBase64(text, "bytes")),
+  (text: string) => quietly(() => normalizeBase64(text, "bytes")),
   size => `${"=".repeat(size)}a`,
 );
 add(
   "base64 of the other alphabet",
   2_000,
-  (text: string) => readBase64(text, "bytes"),
+  (text: string) => normalizeBase64(text, "bytes"),
   size => "-_-_".repeat(size),
 );
 add(
   "names that are not known",
   500,
-  (name: string) => nearest(name, ["SendMessage", "GetTask"], 3),
+  (name: string) => findNearest(name, ["SendMessage", "GetTask"], 3),
   size => "-_aB".repeat(size),
 );
 
@@ -213,7 +213,7 @@ const OBJECT = 0x2a;
 const NULL = field(0x0a, Buffer.of(0x08, 0x00));
 const repeated = (count: number, one: Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, () => one));
-const readValue = (content: Buffer): unknown => KNOWN.Value?.read(new Reader(content, 100), undefined);
+const readValue = (content: Buffer): unknown => WELL_KNOWN_TYPES.Value?.read(new ProtobufReader(content, 100), undefined);
 const value = (...fields: Buffer[]): Buffer => field(0, Buffer.concat(fields)).subarray(1);
 const EMPTY = Buffer.alloc(0);
 add("a list that is put together from many", 2_000, readValue, size =>
@@ -285,7 +285,7 @@ add(
   (text: string) => readAll(readSse(inPieces(text, 64), 1e9)),
   size => `${"data: x\r".repeat(size)}\r`,
 );
-const words = async function* (count: number): AsyncGenerator<Received> {
+const words = async function* (count: number): AsyncGenerator<ReceivedResponse> {
   for (let i = 0; i < count; i++) {
     const artifact = { artifactId: "a", parts: [{ kind: "text" as const, text: "word " }] };
     yield {
@@ -304,27 +304,27 @@ const words = async function* (count: number): AsyncGenerator<Received> {
 add(
   "words of an agent",
   500,
-  (count: number) => readAll(hear(words(count), { repeatsWords: true })),
+  (count: number) => readAll(dedupe(words(count), { repeatsText: true })),
   size => size,
 );
 add("answers that are no JSON", 2_000, excerpt, size => ` \n\t${"a ".repeat(size)}`);
 add(
   "addresses of agents",
   2_000,
-  (url: string) => toTarget(url, undefined),
+  (url: string) => parseAgentAddress(url, undefined),
   size => `http://a/${"/".repeat(size)}x`,
 );
 add(
   "addresses of cards",
   2_000,
-  (url: string) => toTarget(url, undefined),
+  (url: string) => parseAgentAddress(url, undefined),
   size => `http://a${"/.well-known".repeat(size)}/x.json`,
 );
 add(
   "addresses in cards",
   2_000,
   async (url: string) => {
-    const link = { url, headers: {}, below: "", mediaType: "application/json" };
+    const link = { url, headers: {}, pathPrefix: "", mediaType: "application/json" };
     const access = { fetch: async () => new Response("{}"), credentials: async () => ({}) };
     await createRestClient({ ...link, ...access }).call(
       { method: "GetTask", params: { id: "1" }, headers: {} },
@@ -333,15 +333,15 @@ add(
   },
   size => `http://a/${"/".repeat(size)}x`,
 );
-add("names of hosts", 2_000, toName, size => `${".".repeat(size)}x`);
-const addresses = createAddresses({ allow: [], loopback: false });
+add("names of hosts", 2_000, normalizeHost, size => `${".".repeat(size)}x`);
+const addresses = createAddressRules({ allow: [], loopback: false });
 add(
   "addresses of hosts",
   2_000,
   (address: string) => addresses.isAllowed(address, "a"),
   size => `${"%".repeat(size)}\n`,
 );
-add("cards that are signed", 100, canonical, size => {
+add("cards that are signed", 100, toCanonicalJson, size => {
   let card: Json = "x".repeat(size * 500);
   for (let i = 0; i < size; i++) card = { a: [card, 1], b: 1 };
   return card;

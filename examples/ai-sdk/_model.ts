@@ -3,19 +3,23 @@ import { MockLanguageModelV4 } from "ai/test";
 type Result = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>;
 type Part = Result["stream"] extends ReadableStream<infer P> ? P : never;
 
-/** Stands for a model: it has each city looked up that it hears of, and then says what it was told. */
-export const playedModel = new MockLanguageModelV4({
+/** A mock model: it calls a tool for each city in the message, and then repeats the results. */
+export const mockModel = new MockLanguageModelV4({
   doStream: async ({ prompt }) => {
     const at = prompt.findLastIndex(message => message.role === "user");
     const cities = JSON.stringify(prompt[at]?.content).match(/Oslo|Rome|Lima/g) ?? [];
     const given = prompt.slice(at + 1).filter(message => message.role === "tool");
     const results = given.flatMap(message => message.content.filter(part => part.type === "tool-result"));
     const isBooking = JSON.stringify(prompt[at]).includes("Book");
-    return { stream: ReadableStream.from(say(cities, results, isBooking ? "book" : "weather")) };
+    return { stream: ReadableStream.from(toStream(cities, results, isBooking ? "book" : "weather")) };
   },
 });
 
-function* say(cities: readonly string[], results: readonly unknown[], toolName: string): Generator<Part> {
+function* toStream(
+  cities: readonly string[],
+  results: readonly unknown[],
+  toolName: string,
+): Generator<Part> {
   const isFirst = results.length === 0 && cities.length > 0;
   yield { type: "stream-start", warnings: [] };
   yield { type: "text-start", id: "1" };

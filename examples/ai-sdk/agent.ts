@@ -1,6 +1,6 @@
 import { jsonSchema, ToolLoopAgent, tool } from "ai";
 import { aiSdk } from "dragoman/ai-sdk";
-import { playedModel } from "./_model.ts";
+import { mockModel } from "./_model.ts";
 
 const inputSchema = jsonSchema<{ city: string }>({
   type: "object",
@@ -8,10 +8,10 @@ const inputSchema = jsonSchema<{ city: string }>({
   required: ["city"],
 });
 
-/** An agent of the AI SDK as it is: one tool that just runs, and one that needs somebody's yes. */
+/** An unchanged agent of the AI SDK: one tool that just runs, and one that needs an approval. */
 const travel = new ToolLoopAgent({
-  // Any model of the AI SDK, such as "anthropic/claude-sonnet-4.5"; without one a played model, to try it offline.
-  model: process.env.AI_MODEL ?? playedModel,
+  // Any model of the AI SDK, such as "anthropic/claude-sonnet-4.5"; the default is a mock model, to try it offline.
+  model: process.env.AI_MODEL ?? mockModel,
   instructions: "You help with travelling.",
   tools: {
     weather: tool({

@@ -9,7 +9,7 @@ try {
 
   const asked = await server.send("travel", "Book Rome");
   equal(asked.state, "TASK_STATE_INPUT_REQUIRED");
-  match(asked.words, /^May book be called with {"city":"Rome"}\?/);
+  match(asked.statusText, /^May book be called with {"city":"Rome"}\?/);
   const booked = await server.send("travel", "yes", asked.taskId);
   match(booked.text, /Booked: Rome\.$/);
 } finally {

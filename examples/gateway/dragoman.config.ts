@@ -2,7 +2,7 @@ import { defineConfig } from "dragoman";
 
 const { UPSTREAM_URL, UPSTREAM_TOKEN } = process.env;
 
-/** An agent of another server, served as ours: durable, in every dialect, behind our own doors. */
+/** An agent of another server, served as our own: durable, in every dialect, with our own authentication. */
 export default defineConfig({
   agents: [
     {
@@ -13,7 +13,7 @@ export default defineConfig({
       auth: UPSTREAM_TOKEN ? { bearerEnv: "UPSTREAM_TOKEN" } : undefined,
       timeoutMs: 10 * 60_000,
     },
-    // Beside it an agent of our own that asks the other one.
+    // An agent of our own that calls the other one.
     "chief.ts",
   ],
 });

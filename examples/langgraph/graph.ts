@@ -1,12 +1,12 @@
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
-/** Stands for a model, to try this offline: put any chat model of LangChain here. */
+/** A fake model, to try this offline: use any chat model of LangChain instead. */
 const model = new FakeListChatModel({ responses: ["Two nights by the sea, and the train back."] });
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, approved: Annotation<boolean> });
 
-/** A graph of LangGraph as it is: it plans, asks somebody, and books. It knows nothing of A2A. */
+/** An unchanged graph of LangGraph: it plans, asks the caller, and books. It knows nothing of A2A. */
 export const graph = new StateGraph(State)
   .addNode("plan", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
   .addNode("approve", ({ messages }) => {

@@ -1,6 +1,6 @@
 import { agent } from "dragoman";
 
-/** Answers with the help of a tool. */
+/** Uses a tool of an MCP server. */
 export default agent({
   name: "planner",
   description: "Tells how long it is until a day",

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "dragoman";
 
-/** Tools of an MCP server for our agent, and our agent as a tool for MCP clients, at /mcp. */
+/** The agent uses the tools of an MCP server, and is itself a tool for MCP clients, at /mcp. */
 export default defineConfig({
   agents: ["agent.ts"],
   mcp: true,

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "../_serve.ts";
 
-/** Says how many messages it was sent, and by whom. */
+/** Responds with the number of messages and their roles. */
 const endpoint = createServer(async (request: IncomingMessage, response) => {
   const { messages } = JSON.parse(Buffer.concat(await request.toArray()).toString());
   const roles = messages.map((message: { role: string }) => message.role).join(", ");

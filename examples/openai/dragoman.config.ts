@@ -2,7 +2,7 @@ import { defineConfig } from "dragoman";
 
 const { OPENAI_BASE_URL, OPENAI_MODEL, OPENAI_API_KEY } = process.env;
 
-/** A model behind an OpenAI-compatible endpoint; no code of ours is needed. Without variables: Ollama on this machine. */
+/** A model behind an OpenAI-compatible endpoint; no code is needed. Without variables: Ollama on this machine. */
 export default defineConfig({
   agents: [
     {

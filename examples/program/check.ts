@@ -8,7 +8,7 @@ try {
   deepEqual(counted.data, { lengths: { to: 2, count: 5, letters: 7 } });
 
   const asked = await server.send("letters", "hello");
-  deepEqual([asked.state, asked.words], ["TASK_STATE_INPUT_REQUIRED", "Give me a sentence, please"]);
+  deepEqual([asked.state, asked.statusText], ["TASK_STATE_INPUT_REQUIRED", "Give me a sentence, please"]);
   const answered = await server.send("letters", "hello world", asked.taskId);
   equal(answered.text, "hello has 5 letters. world has 5 letters. ");
 } finally {

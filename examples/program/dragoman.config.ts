@@ -1,6 +1,6 @@
 import { defineConfig } from "dragoman";
 
-/** A program in another language; no code of ours is needed. Two processes serve one turn after another. */
+/** A program in another language; no code is needed. Two processes serve one turn after another. */
 export default defineConfig({
   agents: [
     {

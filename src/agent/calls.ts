@@ -1,33 +1,33 @@
-/** What the author of an agent sees of agents and tools somewhere else. */
+/** Calls of an agent to other agents and to MCP tools. */
 
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { Artifact, Message, TaskState } from "../model/index.ts";
 import type { McpResult, McpTool } from "../ports/index.ts";
-import type { Content } from "./definition.ts";
+import type { Content } from "./content.ts";
 
-/** Calls an agent somewhere else; see `Ctx.call`. */
+/** Calls another agent; see `Ctx.call`. */
 export interface Call {
-  /** `to`: where its card is, or its server; or the card itself. Resolves when the other has come to an end, or asks. */
+  /** `to`: the URL of the card or of the server, or the card itself. Resolves when the task has ended or asks. */
   (to: string | URL | JsonObject, content: Content, options?: CallOptions): Promise<CallReply>;
-  /** The same, step by step; `result` is the reply. */
+  /** The same as a stream; `result` is the reply. */
   stream(to: string | URL | JsonObject, content: Content, options?: CallOptions): CallStream;
 }
 
 export interface CallOptions {
-  /** Answers the question of this task, which an earlier reply told. */
+  /** Continues this task: answers the question in an earlier reply. */
   readonly taskId?: string | undefined;
-  /** In which conversation: by default the one that this context has with that agent; "new": none of before. */
+  /** Default: the context id that this context has used with that agent before. "new": a new context. */
   readonly contextId?: string | undefined;
-  /** The address is the author's own choice and not a caller's: it may be inside. */
+  /** The URL was chosen by the author, not by a caller: private addresses are allowed. */
   readonly trusted?: boolean | undefined;
-  /** Headers of every call, such as those that say who calls. */
+  /** Headers of every request, such as Authorization. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where calls go, whatever the card says. */
+  /** The URL for calls, instead of the one in the card. */
   readonly endpoint?: string | undefined;
-  /** What is spoken there, whatever the card says; without a card it must be told. */
+  /** The dialect, instead of the one in the card; required without a card. */
   readonly dialect?: CallDialect | undefined;
   readonly metadata?: JsonObject | undefined;
-  /** After this time the other task is canceled, and the call throws; default: as long as it takes. */
+  /** After this time the other task is canceled, and the call throws; default: no timeout. */
   readonly timeoutMs?: number | undefined;
 }
 export type CallDialect = "v1" | "v0.3" | "v0.2" | "v0.1" | "langgraph" | "orloj" | "arbiter" | "simple";
@@ -36,10 +36,10 @@ export interface CallReply {
   /** All text of the artifacts; if there is none, of the last message. */
   readonly text: string;
   readonly state: TaskState;
-  /** The task of the other agent; null: it answered with a bare message. */
+  /** The task of the other agent; null: it responded with a message. */
   readonly task: { readonly id: string; readonly contextId: string } | null;
   readonly artifacts: readonly Artifact[];
-  /** What it said last, beside its artifacts. */
+  /** The message of the last status, or the message that is the response. */
   readonly message: Message | null;
 }
 
@@ -47,18 +47,18 @@ export interface CallStream extends AsyncIterable<CallStep> {
   readonly result: Promise<CallReply>;
 }
 
-/** One thing that the other agent says on the way. */
+/** One update of the other agent. */
 export type CallStep =
   | {
       readonly kind: "artifact";
       readonly artifact: Artifact;
-      /** It is added to the artifact of this id. */
+      /** The parts are appended to the artifact with this id. */
       readonly append: boolean;
       readonly text: string;
     }
   | { readonly kind: "status"; readonly message: Message; readonly text: string };
 
-/** Tools of an MCP server; calls end with the run. */
+/** Tools of an MCP server; calls are aborted with the run. */
 export interface McpTools {
   listTools(): Promise<readonly McpTool[]>;
   callTool(name: string, input?: { readonly [name: string]: Json }): Promise<McpResult>;

@@ -1,12 +1,12 @@
 import { Fault } from "../model/index.ts";
 import type { Authenticator, Endpoint } from "../ports/index.ts";
 
-/** The same for those who may do what is below /admin, and for nobody else. */
-export const onlyAdmin = (own: Endpoint, guard: Authenticator): Endpoint => ({
-  ...own,
+/** The endpoint for callers with the permission "admin" only. */
+export const adminOnly = (endpoint: Endpoint, auth: Authenticator): Endpoint => ({
+  ...endpoint,
   async serve(call) {
-    const { grants } = guard.requirePrincipal(await guard.authenticate(call));
-    if (!grants.includes("admin")) throw new Fault("forbidden", "This is for administrators only");
-    return own.serve(call);
+    const { grants } = auth.requirePrincipal(await auth.authenticate(call));
+    if (!grants.includes("admin")) throw new Fault("forbidden", "The permission admin is required");
+    return endpoint.serve(call);
   },
 });

@@ -1,15 +1,15 @@
 import { DEFAULT_TENANT, isCallerName, type Permission } from "../model/index.ts";
 import type { Authenticator, Catalog, Principal } from "../ports/index.ts";
 import { toScope } from "./scope.ts";
-import { noTenant } from "./tenant.ts";
+import { tenantNotFound } from "./tenant.ts";
 
 export interface AnonymousParts {
   readonly catalog: Catalog;
   readonly grants: readonly Permission[];
 }
 
-/** Everybody is the same caller: for a server on loopback, where whoever can connect is the one who started it. */
-export function createAnonymousGuard({ catalog, grants }: AnonymousParts): Authenticator {
+/** No authentication: every call has the same principal. For a server on loopback, which only its own machine reaches. */
+export function createAnonymousAuthenticator({ catalog, grants }: AnonymousParts): Authenticator {
   const principal: Principal = {
     subject: "anonymous",
     tenants: [DEFAULT_TENANT],
@@ -23,11 +23,11 @@ export function createAnonymousGuard({ catalog, grants }: AnonymousParts): Authe
     authenticate: () => principal,
     allowsAnonymous: () => true,
     checkPrincipal: () => {},
-    requirePrincipal: known => known ?? principal,
-    // Whoever is everybody is in every tenant; their tasks are kept apart all the same.
+    requirePrincipal: found => found ?? principal,
+    // The one principal belongs to every tenant; the tasks of tenants are separate all the same.
     authorize(_principal, { tenant }) {
       if (tenant === undefined) return scope;
-      if (!isCallerName(tenant)) throw noTenant(tenant, catalog.visibleTo(scope));
+      if (!isCallerName(tenant)) throw tenantNotFound(tenant, catalog.visibleTo(scope));
       return toScope(tenant, principal.subject);
     },
     onExpire: () => () => {},

@@ -9,46 +9,47 @@ import type {
   Principal,
   VisibleAgents,
 } from "../ports/index.ts";
-import { bearerOf, scopeChallenge, takesBearer } from "./bearer.ts";
-import { createLapses } from "./expiry.ts";
-import { isForStrangers, isPublic, missingGrant } from "./permissions.ts";
+import { bearerOf, isBearerMethod, scopeChallenge } from "./bearer.ts";
+import { watchExpiry } from "./expiry.ts";
+import { allowsAnonymousCall, isPublic, missingPermission } from "./permissions.ts";
 import { toScope } from "./scope.ts";
-import { noTenant } from "./tenant.ts";
+import { tenantNotFound } from "./tenant.ts";
 
-export interface GuardParts {
-  /** Tried one after another: the first that the caller shows counts. */
-  readonly proofs: readonly AuthMethod[];
+export interface AuthenticatorParts {
+  /** Tried in this order: the first whose credentials are present counts. */
+  readonly methods: readonly AuthMethod[];
   readonly catalog: Catalog;
 }
 
-/** Lets in who can show who he is, and strangers where an agent is for everybody. */
-export function createGuard({ proofs, catalog }: GuardParts): Authenticator {
-  const taker = proofs.find(takesBearer);
-  const unknown = (why: string, bad?: AuthMethod): Fault =>
-    new Fault("unauthenticated", why, { challenge: challengeOf(proofs, bad, why) });
-  const lapses = createLapses({ lookMs: LIMITS.lapseLookMs, fault: () => unknown(LAPSED) });
+/** Authenticates callers by their credentials, and admits anonymous callers to public agents. */
+export function createAuthenticator({ methods, catalog }: AuthenticatorParts): Authenticator {
+  const bearer = methods.find(isBearerMethod);
+  const unauthenticated = (why: string, bad?: AuthMethod): Fault =>
+    new Fault("unauthenticated", why, { challenge: challengeOf(methods, bad, why) });
+  const expiry = watchExpiry({ intervalMs: LIMITS.expiryCheckMs, fault: () => unauthenticated(EXPIRED) });
 
-  function attempt(proof: AuthMethod, caller: Caller): ReturnType<AuthMethod["authenticate"]> {
+  function attempt(method: AuthMethod, caller: Caller): ReturnType<AuthMethod["authenticate"]> {
     const refuse = (error: unknown): never => {
       const isBad = error instanceof Fault && error.code === "unauthenticated";
-      throw isBad ? unknown(error.message, proof) : error;
+      throw isBad ? unauthenticated(error.message, method) : error;
     };
     try {
-      const found = proof.authenticate(caller);
+      const found = method.authenticate(caller);
       return found instanceof Promise ? found.catch(refuse) : found;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  function identifyFrom(first: number, caller: Caller): ReturnType<Authenticator["authenticate"]> {
-    for (let i = first; i < proofs.length; i++) {
-      const found = attempt(proofs[i] as AuthMethod, caller);
-      if (found instanceof Promise) return found.then(known => known ?? identifyFrom(i + 1, caller));
+  function authenticateFrom(first: number, caller: Caller): ReturnType<Authenticator["authenticate"]> {
+    for (let i = first; i < methods.length; i++) {
+      const found = attempt(methods[i] as AuthMethod, caller);
+      if (found instanceof Promise)
+        return found.then(principal => principal ?? authenticateFrom(i + 1, caller));
       if (found) return found;
     }
-    // Who shows a token that nobody takes is not the same as who shows nothing.
-    if (taker && bearerOf(caller.headers) !== undefined) throw unknown(NO_KIND, taker);
+    // A bearer token that no method accepts is an error; no credentials at all may be allowed.
+    if (bearer && bearerOf(caller.headers) !== undefined) throw unauthenticated(UNSUPPORTED, bearer);
     return undefined;
   }
 
@@ -56,92 +57,93 @@ export function createGuard({ proofs, catalog }: GuardParts): Authenticator {
     new Set(
       catalog
         .all()
-        .filter(isForAll)
+        .filter(isPublicAgent)
         .map(agent => agent.name),
     );
 
-  function admitStranger(operation: Operation): Scope {
+  function authorizeAnonymous(operation: Operation): Scope {
     const { tenant, principal } = ANONYMOUS;
-    const everybody = toScope(tenant, principal);
-    if (isPublic(operation)) return everybody;
+    const scope = toScope(tenant, principal);
+    if (isPublic(operation)) return scope;
     const names = publicAgents();
-    const isHis = operation.tenant === undefined || operation.tenant === tenant;
-    if (isHis && isForStrangers(operation) && isAbout(operation, names, catalog.visibleTo(everybody)))
+    const isOwnTenant = operation.tenant === undefined || operation.tenant === tenant;
+    if (isOwnTenant && allowsAnonymousCall(operation) && isFor(operation, names, catalog.visibleTo(scope)))
       return toScope(tenant, principal, names);
-    throw unknown(WHO);
+    throw unauthenticated(REQUIRED);
   }
 
-  function admit(principal: Principal, operation: Operation): Scope {
-    const grant = missingGrant(operation, principal.grants);
-    if (grant !== undefined) throw forbidden(grant, principal, taker !== undefined);
+  function authorize(principal: Principal, operation: Operation): Scope {
+    const grant = missingPermission(operation, principal.grants);
+    if (grant !== undefined) throw forbidden(grant, principal, bearer !== undefined);
     return toScope(tenantFor(principal, operation, catalog), principal.subject, principal.agents);
   }
 
   return {
-    schemes: proofs.flatMap(proof => proof.schemes),
-    authenticate: caller => identifyFrom(0, caller),
+    schemes: methods.flatMap(method => method.schemes),
+    authenticate: caller => authenticateFrom(0, caller),
     allowsAnonymous(name) {
       const named = name === undefined ? undefined : catalog.find(name as AgentName);
-      return named ? isForAll(named) : catalog.all().some(isForAll);
+      return named ? isPublicAgent(named) : catalog.all().some(isPublicAgent);
     },
     requirePrincipal(principal) {
       if (principal) return principal;
-      throw unknown(WHO);
+      throw unauthenticated(REQUIRED);
     },
     checkPrincipal(principal) {
-      const refuse = (good: boolean): void => {
-        if (!good) throw unknown(LAPSED);
+      const check = (isValid: boolean): void => {
+        if (!isValid) throw unauthenticated(EXPIRED);
       };
-      const good = principal.isValid();
-      return good instanceof Promise ? good.then(refuse) : refuse(good);
+      const isValid = principal.isValid();
+      return isValid instanceof Promise ? isValid.then(check) : check(isValid);
     },
-    authorize: (principal, operation) => (principal ? admit(principal, operation) : admitStranger(operation)),
-    onExpire: lapses.onLapse,
+    authorize: (principal, operation) =>
+      principal ? authorize(principal, operation) : authorizeAnonymous(operation),
+    onExpire: expiry.onExpire,
   };
 }
 
-/** Each kind once; `bad`: what was shown, and why it is not good. */
-function challengeOf(proofs: readonly AuthMethod[], bad: AuthMethod | undefined, why: string): string {
+/** WWW-Authenticate with each scheme once; `bad`: the method whose credentials were rejected, and why. */
+function challengeOf(methods: readonly AuthMethod[], bad: AuthMethod | undefined, why: string): string {
   const byScheme = new Map<string, string>();
-  for (const proof of proofs) {
-    const text = proof.challenge(proof === bad ? why : undefined);
+  for (const method of methods) {
+    const text = method.challenge(method === bad ? why : undefined);
     const scheme = text.split(" ", 1)[0] as string;
-    if (proof === bad || !byScheme.has(scheme)) byScheme.set(scheme, text);
+    if (method === bad || !byScheme.has(scheme)) byScheme.set(scheme, text);
   }
   return [...byScheme.values()].join(", ");
 }
 
-const isForAll = ({ policy }: Agent): boolean => policy.access === "public";
+const isPublicAgent = ({ policy }: Agent): boolean => policy.access === "public";
 
-/** Whether it is one of these agents that is called; where the call leaves the choice to us, one of them will be. */
-function isAbout({ agent, choice }: Operation, names: ReadonlySet<AgentName>, seen: VisibleAgents): boolean {
+/** Whether the call is for one of these agents; if the server chooses the agent, it chooses one of them. */
+function isFor({ agent, choice }: Operation, names: ReadonlySet<AgentName>, visible: VisibleAgents): boolean {
   if (agent === undefined && choice !== undefined) return names.size > 0;
-  const found = seen.find(agent);
+  const found = visible.find(agent);
   return found !== undefined && names.has(found.name);
 }
 
-const WHO = "Say who you are: this needs credentials";
-const NO_KIND = "The token is of no kind that is taken here";
-const LAPSED = "The credentials of this call are no longer good";
+const REQUIRED = "Authentication required";
+const UNSUPPORTED = "Unsupported token type";
+const EXPIRED = "The credentials have expired or were revoked";
 
 function forbidden(grant: string, { grants }: Principal, hasBearer: boolean): Fault {
   const has = grants.length > 0 ? grants.join(", ") : "none";
-  return new Fault("forbidden", `This needs the scope "${grant}"; the caller has: ${has}`, {
+  return new Fault("forbidden", `The scope "${grant}" is required; the caller has: ${has}`, {
     facts: { scope: grant },
     ...(hasBearer && { challenge: scopeChallenge(grant) }),
   });
 }
 
-/** B-V4: the tenant that the call names, or else the only one that the caller has. */
+/** B-V4: the tenant that the call names, or the only tenant of the caller. */
 function tenantFor(principal: Principal, operation: Operation, catalog: Catalog): string {
   const { tenants, subject, agents } = principal;
   const [first = "", ...others] = tenants;
   if (operation.tenant !== undefined) {
     if (tenants.includes(operation.tenant)) return operation.tenant;
-    throw noTenant(operation.tenant, catalog.visibleTo(toScope(first, subject, agents)));
+    throw tenantNotFound(operation.tenant, catalog.visibleTo(toScope(first, subject, agents)));
   }
   if (others.length === 0 || isPublic(operation)) return first;
-  throw new Fault("invalid-params", `Say which tenant is meant; there are: ${tenants.join(", ")}`, {
+  throw new Fault("invalid-params", `The tenant is required; the caller has: ${tenants.join(", ")}`, {
     field: "tenant",
   });
 }

@@ -1,20 +1,20 @@
 import { Fault } from "../model/index.ts";
-import type { AuthMethod, Headers } from "../ports/index.ts";
+import type { AuthMethod, RequestHeaders } from "../ports/index.ts";
 
 const SCHEME = "bearer ";
 
-/** The token of RFC 6750; undefined: there is none. */
-export function bearerOf({ authorization }: Headers): string | undefined {
+/** The bearer token (RFC 6750), if there is one. */
+export function bearerOf({ authorization }: RequestHeaders): string | undefined {
   if (authorization === undefined) return undefined;
   return authorization.slice(0, SCHEME.length).toLowerCase() === SCHEME
     ? authorization.slice(SCHEME.length).trim()
     : undefined;
 }
 
-/** What a caller shows is not good. */
-export const notGood = (why: string): Fault => new Fault("unauthenticated", why);
+export const invalidCredentials = (why: string): Fault => new Fault("unauthenticated", why);
 
-export const takesBearer = (proof: AuthMethod): boolean => proof.challenge(undefined).startsWith("Bearer");
+export const isBearerMethod = (method: AuthMethod): boolean =>
+  method.challenge(undefined).startsWith("Bearer");
 
 const REALM = 'realm="dragoman"';
 
@@ -26,11 +26,11 @@ export function bearerChallenge(problem: string | undefined): string {
     : `${base}, error="invalid_token", error_description="${quoted(problem)}"`;
 }
 
-/** RFC 6750 §3.1: known, but without this grant. */
-export const scopeChallenge = (grant: string): string =>
-  `Bearer ${REALM}, error="insufficient_scope", scope="${grant}"`;
+/** RFC 6750 §3.1: authenticated, but without this permission. */
+export const scopeChallenge = (permission: string): string =>
+  `Bearer ${REALM}, error="insufficient_scope", scope="${permission}"`;
 
-export const otherChallenge = (scheme: string, more = ""): string => `${scheme} ${REALM}${more}`;
+export const challengeFor = (scheme: string, more = ""): string => `${scheme} ${REALM}${more}`;
 
-/** What may stand between the quotes of a header. */
+/** Text for a quoted-string of a header. */
 const quoted = (text: string): string => text.replace(/[^\x20-\x7e]|["\\]/g, "'");

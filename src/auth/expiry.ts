@@ -1,45 +1,45 @@
 import type { Fault } from "../model/index.ts";
 import type { Principal } from "../ports/index.ts";
 
-type Lapsed = (fault: Fault) => void;
+type OnExpired = (fault: Fault) => void;
 
-/** Looks now and then whether those who are still reading are still known: one look for all of them. */
-export function createLapses(parts: { readonly lookMs: number; readonly fault: () => Fault }) {
-  const held = new Map<Principal, Set<Lapsed>>();
+/** Checks at an interval whether the credentials of open streams are still valid: one check per principal. */
+export function watchExpiry(parts: { readonly intervalMs: number; readonly fault: () => Fault }) {
+  const watched = new Map<Principal, Set<OnExpired>>();
   let timer: NodeJS.Timeout | undefined;
-  let looking = false;
+  let isChecking = false;
 
-  async function look(): Promise<void> {
-    if (looking) return;
-    looking = true;
+  async function checkAll(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      for (const [principal, ears] of held) {
-        const good = principal.isValid();
-        if (good === true || (await good)) continue;
-        for (const lapsed of ears) lapsed(parts.fault());
+      for (const [principal, callbacks] of watched) {
+        const isValid = principal.isValid();
+        if (isValid === true || (await isValid)) continue;
+        for (const onExpired of callbacks) onExpired(parts.fault());
       }
     } catch {
-      // Whoever cannot be asked now is asked again at the next look.
+      // The token store did not answer: the next check asks again.
     } finally {
-      looking = false;
+      isChecking = false;
     }
   }
 
-  function forget(principal: Principal, lapsed: Lapsed): void {
-    const ears = held.get(principal);
-    if (!ears?.delete(lapsed) || ears.size > 0) return;
-    held.delete(principal);
-    if (held.size > 0) return;
+  function unwatch(principal: Principal, onExpired: OnExpired): void {
+    const callbacks = watched.get(principal);
+    if (!callbacks?.delete(onExpired) || callbacks.size > 0) return;
+    watched.delete(principal);
+    if (watched.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   }
 
   return {
-    onLapse(principal: Principal, lapsed: Lapsed): () => void {
-      const ears = held.get(principal) ?? new Set<Lapsed>();
-      held.set(principal, ears.add(lapsed));
-      timer ??= setInterval(() => void look(), parts.lookMs).unref();
-      return () => forget(principal, lapsed);
+    onExpire(principal: Principal, onExpired: OnExpired): () => void {
+      const callbacks = watched.get(principal) ?? new Set<OnExpired>();
+      watched.set(principal, callbacks.add(onExpired));
+      timer ??= setInterval(() => void checkAll(), parts.intervalMs).unref();
+      return () => unwatch(principal, onExpired);
     },
   };
 }

@@ -1,20 +1,19 @@
 import { LIMITS } from "../model/index.ts";
 
 /**
- * Who was known by a secret a moment ago, so that it need not be hashed and looked up at every call. The engine finds a
- * text by a hash with a seed that nobody knows, and compares texts only where the hashes are the same: how long that
- * takes tells nothing about a secret.
+ * Recently used secrets and what they stand for, so that a call needs no hash and no lookup. V8 finds a string by a hash
+ * with a secret seed and compares strings only where the hashes are equal: the time tells nothing about a secret.
  */
-export function createKnown<T>() {
+export function createIdentityCache<T>() {
   const bySecret = new Map<string, T>();
   return {
     get: (secret: string): T | undefined => bySecret.get(secret),
-    keep(secret: string, value: T): T {
+    set(secret: string, value: T): T {
       bySecret.set(secret, value);
-      // The one that was met first goes.
-      if (bySecret.size > LIMITS.knownCallersMax) bySecret.delete(bySecret.keys().next().value as string);
+      // The oldest entry is evicted.
+      if (bySecret.size > LIMITS.cachedCallersMax) bySecret.delete(bySecret.keys().next().value as string);
       return value;
     },
-    forget: (secret: string): void => void bySecret.delete(secret),
+    delete: (secret: string): void => void bySecret.delete(secret),
   };
 }

@@ -7,18 +7,18 @@ import {
   PERMISSIONS,
 } from "../model/index.ts";
 import type { Authenticator, AuthMethod, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
-import { onlyAdmin } from "./admin-only.ts";
-import { createAnonymousGuard } from "./anonymous.ts";
-import { createApiKeyProof } from "./api-key-auth.ts";
-import { createGuard } from "./authenticator.ts";
-import { createJwtProof } from "./jwt-auth.ts";
-import { createMtlsProof } from "./mtls-auth.ts";
-import { createTokenProof } from "./token-auth.ts";
+import { adminOnly } from "./admin-only.ts";
+import { createAnonymousAuthenticator } from "./anonymous.ts";
+import { createApiKeyAuth } from "./api-key-auth.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import { createJwtAuth } from "./jwt-auth.ts";
+import { createMtlsAuth } from "./mtls-auth.ts";
+import { createTokenAuth } from "./token-auth.ts";
 import { createTokenRoutes } from "./token-routes.ts";
 
-export { onlyAdmin } from "./admin-only.ts";
+export { adminOnly } from "./admin-only.ts";
 
-export interface AccessSettings {
+export interface AuthSettings {
   readonly auth: readonly AuthMode[];
   readonly apiKeys: readonly ApiKey[] | undefined;
   readonly apiKeyHeader: string;
@@ -26,48 +26,51 @@ export interface AccessSettings {
   readonly clientCertificates: readonly CertificateOwner[] | undefined;
 }
 
-export interface AccessParts extends AccessSettings {
+export interface AuthParts extends AuthSettings {
   readonly catalog: Catalog;
-  /** undefined: no tokens are given out. */
-  readonly book: TokenStore | undefined;
+  /** undefined: this server issues no tokens. */
+  readonly tokens: TokenStore | undefined;
   readonly fetch: Fetch;
   /** Tokens expire by it. */
   readonly wallTime: () => number;
   /** Milliseconds for durations. */
   readonly ticks: () => number;
-  /** That many bytes of chance, as lower-case hex. */
+  /** So many random bytes as lower-case hex. */
   readonly chance: (bytes: number) => string;
-  /** Only whoever sits at this machine can call. */
+  /** Only this machine can connect. */
   readonly isLocal: boolean;
 }
 
-/** Who may come in, and what administrators can do about it. */
-export function createAccess(parts: AccessParts): {
-  readonly guard: Authenticator;
-  readonly own: readonly Endpoint[];
+/** The authenticator that the settings ask for, and the endpoints that administer its tokens. */
+export function createAuth(parts: AuthParts): {
+  readonly authenticator: Authenticator;
+  readonly endpoints: readonly Endpoint[];
 } {
-  const { auth, book, catalog } = parts;
-  if (!book && auth.includes("tokens")) throw new Error("tokens without a book");
+  const { auth, tokens, catalog } = parts;
+  if (!tokens && auth.includes("tokens")) throw new Error("auth mode tokens without a token store");
   if (auth.includes("none")) {
     const grants = parts.isLocal ? PERMISSIONS : DEFAULT_PERMISSIONS;
-    return { guard: createAnonymousGuard({ catalog, grants }), own: [] };
+    return { authenticator: createAnonymousAuthenticator({ catalog, grants }), endpoints: [] };
   }
-  const guard = createGuard({ proofs: auth.map(mode => createProof(mode, parts)), catalog });
-  const routes = book ? createTokenRoutes({ ...parts, book }) : [];
-  return { guard, own: routes.map(own => onlyAdmin(own, guard)) };
+  const authenticator = createAuthenticator({
+    methods: auth.map(mode => createAuthMethod(mode, parts)),
+    catalog,
+  });
+  const routes = tokens ? createTokenRoutes({ ...parts, tokens }) : [];
+  return { authenticator, endpoints: routes.map(route => adminOnly(route, authenticator)) };
 }
 
-function createProof(mode: AuthMode, parts: AccessParts): AuthMethod {
+function createAuthMethod(mode: AuthMode, parts: AuthParts): AuthMethod {
   switch (mode) {
     case "tokens":
-      return createTokenProof({ book: parts.book as TokenStore, wallTime: parts.wallTime });
+      return createTokenAuth({ tokens: parts.tokens as TokenStore, wallTime: parts.wallTime });
     case "jwt":
-      return createJwtProof({ ...parts, issuers: parts.jwt ?? [] });
+      return createJwtAuth({ ...parts, issuers: parts.jwt ?? [] });
     case "api-key":
-      return createApiKeyProof({ keys: parts.apiKeys ?? [], header: parts.apiKeyHeader });
+      return createApiKeyAuth({ keys: parts.apiKeys ?? [], header: parts.apiKeyHeader });
     case "mtls":
-      return createMtlsProof({ owners: parts.clientCertificates });
+      return createMtlsAuth({ owners: parts.clientCertificates });
     case "none":
-      throw new Error("who takes everybody needs no proof");
+      throw new Error("the mode none has no authentication method");
   }
 }

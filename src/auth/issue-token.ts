@@ -4,32 +4,32 @@ import type { AccessToken, TokenStore } from "../ports/index.ts";
 import { toHash, toSecret, toTokenId } from "./token.ts";
 
 export interface IssueParts {
-  readonly book: TokenStore;
+  readonly tokens: TokenStore;
   readonly wallTime: () => number;
-  /** That many bytes of chance, as lower-case hex. */
+  /** So many random bytes as lower-case hex. */
   readonly chance: (bytes: number) => string;
 }
 
-export interface TokenWish extends Identity {
+export interface NewTokenRequest extends Identity {
   readonly name: string | undefined;
   readonly expiresAt: number | undefined;
 }
 
-/** Makes a token; its secret is never seen again. */
+/** Issues a token. Its secret is returned once; only the hash is stored. */
 export async function issueToken(
-  { book, wallTime, chance }: IssueParts,
-  wish: TokenWish,
+  { tokens, wallTime, chance }: IssueParts,
+  request: NewTokenRequest,
 ): Promise<{ readonly secret: string; readonly token: AccessToken }> {
   const secret = toSecret(chance);
-  const token = { ...wish, id: toTokenId(chance), createdAt: wallTime() };
-  await book.create({ ...token, hash: toHash(secret) });
+  const token = { ...request, id: toTokenId(chance), createdAt: wallTime() };
+  await tokens.create({ ...token, hash: toHash(secret) });
   return { secret, token: { ...token, revokedAt: undefined, usedAt: undefined } };
 }
 
 const toTime = (ms: number | undefined): Json => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** All but what is secret, and that is not known here any more. */
-export function writeToken(token: AccessToken): JsonObject {
+/** A token as the admin endpoints and the command line show it: without its secret. */
+export function toTokenJson(token: AccessToken): JsonObject {
   const { id, name = null, principal, tenants, grants, agents = null } = token;
   return {
     id,

@@ -1,9 +1,9 @@
 import type { JWTPayload } from "jose";
 import { Fault, type JwtIssuer, LIMITS, type SecurityScheme } from "../model/index.ts";
 import type { AuthMethod, Fetch, Principal } from "../ports/index.ts";
-import { bearerChallenge, bearerOf, notGood } from "./bearer.ts";
-import { createKnown } from "./identity-cache.ts";
-import { toBadge } from "./jwt-claims.ts";
+import { bearerChallenge, bearerOf, invalidCredentials } from "./bearer.ts";
+import { createIdentityCache } from "./identity-cache.ts";
+import { toIdentity } from "./jwt-claims.ts";
 import { createIssuerKeys, discoveryUrl } from "./jwt-keys.ts";
 import { toPrincipal } from "./principal.ts";
 import { isToken } from "./token.ts";
@@ -11,30 +11,30 @@ import { isToken } from "./token.ts";
 export interface JwtParts {
   readonly issuers: readonly JwtIssuer[];
   readonly fetch: Fetch;
-  /** `exp` and `nbf` are judged by it. */
+  /** For `exp` and `nbf`. */
   readonly wallTime: () => number;
   /** Milliseconds for durations. */
   readonly ticks: () => number;
 }
 
-interface Known extends Checked {
-  /** In ticks: after this it must be checked again. */
+interface CachedJwt extends VerifiedJwt {
+  /** In ticks: after this the token is verified again. */
   readonly until: number;
 }
 
-/** Signed tokens of others (RFC 7519). To check a signature is dear, so that who was known a moment ago is known. */
-export function createJwtProof(parts: JwtParts): AuthMethod {
+/** JSON Web Tokens of other issuers (RFC 7519). A signature is expensive to verify, so a verified token is cached for a moment. */
+export function createJwtAuth(parts: JwtParts): AuthMethod {
   const { wallTime, ticks } = parts;
-  const known = createKnown<Known>();
-  const byName = new Map(parts.issuers.map(one => [one.issuer, createCheck(one, parts)]));
+  const cache = createIdentityCache<CachedJwt>();
+  const byName = new Map(parts.issuers.map(one => [one.issuer, createVerifier(one, parts)]));
 
-  async function check(secret: string): Promise<Principal> {
+  async function verifyToken(secret: string): Promise<Principal> {
     const { decodeJwt } = await import("jose");
     const verify = byName.get(issuerOf(() => decodeJwt(secret)) ?? "");
-    if (!verify) throw notGood("The token is of an issuer that is not known here");
-    const checked = await verify(secret);
-    known.keep(secret, { ...checked, until: ticks() + LIMITS.knownJwtMs });
-    return checked.principal;
+    if (!verify) throw invalidCredentials("Unknown token issuer");
+    const verified = await verify(secret);
+    cache.set(secret, { ...verified, until: ticks() + LIMITS.cachedJwtMs });
+    return verified.principal;
   }
 
   return {
@@ -44,10 +44,10 @@ export function createJwtProof(parts: JwtParts): AuthMethod {
       const secret = bearerOf(headers);
       if (secret === undefined || isToken(secret)) return undefined;
       if (secret.length > LIMITS.tokenCharsMax)
-        throw notGood(`The token is longer than ${LIMITS.tokenCharsMax} characters`);
-      const before = known.get(secret);
-      const isGood = before && before.until > ticks() && before.goodUntil > wallTime();
-      return isGood ? before.principal : check(secret);
+        throw invalidCredentials(`The token is longer than ${LIMITS.tokenCharsMax} characters`);
+      const cached = cache.get(secret);
+      const isFresh = cached && cached.until > ticks() && cached.expiresAt > wallTime();
+      return isFresh ? cached.principal : verifyToken(secret);
     },
   };
 }
@@ -56,20 +56,20 @@ function issuerOf(decode: () => JWTPayload): string | undefined {
   try {
     return decode().iss;
   } catch {
-    throw notGood("The token is no JSON Web Token");
+    throw invalidCredentials("The token is not a JSON Web Token");
   }
 }
 
-interface Checked {
+interface VerifiedJwt {
   readonly principal: Principal;
   /** In milliseconds. */
-  readonly goodUntil: number;
+  readonly expiresAt: number;
 }
 
-function createCheck(
+function createVerifier(
   issuer: JwtIssuer,
   { fetch, wallTime, ticks }: JwtParts,
-): (secret: string) => Promise<Checked> {
+): (secret: string) => Promise<VerifiedJwt> {
   const keys = createIssuerKeys({ ...issuer, fetch, ticks });
   return async secret => {
     const { jwtVerify } = await import("jose");
@@ -81,29 +81,29 @@ function createCheck(
       currentDate: new Date(wallTime()),
       requiredClaims: ["exp"],
     }).catch(error => {
-      throw toRefusal(error);
+      throw toAuthFault(error);
     });
-    const goodUntil = ((payload.exp as number) + issuer.skewSeconds) * 1_000;
-    const principal = toPrincipal(toBadge(payload, issuer.claims), () => wallTime() < goodUntil);
-    return { principal, goodUntil };
+    const expiresAt = ((payload.exp as number) + issuer.skewSeconds) * 1_000;
+    const principal = toPrincipal(toIdentity(payload, issuer.claims), () => wallTime() < expiresAt);
+    return { principal, expiresAt };
   };
 }
 
-/** What jose says, in words for whoever holds the token. */
+/** The error codes of jose as messages for the caller. */
 const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: "The token has expired",
-  ERR_JWKS_NO_MATCHING_KEY: "The token is signed with a key that its issuer does not have",
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "The token does not say which key it is signed with",
-  ERR_JOSE_ALG_NOT_ALLOWED: "The token is signed in a way that is not taken here",
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "The signature of the token is wrong",
+  ERR_JWKS_NO_MATCHING_KEY: "The token is signed with a key that its issuer does not publish",
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "The token does not name its key (kid), and several keys match",
+  ERR_JOSE_ALG_NOT_ALLOWED: "Unsupported signature algorithm",
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "Invalid token signature",
 };
 
-function toRefusal(error: unknown): unknown {
+function toAuthFault(error: unknown): unknown {
   if (error instanceof Fault) return error;
   const { code, claim } = error as { readonly code?: string; readonly claim?: string };
   if (claim !== undefined && code !== "ERR_JWT_EXPIRED")
-    return notGood(`The claim ${claim} of the token is not good here`);
-  return notGood(REASONS[code ?? ""] ?? "The token cannot be checked");
+    return invalidCredentials(`Invalid token claim: ${claim}`);
+  return invalidCredentials(REASONS[code ?? ""] ?? "The token cannot be verified");
 }
 
 const toScheme = ({ issuer, jwksUrl }: JwtIssuer, index: number): SecurityScheme => {

@@ -7,17 +7,17 @@ import {
   PERMISSIONS,
   type Permission,
 } from "../model/index.ts";
-import { notGood } from "./bearer.ts";
+import { invalidCredentials } from "./bearer.ts";
 
 type Claims = Readonly<Record<string, unknown>>;
 
-export function toBadge(claims: Claims, rules: ClaimRules): Identity {
+export function toIdentity(claims: Claims, rules: ClaimRules): Identity {
   const principal = claimOf(claims, rules.principal);
   if (typeof principal !== "string") throw missing(rules.principal);
   return {
     principal: needName(rules.prefix + principal, rules.principal),
     tenants: rules.tenant === undefined ? rules.tenants : needTenants(claims, rules.tenant),
-    grants: rules.scopes === undefined ? rules.grants : grantsOf(claims, rules.scopes, rules.words),
+    grants: rules.scopes === undefined ? rules.grants : grantsOf(claims, rules.scopes, rules.scopeNames),
     agents: rules.agents === undefined ? undefined : agentsOf(claims, rules.agents),
   };
 }
@@ -30,19 +30,19 @@ function needTenants(claims: Claims, name: ClaimName): readonly string[] {
 
 function needName(text: string, name: ClaimName): string {
   if (isCallerName(text)) return text;
-  throw notGood(`The claim ${show(name)} of the token is no name of a caller`);
+  throw invalidCredentials(`Invalid token claim ${show(name)}: not a valid name`);
 }
 
-/** RFC 8693 §4.2: words between spaces; some issuers have a list. */
-function grantsOf(claims: Claims, name: ClaimName, words: ClaimRules["words"]): readonly Permission[] {
+/** RFC 8693 §4.2: scopes separated by spaces; some issuers send a list. */
+function grantsOf(claims: Claims, name: ClaimName, words: ClaimRules["scopeNames"]): readonly Permission[] {
   const value = claimOf(claims, name);
-  const said = typeof value === "string" ? value.split(" ") : (listOf(value) ?? []);
+  const scopes = typeof value === "string" ? value.split(" ") : (listOf(value) ?? []);
   return PERMISSIONS.filter(grant =>
-    said.some(word => word === grant || (Object.hasOwn(words, word) && words[word] === grant)),
+    scopes.some(word => word === grant || (Object.hasOwn(words, word) && words[word] === grant)),
   );
 }
 
-/** A token that names none is for none; `*` is all that the tenant has. */
+/** A token without agents may call none; `*` is all agents of the tenant. */
 function agentsOf(claims: Claims, name: ClaimName): readonly string[] | undefined {
   const agents = listOf(claimOf(claims, name)) ?? [];
   return agents.includes("*") ? undefined : agents;
@@ -63,4 +63,4 @@ function claimOf(claims: Claims, name: ClaimName): unknown {
 }
 
 const show = (name: ClaimName): string => (typeof name === "string" ? name : name.join("."));
-const missing = (name: ClaimName) => notGood(`The token has no claim ${show(name)}`);
+const missing = (name: ClaimName) => invalidCredentials(`Missing token claim: ${show(name)}`);

@@ -5,7 +5,7 @@ import type { Fetch } from "../ports/index.ts";
 
 export interface IssuerKeysParts {
   readonly issuer: string;
-  /** undefined: the issuer is asked where its keys are. */
+  /** undefined: found by OpenID Connect Discovery. */
   readonly jwksUrl: string | undefined;
   readonly fetch: Fetch;
   /** Milliseconds for durations. */
@@ -18,37 +18,37 @@ interface KeySet {
 }
 
 /**
- * The keys that an issuer signs with. They are fetched when a token needs them, and anew when they are old or when a token
- * names one that is not among them; but never more often than the issuer is left alone, whatever tokens come.
+ * The public keys of an issuer. They are fetched when a token needs them, and again when they are old or when a token
+ * names an unknown key; at most once per `issuerRetryMs` for each reason, whatever tokens arrive.
  */
 export function createIssuerKeys(parts: IssuerKeysParts): JWTVerifyGetKey {
   const { ticks } = parts;
   let known: KeySet | undefined;
-  /** When the issuer was asked last, because there were no good keys, and because one was missing. */
+  /** Last fetch because the keys were old, and because a key was unknown. */
   const askedAt = { age: Number.NEGATIVE_INFINITY, miss: Number.NEGATIVE_INFINITY };
-  let trying: Promise<KeySet> | undefined;
+  let fetching: Promise<KeySet> | undefined;
 
-  /** undefined: the issuer was asked a moment ago, for the same reason. */
+  /** undefined: fetched a moment ago for the same reason. */
   function refresh(why: keyof typeof askedAt): Promise<KeySet> | undefined {
-    if (trying) return trying;
-    if (ticks() - askedAt[why] < LIMITS.issuerRestMs) return undefined;
+    if (fetching) return fetching;
+    if (ticks() - askedAt[why] < LIMITS.issuerRetryMs) return undefined;
     askedAt[why] = ticks();
-    trying = fetchKeys(parts)
+    fetching = fetchKeys(parts)
       .then(find => (known = { find, fetchedAt: ticks() }))
       .catch(cause => {
         throw unreachable(parts.issuer, cause);
       })
-      .finally(() => (trying = undefined));
-    return trying;
+      .finally(() => (fetching = undefined));
+    return fetching;
   }
 
-  /** Old keys are better than none while the issuer cannot be reached, for a while. */
+  /** While the issuer cannot be reached, old keys are used for `issuerKeysStaleMs`. */
   async function current(): Promise<KeySet> {
     const ageMs = known ? ticks() - known.fetchedAt : Number.POSITIVE_INFINITY;
     if (known && ageMs < LIMITS.issuerKeysMs) return known;
-    const lasting = ageMs < LIMITS.issuerKeysLastMs ? known : undefined;
-    const fresh = refresh("age")?.catch(error => lasting ?? Promise.reject(error));
-    const keys = fresh ? await fresh : lasting;
+    const stale = ageMs < LIMITS.issuerKeysStaleMs ? known : undefined;
+    const fresh = refresh("age")?.catch(error => stale ?? Promise.reject(error));
+    const keys = fresh ? await fresh : stale;
     if (keys) return keys;
     throw unreachable(parts.issuer);
   }
@@ -79,7 +79,7 @@ async function discover({ issuer, fetch }: IssuerKeysParts): Promise<string> {
   const url = discoveryUrl(issuer);
   const found = await fetchJson(url, fetch);
   if (found.issuer !== issuer)
-    throw new Error(`${url} is of another issuer: ${JSON.stringify(found.issuer)}`);
+    throw new Error(`${url} belongs to another issuer: ${JSON.stringify(found.issuer)}`);
   if (typeof found.jwks_uri === "string" && URL.canParse(found.jwks_uri)) return found.jwks_uri;
   throw new Error(`${url} has no jwks_uri`);
 }
@@ -94,14 +94,13 @@ async function fetchJson(url: string, fetch: Fetch): Promise<JsonObject> {
   });
   const found = response.status === 200 ? ((await response.json()) as Json) : undefined;
   if (isObject(found)) return found;
-  throw new Error(`${url} gives ${response.status}, and no JSON object`);
+  throw new Error(`${url} answered ${response.status} without a JSON object`);
 }
 
-/** Neither the caller's fault nor ours; what the cause is stands in the log. */
 const unreachable = (issuer: string, cause?: unknown): Fault =>
   new Fault(
     "unavailable",
-    `The keys of ${issuer} cannot be fetched, so that its tokens cannot be checked; try again soon`,
-    { retryAfterMs: LIMITS.issuerRestMs },
+    `The keys of the token issuer ${issuer} cannot be fetched; try again later`,
+    { retryAfterMs: LIMITS.issuerRetryMs },
     cause,
   );

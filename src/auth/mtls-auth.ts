@@ -1,46 +1,46 @@
 import { type CertificateOwner, DEFAULT_PERMISSIONS, DEFAULT_TENANT, isCallerName } from "../model/index.ts";
 import type { AuthMethod, PeerCertificate, Principal } from "../ports/index.ts";
-import { otherChallenge } from "./bearer.ts";
+import { challengeFor } from "./bearer.ts";
 import { toPrincipal } from "./principal.ts";
 
 export interface MtlsParts {
-  /** undefined: everybody whose certificate is trusted is known, by the name in it. */
+  /** undefined: every trusted certificate is accepted; its common name is the principal. */
   readonly owners: readonly CertificateOwner[] | undefined;
 }
 
-/** Certificates of callers. The connection has checked them by then; one that is nobody's here says nothing. */
-export function createMtlsProof({ owners }: MtlsParts): AuthMethod {
-  const find = owners ? createLookup(owners) : anybody;
+/** Client certificates. TLS has verified them; a certificate without an owner here counts as no credentials. */
+export function createMtlsAuth({ owners }: MtlsParts): AuthMethod {
+  const find = owners ? createLookup(owners) : principalOfName;
   return {
     schemes: [{ name: "mtls", kind: "mutual-tls" }],
-    challenge: () => otherChallenge("ClientCertificate"),
+    challenge: () => challengeFor("ClientCertificate"),
     authenticate({ certificate }) {
-      const shown = certificate();
-      return shown && find(shown);
+      const presented = certificate();
+      return presented && find(presented);
     },
   };
 }
 
-type Lookup = (shown: PeerCertificate) => Principal | undefined;
+type Lookup = (certificate: PeerCertificate) => Principal | undefined;
 
 function createLookup(owners: readonly CertificateOwner[]): Lookup {
-  const known = new Map(
+  const principals = new Map(
     owners.map(owner => [keyOf(owner.fingerprint, owner.commonName), toPrincipal(owner, () => true)]),
   );
   return ({ fingerprint, commonName }) =>
-    known.get(keyOf(fingerprint, undefined)) ?? known.get(keyOf(undefined, commonName));
+    principals.get(keyOf(fingerprint, undefined)) ?? principals.get(keyOf(undefined, commonName));
 }
 
 const keyOf = (fingerprint: string | undefined, commonName: string | undefined): string =>
   fingerprint === undefined ? `name ${commonName}` : `fingerprint ${fingerprint}`;
 
-function anybody({ commonName }: PeerCertificate): Principal | undefined {
+function principalOfName({ commonName }: PeerCertificate): Principal | undefined {
   if (commonName === undefined || !isCallerName(commonName)) return undefined;
-  const badge = {
+  const identity = {
     principal: commonName,
     tenants: [DEFAULT_TENANT],
     grants: DEFAULT_PERMISSIONS,
     agents: undefined,
   };
-  return toPrincipal(badge, () => true);
+  return toPrincipal(identity, () => true);
 }

@@ -1,7 +1,7 @@
 import type { Permission } from "../model/index.ts";
 import type { Operation } from "../ports/index.ts";
 
-/** What a caller must be allowed to do; undefined: to be known is enough. */
+/** The permission that an operation requires; undefined: authentication is enough. */
 const NEEDED: Readonly<Record<Operation["op"], Permission | undefined>> = {
   send: "send",
   stream: "send",
@@ -18,30 +18,33 @@ const NEEDED: Readonly<Record<Operation["op"], Permission | undefined>> = {
   agents: undefined,
 };
 
-/** The first grant that an operation needs and that is not there. */
-export function missingGrant(operation: Operation, grants: readonly Permission[]): Permission | undefined {
+/** The first required permission that the caller does not have. */
+export function missingPermission(
+  operation: Operation,
+  grants: readonly Permission[],
+): Permission | undefined {
   const needed = NEEDED[operation.op];
   if (needed !== undefined && !grants.includes(needed)) return needed;
   return hasPush(operation) && !grants.includes("push") ? "push" : undefined;
 }
 
-/** Deliveries can be asked for with a message, too. */
+/** A message can carry a push config. */
 const hasPush = (operation: Operation): boolean =>
   (operation.op === "send" || operation.op === "stream") && operation.send.push !== undefined;
 
-/** What tells who is here, and for whom: nobody needs to be known to read it. */
+/** Operations that need no authentication. */
 export const isPublic = ({ op }: Operation): boolean => op === "card" || op === "agents";
 
 /**
- * What callers may do who need not say who they are. All of them are one caller: a list would show each what the others
- * do, and deliveries would go to whoever asks.
+ * Operations of anonymous callers on public agents. All anonymous callers share one principal, so list and push are not
+ * among them: each would see, or receive, the tasks of the others.
  */
-const FOR_STRANGERS: ReadonlySet<Operation["op"]> = new Set<Operation["op"]>([
+const ANONYMOUS_OPERATIONS: ReadonlySet<Operation["op"]> = new Set<Operation["op"]>([
   "send",
   "stream",
   "get",
   "subscribe",
   "cancel",
 ]);
-export const isForStrangers = (operation: Operation): boolean =>
-  FOR_STRANGERS.has(operation.op) && !hasPush(operation);
+export const allowsAnonymousCall = (operation: Operation): boolean =>
+  ANONYMOUS_OPERATIONS.has(operation.op) && !hasPush(operation);

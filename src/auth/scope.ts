@@ -1,6 +1,6 @@
 import type { AgentName, Scope } from "../model/index.ts";
 
-/** The only mint of scopes: a store call without one does not compile. */
+/** The only constructor of scopes: a store call without a scope does not compile. */
 export function toScope(tenant: string, principal: string, agents?: ReadonlySet<AgentName>): Scope {
   return (agents ? { tenant, principal, agents } : { tenant, principal }) as Scope;
 }

@@ -1,5 +1,6 @@
 import { agentNotFound, type Fault } from "../model/index.ts";
 import type { VisibleAgents } from "../ports/index.ts";
 
-/** B-V4: the same words as for an agent that is not there. */
-export const noTenant = (tenant: string, seen: VisibleAgents): Fault => agentNotFound(tenant, seen.all());
+/** B-V4: the same answer as for an unknown agent. */
+export const tenantNotFound = (tenant: string, visible: VisibleAgents): Fault =>
+  agentNotFound(tenant, visible.all());

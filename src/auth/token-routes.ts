@@ -9,33 +9,33 @@ import {
   type Permission,
 } from "../model/index.ts";
 import type { AccessToken, Endpoint, EndpointResponse } from "../ports/index.ts";
-import { type IssueParts, issueToken, type TokenWish, writeToken } from "./issue-token.ts";
+import { type IssueParts, issueToken, type NewTokenRequest, toTokenJson } from "./issue-token.ts";
 
-/** What administrators do with tokens over HTTP; on the command line it is `dragoman token`. */
+/** Administration of tokens over HTTP; on the command line: `dragoman token`. */
 export function createTokenRoutes(parts: IssueParts): readonly Endpoint[] {
-  const { book, wallTime } = parts;
+  const { tokens, wallTime } = parts;
   return [
     {
       verb: "GET",
       path: "/admin/tokens",
-      serve: async ({ query }) => toReply(200, toPage(await book.list(), query.get("pageToken"))),
+      serve: async ({ query }) => toResponse(200, toPage(await tokens.list(), query.get("pageToken"))),
     },
     {
       verb: "POST",
       path: "/admin/tokens",
       async serve(call) {
-        const made = await issueToken(parts, readWish(await call.body(), wallTime()));
-        return toReply(201, { token: made.secret, ...writeToken(made.token) });
+        const made = await issueToken(parts, readTokenRequest(await call.body(), wallTime()));
+        return toResponse(201, { token: made.secret, ...toTokenJson(made.token) });
       },
     },
     {
       verb: "DELETE",
       path: "/admin/tokens/{id}",
       async serve({ vars }) {
-        const token = await book.revoke(vars.id ?? "", wallTime());
-        if (token) return toReply(200, writeToken(token));
-        return toReply(404, {
-          error: { code: 404, status: "NOT_FOUND", message: "There is no token with this id" },
+        const token = await tokens.revoke(vars.id ?? "", wallTime());
+        if (token) return toResponse(200, toTokenJson(token));
+        return toResponse(404, {
+          error: { code: 404, status: "NOT_FOUND", message: "Token not found" },
         });
       },
     },
@@ -43,27 +43,27 @@ export function createTokenRoutes(parts: IssueParts): readonly Endpoint[] {
 }
 
 /** `pageToken`: the id of the last token on the page before. */
-function toPage(tokens: readonly AccessToken[], pageToken: string | null): JsonObject {
-  const start = pageToken ? tokens.findIndex(token => token.id === pageToken) + 1 : 0;
+function toPage(all: readonly AccessToken[], pageToken: string | null): JsonObject {
+  const start = pageToken ? all.findIndex(token => token.id === pageToken) + 1 : 0;
   if (pageToken && start === 0) throw bad("pageToken", "must be a nextPageToken of an earlier page");
-  const page = tokens.slice(start, start + LIMITS.tokensPageMax);
-  const nextPageToken = start + page.length < tokens.length ? (page.at(-1)?.id ?? "") : "";
-  return { tokens: page.map(writeToken), nextPageToken };
+  const page = all.slice(start, start + LIMITS.tokensPageMax);
+  const nextPageToken = start + page.length < all.length ? (page.at(-1)?.id ?? "") : "";
+  return { tokens: page.map(toTokenJson), nextPageToken };
 }
 
-const toReply = (status: number, json: JsonObject): EndpointResponse => ({
+const toResponse = (status: number, json: JsonObject): EndpointResponse => ({
   status,
   headers: {},
   text: JSON.stringify(json),
 });
 
-function readWish(body: string, now: number): TokenWish {
+function readTokenRequest(body: string, now: number): NewTokenRequest {
   const json = parse(body);
   const { principal, name, expiresInSeconds } = json;
   if (typeof principal !== "string" || !isCallerName(principal))
-    throw bad("principal", "must be the name of a caller");
+    throw bad("principal", "must be a valid name");
   if (name !== undefined && (typeof name !== "string" || name.length > LIMITS.idCharsMax))
-    throw bad("name", `must be a text of at most ${LIMITS.idCharsMax} characters`);
+    throw bad("name", `must be a string of at most ${LIMITS.idCharsMax} characters`);
   if (expiresInSeconds !== undefined && !isLifetime(expiresInSeconds))
     throw bad("expiresInSeconds", `must be a number from 1 to ${LIFETIME_SECONDS_MAX}`);
   return {
@@ -71,7 +71,8 @@ function readWish(body: string, now: number): TokenWish {
     name,
     tenants: readList(json, "tenants", isCallerName) ?? [DEFAULT_TENANT],
     agents: readList(json, "agents", agent => agent !== ""),
-    grants: (readList(json, "scopes", isGrant) as readonly Permission[] | undefined) ?? DEFAULT_PERMISSIONS,
+    grants:
+      (readList(json, "scopes", isPermission) as readonly Permission[] | undefined) ?? DEFAULT_PERMISSIONS,
     expiresAt: expiresInSeconds === undefined ? undefined : now + Math.round(expiresInSeconds * 1_000),
   };
 }
@@ -91,7 +92,7 @@ function parse(body: string): JsonObject {
   throw bad("body", "must be a JSON object");
 }
 
-const isGrant = (text: string): boolean => PERMISSIONS.some(grant => grant === text);
+const isPermission = (text: string): boolean => PERMISSIONS.some(permission => permission === text);
 
 function readList(
   json: JsonObject,
@@ -100,8 +101,8 @@ function readList(
 ): readonly string[] | undefined {
   const list = json[name];
   if (list === undefined) return undefined;
-  const isGood = Array.isArray(list) && list.length > 0 && list.length <= LIMITS.listEntriesMax;
-  if (isGood && list.every(one => typeof one === "string" && is(one))) return list as readonly string[];
+  const isList = Array.isArray(list) && list.length > 0 && list.length <= LIMITS.listEntriesMax;
+  if (isList && list.every(one => typeof one === "string" && is(one))) return list as readonly string[];
   const among = name === "scopes" ? ` among ${PERMISSIONS.join(", ")}` : "";
   throw bad(name, `must be a list of 1 to ${LIMITS.listEntriesMax} names${among}`);
 }

@@ -1,22 +1,20 @@
 import { hash } from "node:crypto";
 
-/** By which secret scanners and people know them. */
+/** Lets secret scanners recognise a token. */
 const PREFIX = "drg_";
 const SECRET_BYTES = 32;
 const TOKEN = /^drg_[0-9A-Za-z_-]{43}$/;
 
-/** Whether it is meant to be one of ours. */
+/** Whether it has the form of a token of this server, perhaps a damaged one. */
 export const isToken = (secret: string): boolean => secret.startsWith(PREFIX);
-/** Whether it can be one. */
 export const isWellFormed = (secret: string): boolean => TOKEN.test(secret);
 
-/** 256 bits of chance: there is nothing to guess, and so nothing that a slow or salted hash would make harder. */
+/** 256 random bits cannot be guessed, so a slow or salted hash would add nothing. */
 export const toSecret = (chance: (bytes: number) => string): string =>
   PREFIX + Buffer.from(chance(SECRET_BYTES), "hex").toString("base64url");
 
 const ID_BYTES = 6;
-/** What a token is called in lists. */
 export const toTokenId = (chance: (bytes: number) => string): string => chance(ID_BYTES);
 
-/** What is kept of a secret, and looked for: how long that takes tells nothing about the secret itself. */
+/** Only the hash of a secret is stored and compared: timing tells nothing about the secret. */
 export const toHash = (secret: string): string => hash("sha256", secret, "hex");

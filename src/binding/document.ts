@@ -1,35 +1,47 @@
 import { createHash } from "node:crypto";
 import type { HttpExchange } from "../http/request.ts";
-import type { Answers } from "../http/write-large.ts";
-import type { Pipeline, Release, Route, WireReply } from "../ports/index.ts";
-import { toCall } from "./call.ts";
+import type { Release, Route, WireCall, WireReply } from "../ports/index.ts";
+import { type HttpBindingParts, HttpCall, NO_BODY } from "./call.ts";
 import { sendFault } from "./rest.ts";
 
-export interface DocumentParts {
-  readonly pipeline: Pipeline;
-  readonly answers: Answers;
-  /** When what is served last changed, in milliseconds. */
+export interface DocumentParts extends Omit<HttpBindingParts, "streams"> {
+  /** When the served documents last changed, in milliseconds. */
   readonly modifiedAt: () => number;
-  /** Headers of a request that what is served depends on. */
+  /** Request headers on which the documents depend. */
   readonly vary: readonly string[];
 }
 
-/** How long a card may be used without asking again: short, because an agent's card changes with its code. */
+/** How long a card may be cached without revalidation: short, because an agent's card changes with its code. */
 const CARD_SECONDS = 60;
 
-/** The documents that tell what is here: callers may keep them for a while, and ask whether they still hold. */
+class DocumentCall extends HttpCall {
+  override get isPublic(): boolean {
+    return true;
+  }
+
+  override read(): WireCall {
+    return this.parse();
+  }
+  override withoutBody(): WireCall {
+    return this.parse();
+  }
+  protected override parse(): WireCall {
+    return this.toCall(NO_BODY);
+  }
+}
+
+/** Agent cards and lists of agents: cacheable, with conditional requests. */
 export function createDocuments(parts: DocumentParts) {
-  const { answers } = parts;
+  const { writer } = parts;
 
   async function serve(exchange: HttpExchange, route: Route): Promise<void> {
-    const asked = { method: route.method, params: undefined, metadata: undefined, bytes: 0 };
-    const reply = await parts.pipeline.handle(toCall("document", exchange, asked));
-    if (reply.kind === "one") return send(exchange, reply.json, reply.headers, reply.release);
-    if (reply.kind === "fault") return sendFault(exchange, uncached(reply));
+    const reply = await parts.pipeline.handle(new DocumentCall(exchange, route, parts.bodies));
+    if (reply.kind === "unary") return send(exchange, reply.body, reply.headers, reply.release);
+    if (reply.kind === "fault") return sendFault(exchange, withoutCaching(reply));
     throw new Error("a document cannot be a stream");
   }
 
-  /** `release`: see `Answers`. */
+  /** `release`: see `ResponseWriter`. */
   function send(
     exchange: HttpExchange,
     text: string,
@@ -37,8 +49,8 @@ export function createDocuments(parts: DocumentParts) {
     release?: Release,
   ): void | Promise<void> {
     const { response } = exchange;
-    // What is meant for one caller depends on more than the catalogue: it is always told anew.
-    if (own["Cache-Control"]?.includes("no-store")) return answers.send(response, 200, text, own, release);
+    // A document for one caller depends on more than the catalog: it is never cached.
+    if (own["Cache-Control"]?.includes("no-store")) return writer.send(response, 200, text, own, release);
     const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
     const modifiedAt = parts.modifiedAt();
     const headers = {
@@ -48,7 +60,7 @@ export function createDocuments(parts: DocumentParts) {
       "Cache-Control": own["Cache-Control"] ?? `public, max-age=${CARD_SECONDS}`,
       Vary: (own.Vary === undefined ? parts.vary : [...parts.vary, own.Vary]).join(", "),
     };
-    if (!isUnchanged(exchange, etag, modifiedAt)) return answers.send(response, 200, text, headers, release);
+    if (!isNotModified(exchange, etag, modifiedAt)) return writer.send(response, 200, text, headers, release);
     release?.();
     response.writeHead(304, headers);
     response.end();
@@ -57,19 +69,17 @@ export function createDocuments(parts: DocumentParts) {
   return { serve, send };
 }
 
-/** What is refused now may be there in a moment. */
-function uncached(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fault" } {
+/** A document that is refused now may exist in a moment. */
+function withoutCaching(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fault" } {
   const { "Cache-Control": _, ...headers } = reply.headers;
   return { ...reply, headers };
 }
 
-/** RFC 9110 §13.2.2: the tag decides if it is there, else the date. */
-function isUnchanged(exchange: HttpExchange, etag: string, modifiedAt: number): boolean {
+/** RFC 9110 §13.2.2: If-None-Match decides if it is there, else If-Modified-Since. */
+function isNotModified(exchange: HttpExchange, etag: string, modifiedAt: number): boolean {
   const tags = exchange.headers["if-none-match"];
   if (tags !== undefined)
-    return tags.trim() === "*" || tags.split(",").some(tag => weak(tag.trim()) === etag);
+    return tags.trim() === "*" || tags.split(",").some(tag => tag.trim().replace(/^W\//, "") === etag);
   const since = Date.parse(exchange.headers["if-modified-since"] ?? "");
   return Number.isFinite(since) && Math.floor(modifiedAt / 1000) * 1000 <= since;
 }
-
-const weak = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);

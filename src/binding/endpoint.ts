@@ -1,16 +1,17 @@
-import type { Bodies } from "../http/body.ts";
-import { type HttpExchange, sendProblem } from "../http/request.ts";
-import type { OwnRoute } from "../http/routes.ts";
-import type { Answers } from "../http/write-large.ts";
+import type { BodyReader } from "../http/body.ts";
+import { type HttpExchange, sendError } from "../http/request.ts";
+import type { EndpointRoute } from "../http/routes.ts";
+import type { ResponseWriter } from "../http/write-large.ts";
 import { Fault, LIMITS } from "../model/index.ts";
 import type { EndpointRequest, EndpointResponse, Release, UnreadBytes } from "../ports/index.ts";
+import { faultHeaders } from "./pipeline.ts";
 
-export interface OwnParts {
-  readonly bodies: Bodies;
-  readonly answers: Answers;
+export interface EndpointParts {
+  readonly bodies: BodyReader;
+  readonly writer: ResponseWriter;
   readonly unread: Pick<UnreadBytes, "hold">;
-  /** Sends what callers may keep for a while. */
-  readonly sendLasting: (
+  /** Sends a response with an ETag, or 304. */
+  readonly sendCacheable: (
     exchange: HttpExchange,
     text: string,
     headers: EndpointResponse["headers"],
@@ -18,64 +19,51 @@ export interface OwnParts {
   ) => void | Promise<void>;
 }
 
-/** What the server itself answers, without a dialect. */
-export function createOwn(parts: OwnParts) {
-  function toCall(exchange: HttpExchange): EndpointRequest {
-    const { headers, query, base, signal, certificate, match: place, request } = exchange;
-    return {
-      vars: place.vars,
-      headers,
-      query,
-      base,
-      signal,
-      certificate,
-      body: async () => parts.bodies.read(request),
-    };
-  }
-
-  async function reply(exchange: HttpExchange, route: OwnRoute): Promise<void> {
-    const { status, headers, text, cacheable } = await route.own.serve(toCall(exchange));
-    // What was not read must not stay on the connection.
+/** The endpoints of the server itself, outside of every dialect. */
+export function createEndpoints({ bodies, writer, unread, sendCacheable }: EndpointParts) {
+  async function respond(exchange: HttpExchange, { target }: EndpointRoute): Promise<void> {
+    const { response } = exchange;
+    const { status, headers, text, cacheable } = await target.serve(toRequest(exchange));
+    // An unread body must not stay on the connection.
     exchange.request.resume();
-    if (typeof text !== "string") return pour(exchange, status, headers, text);
-    const release = holdLarge(text);
-    if (cacheable) return parts.sendLasting(exchange, text, headers, release);
     const all = { "Cache-Control": "no-store", ...headers };
-    return parts.answers.send(exchange.response, status, text, all, release);
-  }
-
-  const holdLarge = (text: string): Release | undefined =>
-    text.length > LIMITS.pieceBytes ? parts.unread.hold(undefined, text.length) : undefined;
-
-  async function pour(
-    { response }: HttpExchange,
-    status: number,
-    headers: EndpointResponse["headers"],
-    pieces: AsyncIterable<string>,
-  ): Promise<void> {
-    response.writeHead(status, { "Cache-Control": "no-store", ...headers });
-    for await (const piece of pieces) {
+    if (typeof text === "string") {
+      const release = holdLarge(text);
+      if (cacheable) return sendCacheable(exchange, text, headers, release);
+      return writer.send(response, status, text, all, release);
+    }
+    response.writeHead(status, all);
+    for await (const piece of text) {
       if (response.destroyed) return;
       const release = holdLarge(piece);
-      await parts.answers.write(response, piece).finally(release);
+      await writer.write(response, piece).finally(release);
     }
     response.end();
   }
 
+  function toRequest(exchange: HttpExchange): EndpointRequest {
+    const { headers, query, base, signal, certificate, match, request } = exchange;
+    const body = async (): Promise<string> => bodies.read(request);
+    return { vars: match.vars, headers, query, base, signal, certificate, body };
+  }
+
+  const holdLarge = (text: string): Release | undefined =>
+    text.length > LIMITS.chunkBytes ? unread.hold(undefined, text.length) : undefined;
+
   return {
-    async serve(exchange: HttpExchange, route: OwnRoute): Promise<void> {
+    async serve(exchange: HttpExchange, route: EndpointRoute): Promise<void> {
       try {
-        await reply(exchange, route);
+        await respond(exchange, route);
       } catch (error) {
         if (!(error instanceof Fault) || exchange.response.headersSent) throw error;
         const [status, code] = STATUSES[error.code] ?? [500, "INTERNAL"];
-        sendProblem(exchange.response, status, code, error.message, headersOf(error));
+        sendError(exchange.response, status, code, error.message, faultHeaders(error));
       }
     },
   };
 }
 
-/** What an answer of the server's own can fail with. */
+/** The faults that an endpoint can fail with. */
 const STATUSES: Partial<Record<Fault["code"], readonly [number, string]>> = {
   parse: [400, "INVALID_ARGUMENT"],
   "invalid-request": [400, "INVALID_ARGUMENT"],
@@ -93,12 +81,3 @@ const STATUSES: Partial<Record<Fault["code"], readonly [number, string]>> = {
   "rate-limited": [429, "RESOURCE_EXHAUSTED"],
   unavailable: [503, "UNAVAILABLE"],
 };
-
-function headersOf({ details }: Fault): Record<string, string> {
-  return {
-    ...(details.retryAfterMs !== undefined && {
-      "Retry-After": String(Math.ceil(details.retryAfterMs / 1_000)),
-    }),
-    ...(details.challenge !== undefined && { "WWW-Authenticate": details.challenge }),
-  };
-}

@@ -1,189 +1,239 @@
 import type { Json } from "../lib/json.ts";
 import { Fault, LIMITS, type Scope, type Trace, toFault } from "../model/index.ts";
 import type {
-  Answer,
-  Authenticated,
   Authenticator,
   Caller,
   CallObserver,
   Catalog,
   Dialect,
   ExecuteOperation,
-  Headers,
+  IncomingCall,
   Log,
+  ObservedCall,
   Observer,
   Operation,
+  OperationResult,
   Pipeline,
   Principal,
   ReplyContext,
+  RequestHeaders,
   UnreadBytes,
   VisibleAgents,
+  WireBody,
   WireCall,
   WireReply,
 } from "../ports/index.ts";
-import { isSteps } from "../ports/operation.ts";
-import { Frames, type Heard, type Speaker } from "./reply-stream.ts";
+import { isStepStream } from "../ports/operation.ts";
+import { type CallContext, ReplyStream, type ReplyStreamParts } from "./reply-stream.ts";
+
+export interface PipelineParts {
+  readonly dialects: readonly Dialect[];
+  readonly authenticator: Authenticator;
+  readonly execute: ExecuteOperation;
+  readonly catalog: Catalog;
+  /** The size limit of one call of this caller, in bytes. */
+  readonly bodyBytesMax: (scope: Scope) => number;
+  /** Memory for large replies. */
+  readonly unread: UnreadBytes;
+  /** undefined: calls are not observed. */
+  readonly observer: Observer | undefined;
+  readonly log: Log;
+}
 
 /**
- * One call from start to end; the first file to read.
+ * One call from start to end; the first file to read. `handle` takes these steps, for every binding:
  *
- *   1 which dialect speaks   (endpoint, headers, method name)
- *   2 who calls              (headers only)
- *   3 what is asked          (dialect.decode → Operation; a key for repeated calls)
- *   4 for whom               (guard.admit → Scope)
- *   5 do it                  (core: append to the log, read from the log)
- *   6 say it                 (dialect.encode)
+ *   1 authenticate           (headers only, before the body is read)
+ *   2 read the body          (the binding: JSON-RPC, HTTP+JSON or gRPC)
+ *   3 choose the dialect     (endpoint, headers, method name)
+ *   4 decode                 (dialect.decode → Operation; idempotency key and trace from the headers)
+ *   5 authorize              (authenticator.authorize → Scope)
+ *   6 execute                (append to the log, read from the log)
+ *   7 encode                 (dialect.encode → value; the binding's format → bytes)
  */
-export function createPipeline(parts: {
-  dialects: readonly Dialect[];
-  guard: Authenticator;
-  core: ExecuteOperation;
-  catalog: Catalog;
-  /** Bytes of one call of this caller. */
-  bodyBytesMax: (scope: Scope) => number;
-  /** The room for large answers. */
-  unread: UnreadBytes;
-  /** undefined: nobody watches. */
-  watch: Observer | undefined;
-  log: Log;
-}): Pipeline {
-  const { dialects, guard, core, catalog, unread, watch, log } = parts;
+export function createPipeline(parts: PipelineParts): Pipeline {
+  const { dialects, authenticator, catalog, unread, log } = parts;
 
   const byName = new Map(dialects.map(dialect => [dialect.name, dialect]));
-  const choose = (call: WireCall): Dialect =>
+  const chooseDialect = (call: WireCall): Dialect =>
     dialects.find(dialect => dialect.claims(call)) ?? (dialects[0] as Dialect);
-  const voiceOf = (dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect =>
+  const replyDialect = (dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect =>
     (origin !== undefined && byName.get(dialect.replyDialect(call, origin))) || dialect;
 
-  function hear(call: WireCall): Heard {
-    const dialect = choose(call);
-    return { call, dialect, watched: watch?.begin(call, dialect.name) };
+  const startCall = (call: ObservedCall, dialect: string): CallObserver | undefined =>
+    parts.observer?.startCall(call, dialect);
+
+  function toContext(call: WireCall): CallContext {
+    const dialect = chooseDialect(call);
+    return { call, dialect, observer: startCall(call, dialect.name) };
   }
 
-  function refusal({ call, dialect, watched }: Heard, error: unknown): WireReply & { kind: "fault" } {
+  function recordFault(
+    error: unknown,
+    { method }: Pick<ObservedCall, "method">,
+    dialect: string,
+    observer?: CallObserver,
+  ): Fault {
     const fault = toFault(error);
-    watched?.refused(fault);
-    if (fault.code === "internal" || fault.cause) {
-      const facts = { err: fault.cause ?? fault, method: call.method, dialect: dialect.name };
-      log.error({ ...facts, ...watched?.facts() }, "a call failed");
-    }
+    observer?.onFault(fault);
+    if (fault.code === "internal" || fault.cause)
+      log.error({ err: fault.cause ?? fault, method, dialect, ...observer?.logFields() }, "a call failed");
+    return fault;
+  }
+
+  function toFaultReply(context: CallContext, error: unknown): WireReply<never> & { kind: "fault" } {
+    const { call, dialect, observer } = context;
+    const fault = recordFault(error, call, dialect.name, observer);
     return {
       kind: "fault",
       envelope: dialect.envelope,
-      headers: { ...dialect.replyHeaders(call, []), ...headersOf(fault), ...watched?.headers() },
+      headers: { ...dialect.replyHeaders(call, []), ...faultHeaders(fault), ...observer?.headers() },
       fault: dialect.encodeFault(fault, call),
     };
   }
 
-  const speaker: Speaker = {
-    voiceOf,
-    refuse: (heard, error) => refusal(heard, error).fault,
+  const streamParts: ReplyStreamParts = {
+    replyDialect,
+    toWireFault: (context, error) => toFaultReply(context, error).fault,
     hold: (scope, bytes) => unread.hold(scope, bytes),
   };
 
-  function meet(caller: Caller, agent: string | undefined): Authenticated | Promise<Authenticated> {
-    const toMet = (principal: Principal | undefined): Authenticated =>
-      principal || guard.allowsAnonymous(agent)
-        ? { principal }
-        : { principal: guard.requirePrincipal(principal) };
-    const found = guard.authenticate(caller);
-    return found instanceof Promise ? found.then(toMet) : toMet(found);
+  function authenticate(
+    caller: Caller,
+    agent: string | undefined,
+  ): Principal | undefined | Promise<Principal | undefined> {
+    const check = (principal: Principal | undefined): Principal | undefined =>
+      principal || authenticator.allowsAnonymous(agent)
+        ? principal
+        : authenticator.requirePrincipal(principal);
+    const found = authenticator.authenticate(caller);
+    return found instanceof Promise ? found.then(check) : check(found);
   }
 
-  /** One function and not two: what stands in between would cost every call a turn. */
-  async function handle(call: WireCall, met: Authenticated | undefined): Promise<WireReply> {
-    const heard = hear(call);
-    let reply: WireReply;
+  function authorize(
+    decoded: Operation,
+    principal: Principal | undefined,
+    observer: CallObserver | undefined,
+    bytes = 0,
+  ): { readonly operation: Operation; readonly scope: Scope } {
+    const scope = authenticator.authorize(principal, decoded);
+    const bytesMax = parts.bodyBytesMax(scope);
+    if (bytes > bytesMax) throw new Fault("too-large", `Calls of this caller may have ${bytesMax} bytes`);
+    return { operation: observer ? observer.onOperation(decoded, scope) : decoded, scope };
+  }
+
+  // One async function: splitting it would cost every call another turn of the microtask queue, and so would `await` on
+  // a value that is already there.
+  async function handle<Body extends WireBody>(incoming: IncomingCall<Body>): Promise<WireReply<Body>> {
+    let principal: Principal | undefined;
+    let call: WireCall;
     try {
-      const { dialect, watched } = heard;
-      const identified = met ? met.principal : guard.authenticate(call);
-      // To wait for what is already there would cost every call a turn.
-      const principal = identified instanceof Promise ? await identified : identified;
-      const asked = withCaller(withHeaders(dialect.decode(call), call), guard, principal);
-      const scope = guard.authorize(principal, asked);
-      checkSize(call, parts.bodyBytesMax(scope));
-      const operation = watched ? watched.asked(asked, scope) : asked;
+      const { caller, agent, isPublic } = incoming;
+      const found = isPublic ? authenticator.authenticate(caller) : authenticate(caller, agent);
+      principal = found instanceof Promise ? await found : found;
+      const read = incoming.read();
+      call = read instanceof Promise ? await read : read;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const context = toContext(incoming.withoutBody());
+      const refusal = toFaultReply(context, error);
+      context.observer?.onEnd();
+      return refusal;
+    }
+    const context = toContext(call);
+    const { dialect, observer } = context;
+    let reply: WireReply<Body>;
+    try {
+      const decoded = withPermissions(withHeaders(dialect.decode(call), call), authenticator, principal);
+      const { operation, scope } = authorize(decoded, principal, observer, call.bytes);
       if (unread.bytes > 0 && operation.op === "send") unread.checkRoom(scope);
-      const answer = await core(operation, scope, call.signal);
-      const checked = principal && operation.op === "send" ? guard.checkPrincipal(principal) : undefined;
+      const result = await parts.execute(operation, scope, call.signal);
+      const checked =
+        principal && operation.op === "send" ? authenticator.checkPrincipal(principal) : undefined;
       if (checked) await checked;
       const active = activeExtensions(catalog.visibleTo(scope), operation);
       const { envelope } = dialect;
-      if (isSteps(answer)) {
-        const own = answer.compacted
-          ? { ...dialect.replyHeaders(call, active), ...COMPACTED }
-          : dialect.replyHeaders(call, active);
-        const frames = new Frames(speaker, { ...heard, call: mannerOf(call) }, operation.form, answer, scope);
-        if (principal && guard.schemes.length > 0) frames.leash(cut => guard.onExpire(principal, cut));
-        return { kind: "many", envelope, headers: withOthers(own, watched), frames };
+      if (isStepStream(result)) {
+        const own = dialect.replyHeaders(call, active);
+        const headers = withObserver(result.compacted ? { ...own, ...COMPACTED } : own, observer);
+        const options = { form: operation.form, format: incoming.format, scope };
+        const open = { call: toReplyContext(call), dialect, observer };
+        const frames = new ReplyStream(streamParts, open, result, options);
+        if (principal && authenticator.schemes.length > 0) {
+          const reader = principal;
+          frames.endOnExpiry(expire => authenticator.onExpire(reader, expire));
+        }
+        return { kind: "stream", envelope, headers, frames };
       }
-      const voice = voiceOf(dialect, call, originOf(answer));
-      const own = voice.replyHeaders(call, active);
-      const headers = withOthers(withCaching(own, operation, guard, principal), watched);
-      if (unread.bytes > 0) unread.check(scope, answer);
-      const json = JSON.stringify(voice.encode(operation, answer));
-      const release =
-        json.length > LIMITS.pieceBytes ? unread.hold(scope, Buffer.byteLength(json)) : undefined;
-      watched?.answered(answer);
+      const answering = replyDialect(dialect, call, originOf(result));
+      const own = withCaching(answering.replyHeaders(call, active), operation, authenticator, principal);
+      const headers = withObserver(own, observer);
+      if (unread.bytes > 0) unread.check(scope, result);
+      const body = incoming.format.encode(answering.encode(operation, result));
+      const isLarge = body.length > LIMITS.chunkBytes;
+      const release = isLarge ? unread.hold(scope, Buffer.byteLength(body)) : undefined;
+      observer?.onResult(result);
       reply = release
-        ? { kind: "one", envelope, headers, json, release }
-        : { kind: "one", envelope, headers, json };
+        ? { kind: "unary", envelope, headers, body, release }
+        : { kind: "unary", envelope, headers, body };
     } catch (error) {
-      reply = refusal(heard, error);
+      reply = toFaultReply(context, error);
     }
-    heard.watched?.ended();
+    observer?.onEnd();
     return reply;
   }
 
   return {
-    refuse(call, fault) {
-      const heard = hear(call);
-      const reply = refusal(heard, fault);
-      heard.watched?.ended();
-      return reply;
-    },
-    authenticate: meet,
     handle,
+    authenticate,
+    startCall,
+    recordFault,
+    async execute(decoded, { principal, observer, signal }) {
+      const { operation, scope } = authorize(decoded, principal, observer);
+      const result = await parts.execute(operation, scope, signal);
+      if (!isStepStream(result)) observer?.onResult(result);
+      return result;
+    },
   };
 }
 
-const mannerOf = ({ transport, endpoint, headers, query, method }: WireCall): ReplyContext => {
+const toReplyContext = ({ transport, endpoint, headers, query, method }: WireCall): ReplyContext => {
   return { transport, endpoint, headers, query, method };
 };
 
 type ReplyHeaders = WireReply["headers"];
 
-function withOthers(headers: ReplyHeaders, watched: CallObserver | undefined): ReplyHeaders {
-  const others = watched?.headers();
-  return others ? { ...headers, ...others } : headers;
+function withObserver(headers: ReplyHeaders, observer: CallObserver | undefined): ReplyHeaders {
+  const added = observer?.headers();
+  return added ? { ...headers, ...added } : headers;
 }
 
-function checkSize({ bytes }: WireCall, bytesMax: number): void {
-  if (bytes > bytesMax) throw new Fault("too-large", `Calls of this caller may have ${bytesMax} bytes`);
-}
-
-/** v1 §3.1.11: the extended card is for those who are known. */
-function withCaller(operation: Operation, guard: Authenticator, principal: Principal | undefined): Operation {
+/** v1 §3.1.11: the extended card requires authentication. */
+function withPermissions(
+  operation: Operation,
+  authenticator: Authenticator,
+  principal: Principal | undefined,
+): Operation {
   if (operation.op !== "extended-card") return operation;
-  return { ...operation, grants: guard.requirePrincipal(principal).grants };
+  return { ...operation, grants: authenticator.requirePrincipal(principal).grants };
 }
 
-/** What is meant for one caller is kept by nobody; what may look different for others is kept by nobody else. */
+/** Cards that depend on the caller are not cached, or only by the caller. */
 function withCaching(
   headers: ReplyHeaders,
   { op }: Operation,
   { schemes }: Authenticator,
   principal: Principal | undefined,
 ): ReplyHeaders {
-  if (op === "extended-card") return { ...headers, ...PRIVATE };
+  if (op === "extended-card") return { ...headers, ...NOT_STORED };
   if ((op !== "card" && op !== "agents") || schemes.length === 0) return headers;
-  return { ...headers, ...(principal ? OWN : FOR_ALL) };
+  return { ...headers, ...(principal ? PRIVATE : PUBLIC) };
 }
-const FOR_ALL = { Vary: "Authorization" };
-const OWN = { ...FOR_ALL, "Cache-Control": "private, no-cache" };
-const PRIVATE = { ...FOR_ALL, "Cache-Control": "private, no-store" };
+const PUBLIC = { Vary: "Authorization" };
+const PRIVATE = { ...PUBLIC, "Cache-Control": "private, no-cache" };
+const NOT_STORED = { ...PUBLIC, "Cache-Control": "private, no-store" };
 
-/** What every sending operation of every dialect takes from the call: a key (D10), its place in a trace, how it came. */
+/** The headers that every sending operation of every dialect reads: idempotency key (D10), trace, hops. */
 function withHeaders(operation: Operation, call: WireCall): Operation {
   if (operation.op !== "send" && operation.op !== "stream") return operation;
   const { "idempotency-key": key, traceparent, "dragoman-hops": passed } = call.headers;
@@ -192,19 +242,22 @@ function withHeaders(operation: Operation, call: WireCall): Operation {
   if (key === undefined && traceparent === undefined && passed === undefined && !via && !thread)
     return operation;
   const trace = traceparent === undefined ? undefined : readTrace(traceparent, call.headers);
-  const hops = passed === undefined ? undefined : readHops(passed);
-  const known = { ...(key !== undefined && { key: checkKey(key) }), ...(thread !== undefined && { thread }) };
-  const way = { ...(trace && { trace }), ...(hops && { hops }), ...(via && { via }) };
-  return { ...operation, send: { ...operation.send, ...known, ...way } };
+  const hops = passed !== undefined && /^\d{1,4}$/.test(passed) ? Number(passed) : undefined;
+  const send = {
+    ...operation.send,
+    ...(key !== undefined && { key: checkKey(key) }),
+    ...(thread !== undefined && { thread }),
+    ...(trace && { trace }),
+    ...(hops && { hops }),
+    ...(via && { via }),
+  };
+  return { ...operation, send };
 }
 
-const readHops = (passed: string): number | undefined =>
-  /^\d{1,4}$/.test(passed) ? Number(passed) : undefined;
-
-/** Where no dialect has a place of its own for it, callers put it into the metadata. */
-const readThread = (said: Json | undefined): string | undefined =>
-  typeof said === "string" && said !== "" && said.length <= LIMITS.idCharsMax && said.isWellFormed()
-    ? said
+/** In dialects without a member for the thread, callers put it into the metadata. */
+const readThread = (thread: Json | undefined): string | undefined =>
+  typeof thread === "string" && thread !== "" && thread.length <= LIMITS.idCharsMax && thread.isWellFormed()
+    ? thread
     : undefined;
 
 function checkKey(key: string): string {
@@ -215,12 +268,12 @@ function checkKey(key: string): string {
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** W3C Trace Context §3.3.1.5, Baggage §3.3.2: longer ones need not be passed on. */
+/** W3C Trace Context §3.3.1.5, Baggage §3.3.2: longer values need not be propagated. */
 const TRACESTATE_CHARS_MAX = 512;
 const BAGGAGE_CHARS_MAX = 8_192;
 
-/** undefined: what does not look like one is no reason to refuse a call. */
-function readTrace(traceparent: string, headers: Headers): Trace | undefined {
+/** undefined: an invalid traceparent is ignored, not an error. */
+function readTrace(traceparent: string, headers: RequestHeaders): Trace | undefined {
   if (!TRACEPARENT.test(traceparent)) return undefined;
   const { tracestate, baggage } = headers;
   return {
@@ -230,8 +283,8 @@ function readTrace(traceparent: string, headers: Headers): Trace | undefined {
   };
 }
 
-/** RFC 9110 §10.2.3: whole seconds, and never too soon. */
-function headersOf({ details }: Fault): Readonly<Record<string, string>> {
+/** Also used by endpoints. RFC 9110 §10.2.3: whole seconds, rounded up. */
+export function faultHeaders({ details }: Fault): Readonly<Record<string, string>> {
   const { retryAfterMs, challenge } = details;
   return {
     ...(retryAfterMs !== undefined && { "Retry-After": String(Math.ceil(retryAfterMs / 1_000)) }),
@@ -239,20 +292,20 @@ function headersOf({ details }: Fault): Readonly<Record<string, string>> {
   };
 }
 
-/** v1 §3.3.4: what the caller asked for and the agent has. */
-function activeExtensions(catalog: VisibleAgents, operation: Operation): readonly string[] {
+/** v1 §3.3.4: the extensions that the caller requested and the agent has. */
+function activeExtensions(agents: VisibleAgents, operation: Operation): readonly string[] {
   if (operation.op !== "send" && operation.op !== "stream") return [];
-  const wanted = operation.send.extensions;
-  if (wanted.length === 0) return wanted;
-  const known = catalog.find(operation.agent)?.card.extensions ?? [];
-  return wanted.filter(uri => known.some(one => one.uri === uri));
+  const requested = operation.send.extensions;
+  if (requested.length === 0) return requested;
+  const known = agents.find(operation.agent)?.card.extensions ?? [];
+  return requested.filter(uri => known.some(extension => extension.uri === uri));
 }
 
-/** What a reader wanted to go on from is no longer kept: it begins with the task as it stands. */
+/** The events after the caller's Last-Event-ID are no longer stored: the stream begins with a snapshot of the task. */
 const COMPACTED = { "Dragoman-Resumed": "snapshot" };
 
-/** The dialect of whoever made what is answered. */
-function originOf(answer: Answer): string | undefined {
-  if (answer.kind === "task") return answer.task.origin;
-  return answer.kind === "push" ? answer.config.origin : undefined;
+/** The dialect in which the task or push config of a result was created. */
+function originOf(result: OperationResult): string | undefined {
+  if (result.kind === "task") return result.task.origin;
+  return result.kind === "push" ? result.config.origin : undefined;
 }

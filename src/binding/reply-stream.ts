@@ -1,5 +1,4 @@
-import type { BatchSource } from "../lib/batch-source.ts";
-import type { Wakeable } from "../lib/latch.ts";
+import { ForwardingSource } from "../lib/batch-source.ts";
 import {
   appendedTextJson,
   DerivedStep,
@@ -12,208 +11,241 @@ import {
   toTextAppend,
 } from "../model/index.ts";
 import type {
+  BodyFormat,
   CallObserver,
+  DataFrame,
   Dialect,
   EncodedStep,
   Frame,
   Release,
   ReplyContext,
   StepBatch,
-  Steps,
+  StepStream,
+  WireBody,
   WireFault,
 } from "../ports/index.ts";
+import { JSON_FORMAT, toOneLine } from "./json-format.ts";
 
-/** What a dialect made of a step is kept with the step, so that many readers cost one encoding. */
-interface Memo {
-  readonly by: Dialect;
-  readonly form: string | undefined;
-  readonly ends: boolean;
-  readonly frame: Frame | null;
-  readonly more: Memo | undefined;
+/** A call, its dialect and its observer. */
+export interface CallContext {
+  readonly call: ReplyContext;
+  readonly dialect: Dialect;
+  readonly observer: CallObserver | undefined;
 }
 
-/** The JSON of a step that adds words to an artifact, around the words. */
-interface Mould {
+export interface ReplyStreamParts {
+  /** The dialect of a reply about a task that was created in the dialect `origin`. */
+  replyDialect(dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect;
+  /** The fault that ends the stream; the observer is told as well. */
+  toWireFault(context: CallContext, error: unknown): WireFault;
+  /** Reserves memory for large frames, or throws a Fault. */
+  hold(scope: Scope, bytes: number): Release;
+}
+
+export interface ReplyStreamOptions<Body extends WireBody> {
+  /** See `Operation`. */
+  readonly form: string | undefined;
+  readonly format: BodyFormat<Body>;
+  readonly scope: Scope;
+}
+
+/** The frames of one call: until the steps end, an error occurs, or the caller's credentials expire. */
+export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBatch, readonly Frame<Body>[]> {
+  readonly #parts: ReplyStreamParts;
+  readonly #context: CallContext;
+  readonly #options: ReplyStreamOptions<Body>;
+  /** Of large frames, until the reader asks for more. */
+  #release: Release | undefined;
+  #encoder: FrameEncoder<Body> | undefined;
+  #stopExpiry: (() => void) | undefined;
+  #expired: Fault | undefined;
+  #isOver = false;
+
+  constructor(
+    parts: ReplyStreamParts,
+    context: CallContext,
+    steps: StepStream,
+    options: ReplyStreamOptions<Body>,
+  ) {
+    super(steps);
+    this.#parts = parts;
+    this.#context = context;
+    this.#options = options;
+  }
+
+  override get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Ends the stream with the fault that `onExpire` reports. */
+  endOnExpiry(onExpire: (expire: (fault: Fault) => void) => () => void): void {
+    this.#stopExpiry = onExpire(fault => {
+      this.#expired = fault;
+      this.inner.close();
+    });
+  }
+
+  async take(): Promise<readonly Frame<Body>[] | null> {
+    this.#releaseFrames();
+    if (this.#isOver) return null;
+    try {
+      for (let batch = await this.inner.take(); batch; batch = await this.inner.take()) {
+        const frames = this.#encode(batch);
+        if (frames.length > 0) return frames;
+      }
+      if (!this.inner.isOver) return null;
+      if (this.#expired) throw this.#expired;
+      this.close();
+      return null;
+    } catch (error) {
+      const fault = this.#parts.toWireFault(this.#context, error);
+      this.close();
+      return [{ fault }];
+    }
+  }
+
+  override close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#releaseFrames();
+    this.inner.close();
+    this.#stopExpiry?.();
+    this.#context.observer?.onEnd();
+  }
+
+  #encode(batch: StepBatch): readonly DataFrame<Body>[] {
+    const { dialect, call, observer } = this.#context;
+    const { form, format, scope } = this.#options;
+    observer?.onSteps(batch.steps);
+    const origin = batch.steps[0]?.task.origin;
+    this.#encoder ??= new FrameEncoder(this.#parts.replyDialect(dialect, call, origin), form, format);
+    const frames = this.#encoder.encode(batch);
+    let longest: WireBody = "";
+    for (let i = 0; i < frames.length; i++) {
+      const { data } = frames[i] as DataFrame<Body>;
+      if (data.length > longest.length) longest = data;
+    }
+    // Frames are written one after the other, and small ones are joined to pieces of a bounded size.
+    if (longest.length > LIMITS.chunkBytes)
+      this.#release = this.#parts.hold(scope, Buffer.byteLength(longest));
+    return frames;
+  }
+
+  #releaseFrames(): void {
+    this.#release?.();
+    this.#release = undefined;
+  }
+}
+
+/** The encodings of a step are cached with the step, so that many readers cost one encoding. */
+interface EncodedFrame {
+  readonly dialect: Dialect;
+  readonly form: string | undefined;
+  readonly closing: boolean;
+  readonly format: BodyFormat;
+  /** null: the dialect has no message for this step. */
+  readonly frame: DataFrame<WireBody> | null;
+  readonly next: EncodedFrame | undefined;
+}
+
+/** The JSON of a step that appends text to an artifact, before and after the text. */
+interface ChunkTemplate {
   readonly artifactId: string;
   readonly head: string;
   readonly tail: string;
   readonly event: string | undefined;
 }
 
-/** A call, the dialect that speaks, and whoever watches. */
-export interface Heard {
-  readonly call: ReplyContext;
-  readonly dialect: Dialect;
-  readonly watched: CallObserver | undefined;
-}
-
-/** Whoever decides how something is said. */
-export interface Speaker {
-  /** The dialect in which a caller hears of a task that was begun in the dialect `origin`. */
-  voiceOf(dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect;
-  /** What is said instead of going on; it is also told to whoever watches. */
-  refuse(heard: Heard, error: unknown): WireFault;
-  /** Takes room for large frames, or throws a Fault. */
-  hold(scope: Scope, bytes: number): Release;
-}
-
-/** What one call gets to read, until there is no more, or something goes wrong, or the caller may read no longer. */
-export class Frames implements BatchSource<readonly Frame[]> {
-  readonly #speaker: Speaker;
-  readonly #heard: Heard;
-  readonly #form: string | undefined;
-  readonly #steps: Steps;
-  readonly #scope: Scope;
-  /** Of large frames, until the reader comes back for more. */
-  #release: Release | undefined;
-  #writer: FrameWriter | undefined;
-  #unleash: (() => void) | undefined;
-  /** Why the caller may read no longer. */
-  #lapsed: Fault | undefined;
-  isOver = false;
-
-  constructor(speaker: Speaker, heard: Heard, form: string | undefined, steps: Steps, scope: Scope) {
-    this.#speaker = speaker;
-    this.#heard = heard;
-    this.#form = form;
-    this.#steps = steps;
-    this.#scope = scope;
-  }
-
-  /** Ends the reading of somebody whose credentials are good no longer. */
-  leash(hold: (cut: (fault: Fault) => void) => () => void): void {
-    this.#unleash = hold(fault => {
-      this.#lapsed = fault;
-      this.#steps.close();
-    });
-  }
-
-  async take(): Promise<readonly Frame[] | null> {
-    this.#letGo();
-    if (this.isOver) return null;
-    try {
-      for (let bunch = await this.#steps.take(); bunch; bunch = await this.#steps.take()) {
-        const frames = this.#write(bunch);
-        if (frames.length > 0) return frames;
-      }
-      if (!this.#steps.isOver) return null;
-      if (this.#lapsed) throw this.#lapsed;
-      this.close();
-      return null;
-    } catch (error) {
-      const fault = this.#speaker.refuse(this.#heard, error);
-      this.close();
-      return [{ json: "", fault }];
-    }
-  }
-
-  wakes(sleeper: Wakeable): void {
-    this.#steps.wakes(sleeper);
-  }
-
-  close(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.#letGo();
-    this.#steps.close();
-    this.#unleash?.();
-    this.#heard.watched?.ended();
-  }
-
-  #write(bunch: StepBatch): readonly Frame[] {
-    const { dialect, call, watched } = this.#heard;
-    watched?.read(bunch.steps);
-    const origin = bunch.steps[0]?.task.origin;
-    this.#writer ??= new FrameWriter(this.#speaker.voiceOf(dialect, call, origin), this.#form);
-    const frames = this.#writer.write(bunch);
-    let longest = "";
-    for (let i = 0; i < frames.length; i++) {
-      const { json } = frames[i] as Frame;
-      if (json.length > longest.length) longest = json;
-    }
-    // They are written one after another, and small ones are gathered to pieces of a bounded size.
-    if (longest.length > LIMITS.pieceBytes)
-      this.#release = this.#speaker.hold(this.#scope, Buffer.byteLength(longest));
-    return frames;
-  }
-
-  #letGo(): void {
-    this.#release?.();
-    this.#release = undefined;
-  }
-}
-
-/** Steps to frames, for one reader of one task; `form`: of those that the dialect has, the one that the reader speaks. */
-export class FrameWriter {
+/** Encodes the steps of one task as frames, in one dialect, form and format. */
+export class FrameEncoder<Body extends WireBody> {
   readonly #dialect: Dialect;
   readonly #form: string | undefined;
-  #mould: Mould | null = null;
-  #bare = false;
+  readonly #format: BodyFormat<Body>;
+  #template: ChunkTemplate | null = null;
+  #usesTemplate: boolean;
 
-  constructor(dialect: Dialect, form: string | undefined) {
+  constructor(dialect: Dialect, form: string | undefined, format: BodyFormat<Body>) {
     this.#dialect = dialect;
     this.#form = form;
+    this.#format = format;
+    this.#usesTemplate = (format as BodyFormat) === JSON_FORMAT;
   }
 
-  write({ steps, closing }: StepBatch): readonly Frame[] {
-    const frames: Frame[] = [];
+  encode({ steps, closing }: StepBatch): readonly DataFrame<Body>[] {
+    const frames: DataFrame<Body>[] = [];
     for (let i = 0; i < steps.length; i++) {
-      const frame = this.#frameOf(steps[i] as Step, closing && i === steps.length - 1);
-      if (frame) frames.push(frame);
+      const frame = this.#encodeOnce(steps[i] as Step, closing && i === steps.length - 1);
+      if (frame) frames.push(frame as DataFrame<Body>);
     }
     return frames;
   }
 
-  #frameOf(step: Step, ends: boolean): Frame | null {
-    const known = step.memo as Memo | undefined;
-    for (let memo = known; memo; memo = memo.more)
-      if (memo.by === this.#dialect && memo.form === this.#form && memo.ends === ends) return memo.frame;
-    const words = this.#bare || ends ? null : appendedTextJson(step);
-    const frame = (words !== null && this.#cast(step, words)) || this.#toFrame(step, ends);
-    step.memo = { by: this.#dialect, form: this.#form, ends, frame, more: known } satisfies Memo;
+  #encodeOnce(step: Step, closing: boolean): DataFrame<WireBody> | null {
+    const first = step.memo as EncodedFrame | undefined;
+    for (let known = first; known; known = known.next)
+      if (
+        known.dialect === this.#dialect &&
+        known.form === this.#form &&
+        known.closing === closing &&
+        known.format === this.#format
+      )
+        return known.frame;
+    const text = this.#usesTemplate && !closing ? appendedTextJson(step) : null;
+    const frame = (text !== null && this.#fillTemplate(step, text)) || this.#encodeStep(step, closing);
+    const encoded = {
+      dialect: this.#dialect,
+      form: this.#form,
+      closing,
+      format: this.#format,
+      frame,
+      next: first,
+    };
+    step.memo = encoded satisfies EncodedFrame;
     return frame;
   }
 
-  #toFrame(step: Step, ends: boolean): Frame | null {
-    const said = this.#dialect.encodeStep(step, ends, this.#form);
-    if (!said) return null;
+  #encodeStep(step: Step, closing: boolean): DataFrame<Body> | null {
+    const encoded = this.#dialect.encodeStep(step, closing, this.#form);
+    if (!encoded) return null;
     return {
       id: step.seq,
-      json: inOneLine(JSON.stringify(said.data)),
-      ...(said.event !== undefined && { event: said.event }),
-      ...(said.bare && { bare: true }),
+      data: this.#format.encodeFrame(encoded.data),
+      ...(encoded.event !== undefined && { event: encoded.event }),
+      ...(encoded.bare && { bare: true }),
     };
   }
 
-  /** Words differ from each other in their text alone: the rest of their JSON is made once. */
-  #cast(step: Step, words: string): Frame | null {
+  /** Chunks of text differ in their text alone: the rest of their JSON is made once for each artifact. */
+  #fillTemplate(step: Step, text: string): DataFrame | null {
     const artifactId = textAppendTarget(step.event as TaskEvent) as string;
-    if (this.#mould?.artifactId !== artifactId)
-      this.#mould = createMould(like => this.#dialect.encodeStep(like, false, this.#form), step, artifactId);
-    const mould = this.#mould;
-    this.#bare = mould === null;
-    if (!mould) return null;
-    const json = mould.head + inOneLine(words) + mould.tail;
-    return mould.event === undefined ? { id: step.seq, json } : { id: step.seq, event: mould.event, json };
+    if (this.#template?.artifactId !== artifactId)
+      this.#template = createTemplate(
+        chunk => this.#dialect.encodeStep(chunk, false, this.#form),
+        step,
+        artifactId,
+      );
+    const template = this.#template;
+    this.#usesTemplate = template !== null;
+    if (!template) return null;
+    const { head, tail, event } = template;
+    const data = head + toOneLine(text) + tail;
+    return event === undefined ? { id: step.seq, data } : { id: step.seq, event, data };
   }
 }
 
-/** Never in a text: it would be a control character. */
-const BLANK = "\u0000words\u0000";
+/** Never in a text: control characters are removed from texts. */
+const PLACEHOLDER = "\u0000words\u0000";
 
-/** null: this dialect says more than the words (what it takes from the task may change, or it has a form of its own). */
-function createMould(say: (step: Step) => EncodedStep | null, like: Step, artifactId: string): Mould | null {
-  const blank = new DerivedStep(like, toTextAppend(artifactId, BLANK));
-  const said = say(blank);
-  if (!said || said.bare || (blank.taskWasRead && !said.steady)) return null;
-  const [head, tail, more] = inOneLine(JSON.stringify(said.data)).split(JSON.stringify(BLANK));
+/** null: the frame depends on more than the text (on members of the task that may change, or it has no envelope). */
+function createTemplate(
+  encode: (step: Step) => EncodedStep | null,
+  like: Step,
+  artifactId: string,
+): ChunkTemplate | null {
+  const sample = new DerivedStep(like, toTextAppend(artifactId, PLACEHOLDER));
+  const encoded = encode(sample);
+  if (!encoded || encoded.bare || (sample.taskWasRead && !encoded.stableTaskFields)) return null;
+  const [head, tail, more] = JSON_FORMAT.encodeFrame(encoded.data).split(JSON.stringify(PLACEHOLDER));
   if (head === undefined || tail === undefined || more !== undefined) return null;
-  return { artifactId, head, tail, event: said.event };
-}
-
-/** One event is one line: JSON has no raw line ends but U+2028 and U+2029, which some readers take for one. */
-function inOneLine(json: string): string {
-  return /[\u2028\u2029]/.test(json)
-    ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
-    : json;
+  return { artifactId, head, tail, event: encoded.event };
 }

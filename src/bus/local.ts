@@ -3,36 +3,35 @@ import type { Wakeable } from "../lib/latch.ts";
 import type { Bus } from "../ports/index.ts";
 
 export interface LocalBus extends Bus {
-  /** Rings for everybody who listens. */
-  ringAll(): void;
+  notifyAll(): void;
 }
 
-/** A bus inside one process. It cannot lose a ring. */
+/** A bus inside one process. It cannot lose a notification. */
 export function createLocalBus(): LocalBus {
-  /** Most topics have one listener: it stands here by itself. */
+  /** Most topics have one subscriber: it is stored without a set around it. */
   const topics = new ChurnMap<string, Wakeable | Set<Wakeable>>();
 
-  function ring(topic: string): void {
-    const there = topics.get(topic);
-    if (there instanceof Set) for (const one of there) one.wake();
-    else there?.wake();
+  function notify(topic: string): void {
+    const entry = topics.get(topic);
+    if (entry instanceof Set) for (const subscriber of entry) subscriber.wake();
+    else entry?.wake();
   }
 
   return {
-    notify: ring,
-    ringAll() {
-      for (const topic of [...topics.keys()]) ring(topic);
+    notify,
+    notifyAll() {
+      for (const topic of [...topics.keys()]) notify(topic);
     },
-    subscribe(topic, sleeper) {
-      const there = topics.get(topic);
-      if (there === undefined) topics.set(topic, sleeper);
-      else if (there instanceof Set) there.add(sleeper);
-      else topics.set(topic, new Set([there, sleeper]));
+    subscribe(topic, subscriber) {
+      const entry = topics.get(topic);
+      if (entry === undefined) topics.set(topic, subscriber);
+      else if (entry instanceof Set) entry.add(subscriber);
+      else topics.set(topic, new Set([entry, subscriber]));
     },
-    unsubscribe(topic, sleeper) {
-      const there = topics.get(topic);
-      if (there === sleeper) topics.delete(topic);
-      else if (there instanceof Set && there.delete(sleeper) && there.size === 0) topics.delete(topic);
+    unsubscribe(topic, subscriber) {
+      const entry = topics.get(topic);
+      if (entry === subscriber) topics.delete(topic);
+      else if (entry instanceof Set && entry.delete(subscriber) && entry.size === 0) topics.delete(topic);
     },
   };
 }

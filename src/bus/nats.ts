@@ -1,24 +1,24 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { createRemoteBus, type Link, type RemoteBus, type RemoteBusParts } from "./remote.ts";
+import { type BusConnection, createRemoteBus, type RemoteBus, type RemoteBusParts } from "./remote.ts";
 
 export interface NatsBusParts extends RemoteBusParts {
-  /** nats://user:password@host:4222, several with commas between them. */
+  /** nats://user:password@host:4222, or several of these separated by commas. */
   readonly url: string;
-  /** What the nodes of one store have in common: others may share the NATS. */
+  /** The id of the store that the nodes share: several clusters may use one NATS server. */
   readonly cluster: string;
 }
 
-const WAIT_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
-/** Rings over NATS, for clusters where NOTIFY is the limit. */
+/** Notifications over NATS, for clusters where NOTIFY of Postgres is the limit. */
 export function createNatsBus(parts: NatsBusParts): RemoteBus {
   const subject = `dragoman.${parts.cluster}`;
 
-  return createRemoteBus(parts, async (hear): Promise<Link> => {
-    const connection = await open(parts.url);
+  return createRemoteBus(parts, async (onMessage): Promise<BusConnection> => {
+    const connection = await connectTo(parts.url);
     connection.subscribe(subject, {
       callback: (error, message) => {
-        if (!error) hear(message.string());
+        if (!error) onMessage(message.string());
       },
     });
     return {
@@ -28,10 +28,10 @@ export function createNatsBus(parts: NatsBusParts): RemoteBus {
       },
       async close() {
         if (connection.isClosed()) return;
-        // What was published last goes out before the end, if there is still a way.
+        // Flush the last messages, unless the server no longer answers.
         await Promise.race([
           connection.drain(),
-          new Promise(resolve => void setTimeout(resolve, WAIT_MS).unref()),
+          new Promise(resolve => void setTimeout(resolve, TIMEOUT_MS).unref()),
         ]);
         await connection.close();
       },
@@ -39,14 +39,14 @@ export function createNatsBus(parts: NatsBusParts): RemoteBus {
   });
 }
 
-function open(url: string): Promise<NatsConnection> {
-  const addresses = url.split(",").map(one => new URL(one));
+function connectTo(url: string): Promise<NatsConnection> {
+  const addresses = url.split(",").map(address => new URL(address));
   const [{ username, password, protocol }] = addresses as [URL];
   return connect({
-    servers: addresses.map(one => one.host),
-    // Who makes the next connection is the bus: it knows what was missed meanwhile.
+    servers: addresses.map(address => address.host),
+    // The remote bus reconnects itself, because every new connection must be followed by a check for missed notifications.
     reconnect: false,
-    timeout: WAIT_MS,
+    timeout: TIMEOUT_MS,
     ...(protocol === "tls:" && { tls: {} }),
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   });

@@ -1,32 +1,32 @@
 import pg from "pg";
-import { createRemoteBus, type Link, type RemoteBus, type RemoteBusParts } from "./remote.ts";
+import { type BusConnection, createRemoteBus, type RemoteBus, type RemoteBusParts } from "./remote.ts";
 
 export interface PostgresBusParts extends RemoteBusParts {
-  /** Of Postgres itself: a pooler would lend the connection to others. */
+  /** The address of Postgres itself: a pooler would share the LISTEN connection with other clients. */
   readonly url: string;
-  /** What the nodes of one store have in common. */
+  /** The id of the store that the nodes share. */
   readonly cluster: string;
 }
 
-const WAIT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /**
- * Rings by NOTIFY, on a connection of its own: in the transaction of an append it would make all commits queue behind
- * one lock. It need not survive anything, so it does not wait for the disk.
+ * Notifications by NOTIFY, on a connection of its own: inside the transaction of an append, NOTIFY would make all commits
+ * queue behind one lock. A notification need not survive a crash, so `synchronous_commit` is off.
  */
 export function createPostgresBus(parts: PostgresBusParts): RemoteBus {
   const channel = `dragoman_${parts.cluster}`;
 
-  return createRemoteBus(parts, async (hear): Promise<Link> => {
+  return createRemoteBus(parts, async (onMessage): Promise<BusConnection> => {
     const client = new pg.Client({
       connectionString: parts.url,
       application_name: "dragoman bell",
-      connectionTimeoutMillis: WAIT_MS,
-      query_timeout: WAIT_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
       keepAlive: true,
     });
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    client.on("notification", ({ payload = "" }) => hear(payload));
+    client.on("notification", ({ payload = "" }) => onMessage(payload));
     client.on("error", () => {});
     client.once("end", resolve);
     try {

@@ -2,119 +2,122 @@ import { setImmediate as immediate, setTimeout as pause } from "node:timers/prom
 import type { Bus, Log } from "../ports/index.ts";
 import { createLocalBus } from "./local.ts";
 
-/** A bus between nodes: what is rung here is heard here at once, and elsewhere a moment later. */
+/** A bus between nodes: subscribers of this node are woken at once, those of other nodes a moment later. */
 export interface RemoteBus extends Bus {
   close(): Promise<void>;
 }
 
-/** A connection over which rings travel, as one text to all nodes. */
-export interface Link {
-  /** Rejects if that cannot be done now. */
+/** A connection that carries each text to all nodes. */
+export interface BusConnection {
+  /** Rejects if the text cannot be sent. */
   send(text: string): Promise<void>;
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is closed, for whatever reason. */
   readonly ended: Promise<unknown>;
   close(): Promise<void>;
 }
-/** Makes a connection; `hear` is called with all that is sent, also with what comes from here. */
-export type OpenLink = (hear: (text: string) => void) => Promise<Link>;
+/** Connects; `onMessage` is called with every text sent by any node, including this one. */
+export type OpenConnection = (onMessage: (text: string) => void) => Promise<BusConnection>;
 
 export interface RemoteBusParts {
-  /** This node, like no other. */
+  /** The unique id of this node. */
   readonly node: string;
-  /** Before those who listen are woken: another node has rung for this topic; undefined: for any. */
+  /** Called before subscribers are woken: another node has notified this topic; undefined: possibly any topic. */
   readonly onRemote: (topic: string | undefined) => void;
-  /** How long rings are gathered after some were sent. */
-  readonly gatherMs: number;
-  /** Between two rings for everybody, in case one was lost. */
+  /** How long notifications are collected after a batch was sent. */
+  readonly batchMs: number;
+  /** How often all subscribers are woken, in case a notification was lost. */
   readonly pollMs: number;
   readonly log: Log;
 }
 
-/** Postgres takes 8,000 bytes. */
+/** The payload of a Postgres NOTIFY is limited to 8,000 bytes. */
 const CHARS_MAX = 7_500;
-/** A topic that stands for all. */
+/** The topic that stands for all topics. */
 const ALL = "*";
 const RETRY_MS = 200;
 const RETRY_MS_MAX = 5_000;
-/** Between two words to oneself: whoever does not hear himself is not heard either. */
-const ECHO_MS = 5_000;
+/** Loopback ping: if our own message does not return, the link is dead. */
+const PING_MS = 5_000;
 
-/** Gathers rings and tells them to the other nodes; a lost one costs time, because everybody looks now and then anyway. */
-export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBus {
-  const { node, onRemote, gatherMs, log } = parts;
+/** Sends notifications to the other nodes in batches. A lost one costs time, never an event, because every node polls. */
+export function createRemoteBus(parts: RemoteBusParts, open: OpenConnection): RemoteBus {
+  const { node, onRemote, batchMs, log } = parts;
   const local = createLocalBus();
   const closing = new AbortController();
   const isClosing = (): boolean => closing.signal.aborted;
-  let link: Link | undefined;
-  let coming = new Set<string>();
+  let connection: BusConnection | undefined;
+  let pending = new Set<string>();
   let sending: Promise<void> | undefined;
-  let soon: NodeJS.Timeout | undefined;
-  /** So often one has heard oneself. */
-  let echoes = 0;
-  /** That one does not is said once. */
-  let complained = false;
-  const poll = setInterval(lookAgain, parts.pollMs).unref();
-  void live();
+  let wakeTimer: NodeJS.Timeout | undefined;
+  /** Number of own messages that came back. */
+  let pongs = 0;
+  /** The error about a link that never worked is logged once. */
+  let hasLoggedError = false;
+  const poll = setInterval(wakeAll, parts.pollMs).unref();
+  void run();
 
-  function hear(text: string): void {
+  function receive(text: string): void {
     const [sender, ...topics] = text.split("\n");
-    if (sender === node) echoes += 1;
-    else for (const topic of topics) hearTopic(topic);
+    if (sender === node) {
+      pongs += 1;
+      return;
+    }
+    for (const topic of topics) {
+      if (topic === ALL) wakeAllSoon();
+      else {
+        onRemote(topic);
+        local.notify(topic);
+      }
+    }
   }
 
-  function hearTopic(topic: string): void {
-    if (topic === ALL) return lookSoon();
-    onRemote(topic);
-    local.notify(topic);
-  }
-
-  /** Rings may have been lost. */
-  function lookAgain(): void {
+  /** Notifications may have been lost. */
+  function wakeAll(): void {
     onRemote(undefined);
-    local.ringAll();
+    local.notifyAll();
   }
 
-  /** When a database comes back, all nodes say so at the same time. */
-  function lookSoon(): void {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      lookAgain();
-    }, gatherMs).unref();
+  /** When a database comes back, all nodes send `ALL` at the same time: one wake-up serves them all. */
+  function wakeAllSoon(): void {
+    wakeTimer ??= setTimeout(() => {
+      wakeTimer = undefined;
+      wakeAll();
+    }, batchMs).unref();
   }
 
-  function tell(topic: string): void {
-    coming.add(topic);
-    if (!isClosing()) sending ??= sendAll();
+  function enqueue(topic: string): void {
+    pending.add(topic);
+    if (!isClosing()) sending ??= sendPending();
   }
 
-  async function sendAll(): Promise<void> {
-    // What is rung in one turn of the event loop goes together; then there is a pause, so that more does.
+  async function sendPending(): Promise<void> {
+    // Topics of one turn of the event loop share a message; then wait a little, so that more of them do.
     await immediate();
-    while (coming.size > 0) {
-      const topics = coming;
-      coming = new Set();
-      // While there is no connection they are dropped: after it has been made, everybody looks at everything.
-      for (const text of link ? textsOf(node, topics) : []) await sendOne(text);
-      await pause(gatherMs);
+    while (pending.size > 0) {
+      const topics = pending;
+      pending = new Set();
+      // Without a connection they are dropped: after the reconnect every node checks everything.
+      for (const text of connection ? toMessages(node, topics) : []) await send(text);
+      await pause(batchMs);
     }
     sending = undefined;
   }
 
-  async function sendOne(text: string): Promise<void> {
+  async function send(text: string): Promise<void> {
     try {
-      await link?.send(text);
+      await connection?.send(text);
     } catch (error) {
-      log.warn({ err: error }, "other nodes could not be told; they will look by themselves");
-      // What was dropped is made good with the next connection.
-      link?.close().catch(() => {});
+      log.warn({ err: error }, "notifying other nodes failed; reconnecting, they will poll meanwhile");
+      // The reconnect makes up for the dropped message.
+      connection?.close().catch(() => {});
     }
   }
 
-  async function live(): Promise<void> {
+  async function run(): Promise<void> {
     let waitMs = RETRY_MS;
-    for (let times = 0; !isClosing(); times++) {
-      const hasWorked = await hold(times).catch(error => {
-        log.warn({ err: error }, "the bell of other nodes cannot be heard now; this is tried again");
+    for (let connects = 0; !isClosing(); connects++) {
+      const hasWorked = await useConnection(connects > 0).catch(error => {
+        log.warn({ err: error }, "cannot connect to the notification bus of the cluster; retrying");
         return false;
       });
       waitMs = hasWorked ? RETRY_MS : Math.min(2 * waitMs, RETRY_MS_MAX);
@@ -122,34 +125,33 @@ export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBu
     }
   }
 
-  /** As long as one connection lasts. Whether it was of any use. */
-  async function hold(times: number): Promise<boolean> {
-    const before = echoes;
-    const made = await open(hear);
-    if (isClosing()) return made.close().then(() => true);
-    link = made;
-    lookAgain();
-    if (times > 0) tell(ALL);
-    let last = -1;
-    const listenToOneself = (): void => {
-      if (echoes === last) return giveUp(made, echoes > before);
-      last = echoes;
-      made.send(node).catch(() => {});
+  /** Resolves when the connection has ended. Returns whether a message came back over it. */
+  async function useConnection(isReconnect: boolean): Promise<boolean> {
+    const pongsBefore = pongs;
+    const opened = await open(receive);
+    if (isClosing()) return opened.close().then(() => true);
+    connection = opened;
+    wakeAll();
+    if (isReconnect) enqueue(ALL);
+    let pongsAtLastPing = -1;
+    const ping = (): void => {
+      if (pongs === pongsAtLastPing) return closeDeadConnection(opened, pongs > pongsBefore);
+      pongsAtLastPing = pongs;
+      opened.send(node).catch(() => {});
     };
-    listenToOneself();
-    const echo = setInterval(listenToOneself, ECHO_MS).unref();
-    await made.ended;
-    clearInterval(echo);
-    link = undefined;
-    return echoes > before;
+    ping();
+    const pingTimer = setInterval(ping, PING_MS).unref();
+    await opened.ended;
+    clearInterval(pingTimer);
+    connection = undefined;
+    return pongs > pongsBefore;
   }
 
-  /** A connection that lets nothing through. `heardBefore`: it did once. */
-  function giveUp(made: Link, heardBefore: boolean): void {
-    if (heardBefore) log.warn({}, "the bell of other nodes is silent; another connection is made");
-    else if (!complained) log.error({}, NEVER_HEARD);
-    complained ||= !heardBefore;
-    made.close().catch(() => {});
+  function closeDeadConnection(dead: BusConnection, hasWorked: boolean): void {
+    if (hasWorked) log.warn({}, "the notification bus no longer returns messages; reconnecting");
+    else if (!hasLoggedError) log.error({}, NO_LOOPBACK);
+    hasLoggedError ||= !hasWorked;
+    dead.close().catch(() => {});
   }
 
   return {
@@ -157,23 +159,24 @@ export function createRemoteBus(parts: RemoteBusParts, open: OpenLink): RemoteBu
     unsubscribe: local.unsubscribe,
     notify(topic) {
       local.notify(topic);
-      tell(topic);
+      enqueue(topic);
     },
     async close() {
       closing.abort();
       clearInterval(poll);
-      clearTimeout(soon);
+      clearTimeout(wakeTimer);
       await sending;
-      await link?.close();
+      await connection?.close();
     },
   };
 }
 
-const NEVER_HEARD =
-  "nodes cannot wake each other: what is sent does not come back. If --data leads to a pooler such as PgBouncer, give " +
-  "--database-direct-url, or a --bell of its own; until then updates of other nodes are seen now and then only";
+const NO_LOOPBACK =
+  "nodes cannot notify each other: messages sent to the cluster do not return. If --data is the address of a pooler such " +
+  "as PgBouncer, set --database-direct-url, or --notify nats://…; until then updates of other nodes are only seen by polling";
 
-function* textsOf(node: string, topics: ReadonlySet<string>): Generator<string> {
+/** The id of the sender and the topics, one a line. */
+function* toMessages(node: string, topics: ReadonlySet<string>): Generator<string> {
   let text = node;
   for (const topic of topics) {
     if (text.length + topic.length + 1 > CHARS_MAX) {

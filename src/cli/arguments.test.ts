@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { flagName, OPTION_NAMES, OPTIONS } from "../config/options.ts";
+import { flagName, OPTION_NAMES, OPTIONS, RENAMED } from "../config/options/index.ts";
 import * as callFile from "./commands/call.ts";
 import * as cancelFile from "./commands/cancel.ts";
 import * as cardFile from "./commands/card.ts";
@@ -10,7 +10,7 @@ import * as tailFile from "./commands/tail.ts";
 import * as tasksFile from "./commands/tasks.ts";
 import { run } from "./program.ts";
 import { serveOptions } from "./serve/options.ts";
-import { toHostWish } from "./serve/serve-agents.ts";
+import { toServeOptions } from "./serve/serve-agents.ts";
 import { createMemoryTerminal } from "./terminal/memory-terminal.ts";
 
 const COMMANDS = {
@@ -33,7 +33,7 @@ async function type(...words: readonly string[]) {
     now: () => 0,
   });
   const code = await run(words, Object.values(COMMANDS), terminal);
-  return { code, ...terminal.said };
+  return { code, ...terminal.written };
 }
 
 test("the help names every command", async () => {
@@ -84,7 +84,7 @@ const WRONG: readonly [sentence: string, words: readonly string[], message: stri
     'There is nothing to say. Try: dragoman call URL "hello"',
   ],
   ["a file must be there", ["call", "http://x", "--file", "/nope"], "/nope cannot be read: ENOENT"],
-  ["an address must be one", ["card", "ftp://x"], '"ftp://x" is no address of an agent.'],
+  ["an address must be one", ["card", "ftp://x"], '"ftp://x" is not the URL of an agent.'],
 ];
 
 test.each(WRONG)("%s", async (_sentence, words, message) => {
@@ -95,14 +95,23 @@ test.each(WRONG)("%s", async (_sentence, words, message) => {
   expect(err).not.toContain("    at ");
 });
 
-test("every option of the server that is no secret is a flag, and every flag is an option of the server", () => {
+test("every option that is not secret is a flag, and a boolean option has a flag for each value", () => {
   const flags = serveOptions(new Command()).options.map(option => option.long);
-  const known = OPTION_NAMES.filter(name => name !== "agents" && !OPTIONS[name].secret).map(flagName);
-  const own = flags.filter(flag => !flag?.startsWith("--no-"));
-  expect(new Set(own)).toEqual(new Set([...known, "--config", "--json"]));
-  // What can be switched on can be switched off, whatever file and environment say.
-  for (const flag of flags.filter(one => one?.startsWith("--no-")))
-    expect(known).toContain(`--${flag?.slice("--no-".length)}`);
+  const known = OPTION_NAMES.filter(name => OPTIONS[name].isFlag).map(flagName);
+  const off = OPTION_NAMES.filter(name => typeof OPTIONS[name].default === "boolean").map(
+    name => `--no-${flagName(name).slice(2)}`,
+  );
+  const former = Object.keys(RENAMED).map(flagName);
+  expect(flags.toSorted()).toEqual([...known, ...off, ...former, "--config", "--json"].toSorted());
+});
+
+test("the former flag of a renamed option is accepted and not in the help", async () => {
+  const command = serveOptions(new Command());
+  command.action(() => undefined).parse(["--bell", "nats://x"], { from: "user" });
+  expect(command.opts()).toEqual({ bell: "nats://x" });
+  const { out } = await type("serve", "--help");
+  expect(out).toContain("--notify <url>");
+  expect(out).not.toContain("--bell");
 });
 
 test("what the server is told is handed on as it was typed", () => {
@@ -110,7 +119,7 @@ test("what the server is told is handed on as it was typed", () => {
   command.parse(["a.ts", "--port", "0", "--public-url", "https://x", "--trust-proxy", "--json"], {
     from: "user",
   });
-  expect(toHostWish(command.args, command.opts(), false)).toEqual({
+  expect(toServeOptions(command.args, command.opts(), false)).toEqual({
     files: ["a.ts"],
     flags: { port: "0", publicUrl: "https://x", trustProxy: true },
     json: true,

@@ -3,7 +3,7 @@ export const CLI_LIMITS = {
   /** A file or standard input to send: what a server takes by default, as base64. */
   attachmentBytesMax: 7 * 1024 * 1024,
   /** After this time silence is explained. */
-  patienceMs: 2_000,
+  waitingDelayMs: 2_000,
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
   /** Pages read for one listing, beside one for each task that is asked for. */
@@ -13,5 +13,5 @@ export const CLI_LIMITS = {
   /** Questions answered in one call. */
   turnsMax: 1_000,
   /** Editors write in bursts: a reload waits for this much quiet. */
-  quietMs: 80,
+  reloadDelayMs: 80,
 } as const;

@@ -20,7 +20,7 @@ async function type(words: readonly string[], parts: { tty?: boolean; answers?: 
     now: () => Date.UTC(2026, 10, 15, 12, 5),
   });
   const code = await run(words, COMMANDS, terminal);
-  return { code, ...terminal.said, terminal };
+  return { code, ...terminal.written, terminal };
 }
 
 const taskOf = (err: string): string => /task (\S+) /.exec(err)?.[1] ?? "";
@@ -96,8 +96,8 @@ describe.each([
   test("the first Ctrl-C detaches, and the task can be followed and canceled", async () => {
     const [terminal, code] = await detachedFromSlow(url);
     expect(code).toBe(130);
-    const task = /Detached: task (\S+) goes on/.exec(terminal.said.err)?.[1] ?? "";
-    expect(terminal.said.err).toContain(`dragoman cancel ${url} ${task}`);
+    const task = /Detached: task (\S+) goes on/.exec(terminal.written.err)?.[1] ?? "";
+    expect(terminal.written.err).toContain(`dragoman cancel ${url} ${task}`);
     const tail = type(["tail", url, task]);
     const canceled = await type(["cancel", url, task]);
     expect(canceled.out).toBe(`task ${task} canceled\n`);
@@ -137,8 +137,8 @@ async function detachedFromSlow(url: string): Promise<readonly [MemoryTerminal, 
     now: () => 0,
   });
   const code = run(["call", url, "slow"], COMMANDS, terminal);
-  while (!terminal.said.err.includes("thinking")) await new Promise(resolve => setTimeout(resolve, 5));
-  terminal.press("SIGINT");
+  while (!terminal.written.err.includes("thinking")) await new Promise(resolve => setTimeout(resolve, 5));
+  terminal.sendSignal("SIGINT");
   return [terminal, await code];
 }
 
@@ -178,7 +178,7 @@ test("a server that only speaks v0.3 cannot list, and that is said", async () =>
   const { code, err } = await type(["tasks", url]);
   expect({ code, err }).toEqual({
     code: 1,
-    err: `error: The agent at ${url}/ speaks A2A 0.3, which has no word for a list of tasks\n`,
+    err: `error: The agent at ${url}/ uses A2A 0.3, which cannot list tasks\n`,
   });
   close();
 });

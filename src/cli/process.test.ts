@@ -143,7 +143,7 @@ story("dev loads changed agents, keeps them if a change is broken, and keeps the
   expect((await finished("call", server.url, "x")).out).toBe("second\n");
   await writeFile(file, "export default 5 +;");
   await until(server, () =>
-    server.said.err.includes("not reloaded; the agents that were loaded before go on"),
+    server.said.err.includes("not reloaded; the previous agents are still served"),
   );
   expect(server.said.err).toContain(`Cannot load ${file}:1`);
   expect((await finished("call", server.url, "x")).out).toBe("second\n");
@@ -169,8 +169,8 @@ story("a server that cannot start says why in one message, without a stack", asy
   const [port, data, file, fallback, option] = starts.map(({ err }) => err);
   expect(port).toContain("is in use");
   expect(data).toContain("in use by another");
-  expect(file).toContain("There is no such file");
-  expect(fallback).toContain('There is no agent "nope" to be the default; there are: hello');
+  expect(file).toContain("File not found");
+  expect(fallback).toContain('The default agent "nope" does not exist. Choose one of: hello');
   expect(option).toContain('port: expected a whole number from 0 to 65535, got "many" (from --port)');
 });
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { type CommandFile, EXIT, type Session } from "./command.ts";
-import { told } from "./terminal/errors.ts";
+import { type CommandFile, EXIT, type CommandContext } from "./command.ts";
+import { describeError } from "./terminal/errors.ts";
 import { paint, type Terminal } from "./terminal/terminal.ts";
 
 const ABOUT = `
@@ -17,7 +17,7 @@ export async function run(
   commands: readonly CommandFile[],
   terminal: Terminal,
 ): Promise<number> {
-  const session: Session = { terminal, exitCode: EXIT.ok, debug: false };
+  const session: CommandContext = { terminal, exitCode: EXIT.ok, debug: false };
   try {
     await createProgram(commands, session).parseAsync(words, { from: "user" });
     return session.exitCode;
@@ -25,11 +25,11 @@ export async function run(
     // Help, version and wrong words have been written by then.
     if (error instanceof CommanderError) return error.exitCode;
     terminal.err.write(`${describe(terminal, error, session.debug)}\n`);
-    return EXIT.trouble;
+    return EXIT.error;
   }
 }
 
-function createProgram(commands: readonly CommandFile[], session: Session): Command {
+function createProgram(commands: readonly CommandFile[], session: CommandContext): Command {
   const { terminal } = session;
   const program = new Command("dragoman")
     .description("Serve agents to every A2A client, and talk to any A2A agent")
@@ -54,6 +54,6 @@ function createProgram(commands: readonly CommandFile[], session: Session): Comm
 }
 
 function describe(terminal: Terminal, error: unknown, debug: boolean): string {
-  const text = debug && error instanceof Error ? (error.stack ?? error.message) : told(error);
+  const text = debug && error instanceof Error ? (error.stack ?? error.message) : describeError(error);
   return `${paint(terminal.err, "red", "error:")} ${text}`;
 }

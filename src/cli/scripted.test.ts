@@ -102,7 +102,7 @@ async function type(words: readonly string[], parts: { tty?: boolean; input?: st
     now: () => 0,
   });
   const code = await run(words, [callFile, tailFile, cardFile], terminal);
-  return { code, ...terminal.said };
+  return { code, ...terminal.written };
 }
 
 test("the message goes to the v1 interface of the card, with the version in a header", async () => {
@@ -275,7 +275,7 @@ const TROUBLES: readonly [sentence: string, answer: Answer, message: RegExp][] =
   [
     "a page instead of JSON is quoted",
     response => response.end(`<html>\n${"x".repeat(500)}`),
-    /did not answer with JSON: "<html> x{193}…"\. Is this the address of an A2A agent\?\n$/,
+    /did not respond with JSON: "<html> x{193}…"\. Is this the address of an A2A agent\?\n$/,
   ],
   [
     "an HTTP error is told with its status",
@@ -285,7 +285,7 @@ const TROUBLES: readonly [sentence: string, answer: Answer, message: RegExp][] =
   [
     "a redirection is not followed with a message in hand",
     response => response.writeHead(307, { location: "https://other.example/" }).end(),
-    /answered HTTP 307 Temporary Redirect\. It points to https:\/\/other\.example\/: call that address\n$/,
+    /answered HTTP 307 Temporary Redirect\. It redirects to https:\/\/other\.example\/: call that URL\n$/,
   ],
   [
     "a refusal names the fields that are wrong",
@@ -294,11 +294,11 @@ const TROUBLES: readonly [sentence: string, answer: Answer, message: RegExp][] =
   ],
   ["a refusal with another HTTP status is still a refusal", refusedWith(500), /refused .*: No \[-32603\]\n$/],
   [
-    "an answer that is no A2A answer is quoted",
+    "an invalid A2A response is quoted",
     stream([{ foo: 1 }], "end"),
-    /sent something that is no A2A answer: \{"foo":1\}\n$/,
+    /sent an invalid A2A response: \{"foo":1\}\n$/,
   ],
-  ["a stream without a word is told", stream([], "end"), /ended the stream without a word\n$/],
+  ["a stream without a word is told", stream([], "end"), /closed the stream without an event\n$/],
 ];
 
 function refusedWith(http: number): Answer {

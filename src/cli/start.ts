@@ -29,7 +29,7 @@ function quietWarnings(): void {
   if (!print) return;
   process.removeAllListeners("warning");
   process.on("warning", warning => {
-    if (warning.name !== "ExperimentalWarning" || !/SQLite|Type Stripping/.test(warning.message))
+    if (warning.name !== "ExperimentalWarning" || !/SQLite|Type Stripping|stripTypeScriptTypes/.test(warning.message))
       print(warning);
   });
 }

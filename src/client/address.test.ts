@@ -34,7 +34,7 @@ it.each([
   expect(isSameOrigin(address, CHOSEN)).toBe(false);
 });
 
-it("two addresses of schemes that browsers do not know are not the same for that", () => {
+it("two addresses with schemes that browsers do not know are not the same origin", () => {
   expect(isSameOrigin("dns://a.example:1", "dns://a.example:1")).toBe(false);
   expect(isSameOrigin("127.0.0.1:50051", "http://127.0.0.1:50051")).toBe(true);
   expect(isSameOrigin("127.0.0.1:50051", "127.0.0.1:50052")).toBe(false);

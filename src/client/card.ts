@@ -1,36 +1,44 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { Target } from "./address.ts";
-import { excerpt, Trouble } from "./errors.ts";
-import { type Access, httpTrouble, readText, request } from "./http.ts";
-import { type DialectName, TONGUES, type Tongue, type TransportName } from "./protocols.ts";
-import { asList, asObject, asText, has } from "./read.ts";
+import type { AgentAddress } from "./address.ts";
+import { ClientError, excerpt } from "./errors.ts";
+import { type HttpAccess, readText, sendRequest, toHttpError } from "./http.ts";
+import { CLIENT_BINDINGS, type ClientBinding, type DialectName, type ProtocolBinding } from "./protocols.ts";
+import { asList, asObject, asText, hasMember } from "./read.ts";
 
-export interface FoundCard {
+export interface FetchedCard {
   readonly url: string;
   readonly card: JsonObject;
 }
 
-/** Reads the card from the first place that has one. */
-export async function fetchCard(target: Target, access: Access, signal: AbortSignal): Promise<FoundCard> {
-  let first: Trouble | undefined;
-  for (const url of target.cardUrls) {
+/** Reads the card from the first URL that has one. */
+export async function fetchCard(
+  address: AgentAddress,
+  access: HttpAccess,
+  signal: AbortSignal,
+): Promise<FetchedCard> {
+  let first: ClientError | undefined;
+  for (const url of address.cardUrls) {
     const found = await tryCard(url, access, signal);
-    if (!(found instanceof Trouble)) return found;
+    if (!(found instanceof ClientError)) return found;
     first ??= found;
   }
-  throw first ?? new Trouble(`No card at ${target.base}`);
+  throw first ?? new ClientError(`No card at ${address.base}`);
 }
 
-/** The card, or why it is not there; only "not there" leads on to the next place. */
-async function tryCard(url: string, access: Access, signal: AbortSignal): Promise<FoundCard | Trouble> {
-  // Old servers do not know the header; those that speak several versions show the newest card.
+/** Returns the error of HTTP 404, so that the next URL is tried; throws all others. */
+async function tryCard(
+  url: string,
+  access: HttpAccess,
+  signal: AbortSignal,
+): Promise<FetchedCard | ClientError> {
+  // Servers of several versions respond with the newest card; old servers ignore the header.
   const headers = { accept: "application/json", "a2a-version": "1.0" };
-  const response = await request(access, { verb: "GET", url, headers }, signal);
+  const response = await sendRequest(access, { method: "GET", url, headers }, signal);
   const text = await readText(url, response);
   if (response.ok) return { url, card: parseCard(url, text) };
-  const trouble = httpTrouble(url, response, text);
-  if (response.status === 404) return trouble;
-  throw trouble;
+  const error = toHttpError(url, response, text);
+  if (response.status === 404) return error;
+  throw error;
 }
 
 function parseCard(url: string, text: string): JsonObject {
@@ -38,32 +46,34 @@ function parseCard(url: string, text: string): JsonObject {
     const card = asObject(JSON.parse(text) as Json);
     if (asText(card.name) !== undefined) return card;
   } catch {}
-  throw new Trouble(`${url} is no agent card: "${excerpt(text)}". Is this the address of an A2A agent?`);
+  throw new ClientError(
+    `${url} is not an agent card: "${excerpt(text)}". Is this the address of an A2A agent?`,
+  );
 }
 
-export interface Endpoint extends Tongue {
+export interface AgentEndpoint extends ClientBinding {
   readonly url: string;
   readonly tenant?: string;
 }
 
-/** One way to reach an agent, as a card of any version names it. */
-export interface Offer {
+/** One interface of an agent, from a card of any version. */
+export interface AgentInterface {
   readonly url: string;
   readonly binding: string;
   readonly version: string;
   readonly tenant?: string;
-  /** What is meant, where the version does not tell. */
+  /** Set where the version does not determine the dialect. */
   readonly dialect?: DialectName;
 }
 
-/** All offers of a card, in its order of preference; v0.3 members count too, so that hybrid cards are read whole. */
-export function offersOf(card: JsonObject): readonly Offer[] {
-  const modern = asList(card.supportedInterfaces).map(asObject).map(toOffer);
-  const legacy = asText(card.url) === undefined ? [] : legacyOffers(card);
-  return [...modern, ...legacy, ...simpleOffers(card)];
+/** The interfaces of a card in its order of preference, including those in the members of v0.3. */
+export function readInterfaces(card: JsonObject): readonly AgentInterface[] {
+  const modern = asList(card.supportedInterfaces).map(asObject).map(toInterface);
+  const legacy = asText(card.url) === undefined ? [] : readLegacyInterfaces(card);
+  return [...modern, ...legacy, ...readSimpleInterfaces(card)];
 }
 
-function toOffer(one: JsonObject): Offer {
+function toInterface(one: JsonObject): AgentInterface {
   const tenant = asText(one.tenant);
   return {
     url: asText(one.url) ?? "",
@@ -73,9 +83,9 @@ function toOffer(one: JsonObject): Offer {
   };
 }
 
-function legacyOffers(card: JsonObject): readonly Offer[] {
-  const version = asText(card.protocolVersion) ?? (isOldest(card) ? "0.1" : "0.2");
-  // Who calls itself newer and has no interfaces speaks as v0.3 does all the same.
+function readLegacyInterfaces(card: JsonObject): readonly AgentInterface[] {
+  const version = asText(card.protocolVersion) ?? (isBeforeV02(card) ? "0.1" : "0.2");
+  // Agents that claim 1.x without `supportedInterfaces` use the methods of v0.3.
   const named = version.startsWith("1") ? { dialect: "arbiter" as const } : {};
   const main = {
     url: asText(card.url) ?? "",
@@ -89,11 +99,12 @@ function legacyOffers(card: JsonObject): readonly Offer[] {
   return [main, ...others.filter(one => one.url !== main.url || one.binding !== main.binding)];
 }
 
-/** Cards told no version then. How callers say who they are was called otherwise before v0.2. */
-const isOldest = (card: JsonObject): boolean => has(card, "authentication") && !has(card, "securitySchemes");
+/** Cards had no version; before v0.2 the security schemes were called `authentication`. */
+const isBeforeV02 = (card: JsonObject): boolean =>
+  hasMember(card, "authentication") && !hasMember(card, "securitySchemes");
 
-/** simple_a2a has a list of its own. */
-const simpleOffers = (card: JsonObject): readonly Offer[] =>
+/** simple_a2a has its own list, `interfaces`. */
+const readSimpleInterfaces = (card: JsonObject): readonly AgentInterface[] =>
   asList(card.interfaces)
     .map(asObject)
     .filter(one => one.type === "json-rpc")
@@ -104,7 +115,7 @@ const simpleOffers = (card: JsonObject): readonly Offer[] =>
       dialect: "simple",
     }));
 
-/** Which versions each of our dialects can talk to, best first. */
+/** The versions that each dialect supports, preferred dialect first. */
 const VERSIONS: readonly (readonly [DialectName, RegExp])[] = [
   ["v1", /^1(\.|$)/],
   ["v0.3", /^0\.3(\.|$)/],
@@ -112,38 +123,40 @@ const VERSIONS: readonly (readonly [DialectName, RegExp])[] = [
   ["v0.1", /^0\.1(\.|$)/],
 ];
 
-export const dialectOf = (offer: Offer): DialectName | undefined =>
-  offer.dialect ?? VERSIONS.find(([, version]) => version.test(offer.version))?.[0];
+export const dialectOf = (iface: AgentInterface): DialectName | undefined =>
+  iface.dialect ?? VERSIONS.find(([, version]) => version.test(iface.version))?.[0];
 
-/** How the agent is best talked to. `transports`: those that can be used from here. */
-export function chooseEndpoint(found: FoundCard, transports: readonly TransportName[]): Endpoint {
-  const offers = offersOf(found.card);
-  for (const [name, tongues] of Object.entries(TONGUES))
-    for (const { dialect, transport } of tongues as readonly Tongue[]) {
-      const offer = offers.find(one => one.binding === transport && dialectOf(one) === name);
-      if (offer && transports.includes(transport))
-        return toEndpoint(offer, { dialect, transport }, found.url);
+/** The preferred interface that this client supports. `transports`: the available ones. */
+export function chooseEndpoint(found: FetchedCard, transports: readonly ProtocolBinding[]): AgentEndpoint {
+  const interfaces = readInterfaces(found.card);
+  for (const [name, bindings] of Object.entries(CLIENT_BINDINGS))
+    for (const { dialect, transport } of bindings as readonly ClientBinding[]) {
+      const iface = interfaces.find(one => one.binding === transport && dialectOf(one) === name);
+      if (iface && transports.includes(transport))
+        return toEndpoint(iface, { dialect, transport }, found.url);
     }
-  throw noOffer(found, transports);
+  throw noUsableInterface(found, transports);
 }
 
-export function toEndpoint(offer: Offer, tongue: Tongue, cardUrl: string): Endpoint {
-  const tenant = offer.tenant && { tenant: offer.tenant };
-  if (tongue.transport === "GRPC") return { ...tongue, url: withScheme(offer.url, cardUrl), ...tenant };
-  const url = URL.parse(offer.url, cardUrl || undefined);
+export function toEndpoint(iface: AgentInterface, protocol: ClientBinding, cardUrl: string): AgentEndpoint {
+  const tenant = iface.tenant && { tenant: iface.tenant };
+  if (protocol.transport === "GRPC") return { ...protocol, url: withScheme(iface.url, cardUrl), ...tenant };
+  const url = URL.parse(iface.url, cardUrl || undefined);
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new Trouble(`The card at ${cardUrl} names "${offer.url}" for calls, which is no HTTP address`);
-  return { ...tongue, url: url.href, ...tenant };
+    throw new ClientError(
+      `The card at ${cardUrl} has the interface URL "${iface.url}", which is not an HTTP URL`,
+    );
+  return { ...protocol, url: url.href, ...tenant };
 }
 
-/** A host and a port are as safe as the place where they were read. */
+/** `host:port` uses TLS if the card was read over TLS. */
 const withScheme = (address: string, cardUrl: string): string =>
   address.includes("://") ? address : `${URL.parse(cardUrl)?.protocol ?? "https:"}//${address}`;
 
-function noOffer(found: FoundCard, transports: readonly TransportName[]): Trouble {
-  const offered = offersOf(found.card).map(offer => `${offer.binding} ${offer.version}`.trim());
-  return new Trouble(
-    `The agent at ${found.url} cannot be called from here: it offers ${offered.join(", ") || "nothing"}, ` +
-      `and this client speaks ${transports.join(", ")} of A2A 1.0 and 0.3, and JSONRPC of older ones`,
+function noUsableInterface(found: FetchedCard, transports: readonly ProtocolBinding[]): ClientError {
+  const offered = readInterfaces(found.card).map(iface => `${iface.binding} ${iface.version}`.trim());
+  return new ClientError(
+    `The agent at ${found.url} has no interface that this client supports: it offers ${offered.join(", ") || "nothing"}, ` +
+      `and this client supports ${transports.join(", ")} of A2A 1.0 and 0.3, and JSONRPC of older versions`,
   );
 }

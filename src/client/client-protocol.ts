@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { RefusalKind } from "./errors.ts";
-import { kindOfNumber } from "./faults.ts";
-import type { Draft, Item, ListWish, RemoteTask, TaskRef } from "./types.ts";
+import type { RemoteErrorKind } from "./errors.ts";
+import { toErrorKind } from "./faults.ts";
+import type { OutgoingMessage, RemoteTask, StreamResponse, TaskListQuery, TaskRef } from "./types.ts";
 
-/** One vocabulary of the protocol as this client speaks it: names and shapes, as a value. */
+/** One dialect as the client writes and reads it; the transports do the rest. */
 export interface ClientDialect {
-  /** What the `A2A-Version` header says; undefined: there is none. */
+  /** The value of the `A2A-Version` header; undefined: no header is sent. */
   readonly version: string | undefined;
-  /** For those who read about it. */
+  /** The name in messages to users. */
   readonly title: string;
   readonly methods: {
     readonly send: string;
@@ -17,29 +17,28 @@ export interface ClientDialect {
     readonly subscribe: string;
   };
   /**
-   * How a stream without event ids is taken up again. "snapshot": a subscription begins with the task as it stands.
-   * "replay": it tells everything again. "look": it would leave a gap, so the task is looked at now and then.
+   * How a stream without event ids is resumed. "snapshot": a subscription begins with the current task. "replay": a
+   * subscription repeats all events. "poll": a subscription would leave a gap, so the client polls the task.
    */
-  readonly rejoins: "snapshot" | "replay" | "look";
+  readonly resumeBy: "snapshot" | "replay" | "poll";
   /** null: this dialect cannot list tasks. */
-  readonly list: { readonly method: string; write(wish: ListWish): JsonObject } | null;
-  writeSend(draft: Draft): JsonObject;
+  readonly list: { readonly method: string; write(query: TaskListQuery): JsonObject } | null;
+  writeSend(message: OutgoingMessage): JsonObject;
   writeTask(task: TaskRef): JsonObject;
-  readItem(result: Json): Item;
+  readResponse(result: Json): StreamResponse;
   readTask(result: Json): RemoteTask;
-  /** The thread stands beside the parameters as well: servers of LangGraph look for it there, and others do not mind. */
-  readonly threadBeside?: true;
-  /** Pieces of a stream come without an envelope. */
-  readonly bareFrames?: true;
-  /** Where an agent says nothing at the end, the words of its artifacts are told once more. */
-  readonly repeatsWords?: true;
-  kindOfNumber(code: number): RefusalKind;
+  /** The thread id is also sent as `metadata.thread_id` beside `params`: LangGraph servers read it there. */
+  readonly threadInEnvelope?: true;
+  /** Events of a stream have no JSON-RPC envelope. */
+  readonly unwrappedFrames?: true;
+  /** When the agent sends no final message, its server repeats the text of the artifacts as one. */
+  readonly repeatsText?: true;
+  toErrorKind(code: number): RemoteErrorKind;
 }
 
-/** What most dialects have in common. */
-export const USUAL = {
+export const CLIENT_DEFAULTS = {
   list: null,
-  rejoins: "look" as const,
-  kindOfNumber,
+  resumeBy: "poll" as const,
+  toErrorKind,
   writeTask: ({ taskId }: TaskRef): JsonObject => ({ id: taskId }),
 };

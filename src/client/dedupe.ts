@@ -1,89 +1,77 @@
 import type { JsonObject } from "../lib/json.ts";
 import { type Artifact, isSettled, type Message, type Part, textOf } from "../model/index.ts";
 import type { ClientDialect } from "./client-protocol.ts";
-import { NOTHING_SEEN, type Seen, unseenAppended, unseenWhole } from "./new-parts.ts";
-import type { Item, Received, RemoteState } from "./types.ts";
+import { appendParts, findNewParts, NOTHING_SEEN, type SeenParts } from "./new-parts.ts";
+import type { ReceivedResponse, RemoteState, StreamResponse } from "./types.ts";
 
-/** What an agent somewhere else says, each thing once: of snapshots only what is new. */
-export type Heard = HeardArtifact | HeardStatus | HeardEnd;
+/** Output of a remote agent without repetitions: of a snapshot only the new parts. */
+export type AgentUpdate = ArtifactUpdate | StatusUpdate | FinalUpdate;
 
-export interface HeardArtifact {
+export interface ArtifactUpdate {
   readonly kind: "artifact";
   readonly artifact: Artifact;
   readonly append: boolean;
   readonly last: boolean;
   readonly metadata?: JsonObject;
 }
-/** On the way. */
-export interface HeardStatus {
+/** A message while the task is working. */
+export interface StatusUpdate {
   readonly kind: "status";
   readonly message: Message;
   readonly metadata?: JsonObject;
 }
-/** Nothing more is to come for now. */
-export interface HeardEnd {
+/** The task has ended, or waits for input or authorization. */
+export interface FinalUpdate {
   readonly kind: "end";
   readonly state: RemoteState;
   readonly message?: Message;
   readonly metadata?: JsonObject;
-  /** There is no task: the message is all. */
+  /** The agent responded with this message instead of a task. */
   readonly replied?: true;
 }
 
-/** From items to what is new in them. The last thing is always the end; what breaks off throws. */
-export async function* hear(
-  items: AsyncIterable<Received>,
-  { repeatsWords }: Pick<ClientDialect, "repeatsWords">,
-): AsyncGenerator<Heard> {
-  const ear = new Ear();
-  let end: HeardEnd | undefined;
-  for await (const { item } of items) {
-    end = endIn(item);
-    yield* ear.take(item);
+/** Removes repetitions from the responses of an agent. The last update is always a `FinalUpdate`. */
+export async function* dedupe(
+  responses: AsyncIterable<ReceivedResponse>,
+  { repeatsText }: Pick<ClientDialect, "repeatsText">,
+): AsyncGenerator<AgentUpdate> {
+  const deduper = new Deduper();
+  let end: FinalUpdate | undefined;
+  for await (const { item } of responses) {
+    end = toFinalUpdate(item);
+    yield* deduper.take(item);
   }
-  if (repeatsWords && end?.message && textOf(end.message.parts) === ear.words()) {
+  if (repeatsText && end?.message && textOf(end.message.parts) === deduper.artifactText()) {
     const { message: _, ...rest } = end;
     yield rest;
   } else yield end ?? { kind: "end", state: "unknown" };
 }
 
-/** A state in which a follow-up finds the task is no end: what comes after it overrules it. */
-function endIn(item: Item): HeardEnd | undefined {
-  switch (item.kind) {
-    case "message":
-      return { kind: "end", state: "completed", message: item.message, replied: true };
-    case "task":
-      return toEnd(item.task.state, item.task.message, undefined);
-    case "status":
-      return toEnd(item.state, item.message, item.metadata);
-    case "artifact":
-      return undefined;
-  }
-}
-
-function toEnd(
-  state: RemoteState,
-  message: Message | undefined,
-  metadata: JsonObject | undefined,
-): HeardEnd | undefined {
+/** A settled state at the beginning of a follow-up is not final: later responses replace it. */
+function toFinalUpdate(item: StreamResponse): FinalUpdate | undefined {
+  if (item.kind === "artifact") return undefined;
+  if (item.kind === "message")
+    return { kind: "end", state: "completed", message: item.message, replied: true };
+  const { state, message } = item.kind === "task" ? item.task : item;
   if (state === "unknown" || !isSettled(state)) return undefined;
+  const metadata = item.kind === "status" ? item.metadata : undefined;
   return { kind: "end", state, ...(message && { message }), ...(metadata && { metadata }) };
 }
 
-class Ear {
-  readonly #seen = new Map<string, Seen>();
-  #said = "";
+class Deduper {
+  readonly #seen = new Map<string, SeenParts>();
+  #lastMessage = "";
 
   /** All text of all artifacts. */
-  words(): string {
+  artifactText(): string {
     return [...this.#seen.values()].map(seen => seen.text).join("");
   }
 
-  *take(item: Item): Generator<Heard> {
+  *take(item: StreamResponse): Generator<AgentUpdate> {
     if (item.kind === "artifact") yield* this.#artifact(item);
     else if (item.kind === "status") yield* this.#status(item.state, item.message, item.metadata);
     else if (item.kind === "task") {
-      for (const artifact of item.task.artifacts) yield* this.#whole(artifact);
+      for (const artifact of item.task.artifacts) yield* this.#snapshot(artifact);
       yield* this.#status(item.task.state, item.task.message, undefined);
     }
   }
@@ -92,47 +80,47 @@ class Ear {
     state: RemoteState,
     message: Message | undefined,
     metadata: JsonObject | undefined,
-  ): Generator<Heard> {
+  ): Generator<AgentUpdate> {
     const key = message && `${message.messageId} ${textOf(message.parts)}`;
-    if (!message || !key || key === this.#said || (state !== "unknown" && isSettled(state))) return;
-    this.#said = key;
+    if (!message || !key || key === this.#lastMessage || (state !== "unknown" && isSettled(state))) return;
+    this.#lastMessage = key;
     yield { kind: "status", message, ...(metadata && { metadata }) };
   }
 
-  *#artifact(item: Item & { kind: "artifact" }): Generator<Heard> {
+  *#artifact(item: StreamResponse & { kind: "artifact" }): Generator<AgentUpdate> {
     const { artifact, append, last, metadata } = item;
     const { artifactId, parts } = artifact;
     const isKnown = this.#seen.has(artifactId);
     const known = (append && this.#seen.get(artifactId)) || NOTHING_SEEN;
-    this.#seen.set(artifactId, unseenAppended(parts, known).seen);
-    // An append to what is not there begins it.
+    this.#seen.set(artifactId, appendParts(parts, known).seen);
+    // An append to an unknown artifact creates it.
     yield { kind: "artifact", artifact, append: append && isKnown, last, ...(metadata && { metadata }) };
   }
 
-  *#whole(artifact: Artifact): Generator<Heard> {
+  *#snapshot(artifact: Artifact): Generator<AgentUpdate> {
     const { artifactId } = artifact;
     const known = this.#seen.get(artifactId) ?? NOTHING_SEEN;
-    const { parts, seen, replaced } = unseenWhole(artifact.parts, known);
+    const { parts, seen, replaced } = findNewParts(artifact.parts, known);
     this.#seen.set(artifactId, seen);
     if (parts.length === 0) return;
     const append = known !== NOTHING_SEEN && !replaced;
-    const said = append ? { artifactId, parts } : { ...artifact, parts: joinTexts(parts) };
-    yield { kind: "artifact", artifact: said, append, last: false };
+    const update = append ? { artifactId, parts } : { ...artifact, parts: joinTexts(parts) };
+    yield { kind: "artifact", artifact: update, append, last: false };
   }
 }
 
-/** Servers that keep streamed words as many parts show in a snapshot what would have been one text. */
+/** Some servers store each streamed chunk as a text part of its own. */
 function joinTexts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
     const before = joined.at(-1);
-    if (before && isPlain(before) && isPlain(part))
+    if (before && isPlainText(before) && isPlainText(part))
       joined[joined.length - 1] = { ...before, text: before.text + part.text };
     else joined.push(part);
   }
   return joined;
 }
 
-/** Text and nothing that belongs to this piece of it alone. */
-export const isPlain = (part: Part): part is Part & { kind: "text" } =>
+/** A text part without members that belong to this part only. */
+export const isPlainText = (part: Part): part is Part & { kind: "text" } =>
   part.kind === "text" && !part.mediaType && !part.filename && !part.metadata;

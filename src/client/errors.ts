@@ -1,70 +1,70 @@
-/** Something went wrong with a call, in words for whoever made it: it is told in one message, without a stack. */
-export class Trouble extends Error {
-  /** What it looks like, where those who ask may know a cure. */
-  readonly symptom: Symptom | undefined;
-  constructor(message: string, cause?: unknown, symptom?: Symptom) {
+/** A call to an agent failed. The message is for the user: it is shown on its own, without a stack. */
+export class ClientError extends Error {
+  /** The common causes, for which a caller such as the CLI can suggest a remedy. */
+  readonly category: ErrorCategory | undefined;
+  constructor(message: string, cause?: unknown, category?: ErrorCategory) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = "Trouble";
-    this.symptom = symptom;
+    this.name = "ClientError";
+    this.category = category;
   }
 }
 
-export type Symptom =
-  | "inside"
-  | "refused"
+export type ErrorCategory =
+  | "private-address"
+  | "connection-refused"
   | "unknown-host"
-  | "silent"
-  | "no-http"
+  | "timeout"
+  | "not-http"
   | "unauthenticated"
   | "forbidden"
-  | "missing"
-  | "large"
-  | "many";
+  | "not-found"
+  | "too-large"
+  | "rate-limited";
 
-/** Why an agent refused a call, as far as callers act on it. */
-export type RefusalKind = "task-not-found" | "unsupported" | "unauthenticated" | "other";
+/** The errors of an agent that callers act on. */
+export type RemoteErrorKind = "task-not-found" | "unsupported" | "unauthenticated" | "other";
 
-/** The agent understood the call and refused it. */
-export class Refusal extends Trouble {
-  readonly kind: RefusalKind;
-  /** Its own words, for those who may hear them. */
-  readonly said: string;
-  constructor(kind: RefusalKind, message: string, said = "") {
+/** The agent received the call and answered with an error. */
+export class RemoteError extends ClientError {
+  readonly kind: RemoteErrorKind;
+  /** The error message of the agent itself, without URL and method; empty: there is none. */
+  readonly detail: string;
+  constructor(kind: RemoteErrorKind, message: string, detail = "") {
     super(message, undefined, kind === "unauthenticated" ? kind : undefined);
-    this.name = "Refusal";
+    this.name = "RemoteError";
     this.kind = kind;
-    this.said = said;
+    this.detail = detail;
   }
 }
 
-/** The other side was not reached, or the connection broke: trying again may help. */
-export class Lost extends Trouble {
-  /** In a few words, for those who try again. */
+/** The agent was not reached, the connection broke, or the server is overloaded: a retry may succeed. */
+export class UnavailableError extends ClientError {
+  /** A few words for the log line of a retry. */
   readonly reason: string;
-  /** When the other side wants to be asked again. */
+  /** From the `Retry-After` header. */
   readonly retryAfterMs: number | undefined;
-  constructor(message: string, reason: string, more: LostFacts = {}) {
-    super(message, more.cause, more.symptom);
-    this.name = "Lost";
+  constructor(message: string, reason: string, details: UnavailableDetails = {}) {
+    super(message, details.cause, details.category);
+    this.name = "UnavailableError";
     this.reason = reason;
-    this.retryAfterMs = more.retryAfterMs;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
-interface LostFacts {
+interface UnavailableDetails {
   readonly cause?: unknown;
-  readonly symptom?: Symptom | undefined;
+  readonly category?: ErrorCategory | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
 const EXCERPT_CHARS = 200;
 
-/** The first characters of what came back, on one line. */
+/** The first characters of a response, on one line. */
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > EXCERPT_CHARS ? `${line.slice(0, EXCERPT_CHARS)}…` : line;
 }
 
-/** The innermost reason that has a code, as Node wraps what the network said (`fetch failed`). */
+/** The first error code in the chain of causes: `fetch` wraps network errors (`fetch failed`). */
 export function codeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const code = (at as { code?: unknown }).code;

@@ -1,28 +1,19 @@
-import type { RefusalKind } from "./errors.ts";
+import type { RemoteErrorKind } from "./errors.ts";
 
-/** The error numbers that this client acts on; the same in all dialects that have them. */
-const NUMBERS: Readonly<Record<number, RefusalKind>> = {
+/** The JSON-RPC error codes that the client acts on; they mean the same in all dialects but v0.1. */
+export const ERROR_KINDS: Readonly<Record<number, RemoteErrorKind>> = {
   [-32001]: "task-not-found",
   [-32004]: "unsupported",
   [-32601]: "unsupported",
-  // What this server says to a caller whom it does not know.
+  // The code of a Dragoman server.
   [-32050]: "unauthenticated",
 };
 
-export const kindOfNumber = (code: number): RefusalKind => NUMBERS[code] ?? "other";
+export const toErrorKind = (code: number): RemoteErrorKind => ERROR_KINDS[code] ?? "other";
 
-/** v0.1 §8 has numbers of its own for an agent that does not stream, and for a caller whom it does not know. */
-const OLD_NUMBERS: Readonly<Record<number, RefusalKind>> = {
-  ...NUMBERS,
-  [-32006]: "unsupported",
-  [-32007]: "unauthenticated",
-};
-
-export const kindOfOldNumber = (code: number): RefusalKind => OLD_NUMBERS[code] ?? "other";
-
-/** A refusal over HTTP+JSON: v0.3 has the number of JSON-RPC in it, v1 only a status where it gives no reason. */
-export function kindOfStatus(status: number, code: unknown): RefusalKind {
-  if (typeof code === "number" && code < 0) return kindOfNumber(code);
+/** An error over HTTP+JSON: v0.3 sends the JSON-RPC code in the body; v1 may send nothing but the HTTP status. */
+export function toHttpErrorKind(status: number, code: unknown): RemoteErrorKind {
+  if (typeof code === "number" && code < 0) return toErrorKind(code);
   if (status === 404) return "task-not-found";
   return status === 405 || status === 501 ? "unsupported" : "other";
 }

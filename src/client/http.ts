@@ -1,52 +1,64 @@
 import type { Json } from "../lib/json.ts";
 import type { Fetch } from "../ports/index.ts";
-import { codeOf, excerpt, Lost, messageOf, Refusal, type Symptom, Trouble } from "./errors.ts";
+import {
+  ClientError,
+  codeOf,
+  type ErrorCategory,
+  excerpt,
+  messageOf,
+  RemoteError,
+  UnavailableError,
+} from "./errors.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 
-type Headers = Readonly<Record<string, string>>;
+type HeaderRecord = Readonly<Record<string, string>>;
 
-/** How calls get out. */
-export interface Access {
+/** How requests are sent and authenticated. */
+export interface HttpAccess {
   readonly fetch: Fetch;
-  /** Headers that say who calls. `refused`: those that were sent last did not do. */
-  credentials(refused: boolean): Promise<Headers>;
+  /** Authentication headers. `refused`: the server answered 401 to the last ones. */
+  credentials(refused: boolean): Promise<HeaderRecord>;
 }
 
-/** Where calls go. */
-export interface Link extends Access {
+/** The URL of an agent, with its authentication. */
+export interface HttpTarget extends HttpAccess {
   readonly url: string;
-  /** Those of every call. */
-  readonly headers: Headers;
+  /** Headers of every request. */
+  readonly headers: HeaderRecord;
 }
 
-export interface Request {
-  readonly verb: "GET" | "POST";
+export interface ClientRequest {
+  readonly method: "GET" | "POST";
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: HeaderRecord;
   readonly body?: string;
 }
 
-/** Says who calls; whoever is no longer believed asks for new credentials, once. */
-export async function request(link: Access, asked: Request, signal: AbortSignal): Promise<Response> {
-  const credentials = await link.credentials(false);
-  const response = await dispatch(link.fetch, asked, credentials, signal);
-  if (response.status !== 401) return response;
-  const fresh = await link.credentials(true);
-  if (JSON.stringify(fresh) === JSON.stringify(credentials)) return response;
-  await response.body?.cancel();
-  return dispatch(link.fetch, asked, fresh, signal);
-}
-
-/** Fetch with an error that says which URL, and what happened. */
-async function dispatch(
-  fetchIt: Fetch,
-  asked: Request,
-  credentials: Headers,
+/** After HTTP 401 the request is sent once more if there are new credentials. */
+export async function sendRequest(
+  access: HttpAccess,
+  request: ClientRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { verb: method, url, headers, body } = asked;
+  const credentials = await access.credentials(false);
+  const response = await fetchOrThrow(access.fetch, request, credentials, signal);
+  if (response.status !== 401) return response;
+  const fresh = await access.credentials(true);
+  if (JSON.stringify(fresh) === JSON.stringify(credentials)) return response;
+  await response.body?.cancel();
+  return fetchOrThrow(access.fetch, request, fresh, signal);
+}
+
+/** Network errors become errors that name the URL and the cause. */
+async function fetchOrThrow(
+  fetch: Fetch,
+  request: ClientRequest,
+  credentials: HeaderRecord,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { method, url, headers, body } = request;
   try {
-    return await fetchIt(url, {
+    return await fetch(url, {
       method,
       headers: { ...headers, ...credentials },
       redirect: "manual",
@@ -55,67 +67,72 @@ async function dispatch(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw toTrouble(url, error);
+    throw toNetworkError(url, error);
   }
 }
 
-/** What is forbidden stays forbidden, however often one tries. */
-function toTrouble(url: string, error: unknown): Trouble {
+/** A refused private address is not an `UnavailableError`: it stays refused however often the call is retried. */
+function toNetworkError(url: string, error: unknown): ClientError {
   if (codeOf(error) === "ADDRESS_REFUSED")
-    return new Trouble(`${url} is not called: it is an address inside`, error, "inside");
-  const [message, symptom] = describe(url, error);
-  return new Lost(message, shortly(error), { cause: error, symptom });
+    return new ClientError(`${url} is not called: it is a private address`, error, "private-address");
+  const [message, category] = describeFailure(url, error);
+  return new UnavailableError(message, shortReason(error), { cause: error, category });
 }
 
-/** What the network said, without the words that Node wraps it in. */
-const shortly = (error: unknown): string =>
+/** The network error inside the `fetch failed` of Node. */
+const shortReason = (error: unknown): string =>
   codeOf(error) === "ECONNREFUSED" ? "connection refused" : messageOf((error as Error).cause ?? error);
 
-function describe(url: string, error: unknown): readonly [string, Symptom?] {
+function describeFailure(url: string, error: unknown): readonly [string, ErrorCategory?] {
   const code = codeOf(error);
   switch (code) {
     case "ECONNREFUSED":
-      return [`Nothing answers at ${url}: connection refused`, "refused"];
+      return [`Nothing answers at ${url}: connection refused`, "connection-refused"];
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return [`The host of ${url} is not known`, "unknown-host"];
+      return [`Unknown host in ${url}`, "unknown-host"];
     case "UND_ERR_HEADERS_TIMEOUT":
-      return [`No answer from ${url} in five minutes`, "silent"];
+      return [`No response from ${url} in five minutes`, "timeout"];
     default: {
-      // A parse error of HTTP, or a connection that was closed before any answer.
-      const isNoHttp =
+      // A parse error, or a connection that was closed before any response.
+      const isNotHttp =
         code === "UND_ERR_SOCKET" ||
         ((error as Error).cause as Error | undefined)?.name === "HTTPParserError";
-      const message = `${url} could not be reached: ${shortly(error)}`;
-      return isNoHttp ? [message, "no-http"] : [message];
+      const message = `${url} could not be reached: ${shortReason(error)}`;
+      return isNotHttp ? [message, "not-http"] : [message];
     }
   }
 }
 
-/** Whether the call cannot have arrived: then it can be made again without doing anything twice. */
+/** The request cannot have been processed, so that a retry does nothing twice. */
 export const isUnsent = (error: unknown): boolean =>
-  error instanceof Lost &&
-  (error.symptom === "refused" || error.symptom === "unknown-host" || error.retryAfterMs !== undefined);
+  error instanceof UnavailableError &&
+  (error.category === "connection-refused" ||
+    error.category === "unknown-host" ||
+    error.retryAfterMs !== undefined);
 
-/** The bytes of a body; a connection that breaks in the middle is told apart from a bug of ours. */
-export async function* bodyOf(url: string, response: Response): AsyncGenerator<Uint8Array> {
+/** The bytes of a body; a broken connection is an `UnavailableError`. */
+export async function* readBody(url: string, response: Response): AsyncGenerator<Uint8Array> {
   if (!response.body) return;
   const reader = response.body.getReader();
   try {
-    for (let step = await pull(url, reader); !step.done; step = await pull(url, reader)) yield step.value;
+    for (let step = await readChunk(url, reader); !step.done; step = await readChunk(url, reader))
+      yield step.value;
   } finally {
-    // Whoever stops reading early lets go of the connection; it may be gone already.
+    // A reader that stops early releases the connection; it may be closed already.
     await reader.cancel().catch(() => undefined);
   }
 }
 
 type Chunks = ReadableStreamDefaultReader<Uint8Array>;
-async function pull(url: string, reader: Chunks) {
+async function readChunk(url: string, reader: Chunks) {
   try {
     return await reader.read();
   } catch (error) {
     if (error instanceof Error && error.name === "AbortError") throw error;
-    throw new Lost(`The connection to ${url} broke: ${shortly(error)}`, shortly(error), { cause: error });
+    throw new UnavailableError(`The connection to ${url} broke: ${shortReason(error)}`, shortReason(error), {
+      cause: error,
+    });
   }
 }
 
@@ -123,53 +140,55 @@ export async function readText(url: string, response: Response): Promise<string>
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of bodyOf(url, response)) {
+  for await (const chunk of readBody(url, response)) {
     bytes += chunk.byteLength;
     if (bytes > CLIENT_LIMITS.answerBytesMax)
-      throw new Trouble(`${url} sent more than ${CLIENT_LIMITS.answerBytesMax} bytes`);
+      throw new ClientError(`${url} sent more than ${CLIENT_LIMITS.answerBytesMax} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
 
-export function parse(url: string, text: string): Json {
+export function parseJson(url: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new Trouble(
-      `${url} did not answer with JSON: "${excerpt(text)}". Is this the address of an A2A agent?`,
+    throw new ClientError(
+      `${url} did not respond with JSON: "${excerpt(text)}". Is this the address of an A2A agent?`,
     );
   }
 }
 
-export const isStream = (response: Response): boolean =>
+export const isEventStream = (response: Response): boolean =>
   response.headers.get("content-type")?.includes("text/event-stream") ?? false;
 
-const SYMPTOMS: Readonly<Record<number, Symptom>> = {
+const CATEGORIES: Readonly<Record<number, ErrorCategory>> = {
   401: "unauthenticated",
   403: "forbidden",
-  404: "missing",
-  405: "missing",
-  413: "large",
-  429: "many",
+  404: "not-found",
+  405: "not-found",
+  413: "too-large",
+  429: "rate-limited",
 };
 
-/** What an answer means that has a status and no words of the protocol. */
-export function httpTrouble(url: string, response: Response, text: string): Trouble {
+/** The error of a response that has an HTTP status and no A2A error. */
+export function toHttpError(url: string, response: Response, text: string): ClientError {
   const { status: code, statusText } = response;
   const location = response.headers.get("location");
-  const said = excerpt(text);
+  const body = excerpt(text);
   const status = `HTTP ${code}${statusText && ` ${statusText}`}`;
-  const points = location ? `. It points to ${location}: call that address` : "";
-  const message = `${url} answered ${status}${said && `: "${said}"`}${points}`;
-  const symptom = location ? undefined : SYMPTOMS[code];
+  const redirect = location ? `. It redirects to ${location}: call that URL` : "";
+  const message = `${url} answered ${status}${body && `: "${body}"`}${redirect}`;
+  const category = location ? undefined : CATEGORIES[code];
   if (code < 500 && code !== 429)
-    return code === 401 ? new Refusal("unauthenticated", message) : new Trouble(message, undefined, symptom);
-  return new Lost(message, status, { symptom, retryAfterMs: retryAfter(response) });
+    return code === 401
+      ? new RemoteError("unauthenticated", message)
+      : new ClientError(message, undefined, category);
+  return new UnavailableError(message, status, { category, retryAfterMs: readRetryAfter(response) });
 }
 
-/** RFC 9110 §10.2.3: in seconds; a date is treated as nothing said. 503 without a word means as well: not now. */
-function retryAfter(response: Response): number | undefined {
+/** RFC 9110 §10.2.3, seconds only. 503 and 429 without the header: the request was not processed either. */
+function readRetryAfter(response: Response): number | undefined {
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   if (seconds >= 0) return Math.min(seconds * 1_000, CLIENT_LIMITS.retryAfterMsMax);
   return response.status === 503 || response.status === 429 ? 0 : undefined;

@@ -1,35 +1,35 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Part, textOf } from "../model/index.ts";
-import { NOTHING_SEEN, unseenAppended, unseenWhole } from "./new-parts.ts";
+import { appendParts, findNewParts, NOTHING_SEEN } from "./new-parts.ts";
 
 const text = (said: string): Part => ({ kind: "text", text: said });
 const data = (value: number): Part => ({ kind: "data", data: value });
 
 test("a first snapshot is all new", () => {
   const parts = [text("a"), data(1)];
-  expect(unseenWhole(parts, NOTHING_SEEN)).toEqual({
+  expect(findNewParts(parts, NOTHING_SEEN)).toEqual({
     parts,
     seen: { text: "a", others: 1 },
     replaced: false,
   });
 });
 
-test("a snapshot that repeats what was shown has nothing new", () => {
-  expect(unseenWhole([text("ab"), data(1)], { text: "ab", others: 1 }).parts).toEqual([]);
+test("a snapshot that repeats known parts has nothing new", () => {
+  expect(findNewParts([text("ab"), data(1)], { text: "ab", others: 1 }).parts).toEqual([]);
 });
 
 test("of a longer snapshot only the rest is new", () => {
-  const { parts } = unseenWhole([text("ab"), data(1), text("cd"), data(2)], { text: "abc", others: 1 });
+  const { parts } = findNewParts([text("ab"), data(1), text("cd"), data(2)], { text: "abc", others: 1 });
   expect(parts).toEqual([text("d"), data(2)]);
 });
 
-test("an artifact that was replaced by another text is shown whole", () => {
+test("an artifact that was replaced by another text is all new", () => {
   const parts = [text("other")];
-  expect(unseenWhole(parts, { text: "ab", others: 0 })).toMatchObject({ parts, replaced: true });
+  expect(findNewParts(parts, { text: "ab", others: 0 })).toMatchObject({ parts, replaced: true });
 });
 
-test("whatever arrives, by pieces or by snapshots at any time, is shown exactly once", () => {
+test("every part is reported exactly once, in any mix of appends and snapshots", () => {
   const part = fc.oneof(fc.string().map(text), fc.nat().map(data));
   const arrival = fc.record({ parts: fc.array(part), snapshot: fc.boolean() });
   fc.assert(
@@ -39,7 +39,7 @@ test("whatever arrives, by pieces or by snapshots at any time, is shown exactly 
       const shown: Part[] = [];
       for (const { parts, snapshot } of arrivals) {
         all.push(...parts);
-        const news = snapshot ? unseenWhole(all, seen) : unseenAppended(parts, seen);
+        const news = snapshot ? findNewParts(all, seen) : appendParts(parts, seen);
         shown.push(...news.parts);
         seen = news.seen;
       }

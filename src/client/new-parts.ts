@@ -1,48 +1,61 @@
 import { type Part, textOf } from "../model/index.ts";
 
-/** What of an artifact was shown already. */
-export interface Seen {
+/** The content of an artifact that was reported so far. */
+export interface SeenParts {
   readonly text: string;
-  /** Parts that are not text. */
+  /** The number of parts that are not text. */
   readonly others: number;
 }
 
-export const NOTHING_SEEN: Seen = { text: "", others: 0 };
+export const NOTHING_SEEN: SeenParts = { text: "", others: 0 };
 
-export interface Unseen {
+export interface NewParts {
   readonly parts: readonly Part[];
-  readonly seen: Seen;
-  /** The artifact was replaced by something else, so all of it is new. */
+  readonly seen: SeenParts;
+  /** The artifact has other content than before, so all of it is new. */
   readonly replaced: boolean;
 }
 
-const othersOf = (parts: readonly Part[]): number => parts.filter(part => part.kind !== "text").length;
+export const countOthers = (parts: readonly Part[]): number =>
+  parts.filter(part => part.kind !== "text").length;
 
-/** More parts of an artifact. */
-export function unseenAppended(parts: readonly Part[], seen: Seen): Unseen {
-  const now = { text: seen.text + textOf(parts), others: seen.others + othersOf(parts) };
+/** Parts appended to an artifact are all new. */
+export function appendParts(parts: readonly Part[], seen: SeenParts): NewParts {
+  const now = { text: seen.text + textOf(parts), others: seen.others + countOthers(parts) };
   return { parts, seen: now, replaced: false };
 }
 
-/** The artifact as it stands: after a lost connection a snapshot repeats what was shown before. */
-export function unseenWhole(parts: readonly Part[], seen: Seen): Unseen {
-  const now = { text: textOf(parts), others: othersOf(parts) };
+/** The new parts of a whole artifact: after a lost connection a snapshot repeats earlier parts. */
+export function findNewParts(parts: readonly Part[], seen: SeenParts): NewParts {
+  const now = { text: textOf(parts), others: countOthers(parts) };
   if (!now.text.startsWith(seen.text) || now.others < seen.others)
     return { parts, seen: now, replaced: seen !== NOTHING_SEEN };
-  return { parts: skip(parts, seen), seen: now, replaced: false };
+  return {
+    parts: skipContent(parts, { chars: seen.text.length, others: seen.others }),
+    seen: now,
+    replaced: false,
+  };
 }
 
-function skip(parts: readonly Part[], seen: Seen): readonly Part[] {
-  let { others } = seen;
-  let chars = seen.text.length;
+/** An amount of content: characters of text, and parts that are not text. */
+export interface ContentAmount {
+  chars: number;
+  others: number;
+}
+
+/** The parts without the first `amount`, which is reduced by the skipped content. */
+export function skipContent(parts: readonly Part[], amount: ContentAmount): readonly Part[] {
   const rest: Part[] = [];
   for (const part of parts) {
     if (part.kind !== "text") {
-      if (others-- <= 0) rest.push(part);
-    } else if (chars < part.text.length) {
-      rest.push({ ...part, text: part.text.slice(chars) });
-      chars = 0;
-    } else chars -= part.text.length;
+      if (amount.others > 0) amount.others -= 1;
+      else rest.push(part);
+      continue;
+    }
+    const skipped = Math.min(amount.chars, part.text.length);
+    amount.chars -= skipped;
+    if (skipped < part.text.length)
+      rest.push(skipped === 0 ? part : { ...part, text: part.text.slice(skipped) });
   }
   return rest;
 }

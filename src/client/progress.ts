@@ -1,16 +1,16 @@
-import type { Received, RemoteState } from "./types.ts";
+import type { ReceivedResponse, RemoteState } from "./types.ts";
 
-/** How far a reader has come: what is needed to go on after a lost connection, and to say how it ended. */
+/** The position in a stream: enough to resume it after a lost connection, and to report the final state. */
 export interface Progress {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly state?: RemoteState;
   readonly eventId?: string;
-  /** The agent answered with a bare message: there is no task. */
+  /** The agent responded with a message instead of a task. */
   readonly replied?: true;
 }
 
-export function advance(progress: Progress, { item, eventId }: Received): Progress {
+export function updateProgress(progress: Progress, { item, eventId }: ReceivedResponse): Progress {
   const next = eventId === undefined ? progress : { ...progress, eventId };
   switch (item.kind) {
     case "task":

@@ -3,12 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../lib/json.ts";
 import { type Part, TASK_STATES } from "../model/index.ts";
 import { v1 } from "../protocol/a2a-v1/client.ts";
-import { v03 } from "../protocol/a2a-v03/client.ts";
-import { v03Rest } from "../protocol/a2a-v03/client-proto.ts";
-import { toTarget } from "./address.ts";
-import { chooseEndpoint, offersOf } from "./card.ts";
+import { v03, v03Rest } from "../protocol/a2a-v03/client.ts";
+import { parseAgentAddress } from "./address.ts";
+import { chooseEndpoint, readInterfaces } from "./card.ts";
 import type { ClientDialect } from "./client-protocol.ts";
-import { TONGUES } from "./protocols.ts";
+import { CLIENT_BINDINGS } from "./protocols.ts";
 
 const PARTS: readonly Part[] = [
   { kind: "text", text: "hi", metadata: { a: [1] } },
@@ -19,8 +18,8 @@ const PARTS: readonly Part[] = [
   { kind: "data", data: null },
 ];
 
-/** Where an answer has something around it. */
-const enclosed = (name: string): boolean => /1\.0|proto/.test(name);
+/** Responses are wrapped: `{"task": …}`. */
+const isWrapped = (name: string): boolean => /1\.0|proto/.test(name);
 
 const DIALECTS: readonly (readonly [string, ClientDialect])[] = [
   ["A2A 1.0", v1],
@@ -28,9 +27,9 @@ const DIALECTS: readonly (readonly [string, ClientDialect])[] = [
   ["A2A 0.3 proto", v03Rest],
 ];
 
-/** These read back what they write, so a message can be turned around. */
+/** The same shapes in both directions: a message that is written can be read. */
 describe.each(DIALECTS)("in %s", (name, dialect) => {
-  test("every kind of part, and what goes with it, survives the way out and back", () => {
+  test("reads back every kind of part that it writes", () => {
     const draft = {
       messageId: "m",
       parts: PARTS,
@@ -40,28 +39,28 @@ describe.each(DIALECTS)("in %s", (name, dialect) => {
       extensions: ["https://x.example/e"],
     };
     const { message } = dialect.writeSend(draft);
-    const item = dialect.readItem((enclosed(name) ? { message } : message) as Json);
+    const item = dialect.readResponse((isWrapped(name) ? { message } : message) as Json);
     expect(item).toEqual({ kind: "message", message: { ...draft, role: "user" } });
   });
 
-  test("every state is known, and an unknown one is no error", () => {
+  test("reads every state, and an unknown one as unknown", () => {
     const spell = (state: string) =>
-      enclosed(name) ? `TASK_STATE_${state.toUpperCase().replace("-", "_")}` : state;
+      isWrapped(name) ? `TASK_STATE_${state.toUpperCase().replace("-", "_")}` : state;
     const read = (state: string) => dialect.readTask({ id: "t", status: { state: spell(state) } }).state;
     expect(TASK_STATES.map(read)).toEqual(TASK_STATES);
     expect(read("confused")).toBe("unknown");
   });
 
-  test("the thread goes along, and what the call says besides", () => {
-    const said = dialect.writeSend({ messageId: "m", parts: PARTS, thread: "one", callMetadata: { b: 2 } });
-    expect(said.metadata).toEqual({ b: 2, thread_id: "one" });
+  test("sends the thread with the metadata of the call", () => {
+    const params = dialect.writeSend({ messageId: "m", parts: PARTS, thread: "one", callMetadata: { b: 2 } });
+    expect(params.metadata).toEqual({ b: 2, thread_id: "one" });
   });
 });
 
-describe.each(Object.entries(TONGUES).flatMap(([name, all]) => all.map(one => [name, one] as const)))(
+describe.each(Object.entries(CLIENT_BINDINGS).flatMap(([name, all]) => all.map(one => [name, one] as const)))(
   "in %s",
   (_name, { dialect }) => {
-    test("whatever a server sends is read or refused, and nothing else happens", () => {
+    test("reads or rejects any response", () => {
       const word = fc.constantFrom(
         "task",
         "message",
@@ -84,9 +83,9 @@ describe.each(Object.entries(TONGUES).flatMap(([name, all]) => all.map(one => [n
       fc.assert(
         fc.property(value, json => {
           try {
-            expect(["task", "message", "status", "artifact"]).toContain(dialect.readItem(json).kind);
+            expect(["task", "message", "status", "artifact"]).toContain(dialect.readResponse(json).kind);
           } catch (error) {
-            expect((error as Error).message).toBe("This is no A2A answer");
+            expect((error as Error).message).toBe("Not an A2A response");
           }
         }),
       );
@@ -94,7 +93,7 @@ describe.each(Object.entries(TONGUES).flatMap(([name, all]) => all.map(one => [n
   },
 );
 
-test("v0.3 answers without kind are told by their members", () => {
+test("v0.3 responses without kind are recognised by their members", () => {
   const status = { state: "working" };
   const items = [
     { id: "t", status },
@@ -102,7 +101,7 @@ test("v0.3 answers without kind are told by their members", () => {
     { taskId: "t", artifact: { artifactId: "a", parts: [] } },
     { messageId: "m", parts: [] },
   ];
-  expect(items.map(item => v03.readItem(item).kind)).toEqual(["task", "status", "artifact", "message"]);
+  expect(items.map(item => v03.readResponse(item).kind)).toEqual(["task", "status", "artifact", "message"]);
 });
 
 const rpc = (version: string, url = "http://x/rpc") => ({
@@ -113,7 +112,7 @@ const rpc = (version: string, url = "http://x/rpc") => ({
 
 const CARDS: readonly [sentence: string, card: JsonObject, chosen: string][] = [
   [
-    "the newest version wins, wherever it stands",
+    "the newest version wins, in any position",
     { supportedInterfaces: [rpc("0.3"), rpc("1.0", "http://x/1")] },
     "A2A 1.0 http://x/1",
   ],
@@ -124,24 +123,24 @@ const CARDS: readonly [sentence: string, card: JsonObject, chosen: string][] = [
     { url: "http://x/a", protocolVersion: "0.3.0" },
     "A2A 0.3 http://x/a",
   ],
-  ["a card of before versions counts as v0.2", { url: "http://x/a" }, "A2A 0.2 http://x/a"],
+  ["a card without a version counts as v0.2", { url: "http://x/a" }, "A2A 0.2 http://x/a"],
   [
-    "the oldest cards tell of authentication in another way",
+    "a card with `authentication` is of v0.1",
     { url: "http://x/a", authentication: { schemes: [] } },
     "A2A 0.1 http://x/a",
   ],
   [
-    "a card in the shape of v0.3 that calls itself 1.0 is none",
+    "a card in the shape of v0.3 with version 1.0 is of Arbiter",
     { url: "http://x/a", protocolVersion: "1.0" },
     "Arbiter http://x/a",
   ],
   [
-    "simple_a2a has a list of its own",
+    "simple_a2a has its own list of interfaces",
     { interfaces: [{ type: "json-rpc", url: "http://x/a", version: "1.0" }] },
     "simple_a2a http://x/a",
   ],
   [
-    "a hybrid card is spoken to in v1",
+    "a hybrid card selects v1",
     { url: "http://x/a", protocolVersion: "0.3.0", supportedInterfaces: [rpc("1.0")] },
     "A2A 1.0 http://x/rpc",
   ],
@@ -164,7 +163,7 @@ const CARDS: readonly [sentence: string, card: JsonObject, chosen: string][] = [
 
 const ALL = ["JSONRPC", "HTTP+JSON", "GRPC"] as const;
 
-describe("choosing how to talk", () => {
+describe("choosing an endpoint", () => {
   test("of a version's transports JSON-RPC is preferred, then HTTP+JSON, then gRPC", () => {
     const at = (protocolBinding: string) => ({ ...rpc("1.0"), protocolBinding });
     const card = { supportedInterfaces: [at("GRPC"), at("HTTP+JSON"), at("JSONRPC"), rpc("0.3")] };
@@ -179,12 +178,12 @@ describe("choosing how to talk", () => {
     expect(`${dialect.title} ${url}`).toBe(chosen);
   });
 
-  test("a tenant of the chosen interface is kept", () => {
+  test("keeps the tenant of the chosen interface", () => {
     const card = { supportedInterfaces: [{ ...rpc("1.0"), tenant: "acme" }] };
     expect(chooseEndpoint({ url: "http://x/card.json", card }, ALL).tenant).toBe("acme");
   });
 
-  test("a card without a way that we know says what it offers", () => {
+  test("the error for a card without a supported interface lists what it offers", () => {
     const card = { supportedInterfaces: [{ ...rpc("1.0"), protocolBinding: "GRPC" }] };
     expect(() => chooseEndpoint({ url: "http://x/card.json", card }, ["JSONRPC"])).toThrow(
       "it offers GRPC 1.0, and this client",
@@ -194,7 +193,7 @@ describe("choosing how to talk", () => {
 
   test("the preferred interface is not listed twice", () => {
     const same = { url: "http://x/a", transport: "JSONRPC" };
-    expect(offersOf({ url: "http://x/a", additionalInterfaces: [same] })).toHaveLength(1);
+    expect(readInterfaces({ url: "http://x/a", additionalInterfaces: [same] })).toHaveLength(1);
   });
 });
 
@@ -212,6 +211,6 @@ const ADDRESSES: readonly [address: string, agent: string | undefined, base: str
 ];
 
 test.each(ADDRESSES)("the address %s (agent %s) means %s", (address, agent, base, card) => {
-  const target = toTarget(address, agent);
+  const target = parseAgentAddress(address, agent);
   expect([target.base, target.cardUrls[0]]).toEqual([base, card]);
 });

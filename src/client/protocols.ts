@@ -1,22 +1,26 @@
 import { v1 } from "../protocol/a2a-v1/client.ts";
-import { orloj, v01 } from "../protocol/a2a-v01/client.ts";
-import { arbiter, langgraph, v02, v03 } from "../protocol/a2a-v03/client.ts";
-import { v03Grpc, v03Rest } from "../protocol/a2a-v03/client-proto.ts";
+import { v01 } from "../protocol/a2a-v01/client.ts";
+import { v02 } from "../protocol/a2a-v02/client.ts";
+import { v03, v03Grpc, v03Rest } from "../protocol/a2a-v03/client.ts";
+import { arbiter } from "../protocol/arbiter/client.ts";
+import { langgraph } from "../protocol/langgraph/client.ts";
+import { orloj } from "../protocol/orloj/client.ts";
 import { simple } from "../protocol/simple-a2a/client.ts";
 import type { ClientDialect } from "./client-protocol.ts";
 
-export type TransportName = "JSONRPC" | "HTTP+JSON" | "GRPC";
+/** As agent cards spell it. */
+export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
-/** One dialect over one transport. */
-export interface Tongue {
+/** A dialect over one transport. */
+export interface ClientBinding {
   readonly dialect: ClientDialect;
-  readonly transport: TransportName;
+  readonly transport: ProtocolBinding;
 }
 
-const over = (transport: TransportName, dialect: ClientDialect): Tongue => ({ transport, dialect });
+const over = (transport: ProtocolBinding, dialect: ClientDialect): ClientBinding => ({ transport, dialect });
 
-/** What is spoken, by the name that a config has for it; of several transports the first is preferred. */
-export const TONGUES = {
+/** By the name of the dialect in the configuration; the first transport is preferred. */
+export const CLIENT_BINDINGS = {
   v1: [over("JSONRPC", v1), over("HTTP+JSON", v1), over("GRPC", v1)],
   "v0.3": [over("JSONRPC", v03), over("HTTP+JSON", v03Rest), over("GRPC", v03Grpc)],
   "v0.2": [over("JSONRPC", v02)],
@@ -25,7 +29,7 @@ export const TONGUES = {
   orloj: [over("JSONRPC", orloj)],
   arbiter: [over("JSONRPC", arbiter)],
   simple: [over("JSONRPC", simple)],
-} as const satisfies Record<string, readonly Tongue[]>;
+} as const satisfies Record<string, readonly ClientBinding[]>;
 
-export type DialectName = keyof typeof TONGUES;
-export const DIALECT_NAMES = Object.keys(TONGUES) as readonly DialectName[];
+export type DialectName = keyof typeof CLIENT_BINDINGS;
+export const DIALECT_NAMES = Object.keys(CLIENT_BINDINGS) as readonly DialectName[];

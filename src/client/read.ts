@@ -1,18 +1,16 @@
-import type { Json, JsonObject } from "../lib/json.ts";
-import { defined } from "../lib/json.ts";
+import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { Artifact, ContextId, Message, Part, TaskId } from "../model/index.ts";
-import type { Draft, RemoteState, RemoteTask } from "./types.ts";
+import type { OutgoingMessage, RemoteState, RemoteTask, StreamResponse } from "./types.ts";
 
-/** Tiny readers of what another server sent. They take what they understand: a client is no judge of conformance. */
-export const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+/** Lenient readers of the JSON of other servers: a value of the wrong type counts as absent. */
+export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 export const asList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 export const asText = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
-export const has = (value: JsonObject, key: string): boolean => value[key] !== undefined;
+export const hasMember = (value: JsonObject, key: string): boolean => value[key] !== undefined;
 
-/** What is empty was not said. */
-const asWords = (value: Json | undefined): string | undefined => asText(value) || undefined;
+/** Empty counts as absent. */
+const asNonEmptyText = (value: Json | undefined): string | undefined => asText(value) || undefined;
 export function asMetadata(value: Json | undefined): JsonObject | undefined {
   const metadata = asObject(value);
   return Object.keys(metadata).length > 0 ? metadata : undefined;
@@ -23,110 +21,139 @@ function asTexts(value: Json | undefined): readonly string[] | undefined {
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** Others write it without padding, or with the letters for URLs. */
+/** Accepts base64 without padding and base64url. */
 export const asBase64 = (text: string): string =>
   BASE64.test(text) ? text : Buffer.from(text, "base64").toString("base64");
 
-/** The client catches it and says who sent what. */
-export const notAnAnswer = (): Error => new Error("This is no A2A answer");
+/** The caller adds the URL and an excerpt of the response. */
+export const invalidResponse = (): Error => new Error("Not an A2A response");
 
-/** How one version of the protocol spells states and parts; the rest of the objects is spelled alike. */
-export interface Spelling {
+/** How a version spells states and parts; the other members have the same names in all versions. */
+export interface ResponseFormat {
   readonly states: Readonly<Record<string, RemoteState>>;
   readPart(part: JsonObject): Part;
-  /** What a message calls its parts, if not `parts`. */
+  /** The member of a message with its parts, if not `parts`. */
   readonly content?: string;
-  /** What a task calls its context, if not `contextId`. */
+  /** The member of a task with its context id, if not `contextId`. */
   readonly context?: string;
 }
 
-export function readMessage(spelling: Spelling, value: Json | undefined): Message {
+type PartDetails = Pick<Part, "filename" | "mediaType" | "metadata">;
+
+/** `name` and `type`: the members with the file name and the media type. */
+export const readPartDetails = (
+  from: JsonObject,
+  name: string,
+  type: string,
+  metadata: JsonObject | undefined,
+): PartDetails =>
+  defined<PartDetails>({
+    filename: asNonEmptyText(from[name]),
+    mediaType: asNonEmptyText(from[type]),
+    metadata,
+  });
+
+const readParts = (format: ResponseFormat, from: JsonObject, member = "parts"): readonly Part[] =>
+  asList(from[member] ?? from.parts).map(part => format.readPart(asObject(part)));
+
+export function readMessage(format: ResponseFormat, value: Json | undefined): Message {
   const from = asObject(value);
-  const parts = from[spelling.content ?? "parts"] ?? from.parts;
   return defined<Message>({
     messageId: asText(from.messageId) ?? "",
     role: /user/i.test(asText(from.role) ?? "") ? "user" : "agent",
-    parts: asList(parts).map(part => spelling.readPart(asObject(part))),
-    taskId: asWords(from.taskId) as TaskId | undefined,
-    contextId: asWords(from.contextId) as ContextId | undefined,
+    parts: readParts(format, from, format.content),
+    taskId: asNonEmptyText(from.taskId) as TaskId | undefined,
+    contextId: asNonEmptyText(from.contextId) as ContextId | undefined,
     metadata: asMetadata(from.metadata),
     extensions: asTexts(from.extensions),
     referenceTaskIds: asTexts(from.referenceTaskIds),
   });
 }
 
-/** In dialects where artifacts are numbered, the number is what tells them apart. */
-export function readArtifact(spelling: Spelling, value: Json | undefined): Artifact {
+/** Dialects without `artifactId` number their artifacts. */
+function readArtifact(format: ResponseFormat, value: Json | undefined): Artifact {
   const from = asObject(value);
   return defined<Artifact>({
     artifactId: asText(from.artifactId) || `artifact-${typeof from.index === "number" ? from.index : 0}`,
-    name: asWords(from.name),
-    description: asWords(from.description),
-    parts: asList(from.parts).map(part => spelling.readPart(asObject(part))),
+    name: asNonEmptyText(from.name),
+    description: asNonEmptyText(from.description),
+    parts: readParts(format, from),
     metadata: asMetadata(from.metadata),
     extensions: asTexts(from.extensions),
   });
 }
 
-export function readStatus(spelling: Spelling, value: Json | undefined) {
+function readStatus(format: ResponseFormat, value: Json | undefined) {
   const from = asObject(value);
-  const state = spelling.states[asText(from.state) ?? ""] ?? "unknown";
-  const said = asList(asObject(from.message)[spelling.content ?? "parts"] ?? asObject(from.message).parts);
+  const message = readMessage(format, from.message);
   return defined<Pick<RemoteTask, "state" | "message" | "at">>({
-    state,
-    message: said.length > 0 ? readMessage(spelling, from.message) : undefined,
+    state: format.states[asText(from.state) ?? ""] ?? "unknown",
+    message: message.parts.length > 0 ? message : undefined,
     at: asText(from.timestamp),
   });
 }
 
-export function readTask(spelling: Spelling, value: Json | undefined): RemoteTask {
+export function readTask(format: ResponseFormat, value: Json | undefined): RemoteTask {
   const from = asObject(value);
-  if (!has(from, "id") || !has(from, "status")) throw notAnAnswer();
+  if (!hasMember(from, "id") || !hasMember(from, "status")) throw invalidResponse();
   return {
     id: asText(from.id) ?? "",
-    contextId: asText(from[spelling.context ?? "contextId"]) ?? "",
-    ...readStatus(spelling, from.status),
-    artifacts: asList(from.artifacts).map(artifact => readArtifact(spelling, artifact)),
-    history: asList(from.history).map(message => readMessage(spelling, message)),
+    contextId: asText(from[format.context ?? "contextId"]) ?? "",
+    ...readStatus(format, from.status),
+    artifacts: asList(from.artifacts).map(artifact => readArtifact(format, artifact)),
+    history: asList(from.history).map(message => readMessage(format, message)),
   };
 }
 
-/** What an update event says about its task. */
-const readPlace = (from: JsonObject) => ({
+/** The members that both update events have. */
+const readUpdate = (from: JsonObject) => ({
   taskId: asText(from.taskId) ?? "",
   contextId: asText(from.contextId) ?? "",
-});
-
-export const readStatusUpdate = (spelling: Spelling, from: JsonObject) => ({
-  kind: "status" as const,
-  ...readPlace(from),
-  ...readStatus(spelling, from.status),
   ...defined<{ metadata?: JsonObject }>({ metadata: asMetadata(from.metadata) }),
 });
 
-export const readArtifactUpdate = (spelling: Spelling, from: JsonObject) => ({
+export const readStatusUpdate = (format: ResponseFormat, from: JsonObject) => ({
+  kind: "status" as const,
+  ...readUpdate(from),
+  ...readStatus(format, from.status),
+});
+
+export const readArtifactUpdate = (format: ResponseFormat, from: JsonObject) => ({
   kind: "artifact" as const,
-  ...readPlace(from),
-  artifact: readArtifact(spelling, from.artifact),
+  ...readUpdate(from),
+  artifact: readArtifact(format, from.artifact),
   append: from.append === true,
   last: from.lastChunk === true,
-  ...defined<{ metadata?: JsonObject }>({ metadata: asMetadata(from.metadata) }),
 });
 
-/** What every dialect says alike of a message, but for its role, its parts and what it belongs to. */
-export const writeFacts = (draft: Draft): JsonObject =>
+/** ProtoJSON: a response has exactly one of four members (v1 §3.2.3). */
+export function readWrapped(format: ResponseFormat, result: Json): StreamResponse {
+  const from = asObject(result);
+  if (from.task) return { kind: "task", task: readTask(format, from.task) };
+  if (from.message) return { kind: "message", message: readMessage(format, from.message) };
+  const status = asObject(from.statusUpdate);
+  if (hasMember(status, "status")) return readStatusUpdate(format, status);
+  const artifact = asObject(from.artifactUpdate);
+  if (!hasMember(artifact, "artifact")) throw invalidResponse();
+  return readArtifactUpdate(format, artifact);
+}
+
+/** The members of a message that every dialect spells alike. */
+export const writeMessageExtras = (message: OutgoingMessage): JsonObject =>
   defined<JsonObject>({
-    metadata: draft.metadata,
-    extensions: draft.extensions,
-    referenceTaskIds: draft.referenceTaskIds,
+    metadata: message.metadata,
+    extensions: message.extensions,
+    referenceTaskIds: message.referenceTaskIds,
   });
 
-/** Said openly, because servers of v0.3 disagree on what silence means. */
-export const writeBlocking = ({ atOnce, accepts }: Draft): JsonObject =>
-  defined<JsonObject>({ blocking: atOnce !== true, acceptedOutputModes: accepts });
+/** `blocking` is always sent, because v0.3 servers disagree on its default. */
+export const writeConfiguration = ({ returnImmediately, accepts }: OutgoingMessage): JsonObject =>
+  defined<JsonObject>({ blocking: returnImmediately !== true, acceptedOutputModes: accepts });
 
-/** Metadata of the call; the thread is a part of it (seed 001 of the LangGraph dialect). */
-export function callMetadata({ callMetadata: said, thread }: Draft): { readonly metadata?: JsonObject } {
-  if (thread === undefined) return said ? { metadata: said } : {};
-  return { metadata: { ...said, thread_id: thread } };
+/** The metadata of the request, with the thread id as LangGraph servers read it. */
+export function writeCallMetadata({ callMetadata, thread }: OutgoingMessage): {
+  readonly metadata?: JsonObject;
+} {
+  if (thread === undefined) return callMetadata ? { metadata: callMetadata } : {};
+  return { metadata: { ...callMetadata, thread_id: thread } };
 }

@@ -1,22 +1,31 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 import { trimEnd } from "../lib/trim-end.ts";
-import { excerpt, Refusal, type RefusalKind } from "./errors.ts";
-import { kindOfStatus } from "./faults.ts";
-import { bodyOf, httpTrouble, isStream, type Link, parse, type Request, readText, request } from "./http.ts";
+import { excerpt, RemoteError, type RemoteErrorKind } from "./errors.ts";
+import { toHttpErrorKind } from "./faults.ts";
+import {
+  type ClientRequest,
+  type HttpTarget,
+  isEventStream,
+  parseJson,
+  readBody,
+  readText,
+  sendRequest,
+  toHttpError,
+} from "./http.ts";
 import { violationsOf } from "./jsonrpc.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 import { asList, asObject, asText } from "./read.ts";
 import { readSse } from "./sse.ts";
-import type { Asked, Piece, Transport } from "./transport.ts";
+import type { Transport, TransportEvent, TransportRequest } from "./transport.ts";
 
-export interface RestParts extends Link {
-  /** What stands between the address and every path: `/v1` in v0.3. */
-  readonly below: string;
+export interface RestTarget extends HttpTarget {
+  /** The prefix of every path: `/v1` in v0.3. */
+  readonly pathPrefix: string;
   readonly mediaType: string;
 }
 
-/** v1 §11.3, v0.3 §3.5.3. What is in braces is a parameter. */
-const PATHS: Readonly<Record<string, readonly [verb: Request["verb"], path: string]>> = {
+/** v1 §11.3, v0.3 §3.5.3. Braces mark a parameter. */
+const PATHS: Readonly<Record<string, readonly [method: ClientRequest["method"], path: string]>> = {
   SendMessage: ["POST", "/message:send"],
   SendStreamingMessage: ["POST", "/message:stream"],
   ListTasks: ["GET", "/tasks"],
@@ -25,65 +34,75 @@ const PATHS: Readonly<Record<string, readonly [verb: Request["verb"], path: stri
   SubscribeToTask: ["POST", "/tasks/{id}:subscribe"],
 };
 
-export function createRest(link: RestParts): Transport {
+export function createRest(target: RestTarget): Transport {
   return {
-    async call(asked, signal) {
-      const response = await ask(link, asked, { accept: link.mediaType }, signal);
-      return parse(link.url, await readText(link.url, response));
+    async call(request, signal) {
+      const response = await sendAndCheck(target, request, { accept: target.mediaType }, signal);
+      return parseJson(target.url, await readText(target.url, response));
     },
-    stream: (asked, lastEventId, signal) => stream(link, asked, lastEventId, signal),
+    stream: (request, lastEventId, signal) => stream(target, request, lastEventId, signal),
   };
 }
 
 async function* stream(
-  link: RestParts,
-  asked: Asked,
+  target: RestTarget,
+  request: TransportRequest,
   lastEventId: string | undefined,
   signal: AbortSignal,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<TransportEvent> {
   const headers = { accept: "text/event-stream", ...(lastEventId && { "last-event-id": lastEventId }) };
-  const response = await ask(link, asked, headers, signal);
-  if (!isStream(response)) {
-    yield { result: parse(link.url, await readText(link.url, response)) };
+  const response = await sendAndCheck(target, request, headers, signal);
+  if (!isEventStream(response)) {
+    yield { result: parseJson(target.url, await readText(target.url, response)) };
     return;
   }
-  for await (const event of readSse(bodyOf(link.url, response), CLIENT_LIMITS.eventCharsMax)) {
-    const result = parse(link.url, event.data);
-    if (event.event === "error" || asObject(result).error) throw refusalOf(link, asked, 0, event.data);
+  for await (const event of readSse(readBody(target.url, response), CLIENT_LIMITS.eventCharsMax)) {
+    const result = parseJson(target.url, event.data);
+    if (event.event === "error" || asObject(result).error)
+      throw toRemoteError(target, request, 0, event.data);
     yield event.id === undefined ? { result } : { id: event.id, result };
   }
 }
 
-async function ask(
-  link: RestParts,
-  asked: Asked,
+async function sendAndCheck(
+  target: RestTarget,
+  request: TransportRequest,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Response> {
-  const wanted = toRequest(link, asked, headers);
-  const response = await request(link, wanted, signal);
+  const http = toRequest(target, request, headers);
+  const response = await sendRequest(target, http, signal);
   if (response.ok) return response;
-  const text = await readText(wanted.url, response);
+  const text = await readText(http.url, response);
   const { status } = response;
   if (status === 401 || status === 429 || status >= 500 || !isJson(text))
-    throw httpTrouble(wanted.url, response, text);
-  throw refusalOf(link, asked, status, text);
+    throw toHttpError(http.url, response, text);
+  throw toRemoteError(target, request, status, text);
 }
 
-function toRequest(link: RestParts, asked: Asked, more: Readonly<Record<string, string>>): Request {
-  const [verb, path] = PATHS[asked.method] ?? ["POST", `/${asked.method}`];
-  const { id, tenant, ...rest } = asked.params;
-  const whose = tenant === undefined ? "" : `/${encodeURIComponent(String(tenant))}`;
-  const below = `${trimEnd(link.url, "/")}${link.below}${whose}`;
-  const url = below + path.replace("{id}", encodeURIComponent(String(id)));
-  const headers = { ...more, ...link.headers, ...asked.headers };
-  if (verb === "GET") return { verb, url: url + toQuery(rest), headers };
-  return { verb, url, headers: { "content-type": link.mediaType, ...headers }, body: JSON.stringify(rest) };
+function toRequest(
+  target: RestTarget,
+  request: TransportRequest,
+  more: Readonly<Record<string, string>>,
+): ClientRequest {
+  const [method, path] = PATHS[request.method] ?? ["POST", `/${request.method}`];
+  const { id, tenant, ...rest } = request.params;
+  const tenantPath = tenant === undefined ? "" : `/${encodeURIComponent(String(tenant))}`;
+  const base = `${trimEnd(target.url, "/")}${target.pathPrefix}${tenantPath}`;
+  const url = base + path.replace("{id}", encodeURIComponent(String(id)));
+  const headers = { ...more, ...target.headers, ...request.headers };
+  if (method === "GET") return { method, url: url + toQuery(rest), headers };
+  return {
+    method,
+    url,
+    headers: { "content-type": target.mediaType, ...headers },
+    body: JSON.stringify(rest),
+  };
 }
 
 function toQuery(params: JsonObject): string {
-  const said = Object.entries(params).map(([name, value]) => [name, String(value)]);
-  return said.length === 0 ? "" : `?${new URLSearchParams(said)}`;
+  const query = Object.entries(params).map(([name, value]) => [name, String(value)]);
+  return query.length === 0 ? "" : `?${new URLSearchParams(query)}`;
 }
 
 function isJson(text: string): boolean {
@@ -94,21 +113,26 @@ function isJson(text: string): boolean {
   }
 }
 
-const REASONS: Readonly<Record<string, RefusalKind>> = {
+const REASONS: Readonly<Record<string, RemoteErrorKind>> = {
   TASK_NOT_FOUND: "task-not-found",
   UNSUPPORTED_OPERATION: "unsupported",
   METHOD_NOT_FOUND: "unsupported",
   UNAUTHENTICATED: "unauthenticated",
 };
 
-/** v1 §11.6 has an object `error` with details; v0.3's servers send the error of JSON-RPC, bare. */
-function refusalOf(link: RestParts, { method }: Asked, status: number, text: string): Refusal {
+/** v1 §11.6 has an object `error` with details; servers of v0.3 send the JSON-RPC error without an envelope. */
+function toRemoteError(
+  target: RestTarget,
+  { method }: TransportRequest,
+  status: number,
+  text: string,
+): RemoteError {
   const body = asObject(JSON.parse(text) as Json);
   const error = body.error ? asObject(body.error) : body;
   const { details } = error;
   const reasons = asList(details).map(one => asText(asObject(one).reason) ?? "");
-  const kind = reasons.map(reason => REASONS[reason]).find(Boolean) ?? kindOfStatus(status, error.code);
+  const kind = reasons.map(reason => REASONS[reason]).find(Boolean) ?? toHttpErrorKind(status, error.code);
   const fields = violationsOf(details);
-  const said = `${asText(error.message) ?? excerpt(text)}${fields && ` (${fields})`}`;
-  return new Refusal(kind, `${link.url} refused ${method}: ${said} [HTTP ${status}]`, said);
+  const detail = `${asText(error.message) ?? excerpt(text)}${fields && ` (${fields})`}`;
+  return new RemoteError(kind, `${target.url} refused ${method}: ${detail} [HTTP ${status}]`, detail);
 }

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { v1 } from "../protocol/a2a-v1/client.ts";
-import { Lost, Refusal } from "./errors.ts";
+import { RemoteError, UnavailableError } from "./errors.ts";
 import type { RemoteAgent } from "./open.ts";
-import { follow } from "./resume.ts";
-import type { Received, RemoteState, TaskRef } from "./types.ts";
+import { readResumable } from "./resume.ts";
+import type { ReceivedResponse, RemoteState, TaskRef } from "./types.ts";
 
 const place = { taskId: "t", contextId: "c" };
-const status = (state: RemoteState, eventId?: string): Received => ({
+const status = (state: RemoteState, eventId?: string): ReceivedResponse => ({
   item: { kind: "status", ...place, state },
   raw: state,
   ...(eventId !== undefined && { eventId }),
 });
-const snapshot = (state: RemoteState): Received => ({
+const snapshot = (state: RemoteState): ReceivedResponse => ({
   item: { kind: "task", task: { id: "t", contextId: "c", state, artifacts: [], history: [] } },
   raw: `task ${state}`,
 });
 
-type Part = Received | Error;
-async function* playing(parts: readonly Part[]): AsyncGenerator<Received> {
+type Part = ReceivedResponse | Error;
+async function* playing(parts: readonly Part[]): AsyncGenerator<ReceivedResponse> {
   for (const part of parts) {
     if (part instanceof Error) throw part;
     yield part;
@@ -36,17 +36,24 @@ async function followed(first: readonly Part[], further: readonly (readonly Part
     get: async () => ({ ...snapshot(got ?? "working"), task: { ...TASK, state: got ?? "working" } }),
   } as unknown as RemoteAgent;
   const sleep = async (ms: number) => void waits.push(ms);
-  const parts = { agent, until: "asked", waitsMs: [1, 2, 3], signal, sleep, note: () => undefined } as const;
+  const parts = {
+    agent,
+    until: "asked",
+    delaysMs: [1, 2, 3],
+    signal,
+    sleep,
+    onRetry: () => undefined,
+  } as const;
   const seen: unknown[] = [];
   const error = await (async () => {
-    for await (const received of follow(parts, playing(first), {})) seen.push(received.raw);
+    for await (const received of readResumable(parts, playing(first), {})) seen.push(received.raw);
   })().catch(caught => caught as Error);
   return { seen, asked, waits, error: error?.message };
 }
 const TASK = { id: "t", contextId: "c", artifacts: [], history: [] };
-const lost = new Lost("The connection broke", "reset");
+const lost = new UnavailableError("The connection broke", "reset");
 
-test("a stream that reaches its end is not asked for again", async () => {
+test("a stream that reaches its end is not resumed", async () => {
   const { seen, asked } = await followed([snapshot("working"), status("completed")], []);
   expect({ seen, asked }).toEqual({ seen: ["task working", "completed"], asked: [] });
 });
@@ -56,17 +63,17 @@ test("reading stops at a question, even if the server keeps the stream open", as
   expect(seen).toEqual(["input-required"]);
 });
 
-test("a follow-up that begins with the task as it was is read on", async () => {
+test("a follow-up that begins with the task as it was is read further", async () => {
   const { seen } = await followed([snapshot("input-required"), status("working"), status("completed")], []);
   expect(seen).toEqual(["task input-required", "working", "completed"]);
 });
 
-test("a stream that the server closes while somebody must log in is at its end", async () => {
+test("a stream that the server closes at auth-required has ended", async () => {
   const { seen, asked } = await followed([status("auth-required")], []);
   expect({ seen, asked }).toEqual({ seen: ["auth-required"], asked: [] });
 });
 
-test("a lost stream is asked for after the last event that had an id", async () => {
+test("a lost stream is resumed after the last event id", async () => {
   const { seen, asked, waits } = await followed(
     [status("working", "7"), status("working"), lost],
     [[status("completed", "9")]],
@@ -78,37 +85,37 @@ test("a lost stream is asked for after the last event that had an id", async () 
   });
 });
 
-test("a server that stays away is given up after the last try", async () => {
+test("reading fails after the last retry", async () => {
   const { asked, waits, error } = await followed([status("working"), lost], [[lost]]);
   expect({ asked: asked.length, waits }).toEqual({ asked: 3, waits: [1, 2, 3] });
   expect(error).toBe("The stream of http://x/ was lost (reset); gave up after 3 tries");
 });
 
-test("news make the tries begin anew, a repeated snapshot does not", async () => {
+test("progress resets the retries, a repeated snapshot does not", async () => {
   const news = await followed([status("working"), lost], [[lost], [status("working"), lost], [lost]]);
   expect(news.waits).toEqual([1, 2, 1, 2, 3]);
   const repeated = await followed([snapshot("working"), lost], [[snapshot("working")]]);
   expect(repeated.waits).toEqual([1, 2, 3]);
 });
 
-test("a task that ended meanwhile is got whole", async () => {
+test("a task that has ended meanwhile is read whole", async () => {
   const { seen, error } = await followed(
     [status("working"), lost],
-    [[new Refusal("unsupported", "it has ended")]],
+    [[new RemoteError("unsupported", "it has ended")]],
     "completed",
   );
   expect({ seen: seen.length, error }).toEqual({ seen: 2, error: undefined });
 });
 
-test("another refusal is the end", async () => {
+test("another error is not retried", async () => {
   const { error } = await followed(
     [status("working"), lost],
-    [[new Refusal("task-not-found", "no such task")]],
+    [[new RemoteError("task-not-found", "no such task")]],
   );
   expect(error).toBe("no such task");
 });
 
-test("what is lost before a task is known is not asked for again", async () => {
+test("a stream that is lost before the task id is known is not resumed", async () => {
   const { asked, error } = await followed([lost], []);
   expect({ asked, error }).toEqual({ asked: [], error: "The connection broke" });
 });

@@ -1,135 +1,139 @@
-import { isSettled, reached, type Until } from "../model/index.ts";
-import { Lost, Refusal, Trouble } from "./errors.ts";
+import { isReached, isSettled, type Until } from "../model/index.ts";
+import { ClientError, RemoteError, UnavailableError } from "./errors.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 import type { RemoteAgent } from "./open.ts";
-import { advance, type Progress } from "./progress.ts";
-import type { Patience } from "./retry.ts";
-import { Replay } from "./skip-replayed.ts";
-import type { Received } from "./types.ts";
+import { type Progress, updateProgress } from "./progress.ts";
+import type { RetryOptions } from "./retry.ts";
+import { ReplayFilter } from "./skip-replayed.ts";
+import type { ReceivedResponse } from "./types.ts";
 
-export interface FollowParts extends Patience {
+export interface ResumeParts extends RetryOptions {
   readonly agent: RemoteAgent;
   readonly until: Until;
 }
+type PollOptions = Pick<RetryOptions, "signal" | "sleep">;
 
 /**
- * Reads a stream to its end; where the connection is lost on the way, takes it up again after the last event seen.
- * Where that cannot be told, snapshots say what was missed: whoever reads them shows only what is new in them.
+ * Reads a stream to its end and resumes it after a lost connection: after the last event id if there is one, else from
+ * a snapshot of the task. Snapshots repeat earlier content; `dedupe` removes it.
  */
-export async function* follow(
-  parts: FollowParts,
-  begin: AsyncIterable<Received>,
+export async function* readResumable(
+  parts: ResumeParts,
+  first: AsyncIterable<ReceivedResponse>,
   start: Progress,
-): AsyncGenerator<Received> {
+): AsyncGenerator<ReceivedResponse> {
   const { agent } = parts;
-  const replay = new Replay();
+  const replay = new ReplayFilter();
   let progress = start;
-  let stream = begin;
-  let blurred = false;
-  for (let tries = 0; ; tries++) {
-    let lost: Lost | undefined;
+  let stream = first;
+  let mayHaveGap = false;
+  for (let retries = 0; ; retries++) {
+    let lost: UnavailableError | undefined;
     try {
       for await (const received of stream) {
-        if (isNews(progress, received)) tries = 0;
-        progress = advance(progress, received);
+        if (isProgress(progress, received)) retries = 0;
+        progress = updateProgress(progress, received);
         const item = replay.take(received.item);
-        // In a follow-up some servers begin with the task as it was before: still asking.
-        const isEnd = isOver(received.item.kind === "task" ? "terminal" : parts.until, progress);
-        if (isEnd && blurred && received.item.kind !== "task") yield* lastLook(agent, progress, parts.signal);
+        const isTask = received.item.kind === "task";
+        // In a follow-up some servers first send the task as it was before: still input-required.
+        const isEnd = isFinished(isTask ? "terminal" : parts.until, progress);
+        if (isEnd && mayHaveGap && !isTask) yield* readFinalArtifacts(agent, progress, parts.signal);
         if (item) yield item === received.item ? received : { ...received, item };
         if (isEnd) return;
       }
     } catch (error) {
-      lost = lostOrThrow(error, progress, parts.signal);
+      const canResume = error instanceof UnavailableError && progress.taskId !== undefined;
+      // Without a task id there is nothing to resume: the message may or may not have arrived.
+      if (parts.signal.aborted || !canResume) throw error;
+      lost = error;
     }
-    // A server may close the stream at an interrupted state: then nothing more is to come.
-    if (isOver("settled", progress)) return;
+    // A server may close the stream when the task is interrupted: nothing follows.
+    if (isFinished("settled", progress)) return;
     if (progress.taskId === undefined)
-      throw new Trouble(`${agent.endpoint.url} ended the stream without a word`);
-    await pause(parts, tries, lost);
-    if (howRejoined(agent, progress) === "replay") replay.begin();
-    blurred ||= howRejoined(agent, progress) === "snapshot";
-    stream = rejoin(agent, progress, parts);
+      throw new ClientError(`${agent.endpoint.url} closed the stream without an event`);
+    await waitBeforeResume(parts, retries, lost);
+    const mode = resumeMode(agent, progress);
+    if (mode === "replay") replay.begin();
+    mayHaveGap ||= mode === "snapshot";
+    stream = resume(agent, progress, parts);
   }
 }
 
-function isOver(until: Until, progress: Progress): boolean {
+function isFinished(until: Until, progress: Progress): boolean {
   if (progress.replied) return true;
-  return progress.state !== undefined && progress.state !== "unknown" && reached(until, progress.state);
+  return progress.state !== undefined && progress.state !== "unknown" && isReached(until, progress.state);
 }
 
-/** A snapshot that shows what was known is no news, or a server that only ever sends one would be asked for ever. */
-const isNews = (progress: Progress, { item }: Received): boolean =>
+/** A snapshot in a known state does not reset the retries: a server may send nothing but the same snapshot. */
+const isProgress = (progress: Progress, { item }: ReceivedResponse): boolean =>
   item.kind !== "task" || item.task.state !== progress.state;
 
-/** Nothing can be resumed before the task's id is known: the message may or may not have arrived. */
-function lostOrThrow(error: unknown, progress: Progress, signal: AbortSignal): Lost {
-  if (signal.aborted || !(error instanceof Lost) || progress.taskId === undefined) throw error;
-  return error;
+async function waitBeforeResume(
+  { agent, delaysMs, onRetry, sleep, signal }: ResumeParts,
+  retries: number,
+  lost: UnavailableError | undefined,
+): Promise<void> {
+  const delayMs = delaysMs[retries];
+  const reason = lost?.reason ?? "it ended before the task did";
+  if (delayMs === undefined) {
+    const message = `The stream of ${agent.endpoint.url} was lost (${reason}); gave up after ${retries} tries`;
+    throw new ClientError(message, lost);
+  }
+  onRetry(`the stream was lost (${reason}); trying again (${retries + 1} of ${delaysMs.length})`);
+  await sleep(Math.max(delayMs, lost?.retryAfterMs ?? 0), signal);
 }
 
-async function pause(parts: FollowParts, tries: number, lost: Lost | undefined): Promise<void> {
-  const waitMs = parts.waitsMs[tries];
-  const why = lost?.reason ?? "it ended before the task did";
-  if (waitMs === undefined)
-    throw new Trouble(
-      `The stream of ${parts.agent.endpoint.url} was lost (${why}); gave up after ${tries} tries`,
-      lost,
-    );
-  parts.note(`the stream was lost (${why}); trying again (${tries + 1} of ${parts.waitsMs.length})`);
-  await parts.sleep(Math.max(waitMs, lost?.retryAfterMs ?? 0), parts.signal);
-}
+/** "after": directly after the last event id. */
+const resumeMode = (agent: RemoteAgent, { eventId }: Progress) =>
+  eventId === undefined ? agent.endpoint.dialect.resumeBy : "after";
 
-/** "after": exactly where it was left. */
-const howRejoined = (agent: RemoteAgent, { eventId }: Progress): "after" | "snapshot" | "replay" | "look" =>
-  eventId === undefined ? agent.endpoint.dialect.rejoins : "after";
-
-/** Takes up what was left, as well as the agent allows. */
-export const rejoin = (
+export const resume = (
   agent: RemoteAgent,
   progress: Progress,
-  parts: Pick<Patience, "signal" | "sleep">,
-): AsyncIterable<Received> =>
-  howRejoined(agent, progress) === "look" ? look(agent, progress, parts) : join(agent, progress, parts);
+  options: PollOptions,
+): AsyncIterable<ReceivedResponse> =>
+  resumeMode(agent, progress) === "poll"
+    ? poll(agent, progress, options)
+    : subscribe(agent, progress, options);
 
-/** What a task says from now on; one that has ended meanwhile is read whole (v1 §3.1.6 refuses to stream it). */
-export async function* join(
+/** Subscribes to a task; a task that has ended is read once instead (v1 §3.1.6 does not stream it). */
+export async function* subscribe(
   agent: RemoteAgent,
   progress: Progress,
-  parts: Pick<Patience, "signal" | "sleep">,
-): AsyncGenerator<Received> {
+  options: PollOptions,
+): AsyncGenerator<ReceivedResponse> {
   const { taskId = "", contextId, eventId } = progress;
   try {
-    yield* agent.subscribe({ taskId, contextId }, eventId, parts.signal);
+    yield* agent.subscribe({ taskId, contextId }, eventId, options.signal);
   } catch (error) {
-    // Servers say "unsupported" for a task that has ended, and for what they cannot do at all.
-    if (!(error instanceof Refusal) || error.kind !== "unsupported") throw error;
-    yield* look(agent, progress, parts);
+    // Servers answer "unsupported" for a task that has ended, and where they cannot stream at all.
+    if (!(error instanceof RemoteError) || error.kind !== "unsupported") throw error;
+    yield* poll(agent, progress, options);
   }
 }
 
-/** The task as it stands, whenever it has changed, until nothing more is to come. */
-export async function* look(
+/** Yields the task whenever it has changed, until it is settled. */
+export async function* poll(
   agent: RemoteAgent,
   { taskId = "", contextId }: Progress,
-  { signal, sleep }: Pick<Patience, "signal" | "sleep">,
-): AsyncGenerator<Received> {
-  for (let before = ""; ; ) {
+  { signal, sleep }: PollOptions,
+): AsyncGenerator<ReceivedResponse> {
+  for (let previous = ""; ; ) {
     const { task, raw } = await agent.get({ taskId, contextId }, signal);
-    const now = JSON.stringify(raw);
-    if (now !== before) yield { item: { kind: "task", task }, raw };
+    const current = JSON.stringify(raw);
+    if (current !== previous) yield { item: { kind: "task", task }, raw };
     if (task.state === "unknown" || isSettled(task.state)) return;
-    before = now;
+    previous = current;
     await sleep(CLIENT_LIMITS.pollMs, signal);
   }
 }
 
-/** Between a snapshot and the stream after it something may have been told twice or not at all: the end is read whole. */
-async function* lastLook(
+/** Events between a snapshot and the stream after it may be missing: the artifacts are read once more at the end. */
+async function* readFinalArtifacts(
   agent: RemoteAgent,
   { taskId = "", contextId, replied }: Progress,
   signal: AbortSignal,
-): AsyncGenerator<Received> {
+): AsyncGenerator<ReceivedResponse> {
   if (replied) return;
   const { task, raw } = await agent.get({ taskId, contextId }, signal);
   const { message: _, ...rest } = task;

@@ -1,28 +1,29 @@
-import { Lost } from "./errors.ts";
+import { UnavailableError } from "./errors.ts";
 
-/** How often, and after which waits, something is tried again that may be better soon. */
-export interface Patience {
-  readonly waitsMs: readonly number[];
+export interface RetryOptions {
+  /** One delay per retry. */
+  readonly delaysMs: readonly number[];
   readonly signal: AbortSignal;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  note(text: string): void;
+  onRetry(text: string): void;
 }
 
-/** Does it, and again where the other side was not reached. `mayTry`: false if it must not be done twice. */
-export async function patiently<T>(
-  patience: Patience,
+/** Retries `work` after each `UnavailableError`. `canRetry`: false if `work` must not be done twice. */
+export async function withRetry<T>(
+  options: RetryOptions,
   work: () => Promise<T>,
-  mayTry: (lost: Lost) => boolean = () => true,
+  canRetry: (error: UnavailableError) => boolean = () => true,
 ): Promise<T> {
-  const { waitsMs, signal, sleep, note } = patience;
-  for (let tries = 0; ; tries++) {
+  const { delaysMs, signal, sleep, onRetry } = options;
+  for (let retries = 0; ; retries++) {
     try {
       return await work();
     } catch (error) {
-      const waitMs = waitsMs[tries];
-      if (signal.aborted || !(error instanceof Lost) || waitMs === undefined || !mayTry(error)) throw error;
-      note(`nobody was reached (${error.reason}); trying again (${tries + 1} of ${waitsMs.length})`);
-      await sleep(Math.max(waitMs, error.retryAfterMs ?? 0), signal);
+      const delayMs = delaysMs[retries];
+      const isFinal = signal.aborted || !(error instanceof UnavailableError) || delayMs === undefined;
+      if (isFinal || !canRetry(error)) throw error;
+      onRetry(`the agent was not reached (${error.reason}); retry ${retries + 1} of ${delaysMs.length}`);
+      await sleep(Math.max(delayMs, error.retryAfterMs ?? 0), signal);
     }
   }
 }

@@ -1,32 +1,28 @@
 import { type Part, textOf } from "../model/index.ts";
-import type { Item } from "./types.ts";
+import { type ContentAmount, countOthers, skipContent } from "./new-parts.ts";
+import type { StreamResponse } from "./types.ts";
 
-interface Amount {
-  chars: number;
-  others: number;
-}
-
-const amountOf = (parts: readonly Part[]): Amount => ({
+const toAmount = (parts: readonly Part[]): ContentAmount => ({
   chars: textOf(parts).length,
-  others: parts.filter(part => part.kind !== "text").length,
+  others: countOthers(parts),
 });
 
-/** Counts what a stream has told, so that a server that tells everything again is heard only from there on. */
-export class Replay {
-  readonly #told = new Map<string, Amount>();
-  readonly #left = new Map<string, Amount>();
+/** Counts the content of a stream. When the server replays the stream from its beginning, the counted content is skipped. */
+export class ReplayFilter {
+  readonly #received = new Map<string, ContentAmount>();
+  readonly #toSkip = new Map<string, ContentAmount>();
   #statuses = 0;
-  #statusesLeft = 0;
+  #statusesToSkip = 0;
 
-  /** From here on everything comes once more. */
+  /** The server now replays the stream. */
   begin(): void {
-    this.#left.clear();
-    for (const [id, amount] of this.#told) this.#left.set(id, { ...amount });
-    this.#statusesLeft = this.#statuses;
+    this.#toSkip.clear();
+    for (const [id, amount] of this.#received) this.#toSkip.set(id, { ...amount });
+    this.#statusesToSkip = this.#statuses;
   }
 
-  /** What of it is new; null: nothing. */
-  take(item: Item): Item | null {
+  /** The response without replayed content; null: all of it is replayed. */
+  take(item: StreamResponse): StreamResponse | null {
     switch (item.kind) {
       case "message":
         return item;
@@ -35,55 +31,40 @@ export class Replay {
       case "artifact":
         return this.#takeArtifact(item);
       case "task":
-        this.#left.clear();
-        for (const { artifactId, parts } of item.task.artifacts) this.#told.set(artifactId, amountOf(parts));
+        this.#toSkip.clear();
+        for (const { artifactId, parts } of item.task.artifacts)
+          this.#received.set(artifactId, toAmount(parts));
         return item;
     }
   }
 
-  #takeStatus(item: Item & { kind: "status" }): Item | null {
-    if (this.#statusesLeft > 0) {
-      this.#statusesLeft -= 1;
+  #takeStatus(item: StreamResponse & { kind: "status" }): StreamResponse | null {
+    if (this.#statusesToSkip > 0) {
+      this.#statusesToSkip -= 1;
       return null;
     }
     this.#statuses += 1;
     return item;
   }
 
-  #takeArtifact(item: Item & { kind: "artifact" }): Item | null {
+  #takeArtifact(item: StreamResponse & { kind: "artifact" }): StreamResponse | null {
     const { artifactId, parts } = item.artifact;
-    const left = this.#left.get(artifactId);
-    if (left) {
-      const rest = skipped(parts, left);
-      if (left.chars === 0 && left.others === 0) this.#left.delete(artifactId);
+    const toSkip = this.#toSkip.get(artifactId);
+    if (toSkip) {
+      const rest = skipContent(parts, toSkip);
+      if (toSkip.chars === 0 && toSkip.others === 0) this.#toSkip.delete(artifactId);
       if (rest.length === 0) return null;
       this.#add(artifactId, rest);
       return { ...item, append: true, artifact: { ...item.artifact, parts: rest } };
     }
-    if (!item.append) this.#told.set(artifactId, { chars: 0, others: 0 });
+    if (!item.append) this.#received.set(artifactId, { chars: 0, others: 0 });
     this.#add(artifactId, parts);
     return item;
   }
 
   #add(artifactId: string, parts: readonly Part[]): void {
-    const told = this.#told.get(artifactId) ?? { chars: 0, others: 0 };
-    const { chars, others } = amountOf(parts);
-    this.#told.set(artifactId, { chars: told.chars + chars, others: told.others + others });
+    const received = this.#received.get(artifactId) ?? { chars: 0, others: 0 };
+    const { chars, others } = toAmount(parts);
+    this.#received.set(artifactId, { chars: received.chars + chars, others: received.others + others });
   }
-}
-
-/** The parts without what is left to skip; what was skipped is no longer left. */
-function skipped(parts: readonly Part[], left: Amount): readonly Part[] {
-  const rest: Part[] = [];
-  for (const part of parts) {
-    if (part.kind !== "text") {
-      if (left.others > 0) left.others -= 1;
-      else rest.push(part);
-      continue;
-    }
-    const known = Math.min(left.chars, part.text.length);
-    left.chars -= known;
-    if (known < part.text.length) rest.push(known === 0 ? part : { ...part, text: part.text.slice(known) });
-  }
-  return rest;
 }

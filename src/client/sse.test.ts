@@ -60,12 +60,12 @@ describe("reading server-sent events", () => {
     expect(await read(text)).toEqual(events);
   });
 
-  test.each(TABLE)("%s, also when every byte comes alone", async (_sentence, text, events) => {
+  test.each(TABLE)("%s, also when every byte is a chunk", async (_sentence, text, events) => {
     const everywhere = Array.from({ length: new TextEncoder().encode(text).length }, (_, at) => at);
     expect(await read(text, everywhere)).toEqual(events);
   });
 
-  test("where the chunks end makes no difference", async () => {
+  test("the position of chunk boundaries makes no difference", async () => {
     const line = fc.string({ unit: "grapheme" }).map(text => text.replace(/[\r\n\0]/g, ""));
     const block = fc.record({ data: fc.array(line, { minLength: 1, maxLength: 3 }), id: fc.option(line) });
     const ending = fc.constantFrom("\n", "\r\n", "\r");
@@ -78,7 +78,7 @@ describe("reading server-sent events", () => {
     );
   });
 
-  test("any bytes at all are read without an error", async () => {
+  test("any bytes are read without an error", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.array(fc.nat()), async (bytes, cuts) => {
         const whole = await all(readSse(inChunks(bytes, []), MAX));
@@ -87,7 +87,7 @@ describe("reading server-sent events", () => {
     );
   });
 
-  test("an endless event is refused", async () => {
+  test("an event without an end is refused", async () => {
     const lines = `data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}`;
     await expect(read(lines, [40, 80, 120], 100)).rejects.toThrow("more than 100 characters");
   });

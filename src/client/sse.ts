@@ -1,20 +1,20 @@
-import { Trouble } from "./errors.ts";
+import { ClientError } from "./errors.ts";
 
 export interface SseEvent {
-  /** The last id that the stream has named, here or earlier. */
+  /** The last id in the stream so far. */
   readonly id?: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** Events of a `text/event-stream` body, by the rules of the HTML standard (§9.2.6); chunks may end anywhere. */
+/** Parses a `text/event-stream` body by the rules of the HTML standard (§9.2.6); chunks may end anywhere. */
 export async function* readSse(
   chunks: AsyncIterable<Uint8Array>,
   eventCharsMax: number,
 ): AsyncGenerator<SseEvent> {
   const decoder = new TextDecoder();
-  const lines = createLines();
-  const events = createEvents();
+  const lines = createLineSplitter();
+  const events = createEventParser();
   for await (const chunk of chunks) {
     for (const line of lines.take(decoder.decode(chunk, { stream: true }))) {
       const event = events.take(line);
@@ -22,13 +22,13 @@ export async function* readSse(
     }
     if (lines.pendingChars() + events.pendingChars() > eventCharsMax) throw tooLong(eventCharsMax);
   }
-  // An event without its blank line was cut off: the standard throws it away, a resumed stream brings it again.
+  // An event without its blank line is incomplete: the standard discards it, and a resumed stream repeats it.
 }
 
-const tooLong = (max: number) => new Trouble(`The agent sent an event of more than ${max} characters`);
+const tooLong = (max: number) => new ClientError(`The agent sent an event of more than ${max} characters`);
 
-/** Cuts text at CR, LF and CRLF, wherever a chunk ends. */
-function createLines() {
+/** Splits text at CR, LF and CRLF; a CRLF may be split between two chunks. */
+function createLineSplitter() {
   let rest = "";
   let afterCr = false;
   return {
@@ -45,8 +45,8 @@ function createLines() {
   };
 }
 
-/** Gathers fields until a blank line makes them an event. */
-function createEvents() {
+/** Collects fields; a blank line completes an event. */
+function createEventParser() {
   let id: string | undefined;
   let event = "";
   let data: string | undefined;
@@ -61,7 +61,7 @@ function createEvents() {
     pendingChars: () => data?.length ?? 0,
     take(line: string): SseEvent | null {
       if (line === "") return flush();
-      const [name, value] = fieldOf(line);
+      const [name, value] = parseField(line);
       if (name === "data") data = data === undefined ? value : `${data}\n${value}`;
       else if (name === "event") event = value;
       else if (name === "id" && !value.includes("\0")) id = value;
@@ -70,8 +70,8 @@ function createEvents() {
   };
 }
 
-/** A line that begins with a colon is a comment: a field without a name. One space after the colon is not content. */
-function fieldOf(line: string): readonly [string, string] {
+/** A line that begins with a colon is a comment and has an empty field name. One space after the colon is not content. */
+function parseField(line: string): readonly [string, string] {
   const colon = line.indexOf(":");
   if (colon < 0) return [line, ""];
   return [line.slice(0, colon), line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)];

@@ -1,54 +1,55 @@
-import { Lost, Refusal } from "./errors.ts";
+import { RemoteError, UnavailableError } from "./errors.ts";
 import { isUnsent } from "./http.ts";
-import { advance } from "./progress.ts";
-import { type FollowParts, look } from "./resume.ts";
-import { patiently } from "./retry.ts";
-import type { Draft, Received } from "./types.ts";
+import { updateProgress } from "./progress.ts";
+import { poll, type ResumeParts } from "./resume.ts";
+import { withRetry } from "./retry.ts";
+import type { OutgoingMessage, ReceivedResponse } from "./types.ts";
 
-/** A message that has arrived: the first thing that was said to it, and what follows. */
-export interface Begun {
-  readonly first: Received;
-  readonly rest: AsyncIterable<Received>;
+/** A message that has arrived: its first response, and the responses after it. */
+export interface StartedStream {
+  readonly first: ReceivedResponse;
+  readonly rest: AsyncIterable<ReceivedResponse>;
 }
 
-export interface BeginParts extends Omit<FollowParts, "until"> {
-  /** A message that may have arrived is sent again, under the same name: who knows names takes it once. */
-  readonly again: boolean;
+export interface StartParts extends Omit<ResumeParts, "until"> {
+  /** A message that may have arrived is sent again with the same id: servers that know the id process it once. */
+  readonly resend: boolean;
 }
 
-/** Sends a message; where nobody answers, again after a while. */
-export const begin = (parts: BeginParts, draft: Draft): Promise<Begun> =>
-  patiently(
+/** Sends a message and retries while the agent is unavailable. */
+export const startStream = (parts: StartParts, message: OutgoingMessage): Promise<StartedStream> =>
+  withRetry(
     parts,
-    () => send(parts, draft),
-    lost => parts.again || isUnsent(lost),
+    () => send(parts, message),
+    error => parts.resend || isUnsent(error),
   );
 
-async function send(parts: BeginParts, draft: Draft): Promise<Begun> {
+async function send(parts: StartParts, message: OutgoingMessage): Promise<StartedStream> {
   const { agent, signal } = parts;
-  if (!agent.streaming) return sendOnce(parts, draft);
-  const stream = agent.stream(draft, signal)[Symbol.asyncIterator]();
+  if (!agent.streaming) return sendAndPoll(parts, message);
+  const stream = agent.stream(message, signal)[Symbol.asyncIterator]();
   try {
     const { value, done } = await stream.next();
-    if (done) throw new Lost(`${agent.endpoint.url} ended the stream without a word`, "it said nothing");
+    if (done)
+      throw new UnavailableError(`${agent.endpoint.url} closed the stream without an event`, "empty stream");
     return { first: value, rest: { [Symbol.asyncIterator]: () => stream } };
   } catch (error) {
-    // The card promised too much.
-    if (error instanceof Refusal && error.kind === "unsupported") return sendOnce(parts, draft);
+    // The card declares streaming, but the server does not support it.
+    if (error instanceof RemoteError && error.kind === "unsupported") return sendAndPoll(parts, message);
     throw error;
   }
 }
 
-/** Answered at once, so that its task is known before the work is done; then the task is looked at. */
-async function sendOnce(parts: BeginParts, draft: Draft): Promise<Begun> {
+/** The agent responds immediately, so that the task id is known before the work is done; then the task is polled. */
+async function sendAndPoll(parts: StartParts, message: OutgoingMessage): Promise<StartedStream> {
   const { agent, signal } = parts;
-  // The answer to a question would find the question: it waits for what comes of it.
-  const first = await agent.send({ ...draft, atOnce: draft.taskId === undefined }, signal);
-  return { first, rest: look(agent, advance({}, first), parts) };
+  // A follow-up is blocking: an immediate response would still show the task as input-required.
+  const first = await agent.send({ ...message, returnImmediately: message.taskId === undefined }, signal);
+  return { first, rest: poll(agent, updateProgress({}, first), parts) };
 }
 
-/** Everything that was said to a message, from the first thing on. */
-export async function* wholeOf({ first, rest }: Begun): AsyncGenerator<Received> {
+/** All responses to a message. */
+export async function* readStarted({ first, rest }: StartedStream): AsyncGenerator<ReceivedResponse> {
   yield first;
   yield* rest;
 }

@@ -1,23 +1,27 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 
-/** One call in the words of a dialect. */
-export interface Asked {
+/** One call: method and parameters are those of the dialect. */
+export interface TransportRequest {
   readonly method: string;
   readonly params: JsonObject;
-  /** Those of this call alone. */
+  /** Headers of this call only. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What stands beside the parameters, in the dialect that has it. */
+  /** A member of the JSON-RPC envelope beside `params`, in the dialect that has it. */
   readonly metadata?: JsonObject | undefined;
 }
 
-export interface Piece {
-  /** Where a lost stream would go on. */
+export interface TransportEvent {
+  /** The event id after which a lost stream is resumed. */
   readonly id?: string;
   readonly result: Json;
 }
 
-/** Brings calls to an agent and answers back: envelope, framing and errors, whatever is said. */
+/** Sends calls to an agent: envelope, framing and errors, independent of the dialect. */
 export interface Transport {
-  call(asked: Asked, signal: AbortSignal): Promise<Json>;
-  stream(asked: Asked, lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<Piece>;
+  call(request: TransportRequest, signal: AbortSignal): Promise<Json>;
+  stream(
+    request: TransportRequest,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncIterable<TransportEvent>;
 }

@@ -1,23 +1,23 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { Artifact, Message, Part, TaskState } from "../model/index.ts";
 
-/** A state as another server names it; it may know one that we do not. */
+/** `unknown`: the other server reported a state that A2A does not define. */
 export type RemoteState = TaskState | "unknown";
 
-/** A task as its reader sees it, whatever version of the protocol brought it. */
+/** A task of another server, independent of its protocol version. */
 export interface RemoteTask {
   readonly id: string;
   readonly contextId: string;
   readonly state: RemoteState;
   readonly message?: Message;
-  /** When the state was entered, as the server wrote it. */
+  /** The timestamp of the status, as the server wrote it. */
   readonly at?: string;
   readonly artifacts: readonly Artifact[];
   readonly history: readonly Message[];
 }
 
-/** One thing in a stream, or a whole answer. */
-export type Item =
+/** One event of a stream, or the result of a call. */
+export type StreamResponse =
   | { readonly kind: "task"; readonly task: RemoteTask }
   | { readonly kind: "message"; readonly message: Message }
   | {
@@ -34,14 +34,14 @@ export type Item =
       readonly contextId: string;
       readonly artifact: Artifact;
       readonly append: boolean;
-      /** Nothing will be added to the artifact. */
+      /** The artifact is complete. */
       readonly last: boolean;
       readonly metadata?: JsonObject;
     };
 
-/** An item, with what was on the wire and where a lost stream would go on. */
-export interface Received {
-  readonly item: Item;
+/** A response with its JSON, and the event id after which a lost stream is resumed. */
+export interface ReceivedResponse {
+  readonly item: StreamResponse;
   readonly raw: Json;
   readonly eventId?: string;
 }
@@ -52,8 +52,8 @@ export interface TaskPage {
   readonly totalSize?: number;
 }
 
-/** What is to be said to an agent. */
-export interface Draft {
+/** A message to another agent. */
+export interface OutgoingMessage {
   readonly messageId: string;
   readonly parts: readonly Part[];
   readonly taskId?: string;
@@ -61,25 +61,25 @@ export interface Draft {
   readonly metadata?: JsonObject;
   readonly extensions?: readonly string[];
   readonly referenceTaskIds?: readonly string[];
-  /** Media types that whoever reads the answer takes; none: all. */
+  /** Media types accepted in the response; undefined: all. */
   readonly accepts?: readonly string[];
-  /** Of the call, not of the message. */
+  /** Metadata of the request, not of the message. */
   readonly callMetadata?: JsonObject;
-  /** Under which traces of the conversation are grouped. */
+  /** The id that groups the traces of a conversation. */
   readonly thread?: string;
-  /** Headers of this call: its key, its place in a trace. */
+  /** Headers of this call: idempotency key, trace context. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The answer is wanted at once, finished or not. */
-  readonly atOnce?: boolean;
+  /** The agent responds before the task has ended. */
+  readonly returnImmediately?: boolean;
 }
 
-/** A task somewhere else; some dialects find it only with its context. */
+/** A task of another server; some dialects need the context id to find it. */
 export interface TaskRef {
   readonly taskId: string;
   readonly contextId?: string | undefined;
 }
 
-export interface ListWish {
+export interface TaskListQuery {
   readonly state?: TaskState;
   readonly contextId?: string;
   readonly pageSize: number;

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { StartupError } from "../lib/startup-error.ts";
 import { LIMITS } from "../model/index.ts";
-import { ConfigFailure, type Flags, readSettings, type Settings } from "./config.ts";
-import { envName, flagName, OPTION_NAMES, OPTIONS } from "./options.ts";
+import { type FlagValues, readSettings, type Settings } from "./config.ts";
+import { envName, flagName, getOption, OPTION_GROUPS, OPTION_NAMES, OPTIONS } from "./options/index.ts";
 
 let empty: string;
 beforeAll(() => {
@@ -12,11 +13,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(empty, { recursive: true }));
 
-const read = (flags: Flags = {}, env: Record<string, string> = {}) =>
+const read = (flags: FlagValues = {}, env: Record<string, string> = {}) =>
   readSettings({ cwd: empty, flags, env });
 
 let files = 0;
-/** A config file of its own folder and name, so that no test sees another one's. */
+/** A config file in a folder of its own: no test sees the file of another. */
 function configFile(source: string): string {
   const folder = mkdtempSync(join(empty, "c-"));
   const file = join(folder, `settings-${++files}.mjs`);
@@ -29,11 +30,11 @@ const problemsOf = async (settings: Promise<Settings>): Promise<readonly string[
     () => undefined,
     (error: unknown) => error,
   );
-  expect(failure).toBeInstanceOf(ConfigFailure);
-  return (failure as ConfigFailure).problems;
+  expect(failure).toBeInstanceOf(StartupError);
+  return (failure as StartupError).problems;
 };
 
-/** A text for each option that takes no number. */
+/** A text for each option that is not a number. */
 const TEXTS: Record<string, string> = {
   host: "::1",
   tlsCert: "/tls/server.crt",
@@ -73,7 +74,7 @@ const TEXTS: Record<string, string> = {
   adminHost: "::1",
   logBodies: "yes",
   traceContent: "yes",
-  bell: "nats://bell:4222",
+  notify: "nats://host:4222",
   databaseDirectUrl: "postgres://u@host/d",
   quotas: '{ "caller": { "callsPerSecond": 5 } }',
   hopsMax: "7",
@@ -87,8 +88,8 @@ const TEXTS: Record<string, string> = {
   agents: "a.ts, b/*.ts",
 };
 
-const BADGE = { tenants: ["default"], grants: ["send", "read", "cancel", "push"] };
-/** What becomes of it. */
+const IDENTITY = { tenants: ["default"], grants: ["send", "read", "cancel", "push"] };
+/** The values of these texts. */
 const VALUES: Record<string, unknown> = {
   ...TEXTS,
   publicUrl: "https://example.org/a",
@@ -97,14 +98,14 @@ const VALUES: Record<string, unknown> = {
   auth: ["tokens", "api-key"],
   insecure: true,
   acceptDataLoss: true,
-  // The key itself is not kept.
-  apiKeys: [{ ...BADGE, principal: "alice", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  // The settings contain the hash only.
+  apiKeys: [{ ...IDENTITY, principal: "alice", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   jwt: [
     {
       issuer: "https://login.example",
       audience: ["agents"],
       skewSeconds: 30,
-      claims: { ...BADGE, principal: "sub", prefix: "", tenant: ["org", "id"], words: {} },
+      claims: { ...IDENTITY, principal: "sub", prefix: "", tenant: ["org", "id"], scopeNames: {} },
     },
   ],
   clientCertificates: [{ commonName: "robot", principal: "bob", tenants: ["acme"], grants: ["read"] }],
@@ -129,11 +130,15 @@ const VALUES: Record<string, unknown> = {
 };
 
 describe("settings", () => {
-  test("are the defaults when nobody says anything", async () => {
-    const { agentsFolder, configFiles, notes, portChosen, ...settings } = await read();
-    const fallbacks = OPTION_NAMES.map(name => [name, OPTIONS[name].fallback]);
-    expect(settings).toEqual({ ...Object.fromEntries(fallbacks), data: join(empty, ".dragoman") });
-    expect({ agentsFolder, configFiles, notes }).toEqual({ agentsFolder: empty, configFiles: [], notes: [] });
+  test("are the defaults where nothing is set", async () => {
+    const { agentsFolder, configFiles, warnings, portChosen, ...settings } = await read();
+    const defaults = OPTION_NAMES.map(name => [name, OPTIONS[name].default]);
+    expect(settings).toEqual({ ...Object.fromEntries(defaults), data: join(empty, ".dragoman") });
+    expect({ agentsFolder, configFiles, warnings }).toEqual({
+      agentsFolder: empty,
+      configFiles: [],
+      warnings: [],
+    });
     expect(portChosen).toBe(false);
     expect(settings).toMatchObject({ port: 2024, host: "127.0.0.1", durability: "power", auth: ["none"] });
   });
@@ -210,7 +215,7 @@ describe("a config file", () => {
 
   test("that does not exist is an error, if it was named", async () => {
     expect(await problemsOf(read({ config: "nowhere.ts" }))).toEqual([
-      `There is no config file ${join(empty, "nowhere.ts")}`,
+      `Config file not found: ${join(empty, "nowhere.ts")}`,
     ]);
   });
 
@@ -241,14 +246,14 @@ describe("a config file", () => {
 describe("LangGraph's own switch in a config file", () => {
   const http = (value: string) => configFile(`export default { langgraph: "strict", http: ${value} };`);
 
-  test("turns its dialect off, unless somebody who counts more says otherwise", async () => {
+  test("turns its dialect off, unless a source that overrides the file says otherwise", async () => {
     const off = http("{ disable_a2a: true }");
     expect((await read({ config: off })).langgraph).toBe("off");
     expect((await read({ config: off, langgraph: "on" })).langgraph).toBe("on");
     expect((await read({ config: http("{ disable_a2a: false }") })).langgraph).toBe("strict");
   });
 
-  test("is exactly this one", async () => {
+  test("accepts exactly this key with a boolean", async () => {
     for (const value of ["true", "{}", "{ disable_a2a: 1 }", "{ disable_a2a: true, disable_mcp: true }"])
       expect(await problemsOf(read({ config: http(value) }))).toEqual([
         expect.stringMatching(/^http: expected { disable_a2a: true } or .*, got .* \(from .*\.mjs\)$/),
@@ -259,7 +264,7 @@ describe("LangGraph's own switch in a config file", () => {
 test("a secret that is wrong is not shown", async () => {
   expect(await problemsOf(read({}, { DRAGOMAN_OAUTH: "hunter2" }))).toEqual([
     "oauth: expected an object such as { github: { authorizationUrl, tokenUrl, clientId, clientSecret, scopes } }, " +
-      "got something else, which is not shown (from DRAGOMAN_OAUTH)",
+      "got another value, which is not shown (from DRAGOMAN_OAUTH)",
   ]);
   const problems = await problemsOf(
     read({}, { DRAGOMAN_OAUTH: '{ "github": { "clientSecret": "hunter2" } }' }),
@@ -301,7 +306,7 @@ describe("a wrong value", () => {
   });
 });
 
-test("a variable that is one slip away from an option is an error, and a foreign one is not", async () => {
+test("a variable that differs from an option in one character is an error, and any other is not", async () => {
   expect(await problemsOf(read({}, { DRAGOMAN_PROT: "1" }))).toEqual([
     "There is no variable DRAGOMAN_PROT (did you mean DRAGOMAN_PORT?)",
   ]);
@@ -309,14 +314,44 @@ test("a variable that is one slip away from an option is an error, and a foreign
 });
 
 test("a flag that does not exist is an error", async () => {
-  const flags = { publicURI: "x" } as unknown as Flags;
-  expect(await problemsOf(read(flags))).toEqual([
+  expect(await problemsOf(read({ publicURI: "x" }))).toEqual([
     'There is no flag --public-u-r-i (did you mean "publicUrl"?)',
   ]);
 });
 
-test("options have names for variables and flags, and something to say for help", () => {
+test("every option has a variable, a flag, a line of help and a group", () => {
   expect(envName("publicUrl")).toBe("DRAGOMAN_PUBLIC_URL");
   expect(flagName("bodyBytesMax")).toBe("--body-bytes-max");
-  for (const name of OPTION_NAMES) expect(OPTIONS[name].about).toMatch(/^[A-Z].*[^.]$/);
+  for (const name of OPTION_NAMES) expect(getOption(name).help).toMatch(/^[A-Z].*[^.]$/);
+  const grouped = OPTION_GROUPS.flatMap(group => group.names);
+  expect([...grouped, "agents"].toSorted()).toEqual(OPTION_NAMES.toSorted());
+});
+
+describe("the former name of a renamed option", () => {
+  const url = "nats://host:4222";
+
+  test("works as flag, variable and config key, with a warning", async () => {
+    const config = configFile(`export default { bell: "${url}", firstWordMs: 5 }`);
+    expect(await read({ config })).toMatchObject({
+      notify: url,
+      firstEventTimeoutMs: 5,
+      warnings: [
+        `${config}: "bell" is deprecated: use "notify"`,
+        `${config}: "firstWordMs" is deprecated: use "firstEventTimeoutMs"`,
+      ],
+    });
+    expect(await read({}, { DRAGOMAN_BELL: url })).toMatchObject({
+      notify: url,
+      warnings: ["DRAGOMAN_BELL is deprecated: use DRAGOMAN_NOTIFY"],
+    });
+    expect(await read({ bell: url })).toMatchObject({
+      notify: url,
+      warnings: ["--bell is deprecated: use --notify"],
+    });
+  });
+
+  test("is overridden by the new name in the same source, and by a later source", async () => {
+    expect((await read({ bell: url, notify: "nats://new" })).notify).toBe("nats://new");
+    expect((await read({ bell: "nats://flag" }, { DRAGOMAN_NOTIFY: url })).notify).toBe("nats://flag");
+  });
 });

@@ -1,247 +1,269 @@
-/** One typed value from defaults, config file, environment and command line, each over the one before. */
+/** Reads the settings: defaults, config file, environment and command line, each overriding the one before. */
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { hint, nearest } from "../lib/did-you-mean.ts";
+import { didYouMean, findNearest } from "../lib/did-you-mean.ts";
+import { StartupError } from "../lib/startup-error.ts";
 import { importFile } from "../loader/import-file.ts";
 import { readLanggraphFile } from "../loader/langgraph-json.ts";
-import type { AccessConfig } from "./auth-options.ts";
 import {
   envName,
   flagName,
-  HTTP,
-  type HttpConfig,
+  getOption,
   OPTION_NAMES,
   OPTIONS,
+  type OptionInputs,
   type OptionName,
-  type Options,
-} from "./options.ts";
-import { type OtelSettings, readOtel } from "./otel.ts";
+  type OptionValues,
+  RENAMED,
+  type StructuredOption,
+} from "./options/index.ts";
+import { type Env, type OtelSettings, readOtel } from "./otel.ts";
+import { HTTP_EXPECTED, HTTP_SCHEMA, type HttpConfig, SCHEMAS } from "./schemas.ts";
 
-export interface Settings extends Options {
-  /** The port was set by flag, environment or config; false: the default is a preference, and the next free port will do. */
+export interface Settings extends OptionValues {
+  /** The port was set by flag, environment or config. false: where the default port is in use, the next free one is taken. */
   readonly portChosen: boolean;
-  /** Where relative names in `agents` start. */
+  /** The folder where relative names in `agents` start. */
   readonly agentsFolder: string;
   /** The config file, if there is one, and the files that it imports. */
   readonly configFiles: readonly string[];
-  /** Where traces go, as the environment says it. */
+  /** The export of traces, from the variables of OpenTelemetry and LangSmith. */
   readonly otel: OtelSettings | undefined;
-  /** What of the config file means nothing here: for whoever starts the server. */
-  readonly notes: readonly string[];
+  /** Deprecated names and ignored entries, for the log. */
+  readonly warnings: readonly string[];
 }
 
-/** What a `dragoman.config.ts` may say. */
-export type Config = AccessConfig & {
-  readonly [K in Exclude<OptionName, keyof AccessConfig>]?: Options[K] | undefined;
-} & {
+/** The content of a `dragoman.config.ts`. */
+export interface Config extends OptionInputs {
   readonly http?: HttpConfig | undefined;
-};
+}
 
 /** Types a config file: `export default defineConfig({ … })`. */
 export const defineConfig = (config: Config): Config => config;
 
-/** What the command line said: values, or their texts. `agents` are the words without a flag. */
-export type Flags = { readonly [K in OptionName | "config"]?: unknown };
-export type Env = Readonly<Record<string, string | undefined>>;
-
-/** Everything that is wrong with what the server was told, one line each. */
-export class ConfigFailure extends Error {
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join("\n"));
-    this.name = "ConfigFailure";
-    this.problems = problems;
-  }
-}
+/** The flags of a command: values, or their texts. `agents` are the arguments. */
+export type FlagValues = Readonly<Record<string, unknown>>;
 
 export interface SettingsParts {
   readonly cwd: string;
-  readonly flags?: Flags;
+  readonly flags?: FlagValues;
   readonly env?: Env;
-  /** Above 0: the config file is imported afresh, once for each number. */
+  /** Above 0: the config file is imported again, once for each number. */
   readonly generation?: number;
 }
 
+/** One place where options are set. */
 interface Source {
-  /** Where relative paths start. */
+  /** The folder where relative paths start. */
   readonly folder: string;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where an option comes from, for errors. */
-  origin(option: OptionName): string;
-  /** Numbers and truths are written as text there. */
-  readonly texts: boolean;
-  /** What is wrong with it as a whole. */
+  /** The place of an option, for errors. */
+  origin(option: string): string;
+  /** Numbers and booleans are written as text. */
+  readonly isText: boolean;
   readonly problems: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 export async function readSettings(parts: SettingsParts): Promise<Settings> {
   const { cwd, flags = {} } = parts;
-  const words = splitWords(flags.agents);
-  const named = [flags.config, words.config, (parts.env ?? process.env)[envName("config")]];
-  const file = findConfigFile(cwd, named, words.agents === undefined);
+  const { agents, config } = splitArguments(flags.agents);
+  const named = [flags.config, config, (parts.env ?? process.env)[envName("config")]];
+  const file = findConfigFile(cwd, named, agents === undefined);
   const read = file === undefined ? undefined : await readConfig(file, parts.generation ?? 0);
-  const env = parts.env ? { ...read?.env, ...parts.env } : bring(read?.env ?? {});
+  const env = parts.env ? { ...read?.env, ...parts.env } : addToProcessEnv(read?.env ?? {});
   const sources = [
     ...(read ? [read.source] : []),
     envSource(cwd, env),
-    flagSource(cwd, { ...flags, agents: words.agents }),
+    flagSource(cwd, { ...flags, agents, config: undefined }),
   ];
-  const { files: configFiles = [], notes = [] } = read ?? {};
-  return { ...merge(cwd, sources), configFiles, notes, otel: readOtel(env) };
+  return { ...merge(cwd, sources), configFiles: read?.files ?? [], otel: readOtel(env) };
 }
 
-/** What a config file says; `env`: the variables that it brings. */
-interface ReadConfig {
-  readonly source: Source;
-  readonly files: readonly string[];
-  readonly notes: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function readConfig(file: string, generation: number): Promise<ReadConfig> {
-  if (file.endsWith(".json")) {
-    const { values, problems, ...more } = readLanggraphFile(file);
-    return { ...more, source: { folder: dirname(file), origin: () => file, texts: false, values, problems } };
-  }
-  const { module, files } = await importFile(file, generation);
-  return { source: fileSource(file, module.default), files, notes: [], env: {} };
-}
-
-/** Gives variables to agents and their libraries, which read the environment themselves. What is there already counts more. */
-function bring(variables: Readonly<Record<string, string>>): Env {
-  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
-  return process.env;
-}
-
-/** For a program that has the config in hand: neither a file nor the environment is looked at. */
+/** For a program that hands in its config: neither files nor the environment are read. */
 export const toSettings = (config: Config, cwd: string): Settings => ({
   ...merge(cwd, [configSource(config, "createHandler", cwd)]),
   configFiles: [],
   otel: undefined,
-  notes: [],
 });
 
-/** For agents whose definitions name a variable: the value of a key does not stand in a config. */
+/** For agents whose definitions name the variable of a key instead of the key. */
 export const readVariable = (name: string): string | undefined => process.env[name];
 
-/** Ours, or LangGraph's, whatever it is called. */
+// ---- the config file -----------------------------------------------------------------------------------------
+
+/** Ours by name; LangGraph's under any name. */
 const CONFIG_FILE = /^dragoman\.config\.m?[jt]s$|\.json$/;
 const LANGGRAPH_NAME = "langgraph.json";
 const CONFIG_NAMES = ["ts", "mts", "js", "mjs"].map(extension => `dragoman.config.${extension}`);
 
-/** Words without a flag: agents, and perhaps a config file. */
-function splitWords(words: unknown): { readonly agents: unknown; readonly config?: string } {
+/** Arguments of `serve`: agents, and perhaps a config file. */
+function splitArguments(words: unknown): { readonly agents: unknown; readonly config?: string } {
   if (!Array.isArray(words)) return { agents: words };
   const config = words.find(word => typeof word === "string" && CONFIG_FILE.test(basename(word)));
   const agents = words.filter(word => word !== config);
   return { agents: agents.length > 0 ? agents : undefined, config };
 }
 
-/** `isBare`: no agents are named either, so that those of a LangGraph project may be meant. */
-function findConfigFile(cwd: string, named: readonly unknown[], isBare: boolean): string | undefined {
-  const name = named.find(one => typeof one === "string" && one !== "") as string | undefined;
-  const usual = isBare ? [...CONFIG_NAMES, LANGGRAPH_NAME] : CONFIG_NAMES;
-  if (name === undefined) return usual.map(one => resolve(cwd, one)).find(existsSync);
+/** A langgraph.json is used by default only where no agents are named. */
+function findConfigFile(cwd: string, named: readonly unknown[], hasNoAgents: boolean): string | undefined {
+  const name = named.find(value => typeof value === "string" && value !== "") as string | undefined;
+  if (name === undefined) {
+    const names = hasNoAgents ? [...CONFIG_NAMES, LANGGRAPH_NAME] : CONFIG_NAMES;
+    return names.map(usual => resolve(cwd, usual)).find(existsSync);
+  }
   const file = resolve(cwd, name);
-  if (!existsSync(file)) throw new ConfigFailure([`There is no config file ${file}`]);
+  if (!existsSync(file)) throw new StartupError(`Config file not found: ${file}`);
   return file;
 }
 
-function fileSource(file: string, exported: unknown): Source {
-  if (typeof exported === "object" && exported !== null && !Array.isArray(exported))
-    return configSource(exported, file, dirname(file));
-  const problem = `${file} must \`export default defineConfig({ … })\`, but its default export is ${show(exported)}`;
-  return { folder: dirname(file), origin: () => file, texts: false, values: {}, problems: [problem] };
+interface ReadConfig {
+  readonly source: Source;
+  readonly files: readonly string[];
+  /** Variables that the file sets. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
-/** `whence`: where it was written down. */
-function configSource(config: object, whence: string, folder: string): Source {
-  const source = { folder, origin: () => whence, texts: false };
-  const { http, ...values } = config as Record<string, unknown>;
-  const unknown = Object.keys(values).filter(key => !isOption(key));
-  const problems = unknown.map(key => `${whence}: there is no option "${key}"${hint(key, OPTION_NAMES)}`);
-  if (http === undefined) return { ...source, values, problems };
-  const read = HTTP.schema.safeParse(http);
-  if (!read.success) problems.push(`http: expected ${HTTP.expected}, got ${show(http)} (from ${whence})`);
-  return { ...source, values: read.data?.disable_a2a ? { ...values, langgraph: "off" } : values, problems };
+async function readConfig(file: string, generation: number): Promise<ReadConfig> {
+  const folder = dirname(file);
+  const source = { folder, origin: () => file, isText: false, warnings: [] };
+  if (file.endsWith(".json")) {
+    const { files, env, ...read } = readLanggraphFile(file);
+    return { source: { ...source, ...read }, files, env };
+  }
+  const { module, files } = await importFile(file, generation);
+  const config = module.default;
+  if (typeof config === "object" && config !== null && !Array.isArray(config))
+    return { source: configSource(config, file, folder), files, env: {} };
+  const problem = `${file} must \`export default defineConfig({ … })\`, but its default export is ${show(config)}`;
+  return { source: { ...source, values: {}, problems: [problem] }, files, env: {} };
+}
+
+/** Agents and their libraries read the environment themselves. Variables that are set already stay. */
+function addToProcessEnv(variables: Readonly<Record<string, string>>): Env {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+  return process.env;
+}
+
+// ---- sources -------------------------------------------------------------------------------------------------
+
+/** `origin`: the place of the config, for errors. */
+function configSource(config: object, origin: string, folder: string): Source {
+  const { http, ...given } = config as Record<string, unknown>;
+  const { values, warnings } = withoutFormerNames(given, name => `"${name}"`, `${origin}: `);
+  const problems = Object.keys(values)
+    .filter(key => !isOption(key))
+    .map(key => `${origin}: there is no option "${key}"${didYouMean(key, OPTION_NAMES)}`);
+  const parsed = HTTP_SCHEMA.optional().safeParse(http);
+  if (!parsed.success) problems.push(`http: expected ${HTTP_EXPECTED}, got ${show(http)} (from ${origin})`);
+  const langgraph = parsed.data?.disable_a2a ? { langgraph: "off" } : {};
+  const all = { ...values, ...langgraph };
+  return { folder, origin: () => origin, isText: false, values: all, problems, warnings };
 }
 
 function envSource(cwd: string, env: Env): Source {
-  const values: Record<string, unknown> = {};
-  // An empty variable is how many tools say "not set".
-  for (const name of OPTION_NAMES) values[name] = env[envName(name)] || undefined;
-  const known = [...OPTION_NAMES, "config"].map(envName);
+  const names = [...OPTION_NAMES, ...Object.keys(RENAMED)];
+  // Many tools set an empty variable for "not set".
+  const set = names.filter(name => env[envName(name)]);
+  const given = Object.fromEntries(set.map(name => [name, env[envName(name)]]));
+  const known = [...names, "config"].map(envName);
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (!name.startsWith("DRAGOMAN_") || known.includes(name)) continue;
-    // Other programs may have variables of this kind; what is one slip away from ours is none of theirs.
-    const meant = nearest(name, known, 1);
+    // Other programs may have such variables, too. A name that differs in one character is a typing error.
+    const meant = findNearest(name, known, 1);
     if (meant !== undefined) problems.push(`There is no variable ${name} (did you mean ${meant}?)`);
   }
-  return { folder: cwd, values, origin: envName, texts: true, problems };
+  return { folder: cwd, ...withoutFormerNames(given, envName), origin: envName, isText: true, problems };
 }
 
-function flagSource(cwd: string, flags: Flags): Source {
-  const unknown = Object.keys(flags).filter(key => !isOption(key) && key !== "config");
-  const problems = unknown.map(key => `There is no flag ${flagName(key)}${hint(key, OPTION_NAMES)}`);
-  return { folder: cwd, values: flags, origin: flagName, texts: true, problems };
+function flagSource(cwd: string, flags: FlagValues): Source {
+  const { values, warnings } = withoutFormerNames(flags, flagName);
+  const problems = Object.keys(values)
+    .filter(key => !isOption(key) && values[key] !== undefined)
+    .map(key => `There is no flag ${flagName(key)}${didYouMean(key, OPTION_NAMES)}`);
+  return { folder: cwd, values, origin: flagName, isText: true, problems, warnings };
 }
 
 const isOption = (key: string): key is OptionName => Object.hasOwn(OPTIONS, key);
 
-type Merged = Options & Pick<Settings, "agentsFolder" | "portChosen">;
+/** `spell`: the name of an option in this source. The new name wins where both are set. */
+function withoutFormerNames(
+  given: Readonly<Record<string, unknown>>,
+  spell: (name: string) => string,
+  place = "",
+): Pick<Source, "values" | "warnings"> {
+  const values = { ...given };
+  const warnings: string[] = [];
+  for (const [former, name] of Object.entries(RENAMED)) {
+    if (values[former] === undefined) continue;
+    warnings.push(`${place}${spell(former)} is deprecated: use ${spell(name)}`);
+    values[name] ??= values[former];
+    delete values[former];
+  }
+  return { values, warnings };
+}
+
+// ---- values --------------------------------------------------------------------------------------------------
+
+type Merged = OptionValues & Pick<Settings, "agentsFolder" | "portChosen" | "warnings">;
 
 function merge(cwd: string, sources: readonly Source[]): Merged {
   const problems = sources.flatMap(source => source.problems);
-  const portChosen = sources.some(({ values }) => values.port !== undefined);
-  const merged: Record<string, unknown> = { agentsFolder: cwd, portChosen };
+  const merged: Record<string, unknown> = {
+    agentsFolder: cwd,
+    portChosen: sources.some(({ values }) => values.port !== undefined),
+    warnings: sources.flatMap(source => source.warnings),
+  };
   for (const name of OPTION_NAMES) {
-    merged[name] = placed(name, OPTIONS[name].fallback, cwd);
+    merged[name] = resolvePath(name, getOption(name).default, cwd);
     for (const source of sources) {
       if (source.values[name] === undefined) continue;
-      merged[name] = placed(name, check(name, source, problems), source.folder);
+      merged[name] = resolvePath(name, parseValue(name, source, problems), source.folder);
       if (name === "agents") merged.agentsFolder = source.folder;
     }
   }
-  if (problems.length > 0) throw new ConfigFailure(problems);
+  if (problems.length > 0) throw new StartupError(problems.join("\n"), { problems });
   return merged as unknown as Merged;
 }
 
-const PATHS: ReadonlySet<OptionName> = new Set<OptionName>([
-  "data",
-  "tlsCert",
-  "tlsKey",
-  "tlsClientCa",
-  "keyFile",
-]);
-
-/** A relative path starts where it was written down. */
-const placed = (name: OptionName, value: unknown, folder: string): unknown =>
-  PATHS.has(name) && typeof value === "string" && value !== ":memory:" && !value.includes("://")
+const resolvePath = (name: OptionName, value: unknown, folder: string): unknown =>
+  getOption(name).isPath && typeof value === "string" && value !== ":memory:" && !value.includes("://")
     ? resolve(folder, value)
     : value;
 
-function check(name: OptionName, source: Source, problems: string[]): unknown {
-  const { schema, expected, fromText, secret } = OPTIONS[name];
+function parseValue(name: OptionName, source: Source, problems: string[]): unknown {
+  const { parse, expected, fromText, isSecret } = getOption(name);
   const given = source.values[name];
-  const result = schema.safeParse(source.texts && typeof given === "string" ? fromText(given) : given);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  // Where in a structure it is wrong, and why, and not only that it is.
-  const isTold = issue?.code === "custom" && issue.message !== "Invalid input";
-  if (issue && (issue.path.length > 0 || isTold)) {
-    const where = [name, ...issue.path].join(".");
-    problems.push(`${where}: ${issue.message} (from ${source.origin(name)}); expected ${expected}`);
-    return undefined;
+  const value = source.isText && typeof given === "string" ? fromText(given) : given;
+  const origin = source.origin(name);
+  if (parse === "schema") {
+    const result = SCHEMAS[name as StructuredOption].safeParse(value);
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    const isExplained = issue?.code === "custom" && issue.message !== "Invalid input";
+    if (issue && (issue.path.length > 0 || isExplained)) {
+      const path = [name, ...issue.path].join(".");
+      problems.push(`${path}: ${issue.message} (from ${origin}); expected ${expected}`);
+      return undefined;
+    }
+  } else {
+    const parsed = parse(value);
+    if (parsed !== undefined) return parsed;
   }
-  const got = secret ? "something else, which is not shown" : show(given);
-  problems.push(`${name}: expected ${expected}, got ${got} (from ${source.origin(name)})`);
+  const got = isSecret ? "another value, which is not shown" : show(given);
+  problems.push(`${name}: expected ${expected}, got ${got} (from ${origin})`);
   return undefined;
 }
 
+const SHOWN_CHARS_MAX = 200;
+
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "function") return "a function";
-  return typeof value === "object" && value !== null ? "an object" : String(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (!Array.isArray(value)) return "an object";
+  const text =
+    value.length > 0 && value.every(entry => typeof entry === "string") ? JSON.stringify(value) : "";
+  return text !== "" && text.length <= SHOWN_CHARS_MAX ? text : `a list of ${value.length}`;
 }

@@ -4,7 +4,7 @@ import { readOtel } from "./otel.ts";
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
 
 describe("where traces go", () => {
-  it("nowhere, unless somebody says so", () => {
+  it("nowhere by default", () => {
     expect(readOtel({})).toBeUndefined();
     expect(readOtel({ OTEL_SERVICE_NAME: "x", LANGSMITH_PROJECT: "y" })).toBeUndefined();
     expect(readOtel({ ...ENDPOINT, OTEL_SDK_DISABLED: "TRUE" })).toBeUndefined();

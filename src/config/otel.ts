@@ -1,37 +1,38 @@
-/** Where traces go, by the variables that OpenTelemetry and LangSmith have agreed on with their users. */
-import type { Env } from "./config.ts";
+/** The export of traces, from the variables of OpenTelemetry and LangSmith. */
+
+export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface OtelSettings {
-  /** undefined: what was given is no URL. */
+  /** undefined: the given URL is invalid. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: OtelProtocol;
-  /** What is told about this server with every span. */
+  /** The resource attributes of every span. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: OtelSampler;
   /** How long spans are collected before they are sent. */
   readonly delayMs: number;
-  /** What was given and cannot be done; it is done without it. */
+  /** Invalid variables, for the log; the defaults are used instead. */
   readonly problems: readonly string[];
 }
 export type OtelProtocol = "http/json" | "http/protobuf";
 export interface OtelSampler {
   readonly kind: "on" | "off" | "ratio";
   readonly ratio: number;
-  /** Whether the caller's decision counts. */
+  /** The sampling decision of the caller is followed. */
   readonly parentBased: boolean;
 }
 
-/** undefined: nobody wants traces. */
+/** undefined: traces are not exported. */
 export function readOtel(env: Env): OtelSettings | undefined {
   if (isTrue(env.OTEL_SDK_DISABLED)) return undefined;
   const exporter = env.OTEL_TRACES_EXPORTER || undefined;
   if (exporter === "none") return undefined;
   const problems: string[] = [];
-  const target = readTarget(env, exporter, problems);
-  if (!target) return undefined;
+  const endpoint = readEndpoint(env, exporter, problems);
+  if (!endpoint) return undefined;
   return {
-    ...target,
+    ...endpoint,
     protocol: readProtocol(env, problems),
     resource: readResource(env, problems),
     sampler: readSampler(env, problems),
@@ -40,41 +41,41 @@ export function readOtel(env: Env): OtelSettings | undefined {
   };
 }
 
-type Target = Pick<OtelSettings, "url" | "headers">;
+type OtlpEndpoint = Pick<OtelSettings, "url" | "headers">;
 const COLLECTOR = "http://localhost:4318";
 const LANGSMITH = "https://api.smith.langchain.com";
 
-function readTarget(env: Env, exporter: string | undefined, problems: string[]): Target | undefined {
+function readEndpoint(env: Env, exporter: string | undefined, problems: string[]): OtlpEndpoint | undefined {
   if (exporter !== undefined && exporter !== "otlp")
-    problems.push(`OTEL_TRACES_EXPORTER=${exporter}: only otlp and none are known; it is otlp`);
+    problems.push(`OTEL_TRACES_EXPORTER=${exporter}: expected otlp or none; using otlp`);
   const specific = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || undefined;
   const general = env.OTEL_EXPORTER_OTLP_ENDPOINT || undefined;
   const key = isTrue(env.LANGSMITH_TRACING ?? "true") ? env.LANGSMITH_API_KEY || undefined : undefined;
   const headers = readPairs(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS || env.OTEL_EXPORTER_OTLP_HEADERS);
-  if (specific !== undefined) return checked(specific, headers, problems);
-  if (general !== undefined) return checked(below(general, "v1/traces"), headers, problems);
+  if (specific !== undefined) return checkUrl(specific, headers, problems);
+  if (general !== undefined) return checkUrl(joinUrl(general, "v1/traces"), headers, problems);
   if (key !== undefined) {
     const project = env.LANGSMITH_PROJECT ? { "Langsmith-Project": env.LANGSMITH_PROJECT } : {};
-    const url = below(env.LANGSMITH_ENDPOINT || LANGSMITH, "otel/v1/traces");
-    return checked(url, { "x-api-key": key, ...project }, problems);
+    const url = joinUrl(env.LANGSMITH_ENDPOINT || LANGSMITH, "otel/v1/traces");
+    return checkUrl(url, { "x-api-key": key, ...project }, problems);
   }
-  return exporter === undefined ? undefined : { url: below(COLLECTOR, "v1/traces"), headers };
+  return exporter === undefined ? undefined : { url: joinUrl(COLLECTOR, "v1/traces"), headers };
 }
 
-function checked(url: string, headers: Target["headers"], problems: string[]): Target {
+function checkUrl(url: string, headers: OtlpEndpoint["headers"], problems: string[]): OtlpEndpoint {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return { url, headers };
-  problems.push(`${url} is no URL; expected one such as ${COLLECTOR}`);
+  problems.push(`${url} is not a URL; expected one such as ${COLLECTOR}`);
   return { url: undefined, headers };
 }
 
-const below = (base: string, path: string): string => `${base.replace(/\/+$/, "")}/${path}`;
+const joinUrl = (base: string, path: string): string => `${base.replace(/\/+$/, "")}/${path}`;
 const isTrue = (text: string | undefined): boolean => text?.trim().toLowerCase() === "true";
 
 function readProtocol(env: Env, problems: string[]): OtelProtocol {
   const name = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || "http/protobuf";
   if (name === "http/json" || name === "http/protobuf") return name;
   problems.push(
-    `OTEL_EXPORTER_OTLP_PROTOCOL=${name}: http/protobuf and http/json are spoken; it is http/protobuf`,
+    `OTEL_EXPORTER_OTLP_PROTOCOL=${name}: expected http/protobuf or http/json; using http/protobuf`,
   );
   return "http/protobuf";
 }
@@ -82,7 +83,7 @@ function readProtocol(env: Env, problems: string[]): OtelProtocol {
 function readResource(env: Env, problems: string[]): Readonly<Record<string, string>> {
   const given = readPairs(env.OTEL_RESOURCE_ATTRIBUTES);
   if (env.OTEL_RESOURCE_ATTRIBUTES && Object.keys(given).length === 0)
-    problems.push("OTEL_RESOURCE_ATTRIBUTES is no list such as key=value,key=value");
+    problems.push("OTEL_RESOURCE_ATTRIBUTES: expected a list such as key=value,key=value");
   const name = env.OTEL_SERVICE_NAME || given["service.name"] || "dragoman";
   return { ...given, "service.name": name };
 }
@@ -101,7 +102,7 @@ function readSampler(env: Env, problems: string[]): OtelSampler {
   const found = Object.hasOwn(SAMPLERS, name) ? SAMPLERS[name] : undefined;
   if (!found) {
     const known = Object.keys(SAMPLERS).join(", ");
-    problems.push(`OTEL_TRACES_SAMPLER=${name}: there are ${known}; it is parentbased_always_on`);
+    problems.push(`OTEL_TRACES_SAMPLER=${name}: expected one of ${known}; using parentbased_always_on`);
   }
   return { kind: "on", parentBased: true, ...found, ratio: readRatio(env, problems) };
 }
@@ -109,7 +110,7 @@ function readSampler(env: Env, problems: string[]): OtelSampler {
 function readRatio({ OTEL_TRACES_SAMPLER_ARG: text }: Env, problems: string[]): number {
   const ratio = Number(text || 1);
   if (ratio >= 0 && ratio <= 1) return ratio;
-  problems.push(`OTEL_TRACES_SAMPLER_ARG=${text}: expected a number from 0 to 1; it is 1`);
+  problems.push(`OTEL_TRACES_SAMPLER_ARG=${text}: expected a number from 0 to 1; using 1`);
   return 1;
 }
 
@@ -118,11 +119,11 @@ const DELAY_MS = 5_000;
 function readDelay({ OTEL_BSP_SCHEDULE_DELAY: text }: Env, problems: string[]): number {
   if (!text) return DELAY_MS;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  problems.push(`OTEL_BSP_SCHEDULE_DELAY=${text}: expected milliseconds; it is ${DELAY_MS}`);
+  problems.push(`OTEL_BSP_SCHEDULE_DELAY=${text}: expected milliseconds; using ${DELAY_MS}`);
   return DELAY_MS;
 }
 
-/** `key=value,key=value`, as baggage has it: values may be percent-encoded. */
+/** `key=value,key=value` in the format of W3C baggage: values may be percent-encoded. */
 function readPairs(text: string | undefined): Readonly<Record<string, string>> {
   const pairs = (text ?? "").split(",").flatMap(pair => {
     const at = pair.indexOf("=");

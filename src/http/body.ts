@@ -10,72 +10,72 @@ export interface BodyLimits {
   readonly bodyReadMs: number;
 }
 
-export interface Bodies {
+export interface BodyReader {
   /**
-   * Reads a whole body as text. One that is too large is read to its end and thrown away, within reason, so that the
-   * connection survives and the caller gets to read the refusal.
+   * Reads a whole body as text. A body that is too large is read to its end and discarded, up to `bodyDrainBytesMax`, so
+   * that the connection stays usable and the caller can read the error.
    */
   read(request: HttpRequest): string | Promise<string>;
   close(): void;
 }
 
-/** What is known of a body while it arrives; nothing of it is kept afterwards, for a stream may stay open for hours. */
-interface Arriving {
+/** The state of a body while it arrives; dropped afterwards, because the response may be a stream of hours. */
+interface PendingBody {
   chunks: Buffer[];
   size: number;
-  /** How often the watch has looked at it. */
-  looks: number;
+  /** Ticks of the timer since the body began. */
+  ticks: number;
   readonly limits: BodyLimits;
-  readonly arriving: ChurnMap<Request, Request>;
+  readonly pending: ChurnMap<PendingRequest, PendingRequest>;
   readonly resolve: (text: string) => void;
   readonly reject: (fault: Fault) => void;
 }
 
-const ARRIVING = Symbol("arriving");
-const SKIPPED = Symbol("skipped");
-type Request = HttpRequest & { [ARRIVING]?: Arriving | undefined; [SKIPPED]?: true };
+const PENDING = Symbol("pending body");
+const SKIPPED = Symbol("skipped body");
+type PendingRequest = HttpRequest & { [PENDING]?: PendingBody | undefined; [SKIPPED]?: true };
 
-/** Lets a body pass by that nobody wants to know. The time of the whole request is its bound. */
-export function skipBody(request: Request): void {
+/** Discards a body as it arrives. The time limit of the whole request ends it. */
+export function skipBody(request: PendingRequest): void {
   request[SKIPPED] = true;
   request.resume();
 }
 
-/** A body that is still on its way cannot be told from the next request. */
-export const afterBody = (request: Request): { readonly Connection?: "close" } =>
+/** The rest of an unread body would be parsed as the next request: the connection must be closed. */
+export const closeIfUnread = (request: PendingRequest): { readonly Connection?: "close" } =>
   request.complete || request[SKIPPED] ? {} : { Connection: "close" };
 
-/** Looks at a body within its time: one watch for all costs less than a timer for each. */
-const LOOKS = 10;
+/** Ticks within the time limit of a body: one timer for all costs less than one for each. */
+const TICKS = 10;
 
-export function createBodies(limits: BodyLimits): Bodies {
-  const arriving = new ChurnMap<Request, Request>();
-  const watch = setInterval(() => {
-    for (const request of arriving.values()) {
-      const body = request[ARRIVING];
-      if (body && ++body.looks > LOOKS) end(request, tooSlow(limits));
+export function createBodyReader(limits: BodyLimits): BodyReader {
+  const pending = new ChurnMap<PendingRequest, PendingRequest>();
+  const timer = setInterval(() => {
+    for (const request of pending.values()) {
+      const body = request[PENDING];
+      if (body && ++body.ticks > TICKS) end(request, tooSlow(limits));
     }
-  }, limits.bodyReadMs / LOOKS);
-  watch.unref();
+  }, limits.bodyReadMs / TICKS);
+  timer.unref();
 
   return {
-    read(request: Request) {
-      if (request.takeBody) return readWhole(request.takeBody(), limits);
-      if (request.readableEnded) return readEarlier(request, limits);
+    read(request: PendingRequest) {
+      if (request.takeBody) return decode(request.takeBody(), limits);
+      if (request.readableEnded) return readParsed(request, limits);
       return new Promise((resolve, reject) => {
-        request[ARRIVING] = { chunks: [], size: 0, looks: 0, limits, arriving, resolve, reject };
-        arriving.set(request, request);
-        request.on("data", take);
-        request.on("end", finish);
-        request.on("close", breakOff);
+        request[PENDING] = { chunks: [], size: 0, ticks: 0, limits, pending, resolve, reject };
+        pending.set(request, request);
+        request.on("data", onData);
+        request.on("end", onEnd);
+        request.on("close", onClose);
       });
     },
-    close: () => clearInterval(watch),
+    close: () => clearInterval(timer),
   };
 }
 
-function take(this: Request, chunk: Buffer): void {
-  const body = this[ARRIVING];
+function onData(this: PendingRequest, chunk: Buffer): void {
+  const body = this[PENDING];
   if (!body) return;
   body.size += chunk.length;
   if (body.size <= body.limits.bodyBytesMax) body.chunks.push(chunk);
@@ -85,20 +85,20 @@ function take(this: Request, chunk: Buffer): void {
   }
 }
 
-function finish(this: Request): void {
-  const body = this[ARRIVING];
+function onEnd(this: PendingRequest): void {
+  const body = this[PENDING];
   if (body) end(this, body.size > body.limits.bodyBytesMax ? tooLarge(body.limits) : null);
 }
 
-function breakOff(this: Request): void {
-  if (this[ARRIVING]) end(this, new Fault("parse", "The body broke off"));
+function onClose(this: PendingRequest): void {
+  if (this[PENDING]) end(this, new Fault("parse", "The body ended too early"));
 }
 
-function end(request: Request, fault: Fault | null): void {
-  const body = request[ARRIVING];
+function end(request: PendingRequest, fault: Fault | null): void {
+  const body = request[PENDING];
   if (!body) return;
-  request[ARRIVING] = undefined;
-  body.arriving.delete(request);
+  request[PENDING] = undefined;
+  body.pending.delete(request);
   const text = fault ? null : toText(body.chunks);
   if (text !== null) body.resolve(text);
   else body.reject(fault ?? notText());
@@ -109,18 +109,18 @@ function toText(chunks: readonly Buffer[]): string | null {
   return isUtf8(bytes) ? bytes.toString("utf8") : null;
 }
 
-/** Whoever was there before us has read the body; what he made of it lies with the request, if he is of Express's kind. */
-function readEarlier(request: HttpRequest, limits: BodyLimits): string {
+/** Middleware of Express's kind has read the body before us, and left the result in `request.body`. */
+function readParsed(request: HttpRequest, limits: BodyLimits): string {
   const { body } = request as { readonly body?: unknown };
   if (body === undefined)
-    throw new Fault("internal", "Something before this server has read the body, and left nothing of it");
+    throw new Fault("internal", "The body was consumed before the request reached this server");
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  return readWhole(bytes, limits);
+  return decode(bytes, limits);
 }
 
-function readWhole(bytes: Buffer, limits: BodyLimits): string {
+function decode(bytes: Buffer, limits: BodyLimits): string {
   if (bytes.length > limits.bodyBytesMax) throw tooLarge(limits);
   const text = toText([bytes]);
   if (text === null) throw notText();
@@ -130,24 +130,23 @@ function readWhole(bytes: Buffer, limits: BodyLimits): string {
 const notText = (): Fault => new Fault("parse", "The body is not UTF-8");
 
 const tooLarge = (limits: BodyLimits): Fault =>
-  new Fault("too-large", `The body is larger than ${limits.bodyBytesMax} bytes, the most this server takes`);
+  new Fault("too-large", `The body is larger than the limit of ${limits.bodyBytesMax} bytes`);
 
 const tooSlow = (limits: BodyLimits): Fault =>
   new Fault("too-slow", `The body did not arrive within ${limits.bodyReadMs} ms`);
 
-/** The JSON of a body. */
 export function parseJson(text: string, type: string | undefined): Json {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
   } catch {
-    throw isJson(type) ? new Fault("parse", "The body is not JSON") : wrongType(type);
+    throw isJson(type) ? new Fault("parse", "The body is not JSON") : unsupportedContentType(type);
   }
 }
 
 export const isJson = (type: string | undefined): boolean =>
   type === undefined || type === "application/json" || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type);
 
-export const wrongType = (type: string | undefined): Fault =>
+export const unsupportedContentType = (type: string | undefined): Fault =>
   new Fault("content-type-not-supported", `Send the header Content-Type: application/json, not ${type}`, {
     field: "Content-Type",
   });

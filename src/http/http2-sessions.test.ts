@@ -1,15 +1,15 @@
 import { EventEmitter } from "node:events";
 import type { ServerHttp2Session } from "node:http2";
 import { expect, it, vi } from "vitest";
-import { createSessions } from "./http2-sessions.ts";
-import { STALLED_MAX } from "./sse.ts";
+import { createHttp2Sessions } from "./http2-sessions.ts";
+import { STALLED_HEARTBEATS_MAX } from "./sse.ts";
 
 const BEAT_MS = 10;
 
 /** A connection; `answers`: what it does with a ping. */
 function createSession(answers: (done: (lost: Error | null) => void) => void) {
-  const heard = new EventEmitter();
-  return Object.assign(heard, {
+  const events = new EventEmitter();
+  return Object.assign(events, {
     destroyed: false,
     pings: 0,
     ping(done: (lost: Error | null) => void) {
@@ -18,7 +18,7 @@ function createSession(answers: (done: (lost: Error | null) => void) => void) {
       answers(done);
     },
     close() {
-      heard.emit("close");
+      events.emit("close");
     },
     destroy() {
       this.destroyed = true;
@@ -26,10 +26,10 @@ function createSession(answers: (done: (lost: Error | null) => void) => void) {
   });
 }
 
-it("asks those that answer at every heartbeat, leaves those that do not, and does not ask those that are over", () => {
+it("pings live sessions at every heartbeat, destroys silent ones, and does not ping ended ones", () => {
   vi.useFakeTimers();
   try {
-    const sessions = createSessions(BEAT_MS);
+    const sessions = createHttp2Sessions(BEAT_MS);
     const alive = createSession(done => done(null));
     const dead = createSession(() => {});
     const lost = createSession(done => done(new Error("canceled")));
@@ -37,11 +37,11 @@ it("asks those that answer at every heartbeat, leaves those that do not, and doe
     const over = createSession(done => done(null));
     over.destroy();
     for (const one of [alive, dead, lost, over]) sessions.add(one as unknown as ServerHttp2Session);
-    vi.advanceTimersByTime(BEAT_MS * STALLED_MAX);
+    vi.advanceTimersByTime(BEAT_MS * STALLED_HEARTBEATS_MAX);
     expect([alive, dead, lost, over].map(one => one.destroyed)).toEqual([false, false, false, true]);
     vi.advanceTimersByTime(BEAT_MS);
     expect([alive, dead, lost].map(one => one.destroyed)).toEqual([false, true, true]);
-    expect([alive, dead, lost, over].map(one => one.pings)).toEqual([STALLED_MAX + 1, 1, 1, 0]);
+    expect([alive, dead, lost, over].map(one => one.pings)).toEqual([STALLED_HEARTBEATS_MAX + 1, 1, 1, 0]);
     sessions.close();
     expect(vi.getTimerCount()).toBe(0);
   } finally {

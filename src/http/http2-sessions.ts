@@ -1,28 +1,24 @@
 import type { ServerHttp2Session } from "node:http2";
-import { STALLED_MAX } from "./sse.ts";
+import { STALLED_HEARTBEATS_MAX } from "./sse.ts";
 
-/**
- * Connections on which HTTP/2 is spoken. Proxies close silent ones, and a peer that is gone does not answer: each is asked
- * at every heartbeat.
- */
-export function createSessions(heartbeatMs: number) {
-  /** And how many heartbeats ago it gave its last sign of life. */
+/** HTTP/2 connections. Each is pinged at every heartbeat: proxies close silent ones, and a peer that is gone does not answer. */
+export function createHttp2Sessions(heartbeatMs: number) {
+  /** By session: heartbeats since the last answer to a ping. */
   const open = new Map<ServerHttp2Session, number>();
   let refusing = false;
   const timer = setInterval(() => {
-    for (const [session, silent] of open) ask(session, silent);
+    for (const [session, silent] of open) ping(session, silent);
   }, heartbeatMs);
   timer.unref();
 
-  function ask(session: ServerHttp2Session, silent: number): void {
+  function ping(session: ServerHttp2Session, silent: number): void {
     open.set(session, silent + 1);
-    if (silent >= STALLED_MAX) session.destroy();
-    // One that has ended is here until its connection is closed, and cannot be asked.
-    else if (silent === 0 && !session.destroyed) session.ping(lost => lost ?? hear(session));
-  }
-
-  function hear(session: ServerHttp2Session): void {
-    if (open.has(session)) open.set(session, 0);
+    if (silent >= STALLED_HEARTBEATS_MAX) session.destroy();
+    // A session that has ended stays in the map until its connection is closed, and cannot be pinged.
+    else if (silent === 0 && !session.destroyed)
+      session.ping(error => {
+        if (!error && open.has(session)) open.set(session, 0);
+      });
   }
 
   return {
@@ -31,12 +27,12 @@ export function createSessions(heartbeatMs: number) {
       session.once("close", () => open.delete(session));
       if (refusing) session.close();
     },
-    /** Tells all that nothing new is taken; what is under way goes on. */
+    /** Sends GOAWAY; calls under way go on. */
     refuseNew(): void {
       refusing = true;
       for (const session of open.keys()) session.close();
     },
-    /** The same, and nobody is asked any more. */
+    /** The same, without further pings. */
     close(): void {
       clearInterval(timer);
       this.refuseNew();

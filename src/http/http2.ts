@@ -1,16 +1,24 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
+import type { Duplex } from "node:stream";
 import { LIMITS } from "../model/index.ts";
-import { HOLD_MS } from "./open-connections.ts";
-import { type HttpRequest, type HttpResponse, sendProblem } from "./request.ts";
-import type { Unsent } from "./unsent-bytes.ts";
+import { type HttpRequest, type HttpResponse, sendError } from "./request.ts";
+import { CLOSE_GRACE_MS } from "./sockets.ts";
+import type { UnsentBytes } from "./unsent-bytes.ts";
 
-/** Calls at once on one connection, beside its streams: whoever has all streams may still cancel. */
+/** Serves the gRPC calls that arrive at the port of HTTP. */
+export interface GrpcListener {
+  /** Takes over a connection in clear text that began with the HTTP/2 preface. */
+  takeConnection(connection: Duplex): void;
+  /** Takes one call on a TLS connection that other requests use as well. */
+  takeStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void;
+}
+
+/** Concurrent calls on one connection beside its streams: a caller with the maximum of streams can still cancel. */
 const CALLS_MAX = 1_000;
-/** MiB that the calls of one connection may hold in HTTP/2's own memory. */
+/** MiB that one connection may hold in the memory of Node's HTTP/2. */
 const SESSION_MEMORY_MAX = 256;
 
-/** How much one connection may ask for. */
 export const http2Options = (streamsMax: number) => ({
   settings: { maxConcurrentStreams: streamsMax + CALLS_MAX },
   maxHeaderListPairs: LIMITS.headersMax,
@@ -18,7 +26,7 @@ export const http2Options = (streamsMax: number) => ({
   maxSessionMemory: SESSION_MEMORY_MAX,
 });
 
-/** Whether a head has more bytes than one of HTTP/1 may have. `raw`: names and values in turn. */
+/** Whether the headers have more bytes than HTTP/1 allows. `raw`: names and values in turn. */
 export function isHeadTooLarge(raw: readonly string[]): boolean {
   let bytes = 0;
   // In HTTP/1 two characters follow each of them: a colon and a space, or the end of the line.
@@ -26,44 +34,48 @@ export function isHeadTooLarge(raw: readonly string[]): boolean {
   return bytes > LIMITS.headerBytesMax;
 }
 
-export const HEAD_TOO_LARGE = `There are more than ${LIMITS.headerBytesMax} bytes of headers`;
-export const TOO_MUCH_UNSENT = "Too many answers wait on this connection; read them first";
+export const HEAD_TOO_LARGE = `The headers are larger than ${LIMITS.headerBytesMax} bytes`;
+export const TOO_MUCH_UNSENT = "Too many responses wait on this connection; read them first";
 const RETRY_SECONDS = 5;
 
-/** Says why a request is not taken; nothing of it is read. Returns false if there is no reason. */
-export function refuseStream(stream: ServerHttp2Stream, raw: readonly string[], unsent: Unsent): boolean {
+/** Refuses a request without reading it. Returns false if there is no reason to. */
+export function refuseStream(
+  stream: ServerHttp2Stream,
+  raw: readonly string[],
+  unsent: UnsentBytes,
+): boolean {
   const isTooLarge = isHeadTooLarge(raw);
   if (!isTooLarge && unsent.hasRoom(stream)) return false;
   stream.resume();
-  const response = new Http2Outgoing(stream, unsent);
-  if (isTooLarge) sendProblem(response, 431, "RESOURCE_EXHAUSTED", HEAD_TOO_LARGE);
-  else sendProblem(response, 503, "UNAVAILABLE", TOO_MUCH_UNSENT, { "Retry-After": String(RETRY_SECONDS) });
+  const response = new Http2Response(stream, unsent);
+  if (isTooLarge) sendError(response, 431, "RESOURCE_EXHAUSTED", HEAD_TOO_LARGE);
+  else sendError(response, 503, "UNAVAILABLE", TOO_MUCH_UNSENT, { "Retry-After": String(RETRY_SECONDS) });
   return true;
 }
 
-/** Messages in protobuf; nothing else of gRPC is spoken here. */
+/** gRPC with protobuf messages; no other encoding is supported. */
 const GRPC = /^application\/grpc(\+proto)?\s*(;|$)/i;
 export const isGrpc = (headers: IncomingHttpHeaders): boolean => GRPC.test(headers["content-type"] ?? "");
 
-/** RFC 9113 §8.2.2: what belongs to a connection has no place here. */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
+/** RFC 9113 §8.2.2: connection-specific headers are not allowed in HTTP/2. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** A request over HTTP/2, as one over HTTP/1.1 looks: there the authority is a header. */
-export function toIncoming(request: Http2ServerRequest): HttpRequest {
+/** As in HTTP/1.1, where the authority is the Host header. */
+export function withHostHeader(request: Http2ServerRequest): HttpRequest {
   request.headers.host ??= request.authority;
   return request;
 }
 
-/** A response over HTTP/2, with the face of one over HTTP/1.1. */
-export class Http2Outgoing implements HttpResponse {
+/** A response over HTTP/2 with the interface of HTTP/1.1. */
+export class Http2Response implements HttpResponse {
   readonly #stream: ServerHttp2Stream;
-  readonly #unsent: Unsent;
-  readonly #known: Record<string, string> = {};
+  readonly #unsent: UnsentBytes;
+  readonly #headers: Record<string, string> = {};
 
-  constructor(stream: ServerHttp2Stream, unsent: Unsent) {
+  constructor(stream: ServerHttp2Stream, unsent: UnsentBytes) {
     this.#stream = stream;
     this.#unsent = unsent;
-    // Whoever reads has gone: there is nobody left to tell.
+    // The client has disconnected: `close` follows.
     stream.on("error", () => {});
   }
 
@@ -78,14 +90,14 @@ export class Http2Outgoing implements HttpResponse {
   }
 
   setHeader(name: string, value: string): void {
-    this.#known[name] = value;
+    this.#headers[name] = value;
   }
 
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
     if (this.destroyed) return;
-    const own = Object.entries({ ...this.#known, ...headers })
+    const own = Object.entries({ ...this.#headers, ...headers })
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name]) => !OF_THE_CONNECTION.has(name));
+      .filter(([name]) => !CONNECTION_HEADERS.has(name));
     this.#stream.respond({ ":status": status, ...Object.fromEntries(own) });
   }
 
@@ -99,32 +111,32 @@ export class Http2Outgoing implements HttpResponse {
     const stream = this.#stream;
     stream.end(text, encoding);
     this.#unsent.add(stream, stream.writableLength);
-    if (!stream.readableEnded && !stream.endAfterHeaders) stream.once("finish", () => cutLater(stream));
+    if (!stream.readableEnded && !stream.endAfterHeaders) stream.once("finish", () => closeLater(stream));
   }
 
-  /** Not as if all were said: the reader must see that something is missing. */
+  /** With an error code: the client must see that the response is incomplete. */
   destroy(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  on(event: string, heard: () => void): void {
-    this.#stream.on(event, heard);
+  on(event: string, listener: () => void): void {
+    this.#stream.on(event, listener);
   }
-  once(event: string, heard: () => void): void {
-    this.#stream.once(event, heard);
+  once(event: string, listener: () => void): void {
+    this.#stream.once(event, listener);
   }
-  off(event: string, heard: () => void): void {
-    this.#stream.off(event, heard);
+  off(event: string, listener: () => void): void {
+    this.#stream.off(event, listener);
   }
 
-  /** An answer to HEAD, and one without content, ends with its head. */
+  /** A response to HEAD, and one without content, ends with its headers. */
   #isOver(): boolean {
     return this.destroyed || this.#stream.writableEnded;
   }
 }
 
-/** The answer is out, and the request is still coming: what is left of it is not read (RFC 9113 §8.1). */
-function cutLater(stream: ServerHttp2Stream): void {
-  const cut = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), HOLD_MS);
-  stream.once("close", () => clearTimeout(cut));
+/** RFC 9113 §8.1: after a complete response, the rest of the request need not be read. */
+function closeLater(stream: ServerHttp2Stream): void {
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), CLOSE_GRACE_MS);
+  stream.once("close", () => clearTimeout(timer));
 }

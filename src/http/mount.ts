@@ -1,35 +1,35 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Site } from "./base-url.ts";
-import { HOLD_MS } from "./open-connections.ts";
+import type { MountPoint } from "./base-url.ts";
 import type { HttpRequest, HttpResponse } from "./request.ts";
-import type { Kernel } from "./router.ts";
-import { toExchange } from "./web.ts";
+import type { Router } from "./router.ts";
+import { CLOSE_GRACE_MS } from "./sockets.ts";
+import { toWebExchange } from "./web.ts";
 
 export interface MountParts {
-  readonly kernel: Kernel;
-  /** The path of the host below which we are; undefined: what Express says, else all of it. */
+  readonly router: Router;
+  /** The path of the host application at which Dragoman is mounted; undefined: Express tells it, else there is none. */
   readonly path: string | undefined;
 }
 
-/** Express tells what it has taken off the URL. */
+/** Express removes the path of its router from the URL and puts it here. */
 type HostedRequest = IncomingMessage & { readonly baseUrl?: string };
 
-/** Lets in the requests that a server of somebody else hands over. */
-export function createMount({ kernel, path }: MountParts) {
+/** Serves requests that the HTTP server of another program passes on. */
+export function createMount({ router, path }: MountParts) {
   const open = new Set<HttpResponse>();
 
-  function take(request: HttpRequest, response: HttpResponse, url: string, site: Site): void {
-    // The host may have taken longer than its caller's patience.
+  function serve(request: HttpRequest, response: HttpResponse, url: string, mount: MountPoint): void {
+    // The client may have disconnected while the host was busy.
     if (response.destroyed) return;
     open.add(response);
     response.once("close", () => open.delete(response));
-    kernel.serve(request, response, url, site);
+    router.serve(request, response, url, mount);
   }
 
-  /** Some hosts take the path off the URL, others leave it there. */
-  function toInner(url: string, taken: string): string {
+  /** The URL below `path`: some hosts have removed the path already (then it is in `removed`), others have not. */
+  function toInner(url: string, removed: string): string {
     if (path === undefined) return url;
-    const whole = taken + url;
+    const whole = removed + url;
     if (!whole.startsWith(path) || !/^(?:[/?]|$)/.test(whole.slice(path.length))) return url;
     const inner = whole.slice(path.length);
     return inner.startsWith("/") ? inner : `/${inner}`;
@@ -39,25 +39,25 @@ export function createMount({ kernel, path }: MountParts) {
     handler(request: HostedRequest, response: ServerResponse): void {
       const { url = "/", baseUrl = "" } = request;
       const isSecure = (request.socket as { readonly encrypted?: boolean }).encrypted === true;
-      const site: Site = { scheme: isSecure ? "https" : "http", prefix: path ?? baseUrl };
-      take(request, response, toInner(url, baseUrl), site);
+      const scheme = isSecure ? "https" : "http";
+      serve(request, response, toInner(url, baseUrl), { scheme, prefix: path ?? baseUrl });
     },
-    async fetch(asked: Request): Promise<Response> {
-      const { request, response, replied, url } = toExchange(asked);
+    async fetch(input: Request): Promise<Response> {
+      const { request, response, responded, url } = toWebExchange(input);
       const scheme = url.protocol === "https:" ? "https" : "http";
-      take(request, response, toInner(url.pathname + url.search, ""), { scheme, prefix: path ?? "" });
-      return replied;
+      serve(request, response, toInner(url.pathname + url.search, ""), { scheme, prefix: path ?? "" });
+      return responded;
     },
-    /** Calls come as long as the host hands them over; what must not begin any more is refused behind this door. */
+    /** The host still passes requests on; operations are refused behind the router. */
     refuseNew(): void {},
     async close(): Promise<void> {
-      kernel.close();
-      const cut = setTimeout(() => {
+      router.close();
+      const timer = setTimeout(() => {
         for (const response of open) response.destroy();
-      }, HOLD_MS);
-      const ends = [...open].map(response => new Promise<void>(resolve => response.once("close", resolve)));
-      await Promise.all(ends);
-      clearTimeout(cut);
+      }, CLOSE_GRACE_MS);
+      const closed = [...open].map(response => new Promise<void>(resolve => response.once("close", resolve)));
+      await Promise.all(closed);
+      clearTimeout(timer);
     },
   };
 }

@@ -1,29 +1,26 @@
 import type { PeerCertificate } from "../ports/index.ts";
 
-/** What is used of a connection with TLS; one in clear text has none of it. */
-interface Connection {
+/** The members of a TLS socket that are used here; a socket in clear text has none of them. */
+interface MaybeTlsSocket {
   readonly authorized?: boolean;
-  getPeerCertificate?(): Shown;
+  getPeerCertificate?(): NodeCertificate;
 }
-/** As Node describes a certificate; without members: there is none. */
-interface Shown {
+/** As Node describes a certificate; without members: the caller sent none. */
+interface NodeCertificate {
   readonly fingerprint256?: string;
   readonly subject?: { readonly CN?: string | string[] };
 }
 
-/** The certificate that a caller showed, if it is one that is trusted here. */
-export function peerOf(connection: unknown): PeerCertificate | undefined {
-  const { authorized, getPeerCertificate } = (connection ?? {}) as Connection;
+/** The client certificate of a connection, if its authority is trusted. */
+export function readPeerCertificate(socket: unknown): PeerCertificate | undefined {
+  const { authorized, getPeerCertificate } = (socket ?? {}) as MaybeTlsSocket;
   if (authorized !== true || !getPeerCertificate) return undefined;
-  return toPeer(getPeerCertificate.call(connection));
-}
-
-export function toPeer({ fingerprint256, subject }: Shown): PeerCertificate | undefined {
+  const { fingerprint256, subject } = getPeerCertificate.call(socket);
   if (fingerprint256 === undefined) return undefined;
   const name = subject?.CN;
   return {
     fingerprint: fingerprint256.replaceAll(":", "").toLowerCase(),
-    // Several names are none: nobody can choose which one counts.
+    // With several common names it is undefined which one counts.
     commonName: typeof name === "string" ? name : undefined,
   };
 }

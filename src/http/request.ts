@@ -2,40 +2,38 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../ports/index.ts";
 import type { RouteMatch } from "./routes.ts";
 
-/** What is used of a request; one that did not come over Node's HTTP needs no more than this. */
+/** The members of a request that are used; Node's requests have them, and so do those of the fast path and of `fetch`. */
 export interface HttpRequest {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Nothing of it is still on its way. */
+  /** The whole request has arrived. */
   readonly complete: boolean;
   readonly readableEnded: boolean;
-  /** The connection that it came over, where there is one. */
   readonly socket?: unknown;
-  on(event: string, heard: (this: HttpRequest, chunk: Buffer) => void): unknown;
+  on(event: string, listener: (this: HttpRequest, chunk: Buffer) => void): unknown;
   resume(): unknown;
-  /** Gives its body away, once, where all of it came with the head; then there is nothing to listen to. */
+  /** Of a request that arrived whole: its body, once; then there are no events. */
   takeBody?(): Buffer;
 }
-/** What is used of a response. */
+/** The members of a response that are used. */
 export interface HttpResponse {
   readonly headersSent: boolean;
   readonly destroyed: boolean;
   readonly writableNeedDrain: boolean;
-  /** Whether it finds out how a text is best encoded if it is not told. Others take UTF-8. */
-  readonly encodes?: boolean;
-  /** For what is known before it is known what will be said; `writeHead` adds to it. */
+  /** Whether it finds the fastest encoding of a text itself. Others write UTF-8 unless they are told. */
+  readonly choosesEncoding?: boolean;
+  /** For headers that are known before the status; `writeHead` adds to them. */
   setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
-  /** Bytes are written as they are. */
   write(text: string | Uint8Array, encoding?: BufferEncoding): boolean;
   end(text?: string, encoding?: BufferEncoding): unknown;
   destroy(): unknown;
-  on(event: string, heard: () => void): unknown;
-  once(event: string, heard: () => void): unknown;
-  off(event: string, heard: () => void): unknown;
+  on(event: string, listener: () => void): unknown;
+  once(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
 }
 
-/** One HTTP request and its response, as far as a transport needs to know. */
+/** One HTTP request and its response, as bindings see them. */
 export interface HttpExchange extends Caller {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
@@ -43,11 +41,11 @@ export interface HttpExchange extends Caller {
   readonly query: URLSearchParams;
   /** See `WireCall`. */
   base(): string;
-  /** Aborts when the caller is gone or the server stops; made when first asked for. */
+  /** Aborts when the caller disconnects or the server stops; created on demand. */
   signal(): AbortSignal;
 }
 
-/** Sends JSON, unless the headers tell another type. */
+/** Sends JSON, unless the headers name another type. */
 export function sendText(
   response: HttpResponse,
   status: number,
@@ -63,16 +61,12 @@ export function sendText(
   response.end(text, encodingOf(text, bytes));
 }
 
-/** Plain ASCII, as most JSON is, need not be encoded: it is copied as it is, and that is quicker. */
+/** Most JSON is ASCII: written as latin1 it is copied without being encoded, which is faster. */
 export const encodingOf = (text: string, bytes = Buffer.byteLength(text)): "latin1" | "utf8" =>
   bytes === text.length ? "latin1" : "utf8";
 
-/** What is to be told to a response about the encoding of a text. */
-export const encodingFor = (response: HttpResponse, text: string): "latin1" | "utf8" | undefined =>
-  response.encodes ? undefined : encodingOf(text);
-
-/** A refusal outside of any dialect: there is nobody at this path to say it. */
-export function sendProblem(
+/** An error outside of every dialect. */
+export function sendError(
   response: HttpResponse,
   status: number,
   code: string,
@@ -83,8 +77,8 @@ export function sendProblem(
   sendText(response, status, json, { "Cache-Control": "no-store", ...headers });
 }
 
-/** Until there is room for more, or nobody takes it any longer. */
-export function drained(response: Pick<HttpResponse, "on" | "off">): Promise<void> {
+/** Resolves when the response can take more, or is closed. */
+export function waitForDrain(response: Pick<HttpResponse, "on" | "off">): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
       response.off("drain", done);

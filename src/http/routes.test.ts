@@ -6,7 +6,7 @@ const toRoute = (path: string): Route => ({ transport: "rest", verb: "GET", path
 const dialect = (...paths: readonly string[]): Dialect =>
   ({ routes: paths.map(toRoute) }) as unknown as Dialect;
 
-/** What answers at a path, among these patterns, given in one order and in the other. */
+/** The match among these patterns, which must not depend on their order. */
 function found(patterns: readonly string[], path: string): { endpoint: string; vars: object } | null {
   const [one, other] = [patterns, patterns.toReversed()].map(list =>
     createRoutes([dialect(...list)], [])(path),
@@ -34,7 +34,7 @@ const PATTERNS = [
   "/a2a/{agent}",
 ];
 
-const PLACES: readonly (readonly [path: string, endpoint: string, vars: object])[] = [
+const MATCHES: readonly (readonly [path: string, endpoint: string, vars: object])[] = [
   ["/", "/", {}],
   ["/agents/echo", "/agents/{agent}", { agent: "echo" }],
   ["/agents/echo/", "/agents/{agent}", { agent: "echo" }],
@@ -55,16 +55,16 @@ const PLACES: readonly (readonly [path: string, endpoint: string, vars: object])
 ];
 
 describe("routes", () => {
-  it.each(PLACES)("%s is %s, whatever the order in the list", (path, endpoint, vars) => {
+  it.each(MATCHES)("%s matches %s, whatever the order of the patterns", (path, endpoint, vars) => {
     expect(found(PATTERNS, path)).toEqual({ endpoint, vars });
   });
 
   it.each(["/v1/tasks", "/a2a", "/nothing", "/acme/nothing", "/agents//tasks/1", "//tasks", "/tasks/1/2"])(
-    "a segment that is fixed somewhere is no name, so that there is nothing at %s",
+    "a fixed segment is not taken for a variable: %s matches nothing",
     path => expect(found(PATTERNS, path)).toBeNull(),
   );
 
-  it("a verb is split off at the last colon, if it is one of the path's own; the name is decoded afterwards", () => {
+  it("a suffix is split off at the last colon, if a pattern has it; the value is decoded afterwards", () => {
     const id = (segment: string) => found(PATTERNS, `/tasks/${segment}`);
     expect(id("a:b:cancel")).toEqual({ endpoint: "/tasks/{id}:cancel", vars: { id: "a:b" } });
     expect(id("a%3Ab:cancel")).toEqual({ endpoint: "/tasks/{id}:cancel", vars: { id: "a:b" } });
@@ -74,11 +74,11 @@ describe("routes", () => {
     expect(id("a%2Fb%20c")).toEqual({ endpoint: "/tasks/{id}", vars: { id: "a/b c" } });
   });
 
-  it("a name that is not well encoded leads nowhere", () => {
+  it("a value with invalid percent-encoding matches nothing", () => {
     expect(found(PATTERNS, "/tasks/%zz")).toBeNull();
   });
 
-  it("the first dialect in the list names the method of a path that several have", () => {
+  it("the first dialect in the list names the method of a shared path", () => {
     const routes = createRoutes(
       [
         { routes: [{ ...toRoute("/v1/tasks/{id}"), method: "GetTask" }] } as unknown as Dialect,
@@ -89,7 +89,7 @@ describe("routes", () => {
     expect(routes("/v1/tasks/1")?.byVerb.get("GET")).toMatchObject({ method: "GetTask" });
   });
 
-  it("two names for the same place are a mistake that is seen at the start", () => {
+  it("two variable names at the same place of a path are an error", () => {
     expect(() => createRoutes([dialect("/tasks/{id}"), dialect("/tasks/{task}")], [])).toThrow(
       "/tasks/{task} is the same path as /tasks/{id}",
     );

@@ -1,43 +1,44 @@
 import type { Dialect, Endpoint, PathVars, Route } from "../ports/index.ts";
 
-/** What answers at a path. */
+/** The routes at one path. */
 export interface RouteMatch {
   readonly endpoint: string;
   readonly vars: PathVars;
-  readonly byVerb: ReadonlyMap<string, Route | OwnRoute>;
+  readonly byVerb: ReadonlyMap<string, Route | EndpointRoute>;
 }
 
-/** What the server itself answers. */
-export interface OwnRoute {
-  readonly transport: "own";
+/** A route to an endpoint of the server itself. */
+export interface EndpointRoute {
+  readonly transport: "endpoint";
   readonly verb: Endpoint["verb"];
   readonly path: string;
-  readonly own: Endpoint;
+  readonly target: Endpoint;
 }
 
-/** All paths that begin alike; one segment leads to the next of them. */
-interface Branch {
-  readonly fixed: Map<string, Branch>;
-  /** A name with a verb behind it, as in `{id}:cancel`: by the verb, with its colon. */
-  readonly verbs: Map<string, Branch>;
-  named: Branch | undefined;
-  here: Pattern | undefined;
+/** A node of the tree of paths; each segment of a path leads to a child. */
+interface RouteNode {
+  readonly fixed: Map<string, RouteNode>;
+  /** A variable with a suffix, as in `{id}:cancel`: by the suffix, with its colon. */
+  readonly suffixed: Map<string, RouteNode>;
+  variable: RouteNode | undefined;
+  pattern: RoutePattern | undefined;
 }
 
-interface Pattern {
+interface RoutePattern {
   readonly endpoint: string;
   readonly names: readonly string[];
-  readonly byVerb: Map<string, Route | OwnRoute>;
+  readonly byVerb: Map<string, Route | EndpointRoute>;
 }
 
-/** The route table, made from what the dialects say about themselves, and what the server has beside them. */
+/** The route table: the routes of the dialects and the endpoints of the server. */
 export function createRoutes(
   dialects: readonly Dialect[],
-  own: readonly Endpoint[],
+  endpoints: readonly Endpoint[],
 ): (path: string) => RouteMatch | null {
-  const root = createBranch();
+  const root = createNode();
   for (const route of dialects.flatMap(dialect => dialect.routes)) add(root, route);
-  for (const one of own) add(root, { transport: "own", verb: one.verb, path: one.path, own: one });
+  for (const target of endpoints)
+    add(root, { transport: "endpoint", verb: target.verb, path: target.path, target });
   return path => {
     const segments = path.split("/");
     // Official clients post with and without a trailing slash; a redirect would lose the body.
@@ -46,79 +47,74 @@ export function createRoutes(
   };
 }
 
-const createBranch = (): Branch => ({
+const createNode = (): RouteNode => ({
   fixed: new Map(),
-  verbs: new Map(),
-  named: undefined,
-  here: undefined,
+  suffixed: new Map(),
+  variable: undefined,
+  pattern: undefined,
 });
 
-const NAME = /^\{(\w+)\}(:\w+)?$/;
+const VARIABLE = /^\{(\w+)\}(:\w+)?$/;
 
-function add(root: Branch, route: Route | OwnRoute): void {
+function add(root: RouteNode, route: Route | EndpointRoute): void {
   const names: string[] = [];
-  let branch = root;
+  let node = root;
   for (const segment of route.path.split("/").slice(1)) {
-    const [, name, verb] = NAME.exec(segment) ?? [];
-    if (name === undefined) branch = grow(branch.fixed, segment);
+    const [, name, suffix] = VARIABLE.exec(segment) ?? [];
+    if (name === undefined) node = getOrCreate(node.fixed, segment);
     else {
       names.push(name);
-      branch = verb === undefined ? (branch.named ??= createBranch()) : grow(branch.verbs, verb);
+      node = suffix === undefined ? (node.variable ??= createNode()) : getOrCreate(node.suffixed, suffix);
     }
   }
-  const here = (branch.here ??= { endpoint: route.path, names, byVerb: new Map() });
-  if (here.endpoint !== route.path) throw new Error(`${route.path} is the same path as ${here.endpoint}`);
-  // The first dialect in the list names the method of a shared route; which one speaks is decided by its claim.
-  if (!here.byVerb.has(route.verb)) here.byVerb.set(route.verb, route);
+  const pattern = (node.pattern ??= { endpoint: route.path, names, byVerb: new Map() });
+  if (pattern.endpoint !== route.path)
+    throw new Error(`${route.path} is the same path as ${pattern.endpoint}`);
+  // Dialects may share a route: the first one in the list names its method, and `claims` decides which one gets the call.
+  if (!pattern.byVerb.has(route.verb)) pattern.byVerb.set(route.verb, route);
 }
 
-function grow(from: Map<string, Branch>, key: string): Branch {
-  const branch = from.get(key) ?? createBranch();
-  from.set(key, branch);
-  return branch;
+function getOrCreate(children: Map<string, RouteNode>, key: string): RouteNode {
+  const node = children.get(key) ?? createNode();
+  children.set(key, node);
+  return node;
 }
 
-function find(root: Branch, segments: readonly string[]): RouteMatch | null {
+function find(root: RouteNode, segments: readonly string[]): RouteMatch | null {
   const values: string[] = [];
-  let branch: Branch | undefined = root;
-  for (let i = 1; branch && i < segments.length; i++) branch = enter(branch, segments[i] as string, values);
-  const here = branch?.here;
-  const vars = here && toVars(here.names, values);
-  return vars ? { endpoint: here.endpoint, vars, byVerb: here.byVerb } : null;
+  let node: RouteNode | undefined = root;
+  for (let i = 1; node && i < segments.length; i++) node = findChild(node, segments[i] as string, values);
+  const pattern = node?.pattern;
+  const vars = pattern && toVars(pattern.names, values);
+  return vars ? { endpoint: pattern.endpoint, vars, byVerb: pattern.byVerb } : null;
 }
 
 /**
- * A fixed segment wins over a name with a verb, and that over a name, whatever the order in the list. There is no way
- * back: what is fixed in one path is nobody's name in another.
+ * A fixed segment wins over a variable with a suffix, and that over a plain variable, whatever the order of the routes.
+ * There is no backtracking: a fixed segment is never taken for the value of a variable.
  */
-function enter(branch: Branch, segment: string, values: string[]): Branch | undefined {
-  const fixed = branch.fixed.get(segment);
+function findChild(node: RouteNode, segment: string, values: string[]): RouteNode | undefined {
+  const fixed = node.fixed.get(segment);
   if (fixed || segment === "") return fixed;
-  const colon = branch.verbs.size > 0 ? segment.lastIndexOf(":") : -1;
-  const verb = colon > 0 ? branch.verbs.get(segment.slice(colon)) : undefined;
-  values.push(verb ? segment.slice(0, colon) : segment);
-  return verb ?? branch.named;
+  const colon = node.suffixed.size > 0 ? segment.lastIndexOf(":") : -1;
+  const suffixed = colon > 0 ? node.suffixed.get(segment.slice(colon)) : undefined;
+  values.push(suffixed ? segment.slice(0, colon) : segment);
+  return suffixed ?? node.variable;
 }
 
 const NO_VARS: PathVars = Object.freeze({});
 
-/** null: one of them is not well encoded. */
+/** null: a value is not valid percent-encoding. */
 function toVars(names: readonly string[], values: readonly string[]): PathVars | null {
   if (names.length === 0) return NO_VARS;
   const vars: Record<string, string> = {};
   for (let i = 0; i < names.length; i++) {
-    const value = decode(values[i] as string);
-    if (value === null) return null;
-    vars[names[i] as string] = value;
+    const value = values[i] as string;
+    try {
+      vars[names[i] as string] = value.includes("%") ? decodeURIComponent(value) : value;
+    } catch {
+      return null;
+    }
   }
   return vars;
-}
-
-function decode(segment: string): string | null {
-  if (!segment.includes("%")) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return null;
-  }
 }

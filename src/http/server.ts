@@ -1,48 +1,50 @@
 import { createServer, type Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
-import type { Grpc } from "../binding/grpc/index.ts";
+import type { Duplex } from "node:stream";
 import { LIMITS } from "../model/index.ts";
-import type { Site } from "./base-url.ts";
-import { createWicket } from "./fast-path/connection.ts";
-import { shareDoor, trackSockets } from "./fast-path/sniff.ts";
+import type { MountPoint } from "./base-url.ts";
+import type { BodyLimits } from "./body.ts";
+import { createFastPath } from "./fast-path/connection.ts";
+import { sniffProtocol } from "./fast-path/sniff.ts";
 import type { HostCheck } from "./host-check.ts";
-import { HOLD_MS } from "./open-connections.ts";
-import { createKernel, type KernelParts, refuse } from "./router.ts";
-import { STALLED_MAX } from "./sse.ts";
-import { createStalls } from "./stall-timer.ts";
+import type { GrpcListener } from "./http2.ts";
+import { createRouter, type RouterParts, refuse } from "./router.ts";
+import { CLOSE_GRACE_MS, createStallTimer, trackSockets } from "./sockets.ts";
+import { STALLED_HEARTBEATS_MAX } from "./sse.ts";
 import type { Serve, Tls } from "./tls.ts";
+import type { UnsentBytesParts } from "./unsent-bytes.ts";
 
-export interface HttpParts extends KernelParts {
+export interface HttpServerParts extends RouterParts, UnsentBytesParts {
   readonly now: () => number;
+  readonly limits: BodyLimits;
   readonly connectionsMax: number;
   /** false: Node's parser reads every request. */
   readonly httpFastPath: boolean;
   readonly tls: Tls | undefined;
-  /** undefined: callers are asked who they are, so that it does not matter where they come from. */
-  readonly hosts: HostCheck | undefined;
-  readonly heartbeatMs: number;
+  /** undefined: callers must authenticate, so that the Host and Origin headers do not matter. */
+  readonly hostCheck: HostCheck | undefined;
   readonly streamsMax: number;
-  /** If it has no port of its own, it gets what is said to it at this one. undefined: nobody speaks it. */
-  readonly grpc: Pick<Grpc, "server" | "take" | "hear"> | undefined;
+  /** Serves gRPC at this port. undefined: gRPC has a port of its own, or is off. */
+  readonly grpc: GrpcListener | undefined;
 }
 
-export interface Http {
+export interface HttpServer {
   readonly server: NetServer;
-  /** Takes no more connections; those that are open go on. */
+  /** Accepts no more connections; open ones go on. */
   refuseNew(): void;
-  /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
+  /** Ends open streams, each after a whole event, so that callers can resume. */
   close(): Promise<void>;
 }
 
-/** Sockets and their limits. */
-export function createHttp(parts: HttpParts): Http {
-  const kernel = createKernel(parts);
-  const site: Site = { scheme: parts.tls ? "https" : "http", prefix: "" };
+/** Sockets, their limits, and the protocols that are spoken on them. */
+export function createHttpServer(parts: HttpServerParts): HttpServer {
+  const router = createRouter(parts);
+  const mount: MountPoint = { scheme: parts.tls ? "https" : "http", prefix: "" };
   let closed: Promise<void> | undefined;
 
   const serve: Serve = (request, response, url) => {
-    const problem = parts.hosts?.(request.headers, request.method);
-    if (problem === undefined) kernel.serve(request, response, url, site);
+    const problem = parts.hostCheck?.(request.headers, request.method);
+    if (problem === undefined) router.serve(request, response, url, mount);
     else refuse(request, response, 403, "PERMISSION_DENIED", problem);
   };
   const options = {
@@ -50,45 +52,44 @@ export function createHttp(parts: HttpParts): Http {
     headersTimeout: LIMITS.headReadMs,
     maxHeaderSize: LIMITS.headerBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Of two headers that may come only once, no one else in the way must have believed the other.
+    // A proxy may have used the other one of two headers that are allowed once: Node must not choose one.
     joinDuplicateHeaders: true,
   };
-  const grpc = parts.grpc?.server ? undefined : parts.grpc;
-  const secure = parts.tls?.createHttp(options, serve, { ...parts, grpc });
+  const secure = parts.tls?.createHttp(options, serve, parts);
   const plain = secure
     ? undefined
-    : createServer(options, (asked, reply) => serve(asked, reply, asked.url ?? "/"));
+    : createServer(options, (request, response) => serve(request, response, request.url ?? "/"));
   const server = Object.assign(secure ?? (plain as Server), {
     maxHeadersCount: LIMITS.headersMax,
     maxConnections: parts.connectionsMax,
   });
   server.on("clientError", refuseSocket);
-  const door = plain && openDoor(plain, serve, { ...parts, grpc });
+  const connections = plain && acceptClearText(plain, serve, parts);
   const sockets = secure && trackSockets(secure);
-  const stalls = secure && watchSecure(secure, STALLED_MAX * parts.heartbeatMs);
+  const stalls = secure && closeStalledTls(secure, STALLED_HEARTBEATS_MAX * parts.heartbeatMs);
 
   return {
     server,
     refuseNew() {
       if (closed) return;
       closed = new Promise(resolve => server.close(() => resolve()));
-      door?.closeIdle();
+      connections?.closeIdle();
     },
     async close() {
       this.refuseNew();
-      door?.close();
+      connections?.close();
       stalls?.close();
-      kernel.close();
-      // A connection is idle as soon as its last answer is out; whoever does not take it is not waited for.
+      router.close();
+      // A connection is idle as soon as its last response is sent.
       const sweep = setInterval(() => {
         server.closeIdleConnections();
-        door?.closeIdle();
+        connections?.closeIdle();
       }, SWEEP_MS);
       const cut = setTimeout(() => {
         plain?.closeAllConnections();
-        door?.closeAll();
+        connections?.closeAll();
         sockets?.close();
-      }, HOLD_MS);
+      }, CLOSE_GRACE_MS);
       await closed;
       clearInterval(sweep);
       clearTimeout(cut);
@@ -97,75 +98,71 @@ export function createHttp(parts: HttpParts): Http {
 }
 
 const SWEEP_MS = 10;
-/** Larger requests are read as they come. */
+/** Larger requests are passed to Node's parser before they are complete. */
 const GATHERED_BYTES_MAX = 64 * 1024;
-/** Longer than the minute after which proxies give a silent connection up: it must not be us who hang up on a call. */
+/** Longer than the minute after which proxies close a silent connection: otherwise a request could meet our closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Bytes wait in the socket of TLS, not in the one below it. */
-function watchSecure(server: NetServer, stallMs: number): { close(): void } {
+/** In TLS, unsent bytes wait in the TLS socket and not in the TCP socket below it. */
+function closeStalledTls(server: NetServer, stallMs: number): { close(): void } {
   const open = new Set<Socket>();
-  function forget(this: Socket): void {
+  function onClose(this: Socket): void {
     open.delete(this);
   }
   server.on("secureConnection", (socket: Socket) => {
     open.add(socket);
-    socket.on("close", forget);
+    socket.on("close", onClose);
   });
-  return createStalls(stallMs, () => open);
+  return createStallTimer(stallMs, () => open);
 }
 
-/** What comes in clear text: HTTP/2 goes to the gRPC server, plain requests take the fast path, the rest goes to Node. */
-function openDoor(server: Server, serve: Serve, { grpc, now, heartbeatMs, httpFastPath }: HttpParts) {
-  const [takeAll] = server.listeners("connection");
-  if (!takeAll) throw new Error("an HTTP server that takes no connections");
-  /** Connections that Node reads. */
+/** Clear text: HTTP/2 goes to gRPC, plain requests take the fast path, everything else goes to Node's HTTP server. */
+function acceptClearText(server: Server, serve: Serve, parts: HttpServerParts) {
+  const [onConnection] = server.listeners("connection");
+  if (!onConnection) throw new Error("Node's HTTP server has no listener for connections");
+  /** Connections of Node's HTTP server. */
   const passed = new Set<Socket>();
-  function forget(this: Socket): void {
+  function onClose(this: Socket): void {
     passed.delete(this);
   }
-  const pass = (socket: Socket, bytes: Buffer): void => {
+  const passToNode = (socket: Socket, bytes: Buffer): void => {
     passed.add(socket);
-    socket.on("close", forget);
-    takeAll.call(server, socket);
+    socket.on("close", onClose);
+    onConnection.call(server, socket);
     socket.emit("data", bytes);
   };
-  const parts = {
-    serve,
-    pass,
-    now,
-    limits: {
-      headersMax: LIMITS.headersMax,
-      headBytesMax: LIMITS.headerBytesMax,
-      requestBytesMax: GATHERED_BYTES_MAX,
-    },
-    keepAliveMs: KEEP_ALIVE_MS,
+  const limits = {
+    headersMax: LIMITS.headersMax,
+    headBytesMax: LIMITS.headerBytesMax,
+    requestBytesMax: GATHERED_BYTES_MAX,
   };
-  const wicket = httpFastPath ? createWicket(parts) : undefined;
-  const stalls = createStalls(STALLED_MAX * heartbeatMs, function* () {
-    if (wicket) yield* wicket.sockets();
+  const fastPath = parts.httpFastPath
+    ? createFastPath({ serve, passToNode, now: parts.now, limits, keepAliveMs: KEEP_ALIVE_MS })
+    : undefined;
+  const stalls = createStallTimer(STALLED_HEARTBEATS_MAX * parts.heartbeatMs, function* () {
+    if (fastPath) yield* fastPath.sockets();
     yield* passed;
   });
-  const door = shareDoor({
+  const sniffing = sniffProtocol({
     server,
-    takeHttp1: wicket?.take ?? pass,
-    takeHttp2: grpc?.take,
+    takeHttp1: fastPath?.take ?? passToNode,
+    takeHttp2: parts.grpc?.takeConnection,
     silentMs: LIMITS.headReadMs,
     refuseSilent: socket => refuseSocket({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
   });
   return {
-    closeIdle: () => wicket?.closeIdle(),
-    closeAll: () => wicket?.closeAll(),
+    closeIdle: () => fastPath?.closeIdle(),
+    closeAll: () => fastPath?.closeAll(),
     close(): void {
-      door.close();
-      wicket?.close();
+      sniffing.close();
+      fastPath?.close();
       stalls.close();
     },
   };
 }
 
-/** What is not HTTP, or too much of it: said in a few words, then the socket is closed. */
-function refuseSocket(error: { readonly code?: string }, socket: import("node:stream").Duplex): void {
+/** Answers bytes that are not HTTP, or exceed its limits, and closes the socket. */
+function refuseSocket(error: { readonly code?: string }, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const [status, message] =
     error.code === "HPE_HEADER_OVERFLOW"

@@ -3,11 +3,11 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { until } from "../../test/support/client.ts";
-import { createWicket } from "./fast-path/connection.ts";
-import { shareDoor } from "./fast-path/sniff.ts";
+import { createFastPath } from "./fast-path/connection.ts";
+import { sniffProtocol } from "./fast-path/sniff.ts";
 import { type HttpRequest, type HttpResponse, sendText } from "./request.ts";
-import { createStalls } from "./stall-timer.ts";
-import { type Answers, createAnswers } from "./write-large.ts";
+import { createStallTimer } from "./sockets.ts";
+import { createResponseWriter, type ResponseWriter } from "./write-large.ts";
 
 const KEEP_ALIVE_MS = 100;
 /** More than the buffers of a connection on loopback take. */
@@ -19,37 +19,37 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A server with both ways, and a connection to it. */
-async function open(text: string, stallMs?: number, send: Answers["send"] = sendText) {
+/** A server with and without the fast path, and a connection to it. */
+async function open(text: string, stallMs?: number, send: ResponseWriter["send"] = sendText) {
   let served = 0;
   const serve = (_request: HttpRequest, response: HttpResponse): void => {
     served += 1;
     void send(response, 200, text, {});
   };
   const server: Server = createServer((request, response) => serve(request, response));
-  const [takeAll] = server.listeners("connection");
+  const [onConnection] = server.listeners("connection");
   const sockets = new Set<Socket>();
-  const wicket = createWicket({
+  const fastPath = createFastPath({
     serve,
-    pass(socket, bytes) {
-      takeAll?.call(server, socket);
+    passToNode(socket, bytes) {
+      onConnection?.call(server, socket);
       socket.emit("data", bytes);
     },
     limits: { headersMax: 20, headBytesMax: 4_000, requestBytesMax: 10_000 },
     keepAliveMs: KEEP_ALIVE_MS,
     now: Date.now,
   });
-  const door = shareDoor({
+  const sniffing = sniffProtocol({
     server,
     takeHttp1: (socket, bytes) => {
       sockets.add(socket);
-      wicket.take(socket, bytes);
+      fastPath.take(socket, bytes);
     },
     takeHttp2: undefined,
     silentMs: 60_000,
     refuseSilent: socket => socket.destroy(),
   });
-  const stalls = stallMs === undefined ? undefined : createStalls(stallMs, () => sockets);
+  const stalls = stallMs === undefined ? undefined : createStallTimer(stallMs, () => sockets);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
@@ -57,9 +57,9 @@ async function open(text: string, stallMs?: number, send: Answers["send"] = send
   closing.push(() => {
     socket.destroy();
     stalls?.close();
-    wicket.closeAll();
-    wicket.close();
-    door.close();
+    fastPath.closeAll();
+    fastPath.close();
+    sniffing.close();
     server.close();
     server.closeAllConnections();
   });
@@ -71,26 +71,26 @@ const NODES = "GET / HTTP/1.1\r\nHost: x\r\nTE: trailers\r\n\r\n";
 const pause = (ms: number): Promise<void> => new Promise(resolve => void setTimeout(resolve, ms));
 
 async function readAll(socket: Socket, bytes: number): Promise<number> {
-  let heard = 0;
+  let received = 0;
   socket.on("data", piece => {
-    heard += piece.length;
-    if (heard >= bytes) socket.destroy();
+    received += piece.length;
+    if (received >= bytes) socket.destroy();
   });
   socket.resume();
   if (!socket.closed) await once(socket, "close");
-  return heard;
+  return received;
 }
 
-it("a connection is not idle while bytes of its answer wait for the reader", async () => {
+it("a connection is not idle while bytes of its response wait in the socket", async () => {
   const { socket } = await open(LARGE);
   socket.write(GET);
   await once(socket, "readable");
-  // Ten times as long as an idle connection is kept.
+  // Ten times the keep-alive timeout.
   await pause(10 * KEEP_ALIVE_MS);
   expect(await readAll(socket, LARGE.length)).toBeGreaterThan(LARGE.length);
 });
 
-it("a connection is idle when the last of them has gone, and is closed then", async () => {
+it("a connection is idle after the last byte is sent, and is closed then", async () => {
   const { socket } = await open(LARGE);
   socket.write(GET);
   await once(socket, "readable");
@@ -100,9 +100,9 @@ it("a connection is idle when the last of them has gone, and is closed then", as
 });
 
 it.each([
-  ["read here", GET],
-  ["read by Node", NODES],
-])("a reader that takes nothing for too long loses its connection: %s", async (_name, request) => {
+  ["fast path", GET],
+  ["Node", NODES],
+])("a client that reads nothing for too long is disconnected: %s", async (_name, request) => {
   const { socket, sockets } = await open(LARGE, 400);
   socket.write(request);
   await once(socket, "readable");
@@ -111,25 +111,25 @@ it.each([
 });
 
 it.each([
-  ["read here", GET],
-  ["read by Node", NODES],
-])("a reader that takes some now and then keeps it, however long it takes: %s", async (_name, request) => {
+  ["fast path", GET],
+  ["Node", NODES],
+])("a client that reads slowly is not disconnected: %s", async (_name, request) => {
   const STALL_MS = 2_000;
-  const { socket } = await open(LARGE, STALL_MS, createAnswers(STALL_MS).send);
+  const { socket } = await open(LARGE, STALL_MS, createResponseWriter(STALL_MS).send);
   socket.write(request);
-  let heard = 0;
-  const begun = performance.now();
+  let received = 0;
+  const started = performance.now();
   for await (const piece of socket) {
-    heard += (piece as Buffer).length;
-    if (heard >= LARGE.length) break;
-    // In all it takes longer than nothing may be taken.
-    const due = begun + (heard / LARGE.length) * 2 * STALL_MS;
+    received += (piece as Buffer).length;
+    if (received >= LARGE.length) break;
+    // In total longer than the stall timeout.
+    const due = started + (received / LARGE.length) * 2 * STALL_MS;
     await pause(Math.max(0, due - performance.now()));
   }
-  expect(heard).toBeGreaterThanOrEqual(LARGE.length);
+  expect(received).toBeGreaterThanOrEqual(LARGE.length);
 });
 
-it("a caller that asks on and on and reads nothing is not served on and on", async () => {
+it("a client that sends requests without reading responses is not served without limit", async () => {
   const { socket, served } = await open(MIDDLING);
   const ASKED = 3_000;
   let quiet = 0;
@@ -139,7 +139,7 @@ it("a caller that asks on and on and reads nothing is not served on and on", asy
     for (quiet = 0; served() === before && quiet < 100; quiet++) await pause(2);
   }
   expect(served()).toBeLessThan(ASKED / 2);
-  // Who reads after all is served on.
+  // After it has read, it is served again.
   const before = served();
   socket.on("data", () => {});
   await until(() => served() > before);

@@ -3,14 +3,14 @@ import { ChurnMap } from "../lib/churn-map.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import type { Frame, Log } from "../ports/index.ts";
-import { drained, encodingFor, type HttpResponse } from "./request.ts";
-import { writePieces } from "./write-large.ts";
+import { encodingOf, type HttpResponse, waitForDrain } from "./request.ts";
+import { writeInChunks } from "./write-large.ts";
 
-/** How one frame becomes the data of one event: with the transport's envelope, or bare. */
-export type Envelope = (frame: Frame) => string;
+/** The data of the event for one frame: with the envelope of the transport, or bare. */
+export type FrameFormat = (frame: Frame) => string;
 
-/** How many heartbeats a reader may be stuck before it is cut off; it can resume where it stopped. */
-export const STALLED_MAX = 8;
+/** How many heartbeats a reader may stall before it is disconnected; it can resume where it stopped. */
+export const STALLED_HEARTBEATS_MAX = 8;
 
 export interface StreamsParts {
   readonly heartbeatMs: number;
@@ -20,102 +20,104 @@ export interface StreamsParts {
   readonly log: Log;
 }
 
-/** Writes streams, and keeps them alive with comments: at fixed times, silent or not, as Orloj's document has it. */
-export function createStreams(parts: StreamsParts) {
-  const open = new ChurnMap<Stream, Stream>();
+/**
+ * Writes streams of server-sent events, and keeps them alive with comments: at fixed times, silent or not, as Orloj's
+ * specification demands.
+ */
+export function createStreams({ heartbeatMs, streamsMax, loop, log }: StreamsParts) {
+  const open = new ChurnMap<SseStream, SseStream>();
   let others = 0;
-  let closed = false;
+  let isClosed = false;
   const timer = setInterval(() => {
     for (const stream of open.values()) stream.beat();
-  }, parts.heartbeatMs);
+  }, heartbeatMs);
   timer.unref();
   const turnFor = (size: number): Promise<void> | undefined =>
-    size < PIECE_CHARS ? undefined : parts.loop.take(Math.ceil(size / UNIT_CHARS));
-  const house: House = { open, log: parts.log, stallMs: STALLED_MAX * parts.heartbeatMs, turnFor };
+    size < CHUNK_CHARS ? undefined : loop.take(Math.ceil(size / UNIT_CHARS));
+  const shared: SharedStreamParts = { open, log, stallMs: STALLED_HEARTBEATS_MAX * heartbeatMs, turnFor };
 
   return {
-    /** Whether one more may be opened; asked before any work is begun for it. */
-    hasRoom: (): boolean => open.size + others < parts.streamsMax,
+    /** Whether another stream may be opened; asked before any work is done for it. */
+    hasRoom: (): boolean => open.size + others < streamsMax,
     open: (): number => open.size + others,
-    /** To be waited for before so much is written at once; undefined: it may be written. */
+    /** To be awaited before so much is written at once; undefined: it may be written now. */
     turnFor,
-    /** A stream that another transport writes counts as well. */
+    /** Counts a stream that another transport writes. */
     async count(writing: Promise<void>): Promise<void> {
       others += 1;
       await writing.finally(() => (others -= 1));
     },
-    /** To its end. `faultEvent` is the name of the event with which a stream breaks off, if it has one. */
+    /** Writes a whole stream. `errorEvent`: the name of the event for a fault. */
     write(
       response: HttpResponse,
       frames: BatchSource<readonly Frame[]>,
-      envelope: Envelope,
-      faultEvent?: string,
+      format: FrameFormat,
+      errorEvent?: string,
     ): void {
-      const stream = new Stream(house, response, frames, envelope, faultEvent);
-      if (closed) stream.stop();
+      const stream = new SseStream(shared, response, frames, format, errorEvent);
+      if (isClosed) stream.stop();
       stream.wake();
     },
-    /** Ends all, each after a whole event. */
+    /** Ends all streams, each after a whole event. */
     close(): void {
-      closed = true;
+      isClosed = true;
       clearInterval(timer);
       for (const stream of [...open.values()]) stream.stop();
     },
   };
 }
 
-interface House {
-  readonly open: ChurnMap<Stream, Stream>;
+interface SharedStreamParts {
+  readonly open: ChurnMap<SseStream, SseStream>;
   readonly log: Log;
   readonly stallMs: number;
   readonly turnFor: (size: number) => Promise<void> | undefined;
 }
 
-/** One reader. As long as there is nothing to write it is asleep, and nothing waits for anything. */
-class Stream implements Wakeable {
-  readonly #house: House;
+/** The stream of one reader. While there is nothing to write it holds no promise and no timer. */
+class SseStream implements Wakeable {
+  readonly #shared: SharedStreamParts;
   readonly #response: HttpResponse;
   readonly #frames: BatchSource<readonly Frame[]>;
-  readonly #envelope: Envelope;
-  readonly #faultEvent: string | undefined;
-  /** Looks since the reader stopped reading. */
+  readonly #format: FrameFormat;
+  readonly #errorEvent: string | undefined;
+  /** Heartbeats since the reader stopped reading. */
   #stalled = 0;
-  #awake = false;
-  /** A large event is half written: nothing may come in between. */
-  #isWithin = false;
-  /** It was woken while it was awake: it must look again. */
+  #isWorking = false;
+  /** A large event is half written: no heartbeat may come in between. */
+  #isWithinEvent = false;
+  /** It was woken while it was working: it must take again. */
   #again = false;
 
   constructor(
-    house: House,
+    shared: SharedStreamParts,
     response: HttpResponse,
     frames: BatchSource<readonly Frame[]>,
-    envelope: Envelope,
-    faultEvent: string | undefined,
+    format: FrameFormat,
+    errorEvent: string | undefined,
   ) {
-    this.#house = house;
+    this.#shared = shared;
     this.#response = response;
     this.#frames = frames;
-    this.#envelope = envelope;
-    this.#faultEvent = faultEvent;
-    house.open.set(this, this);
-    frames.wakes(this);
+    this.#format = format;
+    this.#errorEvent = errorEvent;
+    shared.open.set(this, this);
+    frames.setListener(this);
     response.once("close", () => this.stop());
   }
 
   beat(): void {
-    if (!this.#response.writableNeedDrain && !this.#isWithin) this.#response.write(": heartbeat\n\n");
-    else if (++this.#stalled >= STALLED_MAX) this.#response.destroy();
+    if (!this.#response.writableNeedDrain && !this.#isWithinEvent) this.#response.write(": heartbeat\n\n");
+    else if (++this.#stalled >= STALLED_HEARTBEATS_MAX) this.#response.destroy();
   }
 
   wake(): void {
     this.#again = true;
-    if (this.#awake) return;
-    this.#awake = true;
-    this.#work().catch(error => this.#break(error));
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    this.#work().catch(error => this.#fail(error));
   }
 
-  /** Nothing more is wanted of it. */
   stop(): void {
     this.#frames.close();
   }
@@ -123,51 +125,51 @@ class Stream implements Wakeable {
   async #work(): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      for (let bunch = await this.#frames.take(); bunch; bunch = await this.#frames.take())
+      for (let batch = await this.#frames.take(); batch; batch = await this.#frames.take())
         if (this.#response.destroyed) this.stop();
-        else await this.#write(bunch);
+        else await this.#write(batch);
     }
-    this.#awake = false;
-    if (this.#frames.isOver) this.#end();
+    this.#isWorking = false;
+    if (!this.#frames.isOver) return;
+    this.#shared.open.delete(this);
+    if (!this.#response.destroyed) this.#response.end();
   }
 
-  /** All that is there goes out at once; a reader that is slow is waited for. */
-  async #write(bunch: readonly Frame[]): Promise<void> {
+  /** Joins the frames of a batch to few writes, and waits for a slow reader. */
+  async #write(batch: readonly Frame[]): Promise<void> {
     const response = this.#response;
     let text = "";
-    for (let i = 0; i < bunch.length && !response.destroyed; i++) {
-      text += toText(bunch[i] as Frame, this.#envelope, this.#faultEvent);
-      if (text.length < PIECE_CHARS && i < bunch.length - 1) continue;
-      const turn = this.#house.turnFor(text.length);
+    for (let i = 0; i < batch.length && !response.destroyed; i++) {
+      text += toText(batch[i] as Frame, this.#format, this.#errorEvent);
+      if (text.length < CHUNK_CHARS && i < batch.length - 1) continue;
+      const turn = this.#shared.turnFor(text.length);
       if (turn) await turn;
       if (response.destroyed) return;
       if (text.length > LARGE_CHARS) {
         const bytes = Buffer.from(text);
-        // The bytes are enough: the text must not stay in memory beside them.
+        // The text must not stay in memory beside its bytes.
         text = "";
         await this.#writeLarge(bytes);
-      } else if (!response.write(text, encodingFor(response, text))) await drained(response);
+      } else {
+        const encoding = response.choosesEncoding ? undefined : encodingOf(text);
+        if (!response.write(text, encoding)) await waitForDrain(response);
+      }
       this.#stalled = 0;
       text = "";
     }
   }
 
   async #writeLarge(bytes: Buffer): Promise<void> {
-    this.#isWithin = true;
-    await writePieces(this.#response, bytes, this.#house.stallMs, () => {
+    this.#isWithinEvent = true;
+    await writeInChunks(this.#response, bytes, this.#shared.stallMs, () => {
       this.#stalled = 0;
     });
-    this.#isWithin = false;
+    this.#isWithinEvent = false;
   }
 
-  #end(): void {
-    this.#house.open.delete(this);
-    if (!this.#response.destroyed) this.#response.end();
-  }
-
-  #break(error: unknown): void {
-    this.#house.log.error({ err: error }, "a stream broke off");
-    this.#house.open.delete(this);
+  #fail(error: unknown): void {
+    this.#shared.log.error({ err: error }, "a stream failed");
+    this.#shared.open.delete(this);
     this.#frames.close();
     this.#response.destroy();
   }
@@ -184,16 +186,16 @@ export function openStream(response: HttpResponse, headers: Readonly<Record<stri
 
 export type Streams = ReturnType<typeof createStreams>;
 
-/** Characters of one write: what a reader does not take waits in the log and not in a socket's memory. */
-const PIECE_CHARS = 64 * 1024;
-/** What is longer has an event that is large by itself, and is written in pieces of its own. */
-const LARGE_CHARS = 2 * PIECE_CHARS;
-/** To write so many characters costs about as much as to hand on one event. */
+/** Characters of one write: frames that the reader does not take wait in the log and not in the memory of a socket. */
+const CHUNK_CHARS = 64 * 1024;
+/** A longer text contains an event that is large by itself, and is written in pieces. */
+const LARGE_CHARS = 2 * CHUNK_CHARS;
+/** Writing this many characters costs about as much as passing one event on. */
 const UNIT_CHARS = 1_024;
 
-function toText(frame: Frame, envelope: Envelope, faultEvent: string | undefined): string {
-  const data = `data: ${envelope(frame)}\n\n`;
-  const name = frame.event ?? (frame.fault && faultEvent);
+function toText(frame: Frame, format: FrameFormat, errorEvent: string | undefined): string {
+  const data = `data: ${format(frame)}\n\n`;
+  const name = frame.event ?? (frame.fault && errorEvent);
   const event = name === undefined ? data : `event: ${name}\n${data}`;
   return frame.id === undefined ? event : `id: ${frame.id}\n${event}`;
 }

@@ -2,43 +2,43 @@ import { constants, type Http2Session, type ServerHttp2Stream } from "node:http2
 import { ChurnMap } from "../lib/churn-map.ts";
 import { LIMITS } from "../model/index.ts";
 import type { UnreadBytes } from "../ports/index.ts";
-import { STALLED_MAX } from "./sse.ts";
+import { STALLED_HEARTBEATS_MAX } from "./sse.ts";
 
-export interface UnsentParts {
+export interface UnsentBytesParts {
   readonly heartbeatMs: number;
   readonly unread: Pick<UnreadBytes, "count" | "isFull">;
 }
 
-interface Ended {
+interface EndedStream {
   readonly stream: ServerHttp2Stream;
-  /** Heartbeats since its answer was complete. */
+  /** Heartbeats since its last byte was written. */
   beats: number;
 }
 
 /**
- * Answers over HTTP/2 that are complete and wait for their readers: a peer decides how much is sent to it, and one that
- * lets nothing through must keep neither memory nor streams for ever.
+ * HTTP/2 responses that are written but not sent: the peer's window decides how much is sent, and a peer that opens no window
+ * must keep neither memory nor streams for ever.
  */
-export function createUnsent({ heartbeatMs, unread }: UnsentParts) {
-  const open = new ChurnMap<ServerHttp2Stream, Ended>();
-  const byConnection = new WeakMap<Http2Session, number>();
+export function createUnsentBytes({ heartbeatMs, unread }: UnsentBytesParts) {
+  const open = new ChurnMap<ServerHttp2Stream, EndedStream>();
+  const bySession = new WeakMap<Http2Session, number>();
   const timer = setInterval(() => {
     for (const ended of open.values())
-      if (++ended.beats >= STALLED_MAX) ended.stream.close(constants.NGHTTP2_CANCEL);
+      if (++ended.beats >= STALLED_HEARTBEATS_MAX) ended.stream.close(constants.NGHTTP2_CANCEL);
   }, heartbeatMs);
   timer.unref();
 
   function change(session: Http2Session, bytes: number): void {
-    byConnection.set(session, (byConnection.get(session) ?? 0) + bytes);
+    bySession.set(session, (bySession.get(session) ?? 0) + bytes);
   }
 
   return {
-    /** Whether the connection of this stream may ask for more: most of what it asked for before is on its way. */
+    /** Whether the connection of this stream may send another request: not while too much of its responses is unsent. */
     hasRoom({ session }: ServerHttp2Stream): boolean {
-      const bytes = session ? (byConnection.get(session) ?? 0) : 0;
-      return bytes <= LIMITS.pieceBytes || (bytes <= LIMITS.unsentBytesMax && !unread.isFull);
+      const bytes = session ? (bySession.get(session) ?? 0) : 0;
+      return bytes <= LIMITS.chunkBytes || (bytes <= LIMITS.unsentBytesMax && !unread.isFull);
     },
-    /** The last bytes of an answer were written. */
+    /** To be called after the last write of a response. */
     add(stream: ServerHttp2Stream, bytes: number): void {
       const { session } = stream;
       if (!session || stream.destroyed) return;
@@ -54,4 +54,4 @@ export function createUnsent({ heartbeatMs, unread }: UnsentParts) {
     close: () => clearInterval(timer),
   };
 }
-export type Unsent = ReturnType<typeof createUnsent>;
+export type UnsentBytes = ReturnType<typeof createUnsentBytes>;

@@ -1,57 +1,57 @@
 import { PassThrough, Readable } from "node:stream";
 import type { HttpRequest, HttpResponse } from "./request.ts";
 
-/** A web-standard request as an exchange of ours, and the promise of the response to it. */
+/** A web-standard request as request and response of a router. */
 export interface WebExchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  readonly replied: Promise<Response>;
+  readonly responded: Promise<Response>;
   readonly url: URL;
 }
 
-export function toExchange(asked: Request): WebExchange {
-  if (asked.bodyUsed) throw new TypeError("The body of this request has been read before it came here");
-  const url = new URL(asked.url);
-  const request = toIncoming(asked, url);
-  const { promise: replied, resolve, reject } = Promise.withResolvers<Response>();
-  const response = new WebOutgoing(asked.method === "HEAD", resolve);
-  const leave = (): void => void response.destroy();
-  asked.signal.addEventListener("abort", leave);
+export function toWebExchange(input: Request): WebExchange {
+  if (input.bodyUsed) throw new TypeError("The body of this request has already been read");
+  const url = new URL(input.url);
+  const request = toHttpRequest(input, url);
+  const { promise: responded, resolve, reject } = Promise.withResolvers<Response>();
+  const response = new WebResponse(input.method === "HEAD", resolve);
+  const onAbort = (): void => void response.destroy();
+  input.signal.addEventListener("abort", onAbort);
   response.once("close", () => {
-    asked.signal.removeEventListener("abort", leave);
-    // A body that nobody wants to read is not waited for.
+    input.signal.removeEventListener("abort", onAbort);
+    // The rest of an unread body is discarded.
     request.destroy();
-    reject(asked.signal.reason ?? new Error("The exchange was broken off"));
+    reject(input.signal.reason ?? new Error("The request was aborted"));
   });
-  if (asked.signal.aborted) leave();
-  return { request, response, replied, url };
+  if (input.signal.aborted) onAbort();
+  return { request, response, responded, url };
 }
 
-function toIncoming(asked: Request, url: URL): HttpRequest & Readable {
-  const body = asked.body
-    ? Readable.fromWeb(asked.body as Parameters<typeof Readable.fromWeb>[0])
+function toHttpRequest(input: Request, url: URL): HttpRequest & Readable {
+  const body = input.body
+    ? Readable.fromWeb(input.body as Parameters<typeof Readable.fromWeb>[0])
     : Readable.from([]);
-  // That it broke off is told by its end.
+  // `close` follows.
   body.on("error", () => {});
-  const headers = { host: url.host, ...Object.fromEntries(asked.headers) };
-  // There is no connection that the rest of a body could spoil.
-  return Object.assign(body, { method: asked.method, headers, complete: true });
+  const headers = { host: url.host, ...Object.fromEntries(input.headers) };
+  // There is no connection on which the rest of a body could be taken for a request.
+  return Object.assign(body, { method: input.method, headers, complete: true });
 }
 
-/** What a response is that has no socket: its reader takes it from a web stream, at its own pace. */
-class WebOutgoing implements HttpResponse {
+/** A response without a socket: the client reads it from a web stream, at its own pace. */
+class WebResponse implements HttpResponse {
   headersSent = false;
   readonly #pipe = new PassThrough();
   readonly #isHead: boolean;
-  readonly #reply: (response: Response) => void;
+  readonly #respond: (response: Response) => void;
   #head: ResponseInit & { readonly status: number } = { status: 500 };
-  #streams = false;
-  readonly #known: Record<string, string> = {};
+  #isStreaming = false;
+  readonly #headers: Record<string, string> = {};
 
-  constructor(isHead: boolean, reply: (response: Response) => void) {
+  constructor(isHead: boolean, respond: (response: Response) => void) {
     this.#isHead = isHead;
-    this.#reply = reply;
-    // The reader hears of it from the web stream.
+    this.#respond = respond;
+    // The web stream reports it to the client.
     this.#pipe.on("error", () => {});
   }
 
@@ -64,12 +64,12 @@ class WebOutgoing implements HttpResponse {
   }
 
   setHeader(name: string, value: string): void {
-    this.#known[name] = value;
+    this.#headers[name] = value;
   }
 
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
     this.headersSent = true;
-    const texts = Object.entries({ ...this.#known, ...headers }).map(
+    const texts = Object.entries({ ...this.#headers, ...headers }).map(
       ([name, value]) => [name, String(value)] as [string, string],
     );
     this.#head = { status, headers: texts };
@@ -77,14 +77,17 @@ class WebOutgoing implements HttpResponse {
 
   write(text: string | Uint8Array, encoding: BufferEncoding = "utf8"): boolean {
     if (this.#isHead) return true;
-    if (!this.#streams) this.#reply(new Response(this.#open(), this.#head));
+    if (!this.#isStreaming) {
+      this.#isStreaming = true;
+      this.#respond(new Response(Readable.toWeb(this.#pipe) as ReadableStream, this.#head));
+    }
     return this.#pipe.write(text, encoding);
   }
 
   end(text = ""): void {
-    if (this.#streams) return void this.#pipe.end(text);
-    const isEmpty = this.#isHead || EMPTY.has(this.#head.status);
-    this.#reply(new Response(isEmpty ? null : text, this.#head));
+    if (this.#isStreaming) return void this.#pipe.end(text);
+    const isEmpty = this.#isHead || NO_CONTENT.has(this.#head.status);
+    this.#respond(new Response(isEmpty ? null : text, this.#head));
     this.#pipe.resume().end();
   }
 
@@ -92,23 +95,18 @@ class WebOutgoing implements HttpResponse {
     this.#pipe.destroy();
   }
 
-  on(event: string, heard: () => void): void {
-    this.#pipe.on(event, heard);
+  on(event: string, listener: () => void): void {
+    this.#pipe.on(event, listener);
   }
 
-  once(event: string, heard: () => void): void {
-    this.#pipe.once(event, heard);
+  once(event: string, listener: () => void): void {
+    this.#pipe.once(event, listener);
   }
 
-  off(event: string, heard: () => void): void {
-    this.#pipe.off(event, heard);
-  }
-
-  #open(): ReadableStream {
-    this.#streams = true;
-    return Readable.toWeb(this.#pipe) as ReadableStream;
+  off(event: string, listener: () => void): void {
+    this.#pipe.off(event, listener);
   }
 }
 
 /** Statuses that allow no body. */
-const EMPTY: ReadonlySet<number> = new Set([204, 304]);
+const NO_CONTENT: ReadonlySet<number> = new Set([204, 304]);

@@ -1,29 +1,29 @@
 import { LIMITS } from "../model/index.ts";
 import type { Release } from "../ports/index.ts";
-import { drained, type HttpResponse, sendText } from "./request.ts";
+import { type HttpResponse, sendText, waitForDrain } from "./request.ts";
 
-/** What is used of a response, or of a stream of HTTP/2, to write to it. */
+/** The members of a response or an HTTP/2 stream that are needed to write to it. */
 export type Sink = Pick<HttpResponse, "destroyed" | "on" | "off" | "destroy"> & {
   write(bytes: Uint8Array): boolean;
 };
 
 /**
- * Writes piece by piece: the next piece follows when the network has taken the one before, and other requests have a turn in
- * between. `stallMs`: a reader that takes no piece for so long loses its connection. Resolves with false if it is gone.
+ * Writes piece by piece: the next piece follows when the network has taken the one before, and other requests get the event
+ * loop in between. A client that takes no piece for `stallMs` is disconnected. Resolves with false if the client is gone.
  */
-export async function writePieces(
+export async function writeInChunks(
   sink: Sink,
   bytes: Uint8Array,
   stallMs: number,
-  wrote?: () => void,
+  onWritten?: () => void,
 ): Promise<boolean> {
   const stalled = setTimeout(() => sink.destroy(), stallMs);
   stalled.unref();
   try {
-    for (let at = 0; at < bytes.length && !sink.destroyed; at += LIMITS.pieceBytes) {
-      if (!sink.write(bytes.subarray(at, at + LIMITS.pieceBytes))) await drained(sink);
+    for (let at = 0; at < bytes.length && !sink.destroyed; at += LIMITS.chunkBytes) {
+      if (!sink.write(bytes.subarray(at, at + LIMITS.chunkBytes))) await waitForDrain(sink);
       stalled.refresh();
-      wrote?.();
+      onWritten?.();
       await new Promise(resolve => setImmediate(resolve));
     }
     return !sink.destroyed;
@@ -32,8 +32,8 @@ export async function writePieces(
   }
 }
 
-export interface Answers {
-  /** Sends JSON, unless the headers tell another type. `release`: called when a large text is written, or cannot be. */
+export interface ResponseWriter {
+  /** Sends JSON, unless the headers name another type. `release`: called when a large text is written, or cannot be. */
   send(
     response: HttpResponse,
     status: number,
@@ -41,15 +41,15 @@ export interface Answers {
     headers: Readonly<Record<string, string>>,
     release?: Release,
   ): void | Promise<void>;
-  /** Writes one part of an answer whose head is sent; resolves when there is room for more. */
+  /** Writes one part of a response whose head is sent; resolves when there is room for more. */
   write(response: HttpResponse, text: string): Promise<void>;
 }
 
-/** Answers of any size: small ones in one write, large ones in pieces. */
-export function createAnswers(stallMs: number): Answers {
+/** Writes small responses at once and large ones in pieces. */
+export function createResponseWriter(stallMs: number): ResponseWriter {
   async function finish(response: HttpResponse, bytes: Buffer, release: Release | undefined): Promise<void> {
     try {
-      if (await writePieces(response, bytes, stallMs)) response.end();
+      if (await writeInChunks(response, bytes, stallMs)) response.end();
     } finally {
       release?.();
     }
@@ -57,7 +57,7 @@ export function createAnswers(stallMs: number): Answers {
 
   return {
     send(response, status, text, headers, release) {
-      if (text.length <= LIMITS.pieceBytes) return sendText(response, status, text, headers);
+      if (text.length <= LIMITS.chunkBytes) return sendText(response, status, text, headers);
       try {
         const bytes = Buffer.from(text);
         response.writeHead(status, {
@@ -72,8 +72,8 @@ export function createAnswers(stallMs: number): Answers {
       }
     },
     async write(response, text) {
-      if (text.length > LIMITS.pieceBytes) await writePieces(response, Buffer.from(text), stallMs);
-      else if (!response.write(text)) await drained(response);
+      if (text.length > LIMITS.chunkBytes) await writeInChunks(response, Buffer.from(text), stallMs);
+      else if (!response.write(text)) await waitForDrain(response);
     },
   };
 }

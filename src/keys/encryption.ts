@@ -6,8 +6,8 @@ import type { KeyRing } from "./key-ring.ts";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM; what is sealed tells which key it needs: `v1.KEY.NONCE+TEXT+TAG`. */
-export function createVault(ring: () => KeyRing): Encryption {
+/** AES-256-GCM. The ciphertext names its key: `v1.KEY.NONCE+TEXT+TAG`. */
+export function createEncryption(ring: () => KeyRing): Encryption {
   const keyOf = (id: string): Buffer | undefined => {
     const found = ring().sealing.find(one => one.id === id);
     return found && Buffer.from(found.key, "base64url");
@@ -15,19 +15,19 @@ export function createVault(ring: () => KeyRing): Encryption {
   return {
     encrypt(secret) {
       const [newest] = ring().sealing;
-      if (!newest) throw new Error("there is no key to seal with");
+      if (!newest) throw new Error("there is no encryption key");
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", keyOf(newest.id) as Buffer, nonce);
-      const sealed = Buffer.concat([
+      const bytes = Buffer.concat([
         nonce,
         cipher.update(secret, "utf8"),
         cipher.final(),
         cipher.getAuthTag(),
       ]);
-      return `v1.${newest.id}.${sealed.toString("base64url")}`;
+      return `v1.${newest.id}.${bytes.toString("base64url")}`;
     },
-    decrypt(sealed) {
-      const [, id = "", text = ""] = /^v1\.([\w-]+)\.([\w-]+)$/.exec(sealed) ?? [];
+    decrypt(encrypted) {
+      const [, id = "", text = ""] = /^v1\.([\w-]+)\.([\w-]+)$/.exec(encrypted) ?? [];
       const key = keyOf(id);
       const bytes = Buffer.from(text, "base64url");
       if (!key || bytes.length < NONCE_BYTES + TAG_BYTES) throw unreadable();
@@ -44,4 +44,4 @@ export function createVault(ring: () => KeyRing): Encryption {
 }
 
 const unreadable = (cause?: unknown): Fault =>
-  new Fault("unavailable", "A secret that was kept here can no longer be read; give it again", {}, cause);
+  new Fault("unavailable", "A stored secret cannot be decrypted; send it again", {}, cause);

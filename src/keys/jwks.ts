@@ -1,7 +1,7 @@
 import type { Endpoint, Signer } from "../ports/index.ts";
 
-/** The public halves of the keys, where those who check our signatures look for them (RFC 7517 §5). */
-export const createKeySet = (signer: Signer, path: string): Endpoint => ({
+/** The JSON Web Key Set of the server (RFC 7517 §5), for verifying its signatures. */
+export const createJwksEndpoint = (signer: Signer, path: string): Endpoint => ({
   verb: "GET",
   path,
   serve: () => ({

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { KeyRefusal } from "./key-file-format.ts";
+import { StartupError } from "../lib/startup-error.ts";
 
-/** How long it may take: a start waits for it. */
+/** The start waits for the command. */
 const COMMAND_MS = 30_000;
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
-/** What a program prints that knows the keys: the client of a vault, say. No shell has a part in it. */
+/** The output of a command that prints the keys, for example the client of a secret manager. No shell is used. */
 export function runKeysCommand([program = "", ...words]: readonly string[]): string {
   try {
     return execFileSync(program, words, {
@@ -15,9 +15,9 @@ export function runKeysCommand([program = "", ...words]: readonly string[]): str
       stdio: ["ignore", "pipe", "inherit"],
     });
   } catch (error) {
-    // Its output may hold half a key: only how it ended is told.
+    // The output may contain part of a key: the message has only the exit status.
     const { code, status, signal } = error as NodeJS.ErrnoException & { status?: number; signal?: string };
     const how = code ?? signal ?? `exit code ${status}`;
-    throw new KeyRefusal(`The keysCommand "${program}" gave no keys (${how}). Try it by hand.`);
+    throw new StartupError(`The keysCommand "${program}" failed (${how}). Run it by hand to see why.`);
   }
 }

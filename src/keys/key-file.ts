@@ -10,21 +10,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { KeyRefusal, readRing } from "./key-file-format.ts";
-import { createRing, type KeyRing } from "./key-ring.ts";
+import { StartupError } from "../lib/startup-error.ts";
+import { parseKeyRing } from "./key-file-format.ts";
+import { createKeyRing, type KeyRing } from "./key-ring.ts";
 
-/** What others may do with a file, beside its owner. */
+/** Permission bits of group and others. */
 const OTHERS = 0o077;
 
-/** The ring in a file that only its owner may read; it is made if it is not there. */
+/** The keys in a file that only its owner may read; created if it does not exist. */
 export function openKeyFile(file: string, now: () => number): KeyRing {
   const found = readKeyFile(file);
   if (found) return found;
-  createKeyFile(file, createRing(now()));
+  createKeyFile(file, createKeyRing(now()));
   return openKeyFile(file, now);
 }
 
-/** undefined: there is no such file. */
+/** undefined: the file does not exist. */
 export function readKeyFile(file: string): KeyRing | undefined {
   let text: string;
   try {
@@ -33,33 +34,33 @@ export function readKeyFile(file: string): KeyRing | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    if (error instanceof KeyRefusal) throw error;
-    throw new KeyRefusal(
-      `The key file ${file} cannot be read (${code}). Give it to this user: chown, chmod 600.`,
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(
+      `The key file ${file} cannot be read (${code}). Make this user its owner: chown, chmod 600.`,
     );
   }
-  return readRing(text, `The key file ${file}`);
+  return parseKeyRing(text, `The key file ${file}`);
 }
 
-/** A key that others can read is no secret; whoever made it so may know better, so it is said rather than put right. */
+/** The mode may be intended, so the server refuses to start instead of changing it. */
 function checkMode(file: string): void {
   if (process.platform === "win32" || (statSync(file).mode & OTHERS) === 0) return;
-  throw new KeyRefusal(
-    `The key file ${file} can be read or changed by others than its owner. ` +
-      `Take that from them: chmod 600 ${file}. If somebody may have read it, run dragoman keys rotate as well.`,
+  throw new StartupError(
+    `The key file ${file} is accessible to other users. ` +
+      `Run chmod 600 ${file}, and dragoman keys rotate if it may have been read.`,
   );
 }
 
-/** Whole or not at all, also if the power fails: half a key file would lose every secret. */
+/** Atomic, also in a power failure: half a key file would lose every secret. */
 export function writeKeyFile(file: string, ring: KeyRing): void {
-  putInPlace(file, ring, renameSync);
+  writeAtomically(file, ring, renameSync);
 }
 
-/** The same where there is none yet; who comes second finds what the first one made. */
+/** Atomic creation: of two processes, the second finds the file of the first. */
 function createKeyFile(file: string, ring: KeyRing): void {
-  putInPlace(file, ring, (draft, place) => {
+  writeAtomically(file, ring, (draft, target) => {
     try {
-      linkSync(draft, place);
+      linkSync(draft, target);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     } finally {
@@ -68,7 +69,7 @@ function createKeyFile(file: string, ring: KeyRing): void {
   });
 }
 
-function putInPlace(file: string, ring: KeyRing, put: (draft: string, place: string) => void): void {
+function writeAtomically(file: string, ring: KeyRing, put: (draft: string, target: string) => void): void {
   const draft = `${file}.${process.pid}.new`;
   try {
     rmSync(draft, { force: true });
@@ -77,13 +78,13 @@ function putInPlace(file: string, ring: KeyRing, put: (draft: string, place: str
     syncFolder(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new KeyRefusal(
-      `The key file ${file} cannot be written (${code}). Give this user the right to write there, or name another with --key-file.`,
+    throw new StartupError(
+      `The key file ${file} cannot be written (${code}). Make its folder writable for this user, or choose another file with --key-file.`,
     );
   }
 }
 
-/** The name of a file is kept by its folder. */
+/** A new name is durable once its folder is synced. */
 function syncFolder(file: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(dirname(file), "r");
@@ -94,8 +95,8 @@ function syncFolder(file: string): void {
   }
 }
 
-/** Tells one version of a file from the next; undefined: it is not there. */
-export function stampOf(file: string): string | undefined {
+/** Changes whenever the file does; undefined: it does not exist. */
+export function versionOfFile(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   return found && `${found.mtimeMs} ${found.ino} ${found.size}`;
 }

@@ -2,9 +2,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { StartupError } from "../lib/startup-error.ts";
 import type { Log } from "../ports/index.ts";
-import { createKeys, type KeyParts, KeyRefusal, rotated, viewOf, without, writeKeyFile } from "./index.ts";
-import { createRing, type KeyRing } from "./key-ring.ts";
+import { type KeyParts, listKeys, loadKeys, rotateKeys, withoutKey, writeKeyFile } from "./index.ts";
+import { createKeyRing, type KeyRing } from "./key-ring.ts";
 
 let folder: string;
 let logged: string[];
@@ -17,8 +18,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const log: Log = Object.fromEntries(
   ["debug", "info", "warn", "error"].map(level => [level, (_: object, text: string) => logged.push(text)]),
 ) as unknown as Log;
-const open = (place: Partial<KeyParts> = {}): ReturnType<typeof createKeys> =>
-  createKeys({
+const open = (place: Partial<KeyParts> = {}): ReturnType<typeof loadKeys> =>
+  loadKeys({
     keys: undefined,
     keysCommand: undefined,
     keyFile: undefined,
@@ -34,7 +35,7 @@ const refusal = (act: () => unknown): string => {
   try {
     act();
   } catch (error) {
-    if (error instanceof KeyRefusal) return error.message;
+    if (error instanceof StartupError) return error.message;
     throw error;
   }
   throw new Error("nothing was refused");
@@ -59,14 +60,14 @@ describe("where keys are", () => {
     text => {
       writeFileSync(file(), text, { mode: 0o600 });
       expect(refusal(open)).toBe(
-        `The key file ${file()} holds no keys of a Dragoman server. ` +
-          "Put back the right ones; new ones make kept secrets unreadable.",
+        `The key file ${file()} contains no keys of a Dragoman server. ` +
+          "Restore the right keys: with new ones, stored secrets cannot be decrypted.",
       );
     },
   );
 
   it("they can be given as text, or by a program; then there is no file", () => {
-    const ring = createRing(1);
+    const ring = createKeyRing(1);
     const kid = ring.signing[0]?.kid;
     const text = JSON.stringify(ring);
     expect(open({ keys: text }).signer.kid).toBe(kid);
@@ -77,8 +78,8 @@ describe("where keys are", () => {
 
   it("a program that fails is told by how it ended, never by what it printed", () => {
     const keysCommand = [process.execPath, "-e", "console.log('hunter2'); process.exit(3)"];
-    expect(refusal(() => open({ keysCommand }))).toMatch(/gave no keys \(exit code 3\)/);
-    expect(refusal(() => open({ keysCommand: ["/no/such/program"] }))).toMatch(/gave no keys \(ENOENT\)/);
+    expect(refusal(() => open({ keysCommand }))).toMatch(/failed \(exit code 3\)/);
+    expect(refusal(() => open({ keysCommand: ["/no/such/program"] }))).toMatch(/failed \(ENOENT\)/);
     expect(refusal(() => open({ keys: "hunter2" }))).not.toContain("hunter2");
   });
 
@@ -89,59 +90,59 @@ describe("where keys are", () => {
 
 describe("new keys", () => {
   it("a server that runs takes up a new file by itself; old keys still open and can still be checked", () => {
-    const { vault, signer } = open();
-    const sealed = vault.encrypt("hunter2");
+    const { encryption, signer } = open();
+    const sealed = encryption.encrypt("hunter2");
     const { kid } = signer;
-    writeKeyFile(file(), rotated(ringIn(), ["sealing", "signing"], 8));
+    writeKeyFile(file(), rotateKeys(ringIn(), ["sealing", "signing"], 8));
     expect(signer.kid).not.toBe(kid);
     expect(signer.jwks().keys.map(key => key.kid)).toEqual([signer.kid, kid]);
-    expect(vault.decrypt(sealed)).toBe("hunter2");
-    expect(vault.encrypt("x").split(".")[1]).toBe(ringIn().sealing[0]?.id);
-    expect(logged).toEqual(["keys were read anew"]);
+    expect(encryption.decrypt(sealed)).toBe("hunter2");
+    expect(encryption.encrypt("x").split(".")[1]).toBe(ringIn().sealing[0]?.id);
+    expect(logged).toEqual(["keys reloaded"]);
   });
 
   it("a file that is broken or gone while the server runs changes nothing, and is told", () => {
-    const { vault, signer } = open();
+    const { encryption, signer } = open();
     const { kid } = signer;
-    const sealed = vault.encrypt("x");
+    const sealed = encryption.encrypt("x");
     writeFileSync(file(), "{");
-    expect([signer.kid, vault.decrypt(sealed)]).toEqual([kid, "x"]);
+    expect([signer.kid, encryption.decrypt(sealed)]).toEqual([kid, "x"]);
     rmSync(file());
-    expect([signer.kid, vault.decrypt(sealed)]).toEqual([kid, "x"]);
+    expect([signer.kid, encryption.decrypt(sealed)]).toEqual([kid, "x"]);
     expect(logged).toEqual([
-      "the key file cannot be read; the keys that were read before are kept",
-      "the key file is gone; the keys are kept",
+      "the key file cannot be read; the loaded keys stay in use",
+      "the key file is missing; the loaded keys stay in use",
     ]);
   });
 
   it("one kind can be made anew alone, and an old key can be taken away", () => {
-    const first = createRing(1);
-    const second = rotated(first, ["signing"], 2);
+    const first = createKeyRing(1);
+    const second = rotateKeys(first, ["signing"], 2);
     expect(second.sealing).toEqual(first.sealing);
-    expect(viewOf(second).map(({ kind, inUse, createdAt }) => [kind, inUse, createdAt])).toEqual([
+    expect(listKeys(second).map(({ kind, inUse, createdAt }) => [kind, inUse, createdAt])).toEqual([
       ["sealing", true, 1],
       ["signing", true, 2],
       ["signing", false, 1],
     ]);
     const [, old] = second.signing;
-    expect(without(second, old?.kid ?? "").signing).toHaveLength(1);
+    expect(withoutKey(second, old?.kid ?? "").signing).toHaveLength(1);
   });
 
   it("without its key a secret cannot be opened, nor when it was changed", () => {
-    const { vault } = open();
-    const sealed = vault.encrypt("hunter2");
-    expect(() => open({ data: ":memory:" }).vault.decrypt(sealed)).toThrow("can no longer be read");
+    const { encryption } = open();
+    const sealed = encryption.encrypt("hunter2");
+    expect(() => open({ data: ":memory:" }).encryption.decrypt(sealed)).toThrow("cannot be decrypted");
     const changed = `${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`;
     for (const one of [changed, "", "v1..", `v1.${"x".repeat(12)}.AA`])
-      expect(() => vault.decrypt(one)).toThrow("can no longer be read");
-    expect(vault.encrypt("hunter2")).not.toBe(sealed);
+      expect(() => encryption.decrypt(one)).toThrow("cannot be decrypted");
+    expect(encryption.encrypt("hunter2")).not.toBe(sealed);
     expect(sealed).not.toContain("hunter2");
   });
 
   it("what is told of keys has nothing of their private halves", () => {
     const { signer } = open();
     const secret = String(ringIn().signing[0]?.jwk.d);
-    expect(JSON.stringify([signer.jwks(), viewOf(ringIn())])).not.toContain(secret);
+    expect(JSON.stringify([signer.jwks(), listKeys(ringIn())])).not.toContain(secret);
     expect(Object.keys(signer.jwks().keys[0] ?? {})).toEqual(["kty", "crv", "x", "y", "kid", "use", "alg"]);
   });
 });

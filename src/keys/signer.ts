@@ -3,18 +3,18 @@ import type { JsonObject } from "../lib/json.ts";
 import type { Signer } from "../ports/index.ts";
 import type { KeyRing, SigningKey } from "./key-ring.ts";
 
-/** ES256 with the newest key; the public halves of all keys of the ring are shown. */
+/** Signs with the newest key (ES256); publishes the public keys of all. */
 export function createSigner(ring: () => KeyRing): Signer {
-  let made: { readonly kid: string; readonly key: ReturnType<typeof createPrivateKey> } | undefined;
+  let loaded: { readonly kid: string; readonly key: ReturnType<typeof createPrivateKey> } | undefined;
   const newest = (): SigningKey => {
     const [key] = ring().signing;
-    if (!key) throw new Error("there is no key to sign with");
+    if (!key) throw new Error("there is no signing key");
     return key;
   };
   const privateKey = (): ReturnType<typeof createPrivateKey> => {
     const { kid, jwk } = newest();
-    if (made?.kid !== kid) made = { kid, key: createPrivateKey({ key: jwk as never, format: "jwk" }) };
-    return made.key;
+    if (loaded?.kid !== kid) loaded = { kid, key: createPrivateKey({ key: jwk as never, format: "jwk" }) };
+    return loaded.key;
   };
   return {
     get kid() {
@@ -23,7 +23,7 @@ export function createSigner(ring: () => KeyRing): Signer {
     sign(payload, header) {
       const head = encode(JSON.stringify({ alg: "ES256", kid: newest().kid, ...header }));
       const signed = Buffer.from(`${head}.${encode(payload)}`, "ascii");
-      // RFC 7518 §3.4: the two numbers side by side, not in ASN.1.
+      // RFC 7518 §3.4: R and S concatenated, not ASN.1.
       const signature = sign("sha256", signed, { key: privateKey(), dsaEncoding: "ieee-p1363" });
       return { protected: head, signature: signature.toString("base64url") };
     },

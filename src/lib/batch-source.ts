@@ -1,69 +1,89 @@
 import { Latch, type Wakeable } from "./latch.ts";
 
 /**
- * What comes bit by bit, for one reader: he takes what there is and is woken when there may be more. Nobody waits inside
- * of it, so that one that is silent for hours costs hardly any memory (docs/decisions/0023).
+ * A stream for a single reader, by polling: the reader takes the items that are there and is woken when there may be more.
+ * No promise waits inside, so that a source that is idle for hours costs hardly any memory (docs/decisions/0023).
  */
-export interface BatchSource<Bunch> {
-  /** What there is by now; null: nothing for now, and nothing ever if it `isOver`. */
-  take(): Promise<Bunch | null>;
+export interface BatchSource<Batch> {
+  /** The items that are there now; null: none for now, and none ever if the source `isOver`. */
+  take(): Promise<Batch | null>;
   readonly isOver: boolean;
-  /** Who is woken from now on. */
-  wakes(sleeper: Wakeable): void;
-  /** Nothing more is wanted. Whoever is asleep is woken. */
+  /** Sets the listener to wake from now on. */
+  setListener(listener: Wakeable): void;
+  /** The reader wants no more. Wakes the listener. */
   close(): void;
 }
 
-/** For readers who would rather wait. `signal`: nothing more is wanted. */
-export async function* toAsyncIterable<Bunch>(
-  source: BatchSource<Bunch>,
+/** For readers that wait instead of polling. `signal` ends the reading. */
+export async function* toAsyncIterable<Batch>(
+  source: BatchSource<Batch>,
   signal?: AbortSignal,
-): AsyncGenerator<Bunch> {
-  const bell = new Latch();
-  const leave = (): void => source.close();
-  source.wakes(bell);
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted) leave();
+): AsyncGenerator<Batch> {
+  const latch = new Latch();
+  const close = (): void => source.close();
+  source.setListener(latch);
+  signal?.addEventListener("abort", close, { once: true });
+  if (signal?.aborted) close();
   try {
     for (;;) {
-      const bunch = await source.take();
-      if (bunch) yield bunch;
+      const batch = await source.take();
+      if (batch) yield batch;
       else if (source.isOver) return;
-      else await bell.wait();
+      else await latch.wait();
     }
   } finally {
-    signal?.removeEventListener("abort", leave);
-    leave();
+    signal?.removeEventListener("abort", close);
+    close();
   }
 }
 
-/** A bunch that is there already, and then what comes after it; null: nothing does. */
-export class FirstBatchThen<Bunch> implements BatchSource<Bunch> {
-  #first: Bunch | null;
-  readonly #rest: BatchSource<Bunch> | null;
+/** A source in front of another one: subclasses override what they change. */
+export abstract class ForwardingSource<Inner, Batch = Inner> implements BatchSource<Batch> {
+  protected readonly inner: BatchSource<Inner>;
 
-  constructor(first: Bunch | null, rest: BatchSource<Bunch> | null) {
-    this.#first = first;
-    this.#rest = rest;
+  constructor(inner: BatchSource<Inner>) {
+    this.inner = inner;
   }
+
+  abstract take(): Promise<Batch | null>;
 
   get isOver(): boolean {
-    return this.#first === null && (this.#rest?.isOver ?? true);
+    return this.inner.isOver;
   }
 
-  async take(): Promise<Bunch | null> {
+  setListener(listener: Wakeable): void {
+    this.inner.setListener(listener);
+  }
+
+  close(): void {
+    this.inner.close();
+  }
+}
+
+const EMPTY: BatchSource<never> = { take: async () => null, isOver: true, setListener() {}, close() {} };
+
+/** A batch that is there already, then those of another source; null: there is none. */
+export class FirstBatchThen<Batch> extends ForwardingSource<Batch> {
+  #first: Batch | null;
+
+  constructor(first: Batch | null, rest: BatchSource<Batch> | null) {
+    super(rest ?? EMPTY);
+    this.#first = first;
+  }
+
+  override get isOver(): boolean {
+    return this.#first === null && this.inner.isOver;
+  }
+
+  async take(): Promise<Batch | null> {
     const first = this.#first;
-    if (!first) return this.#rest?.take() ?? null;
+    if (!first) return this.inner.take();
     this.#first = null;
     return first;
   }
 
-  wakes(sleeper: Wakeable): void {
-    this.#rest?.wakes(sleeper);
-  }
-
-  close(): void {
+  override close(): void {
     this.#first = null;
-    this.#rest?.close();
+    this.inner.close();
   }
 }

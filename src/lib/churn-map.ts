@@ -1,15 +1,15 @@
-/** So many go before the entries move on; fewer than V8 makes between two small collections. */
-const TURN = 256;
+/** Deletions before the entries are copied to a new map; fewer than V8 makes between two minor collections. */
+const DELETIONS_MAX = 256;
 
 /**
- * A map for what comes and goes all the time, in order of arrival. A `Map` under such a load makes itself anew again and
- * again, and what was in it before is found, through it, by the collector of young objects, which then keeps and copies
- * nearly everything. So the entries move to a new map now and then, and nothing leads from the old one to it (decision 0022).
+ * A map for entries that come and go all the time, in order of insertion. A `Map` under such a load rehashes itself again
+ * and again, and V8's minor collector reaches the old tables through the new one, keeps them, and copies nearly everything.
+ * So the entries are copied to a new map from time to time, and no reference leads from the old one to it (decision 0022).
  */
 export class ChurnMap<Key, Value> {
   #new = new Map<Key, Value>();
   #old = new Map<Key, Value>();
-  #left = TURN;
+  #deletionsLeft = DELETIONS_MAX;
 
   get size(): number {
     return this.#new.size + this.#old.size;
@@ -23,20 +23,20 @@ export class ChurnMap<Key, Value> {
     return this.#new.has(key) || this.#old.has(key);
   }
 
-  /** What is there already keeps its place. */
+  /** A key that is there already keeps its position. */
   set(key: Key, value: Value): void {
-    if (this.#left <= 0) this.#turn();
+    if (this.#deletionsLeft <= 0) this.#copy();
     (this.#old.has(key) ? this.#old : this.#new).set(key, value);
   }
 
-  /** Whether it was there. */
+  /** Whether the key was there. */
   delete(key: Key): boolean {
-    const was = this.#new.delete(key) || this.#old.delete(key);
-    if (was) this.#left -= 1;
-    return was;
+    const existed = this.#new.delete(key) || this.#old.delete(key);
+    if (existed) this.#deletionsLeft -= 1;
+    return existed;
   }
 
-  /** The one that has been there longest. */
+  /** The oldest value. */
   first(): Value | undefined {
     return (this.#old.size > 0 ? this.#old : this.#new).values().next().value;
   }
@@ -51,10 +51,10 @@ export class ChurnMap<Key, Value> {
     yield* this.#new.values();
   }
 
-  /** Makes nothing for each of them: for those who look at all of them often. */
-  forEach(look: (value: Value) => void): void {
-    this.#old.forEach(look);
-    this.#new.forEach(look);
+  /** Allocates nothing per entry: for callers that visit all entries often. */
+  forEach(visit: (value: Value) => void): void {
+    this.#old.forEach(visit);
+    this.#new.forEach(visit);
   }
 
   *[Symbol.iterator](): Generator<[Key, Value]> {
@@ -62,11 +62,11 @@ export class ChurnMap<Key, Value> {
     yield* this.#new;
   }
 
-  /** Those that stay long are moved as often as so many others have gone. */
-  #turn(): void {
+  /** A long-lived entry is copied once per as many deletions as there are entries. */
+  #copy(): void {
     if (this.#old.size > 0) for (const [key, value] of this.#new) this.#old.set(key, value);
     this.#old = new Map(this.#old.size > 0 ? this.#old : this.#new);
     this.#new = new Map();
-    this.#left = Math.max(TURN, this.#old.size);
+    this.#deletionsLeft = Math.max(DELETIONS_MAX, this.#old.size);
   }
 }

@@ -7,18 +7,25 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Takes away members that are undefined, so that an optional member is absent rather than present and empty. */
+/** Removes members that are undefined: an optional member is absent rather than present and undefined. */
 export function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   const out: Record<string, unknown> = {};
   for (const key in value) if (value[key] !== undefined) out[key] = value[key];
   return out as T;
 }
 
-/** Whether two values are the same as JSON: a member that is undefined is none. */
-export function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null)
-    return one === other;
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const [mine, theirs] = [one, other] as [Record<string, unknown>, Record<string, unknown>];
-  return Object.keys({ ...mine, ...theirs }).every(key => isSame(mine[key], theirs[key]));
+/** Compares two values as JSON: a member that is undefined counts as absent. */
+export function isDeepEqual(left: unknown, right: unknown): boolean {
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null)
+    return left === right;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const [a, b] = [left, right] as [Record<string, unknown>, Record<string, unknown>];
+  return Object.keys({ ...a, ...b }).every(key => isDeepEqual(a[key], b[key]));
+}
+
+/** true, "true" and "yes"; false, "false" and "no"; case and surrounding space do not count. undefined: neither. */
+export function toBoolean(value: Json | undefined): boolean | undefined {
+  const word = typeof value === "string" ? value.trim().toLowerCase() : value;
+  if (word === true || word === "true" || word === "yes") return true;
+  return word === false || word === "false" || word === "no" ? false : undefined;
 }

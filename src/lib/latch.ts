@@ -1,24 +1,23 @@
-/** Whoever can be woken. */
 export interface Wakeable {
   wake(): void;
 }
 
-/** Waits for a ring. Latches: a ring between two waits is kept, so that nothing falls between a look and a wait. */
+/** Waits to be woken. A `wake` between two waits is remembered, so that none is lost between a check and a wait. */
 export class Latch implements Wakeable {
-  #latched = false;
-  #waiting: (() => void) | null = null;
+  #isWoken = false;
+  #resolve: (() => void) | null = null;
 
-  /** Resolves at the next ring, or at once if there was one since the last wait. */
+  /** Resolves at the next `wake`, or at once if there was one since the last wait. */
   wait(): Promise<void> {
-    if (!this.#latched) return new Promise(resolve => (this.#waiting = resolve));
-    this.#latched = false;
+    if (!this.#isWoken) return new Promise(resolve => (this.#resolve = resolve));
+    this.#isWoken = false;
     return Promise.resolve();
   }
 
   wake(): void {
-    const resolve = this.#waiting;
-    this.#waiting = null;
+    const resolve = this.#resolve;
+    this.#resolve = null;
     if (resolve) resolve();
-    else this.#latched = true;
+    else this.#isWoken = true;
   }
 }

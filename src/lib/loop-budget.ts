@@ -4,14 +4,14 @@ interface Waiting {
 }
 
 /**
- * One turn of the event loop does only so much of the work that can wait: readers that catch up with long logs, all of
- * them together. The rest waits for the next turns, first come first served; in between, everything else has its turn.
+ * Limits deferrable work per turn of the event loop, for all readers that catch up with long logs together. Work beyond the
+ * budget waits for the next turns, first in first out, so that other work runs in between.
  */
 export class LoopBudget {
   readonly #unitsPerTurn: number;
   #left: number;
   #waiting: Waiting[] = [];
-  #isSpent = false;
+  #isRenewalDue = false;
 
   constructor(unitsPerTurn: number) {
     this.#unitsPerTurn = unitsPerTurn;
@@ -29,14 +29,14 @@ export class LoopBudget {
 
   #spend(units: number): void {
     this.#left -= units;
-    if (this.#isSpent) return;
-    this.#isSpent = true;
+    if (this.#isRenewalDue) return;
+    this.#isRenewalDue = true;
     setImmediate(this.#renew);
   }
 
   readonly #renew = (): void => {
     this.#left = this.#unitsPerTurn;
-    this.#isSpent = false;
+    this.#isRenewalDue = false;
     let count = 0;
     for (; this.#left > 0 && count < this.#waiting.length; count++) {
       const { units, begin } = this.#waiting[count] as Waiting;

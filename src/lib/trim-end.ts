@@ -1,6 +1,6 @@
 /**
- * A text without this character at its end, however often it stands there. The regular expression for that (`/x+$/`) tries
- * again at each character of a long row that is not at the end, which costs the square of it.
+ * A text without this character at its end, however often it is there. The regular expression for it (`/x+$/`) backtracks
+ * at each character of a long run that is not at the end: quadratic time.
  */
 export function trimEnd(text: string, character: string): string {
   let end = text.length;

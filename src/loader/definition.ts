@@ -1,4 +1,4 @@
-/** Whether what a file exports is an agent. */
+/** Finds the agents among the exports of a file, and validates their definitions. */
 import { basename, dirname, extname } from "node:path";
 import { z } from "zod";
 import {
@@ -9,10 +9,10 @@ import {
   isAgentName,
   NAME_RULE,
 } from "../agent/definition.ts";
-import { hint } from "../lib/did-you-mean.ts";
+import { didYouMean } from "../lib/did-you-mean.ts";
+import type { StartupError } from "../lib/startup-error.ts";
 import { isCallerName } from "../model/index.ts";
-import { lineWith } from "./error-location.ts";
-import { LoadFailure } from "./load-error.ts";
+import { createLoadError, findLine } from "./load-error.ts";
 
 const text = z.string().min(1);
 const modes = z.array(text).min(1);
@@ -34,7 +34,7 @@ const EXTENSION = z.strictObject({
   required: z.boolean().optional(),
   params: json.optional(),
 });
-const TOLD = {
+const CARD_FIELDS = {
   description: text.optional(),
   version: text.optional(),
   skills: z.array(SKILL).min(1).optional(),
@@ -45,10 +45,10 @@ const TOLD = {
   iconUrl: url.optional(),
   extensions: z.array(EXTENSION).optional(),
 };
-const EXTENDED = z.strictObject(TOLD);
+const EXTENDED_CARD = z.strictObject(CARD_FIELDS);
 const DEFINITION = z.strictObject({
   name: z.string().refine(isAgentName, `expected ${NAME_RULE}`),
-  ...TOLD,
+  ...CARD_FIELDS,
   streaming: z.boolean().optional(),
   push: z.boolean().optional(),
   inputSchema: json.optional(),
@@ -66,8 +66,8 @@ const DEFINITION = z.strictObject({
     })
     .optional(),
   stateTransitionHistory: z.boolean().optional(),
-  // What a function will give is seen when it is called.
-  extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED.optional()),
+  // The result of a function is validated when it is called.
+  extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED_CARD.optional()),
   access: z.enum(["known", "public"]).optional(),
   tenants: z.array(z.string().refine(isCallerName, "expected the name of a tenant")).min(1).optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),
@@ -81,17 +81,17 @@ const EXAMPLE = `Export an agent:
   });`;
 
 /** A default export that is an agent's definition or just its function, and every export that was made with agent(). */
-export function definitionsOf(
+export function findDefinitions(
   module: Readonly<Record<string, unknown>>,
   file: string,
 ): readonly AgentDefinition[] {
   const found = new Set<unknown>();
   if (hasRun(module.default)) found.add(module.default);
   for (const exported of Object.values(module)) if (isAgent(exported)) found.add(exported);
-  // An object that lacks what makes an agent: what it lacks is the better reason.
+  // An incomplete definition: the missing field is the better reason.
   if (found.size === 0 && isObject(module.default)) found.add(module.default);
-  if (found.size === 0) throw noAgent(module, file);
-  return [...found].map(one => toDefinition(one, file));
+  if (found.size === 0) throw missingAgent(module, file);
+  return [...found].map(exported => toDefinition(exported, file));
 }
 
 const isObject = (value: unknown): value is object =>
@@ -99,70 +99,70 @@ const isObject = (value: unknown): value is object =>
 const hasRun = (value: unknown): boolean =>
   typeof value === "function" || (isObject(value) && "run" in value);
 
-function noAgent(module: Readonly<Record<string, unknown>>, file: string): LoadFailure {
-  return new LoadFailure({
+function missingAgent(module: Readonly<Record<string, unknown>>, file: string): StartupError {
+  return createLoadError({
     file,
-    line: lineWith(file, text => text.startsWith("export default")),
-    reason: `It exports no agent: ${describeExports(module)}`,
-    cure: `${EXAMPLE}\n(a helper beside agents may begin its name with _: such files are left out of folders and globs)`,
+    line: findLine(file, text => text.startsWith("export default")),
+    reason: `The file exports no agent: ${describeExports(module)}`,
+    hint: `${EXAMPLE}\n(folders and globs skip files whose names begin with _: use such names for helpers)`,
   });
 }
 
 function describeExports(module: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(module).slice(0, 5);
   if (names.length === 0) return "it exports nothing";
-  if (module.default === undefined) return `what it exports (${names.join(", ")}) was not made with agent()`;
+  if (module.default === undefined) return `its exports (${names.join(", ")}) were not made with agent()`;
   return `its default export is ${Array.isArray(module.default) ? "an array" : `a ${typeof module.default}`}`;
 }
 
-/** The same for an agent that was handed in as an object; then there may be no file. */
+/** `file`: the folder of the config, where the config contains the agent itself. */
 export function toDefinition(exported: unknown, file: string): AgentDefinition {
   const plain =
     typeof exported === "function" ? { run: exported as AgentFunction } : (exported as AgentDefinition);
-  const name = "name" in plain ? plain.name : nameOf(file);
+  const name = "name" in plain ? plain.name : nameFromFile(file);
   const definition = isAgent(plain) ? plain : { ...plain, name, run: plain.run };
   const result = DEFINITION.safeParse(definition);
-  if (!result.success) throw wrongShape(result.error.issues[0] as z.core.$ZodIssue, definition, file);
+  if (!result.success) throw invalidDefinition(result.error.issues[0] as z.core.$ZodIssue, definition, file);
   return isAgent(plain) ? plain : agent({ ...definition, run: plain.run.bind(plain) });
 }
 
-/** A function without a name is called like its file, or like its folder if the file is an index. */
-function nameOf(file: string): string {
+/** The name of the file, or of its folder if the file is an index. */
+function nameFromFile(file: string): string {
   const name = basename(file, extname(file));
   return name === "index" ? basename(dirname(file)) : name;
 }
 
-function wrongShape(issue: z.core.$ZodIssue, definition: object, file: string): LoadFailure {
+function invalidDefinition(issue: z.core.$ZodIssue, definition: object, file: string): StartupError {
   if (issue.code === "unrecognized_keys") return unknownKey(issue.path, issue.keys[0] as string, file);
   const isName = issue.path.length === 1 && issue.path[0] === "name";
   const got = isName ? `, got ${JSON.stringify((definition as { name?: unknown }).name)}` : "";
-  return new LoadFailure({
+  return createLoadError({
     file,
     line: lineOfKey(file, issue.path),
-    reason: `The agent's ${at(issue.path)} is wrong: ${issue.message}${got}`,
-    cure: isName ? 'Give the agent a name: agent({ name: "my-agent", … }), or rename the file' : EXAMPLE,
+    reason: `The agent's ${formatPath(issue.path)} is invalid: ${issue.message}${got}`,
+    hint: isName ? 'Give the agent a name: agent({ name: "my-agent", … }), or rename the file' : EXAMPLE,
   });
 }
 
-function unknownKey(path: readonly PropertyKey[], key: string, file: string): LoadFailure {
+function unknownKey(path: readonly PropertyKey[], key: string, file: string): StartupError {
   const known = path.length === 0 ? Object.keys(DEFINITION.shape) : [];
-  return new LoadFailure({
+  return createLoadError({
     file,
     line: lineOfKey(file, [key]),
-    reason: `An agent has no ${at([...path, key])}${hint(key, known)}`,
-    cure: "Rename it or take it out",
+    reason: `An agent has no ${formatPath([...path, key])}${didYouMean(key, known)}`,
+    hint: "Rename or remove it",
   });
 }
 
-/** A guess: the first line where the innermost named key is written. */
+/** An approximation: the first line that contains the innermost key. */
 function lineOfKey(file: string, path: readonly PropertyKey[]): number | undefined {
   const key = path.findLast(part => typeof part === "string");
   if (key === undefined) return undefined;
-  return lineWith(file, text => [`${key}:`, `${key}(`, `"${key}"`].some(spelling => text.includes(spelling)));
+  return findLine(file, text => [`${key}:`, `${key}(`, `"${key}"`].some(spelling => text.includes(spelling)));
 }
 
 /** `skills[0].id` */
-const at = (path: readonly PropertyKey[]): string =>
+const formatPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((all, part) => {
     if (typeof part === "number") return `${all}[${part}]`;
     return all === "" ? String(part) : `${all}.${String(part)}`;

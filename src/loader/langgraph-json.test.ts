@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ConfigFailure, readSettings } from "../config/config.ts";
+import { readSettings } from "../config/config.ts";
+import { StartupError } from "../lib/startup-error.ts";
 import { readLanggraphFile } from "./langgraph-json.ts";
 
 let folder: string;
@@ -22,12 +23,12 @@ const read = (config: unknown) => {
   const file = write("langgraph.json", config);
   const found = readLanggraphFile(file);
   const short = (lines: readonly string[]) => lines.map(line => line.replace(`${file}: `, ""));
-  return { ...found, notes: short(found.notes), problems: short(found.problems) };
+  return { ...found, warnings: short(found.warnings), problems: short(found.problems) };
 };
 
 describe("graphs", () => {
   test("are agents of the runtime langgraph, in any form that they may have", () => {
-    const { values, notes, problems } = read({
+    const { values, warnings, problems } = read({
       graphs: {
         ...GRAPHS,
         "with-words": { path: "./b.mjs:default", description: "Knows all" },
@@ -41,7 +42,7 @@ describe("graphs", () => {
         { runtime: "langgraph", name: "plain", graph: "./c.js" },
       ],
     });
-    expect([notes, problems]).toEqual([[], []]);
+    expect([warnings, problems]).toEqual([[], []]);
   });
 
   test.each([
@@ -49,32 +50,27 @@ describe("graphs", () => {
     ["ReAct Agent!", "re-act-agent"],
     ["RAG", "rag"],
   ])("%s is called %s, and that is told", (key, name) => {
-    const { values, notes } = read({ graphs: { [key]: "./a.ts:graph" } });
+    const { values, warnings } = read({ graphs: { [key]: "./a.ts:graph" } });
     expect(values.agents).toMatchObject([{ name }]);
-    expect(notes).toEqual([`graphs.${key} is served as "${name}": agents have small letters in their names`]);
+    expect(warnings).toEqual([`graphs.${key} is served as "${name}": agent names are in lower case`]);
   });
 
-  test.each(["./agent.py:graph", "my_package.agent:graph"])(
-    "%s is Python: left aside, with a way out",
-    path => {
-      const { values, notes, problems } = read({ graphs: { ...GRAPHS, py: path } });
-      expect(values.agents).toHaveLength(1);
-      expect(notes[0]).toMatch(
-        /^graphs\.py is left aside: .* is Python\. .*langgraph dev.*runtime: "remote"/,
-      );
-      expect(problems).toEqual([]);
-    },
-  );
+  test.each(["./agent.py:graph", "my_package.agent:graph"])("%s is Python: ignored, with a hint", path => {
+    const { values, warnings, problems } = read({ graphs: { ...GRAPHS, py: path } });
+    expect(values.agents).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^graphs\.py is ignored: .* is Python\. .*langgraph dev.*runtime: "remote"/);
+    expect(problems).toEqual([]);
+  });
 
   test.each([
     [{}, "graphs is missing"],
     [{ graphs: [] }, "graphs is missing"],
     [{ graphs: { a: 7 } }, 'graphs.a must be "./FILE:EXPORT"'],
     [{ graphs: { a: { description: "x" } } }, 'graphs.a must be "./FILE:EXPORT"'],
-    [{ graphs: { a: "./a.py:graph" } }, "none of its graphs can be served\n  graphs.a is left aside"],
-    ["[]", "it must hold an object"],
-    ["{ graphs: 1 }", "it is no JSON: "],
-  ])("%j is refused", (config, problem) => {
+    [{ graphs: { a: "./a.py:graph" } }, "no graph can be served\n  graphs.a is ignored"],
+    ["[]", "expected an object"],
+    ["{ graphs: 1 }", "invalid JSON: "],
+  ])("%j is rejected", (config, problem) => {
     expect(read(config).problems[0]).toContain(problem);
   });
 });
@@ -90,9 +86,9 @@ describe("env", () => {
     expect(read({ graphs: GRAPHS, env: 7 }).problems).toHaveLength(1);
   });
 
-  test("that is not there is told, and no reason not to start", () => {
-    const { env, notes, problems } = read({ graphs: GRAPHS, env: "./.env" });
-    expect([env, notes, problems]).toEqual([{}, [`env: there is no file ${join(folder, ".env")}`], []]);
+  test("that does not exist is a warning", () => {
+    const { env, warnings, problems } = read({ graphs: GRAPHS, env: "./.env" });
+    expect([env, warnings, problems]).toEqual([{}, [`env: file not found: ${join(folder, ".env")}`], []]);
   });
 });
 
@@ -102,16 +98,16 @@ test("http.disable_a2a and http.cors are options of ours", () => {
     cors: { allow_origins: ["https://a.example"], allow_methods: ["GET"] },
     app: "x",
   };
-  const { values, notes } = read({ graphs: GRAPHS, http });
+  const { values, warnings } = read({ graphs: GRAPHS, http });
   expect(values).toMatchObject({ langgraph: "off", cors: ["https://a.example"] });
-  expect(notes.map(note => note.split(" ")[0])).toEqual(["http.app", "http.cors.allow_methods"]);
+  expect(warnings.map(note => note.split(" ")[0])).toEqual(["http.app", "http.cors.allow_methods"]);
   expect(read({ graphs: GRAPHS, http: { disable_a2a: false } }).values).not.toHaveProperty("langgraph");
   for (const wrong of [7, { disable_a2a: "yes" }, { cors: ["*"] }])
     expect(read({ graphs: GRAPHS, http: wrong }).problems).toHaveLength(1);
 });
 
-test("what builds images is passed over, what is done otherwise here is told, and so is what nobody knows", () => {
-  const { notes, problems } = read({
+test("build settings are ignored silently, settings of the server and unknown keys with a warning", () => {
+  const { warnings, problems } = read({
     $schema: "https://langgra.ph/schema.json",
     node_version: "20",
     dependencies: ["."],
@@ -123,11 +119,11 @@ test("what builds images is passed over, what is done otherwise here is told, an
     grahps: {},
   });
   expect(problems).toEqual([]);
-  expect(notes.map(note => note.replace(/ aside:.*/, " aside"))).toEqual([
-    "auth is left aside",
-    "store is left aside",
-    "checkpointer is left aside",
-    'grahps is unknown and left aside (did you mean "graphs"?)',
+  expect(warnings.map(warning => warning.replace(/: .*/, ""))).toEqual([
+    "auth is ignored",
+    "store is ignored",
+    "checkpointer is ignored",
+    'grahps is unknown and ignored (did you mean "graphs"?)',
   ]);
 });
 
@@ -141,7 +137,7 @@ describe("settings", () => {
       const found = await settings(words);
       expect(found).toMatchObject({ port: 7, agentsFolder: folder, configFiles: [file] });
       expect(found.agents).toMatchObject([{ runtime: "langgraph", name: "agent" }]);
-      expect(found.notes).toEqual([`${file}: unknown is unknown and left aside`]);
+      expect(found.warnings).toEqual([`${file}: unknown is unknown and ignored`]);
     }
     expect(await settings(["other.ts"])).toMatchObject({ agents: ["other.ts"], configFiles: [] });
     expect(await settings(undefined, { DRAGOMAN_PORT: "8" })).toMatchObject({ port: 8 });
@@ -152,7 +148,7 @@ describe("settings", () => {
   test("are refused with all that is wrong", async () => {
     write("langgraph.json", { graphs: { a: 1 }, http: { cors: { allow_origins: ["nonsense"] } } });
     const failure = await settings(undefined).catch(error => error);
-    expect(failure).toBeInstanceOf(ConfigFailure);
+    expect(failure).toBeInstanceOf(StartupError);
     expect(failure.problems).toHaveLength(2);
   });
 });

@@ -1,23 +1,23 @@
-/** LangGraph's own config file, as it is: which graphs there are, and what else it says that means something here. */
+/** Reads LangGraph's own config file: its graphs, its variables and its HTTP settings. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { type AgentSpec, isAgentName } from "../agent/definition.ts";
-import { hint } from "../lib/did-you-mean.ts";
+import { didYouMean } from "../lib/did-you-mean.ts";
 
 export interface LanggraphFile {
-  /** Options, as a config of ours would say them. */
+  /** Options of the server. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Variables for agents and their libraries. */
   readonly env: Readonly<Record<string, string>>;
-  /** What is left aside, and what to do about it: one line each. */
-  readonly notes: readonly string[];
+  /** Ignored entries, one line each. */
+  readonly warnings: readonly string[];
   readonly problems: readonly string[];
-  /** What was read. */
+  /** The files that were read. */
   readonly files: readonly string[];
 }
 
-/** Means something to those who build images. */
+/** For building images: ignored without a warning. */
 const BUILD: readonly string[] = [
   "$schema",
   "api_version",
@@ -32,33 +32,33 @@ const BUILD: readonly string[] = [
   "python_version",
   "source",
 ];
-/** Means something to LangGraph's server, and something else or nothing here. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  auth: "who may call is said with the option auth, and not by this file",
-  checkpointer: "checkpoints lie with the tasks; a graph that is compiled with a checkpointer keeps its own",
-  store: "a graph has the store that it is compiled with",
-  ui: "there are no components for pages",
-  ui_config: "there are no components for pages",
-  webhooks: "webhooks are push notifications, which callers ask for",
+/** Settings of LangGraph's server, and why they are ignored here. */
+const IGNORED: Readonly<Record<string, string>> = {
+  auth: "set the option auth instead",
+  checkpointer:
+    "checkpoints are stored with the tasks; a graph that is compiled with a checkpointer uses its own",
+  store: "a graph uses the store that it is compiled with",
+  ui: "UI components are not supported",
+  ui_config: "UI components are not supported",
+  webhooks: "callers configure webhooks as push notifications",
 };
-const READ: readonly string[] = ["graphs", "env", "http"];
-const HTTP_READ: readonly string[] = ["disable_a2a", "cors"];
+const KNOWN: readonly string[] = ["graphs", "env", "http"];
+const HTTP_KNOWN: readonly string[] = ["disable_a2a", "cors"];
 
 export function readLanggraphFile(file: string): LanggraphFile {
-  const notes: string[] = [];
+  const warnings: string[] = [];
   const problems: string[] = [];
   const config = readObject(file, problems);
-  const env = readEnv(config.env, file, notes, problems);
-  const agents = readGraphs(config.graphs, notes, problems);
-  const http = readHttp(config.http, notes, problems);
-  for (const key of Object.keys(config)) if (!READ.includes(key)) notes.push(...noteOf(key));
-  const told = notes.map(note => `${file}: ${note}`);
-  const wrong = problems.map(problem => `${file}: ${problem}`);
+  const env = readEnv(config.env, file, warnings, problems);
+  const agents = readGraphs(config.graphs, warnings, problems);
+  const http = readHttp(config.http, warnings, problems);
+  for (const key of Object.keys(config)) if (!KNOWN.includes(key)) warnings.push(...toWarnings(key));
+  const withFile = (lines: readonly string[]) => lines.map(line => `${file}: ${line}`);
   return {
     values: { agents, ...http },
     env: env.variables,
-    notes: told,
-    problems: wrong,
+    warnings: withFile(warnings),
+    problems: withFile(problems),
     files: [file, ...env.files],
   };
 }
@@ -70,22 +70,22 @@ function readObject(file: string, problems: string[]): Readonly<Record<string, u
   try {
     const config: unknown = JSON.parse(readFileSync(file, "utf8"));
     if (isObject(config)) return config;
-    problems.push("it must hold an object");
+    problems.push("expected an object");
   } catch (error) {
-    problems.push(`it is no JSON: ${(error as Error).message}`);
+    problems.push(`invalid JSON: ${(error as Error).message}`);
   }
   return { graphs: {} };
 }
 
-function noteOf(key: string): readonly string[] {
+function toWarnings(key: string): readonly string[] {
   if (BUILD.includes(key)) return [];
-  const reason = ELSEWHERE[key];
-  if (reason !== undefined) return [`${key} is left aside: ${reason}`];
-  const known = [...READ, ...BUILD, ...Object.keys(ELSEWHERE)];
-  return [`${key} is unknown and left aside${hint(key, known)}`];
+  const reason = IGNORED[key];
+  if (reason !== undefined) return [`${key} is ignored: ${reason}`];
+  const known = [...KNOWN, ...BUILD, ...Object.keys(IGNORED)];
+  return [`${key} is unknown and ignored${didYouMean(key, known)}`];
 }
 
-function readGraphs(graphs: unknown, notes: string[], problems: string[]): readonly AgentSpec[] {
+function readGraphs(graphs: unknown, warnings: string[], problems: string[]): readonly AgentSpec[] {
   if (!isObject(graphs)) {
     problems.push('graphs is missing: "graphs": { "agent": "./agent.ts:graph" }');
     return [];
@@ -95,11 +95,11 @@ function readGraphs(graphs: unknown, notes: string[], problems: string[]): reado
     const { path, description } = isObject(value) ? value : { path: value, description: undefined };
     if (typeof path !== "string")
       problems.push(`graphs.${key} must be "./FILE:EXPORT", or an object with such a path`);
-    else if (!isScript(path)) notes.push(`graphs.${key} is left aside: ${notScript(key, path)}`);
-    else specs.push(toSpec(key, path, description, notes));
+    else if (!isScript(path)) warnings.push(`graphs.${key} is ignored: ${notScript(key, path)}`);
+    else specs.push(toSpec(key, path, description, warnings));
   }
   if (specs.length === 0 && problems.length === 0)
-    problems.push(`none of its graphs can be served${notes.map(note => `\n  ${note}`).join("")}`);
+    problems.push(`no graph can be served${warnings.map(warning => `\n  ${warning}`).join("")}`);
   return specs;
 }
 
@@ -107,13 +107,12 @@ const isScript = (path: string): boolean => /\.[cm]?[jt]s(?::[\w$]+)?$/.test(pat
 
 const notScript = (key: string, path: string): string =>
   /\.py\b|^[\w.]+:\w+$/.test(path)
-    ? `${path} is Python. Start it with langgraph dev, and serve it from there: { runtime: "remote", name: "${key}", card: "http://127.0.0.1:PORT/.well-known/agent-card.json?assistant_id=${key}" } in a dragoman.config.ts`
-    : `${path} is no file of JavaScript or TypeScript`;
+    ? `${path} is Python. Run it with langgraph dev, and serve it as a remote agent: { runtime: "remote", name: "${key}", card: "http://127.0.0.1:PORT/.well-known/agent-card.json?assistant_id=${key}" } in a dragoman.config.ts`
+    : `${path} is not a JavaScript or TypeScript file`;
 
-function toSpec(key: string, graph: string, description: unknown, notes: string[]): AgentSpec {
+function toSpec(key: string, graph: string, description: unknown, warnings: string[]): AgentSpec {
   const name = isAgentName(key) ? key : toName(key);
-  if (name !== key)
-    notes.push(`graphs.${key} is served as "${name}": agents have small letters in their names`);
+  if (name !== key) warnings.push(`graphs.${key} is served as "${name}": agent names are in lower case`);
   return { runtime: "langgraph", name, graph, ...(typeof description === "string" && { description }) };
 }
 
@@ -131,10 +130,10 @@ interface Variables {
   readonly files: readonly string[];
 }
 
-/** The name of a file with variables, or the variables themselves. */
-function readEnv(env: unknown, file: string, notes: string[], problems: string[]): Variables {
+/** `env` is the name of a file with variables, or contains the variables. */
+function readEnv(env: unknown, file: string, warnings: string[], problems: string[]): Variables {
   if (env === undefined) return { variables: {}, files: [] };
-  if (typeof env === "string") return readEnvFile(resolve(dirname(file), env), notes);
+  if (typeof env === "string") return readEnvFile(resolve(dirname(file), env), warnings);
   if (isObject(env)) {
     const variables = Object.entries(env).map(([name, value]) => [name, String(value)]);
     return { variables: Object.fromEntries(variables), files: [] };
@@ -143,28 +142,28 @@ function readEnv(env: unknown, file: string, notes: string[], problems: string[]
   return { variables: {}, files: [] };
 }
 
-function readEnvFile(file: string, notes: string[]): Variables {
+function readEnvFile(file: string, warnings: string[]): Variables {
   if (existsSync(file))
     return { variables: parseEnv(readFileSync(file, "utf8")) as Record<string, string>, files: [file] };
-  notes.push(`env: there is no file ${file}`);
+  warnings.push(`env: file not found: ${file}`);
   return { variables: {}, files: [] };
 }
 
-function readHttp(http: unknown, notes: string[], problems: string[]): Readonly<Record<string, unknown>> {
+function readHttp(http: unknown, warnings: string[], problems: string[]): Readonly<Record<string, unknown>> {
   if (http === undefined) return {};
   if (!isObject(http)) {
     problems.push("http must be an object");
     return {};
   }
   for (const key of Object.keys(http))
-    if (!HTTP_READ.includes(key))
-      notes.push(`http.${key} is left aside: it is about routes of LangGraph's server`);
+    if (!HTTP_KNOWN.includes(key))
+      warnings.push(`http.${key} is ignored: it configures routes of LangGraph's server`);
   const { disable_a2a: off, cors } = http;
   if (off !== undefined && typeof off !== "boolean") problems.push("http.disable_a2a must be true or false");
-  return { ...(off === true && { langgraph: "off" }), ...readCors(cors, notes, problems) };
+  return { ...(off === true && { langgraph: "off" }), ...readCors(cors, warnings, problems) };
 }
 
-function readCors(cors: unknown, notes: string[], problems: string[]): Readonly<Record<string, unknown>> {
+function readCors(cors: unknown, warnings: string[], problems: string[]): Readonly<Record<string, unknown>> {
   if (cors === undefined) return {};
   if (!isObject(cors)) {
     problems.push("http.cors must be an object");
@@ -172,6 +171,6 @@ function readCors(cors: unknown, notes: string[], problems: string[]): Readonly<
   }
   const { allow_origins: origins, ...others } = cors;
   for (const key of Object.keys(others))
-    notes.push(`http.cors.${key} is left aside: pages that may call at all may call all there is`);
+    warnings.push(`http.cors.${key} is ignored: allowed origins may call every route`);
   return origins === undefined ? {} : { cors: origins };
 }

@@ -1,71 +1,75 @@
-/** From files, globs and folders to agents. */
+/** Loads agents from files, globs, folders and objects. */
 import type { AgentDefinition, AgentSpec, Load } from "../agent/definition.ts";
-import { definitionsOf, toDefinition } from "./definition.ts";
-import { importReference } from "./export-reference.ts";
+import { StartupError } from "../lib/startup-error.ts";
+import { findDefinitions, toDefinition } from "./definition.ts";
 import { exampleFiles, findFiles } from "./find-files.ts";
-import { importFile } from "./import-file.ts";
-import { LoadFailure } from "./load-error.ts";
+import { importFile, importReference } from "./import-file.ts";
+import { createLoadError } from "./load-error.ts";
 
 export type AgentSource = string | AgentDefinition | AgentSpec;
 
 export interface LoadParts {
-  /** Where relative names start. */
+  /** The folder where relative names start. */
   readonly cwd: string;
-  /** 0: as at any start; above: agent files and what they import are imported afresh, once for each number. */
+  /** Above 0: agent files and their imports are imported again, once for each number. */
   readonly generation: number;
-  /** Makes an agent of what a config describes: `{ runtime: "openai", … }`. */
-  readonly make: (spec: AgentSpec, folder: string, load: Load) => Promise<AgentDefinition>;
+  /** Creates an agent from its description in a config: `{ runtime: "openai", … }`. */
+  readonly createAgent: (spec: AgentSpec, load: Load) => Promise<AgentDefinition>;
 }
 const isSpec = (source: object): source is AgentSpec => "runtime" in source && !("run" in source);
 
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
-  /** undefined: it was handed in as an object. */
+  /** undefined: the config contains the agent itself. */
   readonly file: string | undefined;
 }
 
-export interface Loaded {
+export interface LoadedAgents {
   readonly agents: readonly LoadedAgent[];
-  /** The agent files and what they import, outside node_modules and outside this server: what a reload depends on. */
+  /** The agent files and their imports outside node_modules and outside this server: a reload depends on them. */
   readonly files: readonly string[];
 }
 
-/** Agents in the order in which they were named; without a name the bundled examples. Throws a LoadFailure. */
-export async function loadAgents(sources: readonly AgentSource[], parts: LoadParts): Promise<Loaded> {
+/** Loads agents in the order of `sources`; without sources, the bundled examples. */
+export async function loadAgents(sources: readonly AgentSource[], parts: LoadParts): Promise<LoadedAgents> {
   const agents: LoadedAgent[] = [];
   const files = new Set<string>();
   for (const source of await expand(sources, parts.cwd)) {
     if (typeof source !== "string") {
-      const definition = isSpec(source) ? await make(source, parts, files) : source;
+      const definition = isSpec(source) ? await createFromSpec(source, parts, files) : source;
       agents.push({ definition: toDefinition(definition, parts.cwd), file: undefined });
       continue;
     }
     const imported = await importFile(source, parts.generation);
     for (const file of imported.files) files.add(file);
-    for (const definition of definitionsOf(imported.module, source))
+    for (const definition of findDefinitions(imported.module, source))
       agents.push({ definition, file: source });
   }
   checkNames(agents, parts.cwd);
   return { agents, files: [...files] };
 }
 
-/** `files`: gets those that it took. */
-async function make(spec: AgentSpec, parts: LoadParts, files: Set<string>): Promise<AgentDefinition> {
+/** Adds the files that it imports to `files`. */
+async function createFromSpec(
+  spec: AgentSpec,
+  parts: LoadParts,
+  files: Set<string>,
+): Promise<AgentDefinition> {
   const load: Load = async reference => {
-    const referred = await importReference(reference, parts.cwd, parts.generation);
-    for (const file of referred.files) files.add(file);
-    return referred;
+    const imported = await importReference(reference, parts.cwd, parts.generation);
+    for (const file of imported.files) files.add(file);
+    return imported;
   };
   try {
-    return await parts.make(spec, parts.cwd, load);
+    return await parts.createAgent(spec, load);
   } catch (error) {
-    if (error instanceof LoadFailure) throw error;
+    if (error instanceof StartupError) throw error;
     const reason = `The agent "${spec.name}": ${error instanceof Error ? error.message : String(error)}`;
-    throw new LoadFailure({ file: parts.cwd, reason, cure: "Correct it in the config" });
+    throw createLoadError({ file: parts.cwd, reason, hint: "Correct it in the config" });
   }
 }
 
-/** A file that is named twice, say by itself and by a glob, is one file. */
+/** A file that several sources name, such as a glob and its own name, is loaded once. */
 async function expand(sources: readonly AgentSource[], cwd: string): Promise<ReadonlySet<AgentSource>> {
   if (sources.length === 0) return new Set(exampleFiles());
   const expanded = new Set<AgentSource>();
@@ -78,20 +82,17 @@ async function expand(sources: readonly AgentSource[], cwd: string): Promise<Rea
 
 function checkNames(agents: readonly LoadedAgent[], cwd: string): void {
   const byName = new Map<string, LoadedAgent>();
-  for (const one of agents) {
-    const other = byName.get(one.definition.name);
-    if (other) throw twice(one, other, cwd);
-    byName.set(one.definition.name, one);
+  for (const agent of agents) {
+    const { name } = agent.definition;
+    const other = byName.get(name);
+    if (other) {
+      const first = other.file ?? "the config";
+      throw createLoadError({
+        file: agent.file ?? cwd,
+        reason: `The agent name "${name}" is used ${first === agent.file ? "twice in this file" : `here and in ${first}`}`,
+        hint: "Give one of them another name",
+      });
+    }
+    byName.set(name, agent);
   }
-}
-
-function twice(one: LoadedAgent, other: LoadedAgent, cwd: string): LoadFailure {
-  const { name } = one.definition;
-  const first = other.file ?? "the config";
-  const where = first === one.file ? "twice in this file" : `here and in ${first}`;
-  return new LoadFailure({
-    file: one.file ?? cwd,
-    reason: `The agent name "${name}" is used ${where}`,
-    cure: "Give one of them another name",
-  });
 }

@@ -1,131 +1,181 @@
-/** Why a file of the user did not load: file, place, reason and cure. */
-import { existsSync } from "node:fs";
+/** Why a file of the user did not load: file, line, reason and hint. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { dirname, relative, resolve } from "node:path";
-import { linesOf, type Place, placeOf } from "./error-location.ts";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { StartupError } from "../lib/startup-error.ts";
+import { isUserFile, withoutQuery } from "./module-hooks.ts";
 
-/** Of the line that is shown. */
-const LINE_CHARS_MAX = 120;
-
-export interface FailureFacts {
+interface SourceLocation {
   readonly file: string;
   readonly line?: number | undefined;
-  readonly column?: number | undefined;
+}
+
+export interface LoadErrorFacts extends SourceLocation {
   readonly reason: string;
-  readonly cure?: string | undefined;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
-export class LoadFailure extends Error {
-  readonly file: string;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
-  readonly reason: string;
-  readonly cure: string | undefined;
-  constructor(facts: FailureFacts) {
-    super(format(facts), facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.name = "LoadFailure";
-    this.file = facts.file;
-    this.line = facts.line;
-    this.column = facts.column;
-    this.reason = facts.reason;
-    this.cure = facts.cure;
-  }
-}
+const LINE_CHARS_MAX = 120;
 
-function format({ file, line, column, reason, cure }: FailureFacts): string {
-  const place = [file, line, line && column].filter(part => part !== undefined).join(":");
-  const code = line === undefined ? undefined : linesOf(file)[line - 1]?.slice(0, LINE_CHARS_MAX);
-  return [
-    `Cannot load ${place}`,
-    ...indented(reason),
+export function createLoadError(facts: LoadErrorFacts): StartupError {
+  const { file, line, reason, hint } = facts;
+  const code = line === undefined ? undefined : readLines(file)[line - 1]?.slice(0, LINE_CHARS_MAX);
+  const message = [
+    `Cannot load ${file}${line === undefined ? "" : `:${line}`}`,
+    ...indent(reason),
     ...(code === undefined ? [] : [`    ${line} | ${code}`]),
-    ...(cure === undefined ? [] : indented(`Cure: ${cure}`)),
+    ...(hint === undefined ? [] : indent(`Fix: ${hint}`)),
   ].join("\n");
+  return new StartupError(message, facts);
 }
 
-const indented = (text: string): readonly string[] => text.split("\n").map(line => `  ${line}`);
+const indent = (text: string): readonly string[] => text.split("\n").map(line => `  ${line}`);
 
-/** What an import threw; `files` are those that it had come to. */
-export function toLoadFailure(error: unknown, file: string, files: readonly string[]): LoadFailure {
-  const place = placeOf(error, file, files);
-  const reason = reasonOf(error);
-  const within = place.file === file ? "" : ` (imported by ${file})`;
-  return new LoadFailure({ ...place, reason: reason + within, cure: cureOf(error, place), cause: error });
+/** The first line of a file that matches. */
+export function findLine(file: string, matches: (line: string) => boolean): number | undefined {
+  const at = readLines(file).findIndex(matches);
+  return at === -1 ? undefined : at + 1;
 }
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
+function readLines(file: string): readonly string[] {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return [];
+  return readFileSync(file, "utf8").split("\n");
+}
+
+/** One import statement, as the module hooks saw it. */
+export interface ImportRecord {
+  readonly specifier: string;
+  /** The URL of the importing module. */
+  readonly importer: string | undefined;
+  /** undefined: the module was not found. */
+  readonly url: string | undefined;
+  readonly error?: unknown;
+}
+
+/** The import of a file and of all that it imports, as far as it went. */
+export interface ImportTrace {
+  readonly file: string;
+  readonly imports: readonly ImportRecord[];
+  /** The module that was read last: if it does not compile, Node's error does not name it. */
+  readonly lastLoaded: string | undefined;
+}
+
+/** Explains what an import threw. */
+export function toLoadError(error: unknown, trace: ImportTrace): StartupError {
+  const missing = trace.imports.find(one => one.url === undefined && one.error === error);
+  const location = locate(error, missing, trace);
+  const isNested = location.file !== trace.file;
+  return createLoadError({
+    ...location,
+    reason: `${describe(error)}${isNested ? ` (imported by ${trace.file})` : ""}`,
+    hint: missing ? missingModuleHint(missing.specifier, location.file) : hintFor(error),
+    cause: error,
+  });
+}
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
-function reasonOf(error: unknown): string {
-  const message = messageOf(error);
-  if (error instanceof SyntaxError || /^ERR_/.test(codeOf(error))) return message;
-  return `It threw while it was imported: ${message}`;
+function describe(error: unknown): string {
+  const isOfNode = error instanceof SyntaxError || /^ERR_|^MODULE_NOT_FOUND$/.test(codeOf(error));
+  return isOfNode ? messageOf(error) : `The module threw an error: ${messageOf(error)}`;
 }
 
-const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
-  [/enum/, 'write a constant instead: const Color = { red: "red" } as const'],
-  [/namespace|module declaration/, "export functions and constants from a file of their own instead"],
-  [/parameter propert/, "declare the field in the class and assign it in the constructor"],
-];
-const STRIPPED =
-  'Types are removed, not compiled, so only what vanishes with them may be used ("erasableSyntaxOnly": true in tsconfig.json shows it in the editor)';
-
-function cureOf(error: unknown, place: Place): string | undefined {
+function locate(error: unknown, missing: ImportRecord | undefined, trace: ImportTrace): SourceLocation {
   const message = messageOf(error);
-  switch (codeOf(error)) {
-    case "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX": {
-      const instead = UNSUPPORTED.find(([kind]) => kind.test(message))?.[1];
-      return instead === undefined ? STRIPPED : `${STRIPPED}; ${instead}`;
-    }
-    case "ERR_MODULE_NOT_FOUND":
-    case "MODULE_NOT_FOUND":
-      return missingModuleCure(message, place);
-    case "ERR_AGENT_DEFINITION":
-      return 'At least this: agent({ name: "my-agent", async *run(task, ctx) { yield ctx.text("hello"); } })';
-    case "ERR_IMPORT_ATTRIBUTE_MISSING":
-      return 'Say what it is: import data from "./data.json" with { type: "json" }';
-    case "ERR_UNKNOWN_FILE_EXTENSION":
-      return "Agent files are .ts, .mts, .js or .mjs";
-    case "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING":
-      return "Put the file outside node_modules, or install a package that ships JavaScript";
+  const inStack = missing ? undefined : fromStack(error);
+  if (inStack) return inStack;
+  const found =
+    missing ?? trace.imports.find(({ url }) => url !== undefined && message.includes(withoutQuery(url)));
+  if (found?.importer !== undefined && isUserFile(found.importer)) {
+    const file = toPath(found.importer);
+    const spellings = [`"${found.specifier}"`, `'${found.specifier}'`];
+    return { file, line: findLine(file, line => spellings.some(spelling => line.includes(spelling))) };
   }
-  return error instanceof SyntaxError ? syntaxCure(message) : undefined;
+  if (error instanceof SyntaxError && trace.lastLoaded !== undefined)
+    return findSyntaxError(trace.lastLoaded);
+  return { file: trace.file };
 }
 
-function syntaxCure(message: string): string {
-  const name = /does not provide an export named '(.+?)'/.exec(message)?.[1];
+/** `FILE:LINE` at the head of a compiler's error, or the innermost stack frame in a file of the user. */
+const STACK_LINE = /^(?:\s+at (?:.*\()?(?:async )?)?((?:file:|[A-Za-z]:\\|\/).*?):(\d+)(?::\d+)?\)?$/;
+
+function fromStack(error: unknown): SourceLocation | undefined {
+  for (const line of error instanceof Error ? (error.stack ?? "").split("\n") : []) {
+    const [, name, number] = STACK_LINE.exec(line) ?? [];
+    if (name === undefined) continue;
+    const file = toPath(name);
+    if (isUserFile(pathToFileURL(file).href)) return { file, line: Number(number) };
+  }
+  return undefined;
+}
+
+/** V8 reports a syntax error in JavaScript without its line. The parser for TypeScript reports the line. */
+function findSyntaxError(url: string): SourceLocation {
+  const file = toPath(url);
+  try {
+    stripTypeScriptTypes(readFileSync(file, "utf8"), { sourceUrl: url });
+  } catch (error) {
+    return fromStack(error) ?? { file };
+  }
+  return { file };
+}
+
+const toPath = (name: string): string => {
+  const path = withoutQuery(name);
+  return path.startsWith("file:") ? fileURLToPath(path) : path;
+};
+
+// ---- hints ---------------------------------------------------------------------------------------------------
+
+const HINTS: Readonly<Record<string, string>> = {
+  ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX:
+    'Node removes types and does not compile: write an object with "as const" instead of an enum, a file instead of a ' +
+    'namespace, fields that the constructor assigns instead of parameter properties ("erasableSyntaxOnly": true in ' +
+    "tsconfig.json shows such places in the editor)",
+  ERR_AGENT_DEFINITION:
+    'At least this: agent({ name: "my-agent", async *run(task, ctx) { yield ctx.text("hello"); } })',
+  ERR_IMPORT_ATTRIBUTE_MISSING: 'Add the type: import data from "./data.json" with { type: "json" }',
+  ERR_UNKNOWN_FILE_EXTENSION: "Agent files are .ts, .mts, .js or .mjs",
+  ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING:
+    "Move the file out of node_modules, or install a package that ships JavaScript",
+};
+
+function hintFor(error: unknown): string | undefined {
+  const known = HINTS[codeOf(error)];
+  if (known !== undefined || !(error instanceof SyntaxError)) return known;
+  const name = /does not provide an export named '(.+?)'/.exec(error.message)?.[1];
   if (name !== undefined)
-    return `If ${name} is a type, import it as one: import type { ${name} } from …; otherwise export it there`;
-  if (/outside a module|Unexpected token 'export'/.test(message))
+    return `If ${name} is a type, import it with: import type { ${name} } from …; otherwise export it there`;
+  if (/outside a module|Unexpected token 'export'/.test(error.message))
     return 'Put "type": "module" into the nearest package.json, or name the file .mts or .mjs';
-  return "Correct this line; what is wrong may also be just before it";
+  return "Correct this line or the one before it";
 }
 
-/** What does not work by itself. */
+/** Packages that need others beside them. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   "@langchain/langgraph": ["@langchain/core"],
 };
 const EXTENSIONS = [".ts", ".js", ".mts", ".mjs", "/index.ts", "/index.js"];
 
-function missingModuleCure(message: string, place: Place): string | undefined {
-  const name = /^Cannot find (?:package|module) '(.+?)'/.exec(message)?.[1];
-  if (name === undefined) return undefined;
-  if (message.startsWith("Cannot find package") || /^[^./\\]/.test(name)) {
-    const root = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] as string;
-    return `npm install ${[root, ...(COMPANIONS[root] ?? [])].join(" ")} (in ${packageFolder(place.file)})`;
+function missingModuleHint(specifier: string, importer: string): string {
+  if (!/^(?:[./\\]|file:)/.test(specifier)) {
+    const root = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] as string;
+    return `npm install ${[root, ...(COMPANIONS[root] ?? [])].join(" ")} (in ${packageFolder(importer)})`;
   }
-  const bare = name.replace(/\.[cm]?[jt]sx?$/, "");
-  const there = EXTENSIONS.map(extension => bare + extension).find(path => existsSync(path));
-  if (there === undefined) return `There is no file ${name}: check the spelling`;
-  return `Write the whole name of the file: "${asSpecifier(relative(dirname(place.file), there))}"`;
+  const path = specifier.startsWith("file:")
+    ? fileURLToPath(specifier)
+    : resolve(dirname(importer), specifier);
+  const bare = path.replace(/\.[cm]?[jt]sx?$/, "");
+  const existing = EXTENSIONS.map(extension => bare + extension).find(existsSync);
+  if (existing === undefined) return `File not found: ${path}; check the spelling`;
+  const name = relative(dirname(importer), existing).replaceAll("\\", "/");
+  return `Write the full file name: "${name.startsWith(".") ? name : `./${name}`}"`;
 }
 
-const asSpecifier = (path: string): string => {
-  const name = path.replaceAll("\\", "/");
-  return name.startsWith(".") ? name : `./${name}`;
-};
-
-/** Where npm would put it: the nearest folder with a package.json, or else the file's own. */
+/** The folder where npm installs: the nearest one with a package.json, or else that of the file. */
 function packageFolder(file: string): string {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     if (existsSync(resolve(folder, "package.json"))) return folder;

@@ -1,4 +1,4 @@
-/** How modules are found: `dragoman` is this server wherever an agent file lies, and a new generation is imported afresh. */
+/** Module resolution: `dragoman` is this server for agent files in any folder, and each generation is imported again. */
 import { readFileSync } from "node:fs";
 import {
   type LoadHookSync,
@@ -10,7 +10,7 @@ import {
 } from "node:module";
 import { fileURLToPath } from "node:url";
 
-/** The sources run as they are; built, they are JavaScript. */
+/** The sources run unbuilt; a build is JavaScript. */
 const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const OWN_FORMAT = EXTENSION === "ts" ? "module-typescript" : "module";
 const OWN_FOLDER = new URL("../", import.meta.url).href;
@@ -29,11 +29,11 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
 
 const GENERATION = /[?&]generation=(\d+)/;
 const INSTALLED = /\/node_modules\//;
-/** Bundled examples of an installed server: Node strips no types below node_modules, so they are read under this scheme. */
+/** Node strips no types in node_modules: the bundled examples of an installed server are read under this scheme. */
 const EXAMPLE_SCHEME = "dragoman-example:";
 
-/** Whether it is a file of the user: neither ours nor installed. */
-export const isUsers = (url: string): boolean =>
+/** Neither a file of this server nor of an installed package. */
+export const isUserFile = (url: string): boolean =>
   url.startsWith("file:") && !url.startsWith(OWN_FOLDER) && !INSTALLED.test(url);
 
 export const withoutQuery = (url: string): string => url.replace(/\?.*$/, "");
@@ -45,7 +45,7 @@ export function withGeneration(url: string, generation: string | number): string
 
 const HOOKS = Symbol.for("dragoman.hooks");
 
-/** Hooks belong to the process and stay, because an agent may import something at any time: they are put in once. */
+/** Agents may import modules at any time: the hooks are registered once and stay. */
 export function installHooks(): void {
   const shared = globalThis as { [HOOKS]?: ModuleHooks };
   shared[HOOKS] ??= registerHooks({ resolve, load });
@@ -56,12 +56,12 @@ const resolve: ResolveHookSync = (specifier, context, nextResolve) => {
     return { url: OWN_MODULES[specifier] as string, format: OWN_FORMAT, shortCircuit: true };
   const found = resolveSource(specifier, context, nextResolve);
   if (isInstalledExample(found.url)) return { url: toExample(found.url), shortCircuit: true };
-  if (!isUsers(found.url)) return found;
+  if (!isUserFile(found.url)) return found;
   const generation = GENERATION.exec(context.parentURL ?? "")?.[1] ?? 0;
   return { ...found, ...formatOf(found), url: withGeneration(found.url, generation) };
 };
 
-/** TypeScript's own way to import a source is by the name that it has when it is compiled: `./tools.js` may mean `./tools.ts`. */
+/** TypeScript imports a source by the name of its compiled file: `./tools.js` may mean `./tools.ts`. */
 function resolveSource(
   specifier: string,
   context: ResolveHookContext,
@@ -89,13 +89,13 @@ const load: LoadHookSync = (url, context, nextLoad) => {
 const isInstalledExample = (url: string): boolean => url.startsWith(EXAMPLES_FOLDER) && INSTALLED.test(url);
 const toExample = (url: string): string => EXAMPLE_SCHEME + withoutQuery(url).slice(EXAMPLES_FOLDER.length);
 
-/** At the start of a line and not `import(…)` or `import.meta`: what CommonJS cannot contain. */
+/** Statements that CommonJS cannot contain; `import(…)` and `import.meta` are none of them. */
 const MODULE_SYNTAX =
   /^(?:import\s*["'{*]|import\s+\w|export\s*[{*]|export\s+(?:default|const|let|var|function|async|class|type|interface)\b)/m;
 
 /**
- * `npm init` writes "type": "commonjs", or nothing, into a package.json, and a newcomer's agent beside it would fail or give
- * a warning. A file that can only be a module is one.
+ * `npm init` writes "type": "commonjs", or no type, into package.json, with which a module fails to load or gives a warning.
+ * A file that contains module syntax is loaded as a module.
  */
 function formatOf({ url, format }: ResolveFnOutput): { readonly format?: string } {
   const path = withoutQuery(url);

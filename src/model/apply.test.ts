@@ -4,9 +4,9 @@ import type { TaskEvent } from "./event.ts";
 import type { Seq } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 import type { Message } from "./message.ts";
-import { type Task, viewed } from "./task.ts";
+import { applyView, type Task } from "./task.ts";
 
-const words = (text: string, role: Message["role"] = "user"): Message => ({
+const message = (text: string, role: Message["role"] = "user"): Message => ({
   messageId: text,
   role,
   parts: [{ kind: "text", text }],
@@ -24,7 +24,7 @@ function fold(...events: TaskEvent[]): Task {
   let task: Task | null = null;
   [
     created,
-    { type: "message", message: words("hi") } as const,
+    { type: "message", message: message("hi") } as const,
     { type: "started", attempt: 1 } as const,
     ...events,
   ].forEach((event, i) => {
@@ -43,7 +43,7 @@ const chunk = (text: string, how: Partial<TaskEvent & { type: "artifact" }> = {}
 });
 
 describe("artifacts", () => {
-  it("streamed words grow into one text part", () => {
+  it("streamed text is joined into one text part", () => {
     const { artifacts } = fold(chunk("one ", { append: false }), chunk("two "), chunk("three"));
     expect(artifacts).toEqual([{ artifactId: "a", parts: [{ kind: "text", text: "one two three" }] }]);
   });
@@ -83,17 +83,17 @@ describe("artifacts", () => {
 describe("status and history", () => {
   it("the current status message is only in the status; the one it replaced is in the history", () => {
     const task = fold(
-      { type: "status", state: "working", message: words("25 %", "agent") },
-      { type: "status", state: "working", message: words("50 %", "agent") },
+      { type: "status", state: "working", message: message("25 %", "agent") },
+      { type: "status", state: "working", message: message("50 %", "agent") },
     );
     expect(task.status.message?.messageId).toBe("50 %");
     expect(task.history.map(one => one.messageId)).toEqual(["hi", "25 %"]);
   });
 
-  it("a question is in the history once it was answered", () => {
+  it("a question moves to the history when it is answered", () => {
     const task = fold(
-      { type: "status", state: "input-required", message: words("Where to?", "agent") },
-      { type: "message", message: words("Rome") },
+      { type: "status", state: "input-required", message: message("Where to?", "agent") },
+      { type: "message", message: message("Rome") },
     );
     expect(task.history.map(one => one.messageId)).toEqual(["hi", "Where to?", "Rome"]);
     expect(task.status).toMatchObject({ state: "submitted" });
@@ -106,7 +106,7 @@ describe("status and history", () => {
       (_, i): TaskEvent => ({
         type: "status",
         state: "working",
-        message: words(`s${i}`, "agent"),
+        message: message(`s${i}`, "agent"),
       }),
     );
     const { history } = fold(...many);
@@ -114,41 +114,41 @@ describe("status and history", () => {
     expect(history.at(-1)?.messageId).toBe(`s${many.length - 2}`);
   });
 
-  it("a started run after one that said nothing more counts as a crash; after a release it does not", () => {
+  it("a run that starts while another is working counts a crash; after a release it does not", () => {
     expect(fold({ type: "started", attempt: 2 }, { type: "started", attempt: 3 }).crashes).toBe(2);
     expect(fold({ type: "released" }, { type: "started", attempt: 2 }).crashes).toBe(0);
   });
 
-  it("messages that come while a turn is worked on are kept with it, and begin none", () => {
+  it("messages that arrive during a turn are recorded with it, and begin none", () => {
     const task = fold(
-      { type: "incoming", message: words("and") },
-      { type: "incoming", message: words("more") },
+      { type: "incoming", message: message("and") },
+      { type: "incoming", message: message("more") },
     );
     expect(task).toMatchObject({ turn: 1, message: { messageId: "hi" } });
     expect(task.incoming?.map(one => one.messageId)).toEqual(["and", "more"]);
     expect(task.history.map(one => one.messageId)).toEqual(["hi", "and", "more"]);
   });
 
-  it("a new turn begins without what belonged to the one before; one that is run again keeps it", () => {
+  it("a new turn drops the members of the turn before; a repeated turn keeps them", () => {
     const note = { kind: "step", name: "s", nth: 1, value: 1 } as const;
     const before: readonly TaskEvent[] = [
       { type: "noted", note },
-      { type: "incoming", message: words("more") },
+      { type: "incoming", message: message("more") },
       { type: "started", attempt: 2 },
-      { type: "status", state: "input-required", message: words("Again?", "agent") },
+      { type: "status", state: "input-required", message: message("Again?", "agent") },
     ];
-    const next = fold(...before, { type: "message", message: words("next") });
+    const next = fold(...before, { type: "message", message: message("next") });
     expect(next).toMatchObject({ turn: 2, attemptsBefore: 2, crashes: 0, message: { messageId: "next" } });
     expect([next.noted, next.incoming]).toEqual([undefined, undefined]);
-    const again = fold(...before, { type: "message", message: words("yes"), again: true });
+    const again = fold(...before, { type: "message", message: message("yes"), again: true });
     expect(again).toMatchObject({ turn: 1, attemptsBefore: 0, crashes: 1, message: { messageId: "hi" } });
     expect([again.noted, again.incoming?.length, again.status.state]).toEqual([true, 1, "submitted"]);
     expect(again.history.map(one => one.messageId)).toEqual(["hi", "more", "Again?", "yes"]);
   });
 
-  it("new questions are open, also if old ones that were answered had the same ids", () => {
+  it("new questions are open, also if answered ones had the same ids", () => {
     const ask: TaskEvent = { type: "status", state: "input-required", asks: ["a"] };
-    const answer: TaskEvent = { type: "message", message: words("yes"), answers: { a: "yes" } };
+    const answer: TaskEvent = { type: "message", message: message("yes"), answers: { a: "yes" } };
     expect(fold(ask, answer, { type: "started", attempt: 2 }).answers).toEqual({ a: "yes" });
     expect(fold(ask, answer, { type: "started", attempt: 2 }, ask).answers).toBeUndefined();
   });
@@ -160,12 +160,12 @@ describe("status and history", () => {
 });
 
 describe("replies", () => {
-  it("an agent whose first word is a reply makes no visible task", () => {
-    expect(fold({ type: "reply", message: words("yes", "agent") }).reply?.messageId).toBe("yes");
+  it("an agent whose first event is a reply makes no visible task", () => {
+    expect(fold({ type: "reply", message: message("yes", "agent") }).reply?.messageId).toBe("yes");
   });
 
   it("after a task was shown, a reply is its last status message", () => {
-    const task = fold({ type: "shown" }, { type: "reply", message: words("yes", "agent") });
+    const task = fold({ type: "shown" }, { type: "reply", message: message("yes", "agent") });
     expect(task.reply).toBeUndefined();
     expect(task.status).toMatchObject({ state: "completed", message: { messageId: "yes" } });
   });
@@ -174,14 +174,16 @@ describe("replies", () => {
 it("a view shortens the history from the front and can leave artifacts out", () => {
   const task = fold(
     chunk("x"),
-    { type: "status", state: "working", message: words("s", "agent") },
+    { type: "status", state: "working", message: message("s", "agent") },
     {
       type: "status",
       state: "completed",
     },
   );
-  expect(viewed(task, { artifacts: true, historyMax: 1 }).history.map(one => one.messageId)).toEqual(["s"]);
-  expect(viewed(task, { artifacts: true, historyMax: 0 }).history).toEqual([]);
-  expect(viewed(task, { artifacts: false }).artifacts).toEqual([]);
-  expect(viewed(task, { artifacts: true, historyMax: 9 })).toBe(task);
+  expect(applyView(task, { artifacts: true, historyMax: 1 }).history.map(one => one.messageId)).toEqual([
+    "s",
+  ]);
+  expect(applyView(task, { artifacts: true, historyMax: 0 }).history).toEqual([]);
+  expect(applyView(task, { artifacts: false }).artifacts).toEqual([]);
+  expect(applyView(task, { artifacts: true, historyMax: 9 })).toBe(task);
 });

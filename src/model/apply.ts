@@ -1,57 +1,59 @@
 import { type RecordedEvent, type TaskEvent, textAppendTarget, textOfEvent, toTextAppend } from "./event.ts";
-import { next } from "./lifecycle.ts";
+import { nextState } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
-import { sumUsage, type Task, type TaskState } from "./task.ts";
+import type { Task } from "./task.ts";
+import type { TaskState } from "./task-state.ts";
+import { sumUsage } from "./usage.ts";
 
 /** Whether the event may be recorded for the task as it stands. */
 export function accepts(task: Task | null, event: TaskEvent): boolean {
-  if (task?.cancel && isOvertaken(event)) return false;
-  return next(task?.status.state ?? "none", event) !== null;
+  if (task?.cancel && isRuledOutByCancel(event)) return false;
+  return nextState(task?.status.state ?? "none", event) !== null;
 }
 
-/** What a recorded cancel rules out: any other end, and new words of callers. */
-function isOvertaken(event: TaskEvent): boolean {
+/** After a cancel no other end is possible, and no message of a caller. */
+function isRuledOutByCancel(event: TaskEvent): boolean {
   if (event.type === "status") return event.state !== "canceled";
   return ["reply", "message", "answered", "incoming"].includes(event.type);
 }
 
 /**
  * Folds one event into a task: the only way to build one. Total: an event that the lifecycle refuses changes nothing.
- * Costs the same for the last chunk as for the first: nothing is cloned but what changes.
+ * The cost does not grow with the number of events: only the members that change are copied.
  */
 export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
   const { event, at } = recorded;
   if (!accepts(task, event)) return task;
   if (event.type === "created") return create(event, at);
   const current = task as Task;
-  const state = next(current.status.state, event) as TaskState;
+  const state = nextState(current.status.state, event) as TaskState;
   switch (event.type) {
     case "message":
-      return begun(moved(current, state, at), event);
+      return withTurn(withState(current, state, at), event);
     case "answered": {
       const answers = { ...current.answers, ...event.answers };
-      return { ...heard(current, event), answers };
+      return { ...withMessage(current, event), answers };
     }
     case "incoming":
-      return { ...heard(current, event), incoming: [...(current.incoming ?? []), event.message] };
+      return { ...withMessage(current, event), incoming: [...(current.incoming ?? []), event.message] };
     case "noted":
       return current.noted ? current : { ...current, noted: true };
     case "started":
       return {
-        ...moved(current, state, at),
+        ...withState(current, state, at),
         attempt: event.attempt,
         crashes: current.crashes + (current.status.state === "working" ? 1 : 0),
       };
     case "released":
-      return moved(current, state, at);
+      return withState(current, state, at);
     case "status":
-      return { ...reported(moved(current, state, at, event.message, true), event), shown: true };
+      return { ...withStatusDetails(withStatus(current, state, at, event.message), event), shown: true };
     case "artifact":
       return { ...current, shown: true, artifacts: withArtifact(current.artifacts, event) };
     case "reply":
-      if (current.shown) return moved(current, state, at, event.message, true);
-      return { ...moved(current, state, at), reply: event.message };
+      if (current.shown) return withStatus(current, state, at, event.message);
+      return { ...withState(current, state, at), reply: event.message };
     case "shown":
       return { ...current, shown: true };
     case "cancel":
@@ -61,28 +63,27 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
   }
 }
 
-/** Folds many events: the same as `apply` one by one, but a burst of streamed words is put together only once. */
+/** Folds many events: the same as `apply` for each, but a row of text appends to one artifact is joined first. */
 export function applyAll(task: Task | null, events: readonly RecordedEvent[]): Task | null {
   let folded = task;
   for (let i = 0; i < events.length; ) {
     const first = events[i] as RecordedEvent;
-    const end = endOfWords(events, i);
-    folded = apply(folded, end > i + 1 ? asOne(events, i, end) : first);
+    const end = endOfText(events, i);
+    folded = apply(folded, end > i + 1 ? joinText(events, i, end) : first);
     i = end;
   }
   return folded;
 }
 
-/** Where a row of words for one artifact ends that begins here. */
-function endOfWords(events: readonly RecordedEvent[], start: number): number {
-  const first = textAppendTarget((events[start] as RecordedEvent).event);
+function endOfText(events: readonly RecordedEvent[], start: number): number {
+  const target = textAppendTarget((events[start] as RecordedEvent).event);
   let end = start + 1;
-  if (first)
-    while (end < events.length && textAppendTarget((events[end] as RecordedEvent).event) === first) end++;
+  if (target)
+    while (end < events.length && textAppendTarget((events[end] as RecordedEvent).event) === target) end++;
   return end;
 }
 
-function asOne(events: readonly RecordedEvent[], start: number, end: number): RecordedEvent {
+function joinText(events: readonly RecordedEvent[], start: number, end: number): RecordedEvent {
   let text = "";
   for (let i = start; i < end; i++) text += textOfEvent((events[i] as RecordedEvent).event);
   const { seq, at, event } = events[start] as RecordedEvent;
@@ -112,63 +113,73 @@ function create(event: TaskEvent & { type: "created" }, at: number): Task {
   };
 }
 
-/** A new status; the message of the one it replaces, if a reader may still want it, goes to the history. */
-function moved(task: Task, state: TaskState, at: number, message?: Message, reported = false): Task {
-  if (state === task.status.state && !reported) return task;
-  const old = task.status.message;
+const withState = (task: Task, state: TaskState, at: number): Task =>
+  state === task.status.state ? task : withStatus(task, state, at);
+
+/** The message of the status that is replaced moves to the history. */
+function withStatus(task: Task, state: TaskState, at: number, message?: Message): Task {
+  const replaced = task.status.message;
   return {
     ...task,
     status: message ? { state, message, at } : { state, at },
-    history: old ? remember(task.history, old) : task.history,
+    history: replaced ? appendHistory(task.history, replaced) : task.history,
   };
 }
 
-const heard = (task: Task, { message, thread }: Pick<Task, "thread"> & { message: Message }): Task => ({
+const withMessage = (task: Task, { message, thread }: Pick<Task, "thread"> & { message: Message }): Task => ({
   ...task,
-  history: remember(task.history, message),
+  history: appendHistory(task.history, message),
   ...(thread !== undefined && { thread }),
 });
 
-/** A new turn, unless the message lets the old one be run again. */
-function begun(task: Task, event: TaskEvent & { type: "message" }): Task {
+/** Begins a turn, unless the message repeats the interrupted one. */
+function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
   const { message, thread, accepts, trace, hops } = event;
-  if (event.again) return heard(task, event);
+  if (event.again) return withMessage(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
-    history: remember(task.history, message),
+    history: appendHistory(task.history, message),
     turn: task.turn + 1,
     message,
     attemptsBefore: task.attempt,
     crashes: 0,
   };
   if (!event.answers && thread === undefined && !accepts && !trace && !hops) return next;
-  const answers = event.answers && { ...task.answers, ...event.answers };
-  const said = { ...(thread !== undefined && { thread }), ...(accepts && { accepts }) };
-  return { ...next, ...(answers && { answers }), ...said, ...(trace && { trace }), ...(hops && { hops }) };
+  return {
+    ...next,
+    ...(event.answers && { answers: { ...task.answers, ...event.answers } }),
+    ...(thread !== undefined && { thread }),
+    ...(accepts && { accepts }),
+    ...(trace && { trace }),
+    ...(hops && { hops }),
+  };
 }
 
-/** What belonged to the turn before alone is gone. */
+/** Removes the members that belong to the current turn. */
 function withoutTurn({ answers, incoming, noted, accepts, trace, hops, ...rest }: Task): Task {
   return rest;
 }
 
-/** What a status says besides its state. */
-function reported(task: Task, event: TaskEvent & { type: "status" }): Task {
+function withStatusDetails(task: Task, event: TaskEvent & { type: "status" }): Task {
   const { asks, auth, broken, again } = event;
   if (!asks && !auth && !broken && !again) return task;
-  const asked = { ...(asks && { asks }), ...(auth && { auth }) };
-  const more = { ...asked, ...(broken && { broken }), ...(again && { again }) };
+  const details = {
+    ...(asks && { asks }),
+    ...(auth && { auth }),
+    ...(broken && { broken }),
+    ...(again && { again }),
+  };
   const { answers, ...unanswered } = task;
   // New questions may have the ids of old ones.
-  return { ...(asks ? unanswered : task), status: { ...task.status, ...more } };
+  return { ...(asks ? unanswered : task), status: { ...task.status, ...details } };
 }
 
-function remember(history: readonly Message[], message: Message): readonly Message[] {
+function appendHistory(history: readonly Message[], message: Message): readonly Message[] {
   const start = Math.max(0, history.length + 1 - LIMITS.historyMessagesMax);
   return [...(start > 0 ? history.slice(start) : history), message];
 }
 
-/** The artifacts after one more event of them. */
+/** The artifacts after an artifact event. */
 export function withArtifact(
   artifacts: readonly Artifact[],
   event: TaskEvent & { type: "artifact" },
@@ -177,16 +188,16 @@ export function withArtifact(
   // D8: an append to an artifact that does not exist creates it.
   if (at === -1) return [...artifacts, event.artifact];
   const old = artifacts[at] as Artifact;
-  return artifacts.with(at, event.append ? extended(old, event.artifact, event.join) : event.artifact);
+  return artifacts.with(at, event.append ? extend(old, event.artifact, event.join) : event.artifact);
 }
 
-function extended(old: Artifact, more: Artifact, join: boolean): Artifact {
-  const parts = join ? joined(old.parts, more.parts) : [...old.parts, ...more.parts];
+function extend(old: Artifact, more: Artifact, join: boolean): Artifact {
+  const parts = join ? joinParts(old.parts, more.parts) : [...old.parts, ...more.parts];
   const metadata = more.metadata ? { ...old.metadata, ...more.metadata } : old.metadata;
   return metadata ? { ...old, parts, metadata } : { ...old, parts };
 }
 
-function joined(old: readonly Part[], more: readonly Part[]): readonly Part[] {
+function joinParts(old: readonly Part[], more: readonly Part[]): readonly Part[] {
   const last = old.at(-1);
   const first = more[0];
   if (last?.kind !== "text" || first?.kind !== "text") return [...old, ...more];

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** An agent's card in neutral form; where it can be reached is added by the dialect that writes it. */
+/** An agent card, independent of any dialect; the dialect that encodes it adds the URLs. */
 export interface AgentCard {
   readonly name: string;
   readonly description: string;
@@ -13,9 +13,9 @@ export interface AgentCard {
   readonly skills: readonly AgentSkill[];
   readonly extensions: readonly AgentExtension[];
   readonly streaming: boolean;
-  /** Callers may have updates delivered to a webhook. */
+  /** The agent supports push notifications. */
   readonly push: boolean;
-  /** v0.3 and older cards tell whether tasks show how they came to be; Orloj shows their history only then. */
+  /** Declared in cards of v0.3 and older; Orloj includes the history of tasks only if it is true. */
   readonly stateTransitionHistory: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface AgentExtension {
   readonly params?: JsonObject;
 }
 
-/** How callers say who they are, in neutral words; each dialect has its own shape for it. */
+/** A security scheme, independent of any dialect. */
 export type SecurityScheme = { readonly name: string; readonly description?: string } & (
   | { readonly kind: "bearer"; readonly format?: string }
   | { readonly kind: "api-key"; readonly header: string }

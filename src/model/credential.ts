@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 
-/** What an agent asks its caller for. */
+/** The credentials that an agent asks its caller for. */
 export interface CredentialRequest {
-  /** Under this name the agent finds what it was given. */
+  /** The name under which the agent gets them. */
   readonly name: string;
   /** "oauth2", "bearer", "basic", "apiKey" or a word of the agent's own. */
   readonly scheme: string;
@@ -13,7 +13,7 @@ export const CREDENTIAL_NAME_RULE = "1 to 64 letters, digits, - _ and ., a lette
 export const isCredentialName = (name: unknown): name is string =>
   typeof name === "string" && NAME.test(name);
 
-/** What a caller gave: the members that came with it; of OAuth 2 an access token. */
+/** The members that a caller gave; for OAuth 2 an access token. */
 export interface Credential {
   readonly scheme: string;
   readonly accessToken?: string;
@@ -28,21 +28,21 @@ export interface Credential {
   readonly [member: string]: Json | undefined;
 }
 
-/** What stands in a message instead of credentials, and in one that says that they came another way. */
+/** Recorded in a message instead of the credentials, also if they came by another way than the message. */
 export const toAuthorized = (name: string): JsonObject => ({ authorized: name });
 
-/** Where OAuth 2 is spoken, and as whom this server is known there. */
+/** An OAuth 2 provider, and this server's client registration there. */
 export interface OAuthProvider {
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** undefined: a public client, which PKCE alone protects. */
+  /** undefined: a public client, protected by PKCE alone. */
   readonly clientSecret?: string | undefined;
-  /** Where the secret goes: into the body (default), or into a header. */
+  /** client_secret_post (default) or client_secret_basic. */
   readonly clientAuthentication?: "post" | "basic" | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** What this provider wants to be asked besides: { access_type: "offline" } */
+  /** Additional authorization parameters: { access_type: "offline" } */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
-/** By the names by which agents ask for them. */
+/** By the names that agents use. */
 export type OAuthProviders = Readonly<Record<string, OAuthProvider>>;

@@ -1,17 +1,17 @@
-/** An error as it is kept with its task, for operators alone: bounded and without secrets. No dialect writes it. */
+/** An error as it is stored with its task, for operators alone: bounded and without secrets. No dialect encodes it. */
 export interface ErrorRecord {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
-  /** Its cause, or the errors that it gathers. */
+  /** Its `cause`, or the errors of an AggregateError. */
   readonly causes?: readonly ErrorRecord[];
 }
 
-/** A symbol, because whatever else an agent says is copied as JSON and goes to callers. */
+/** A symbol, because all other members of an agent's event are copied as JSON and sent to callers. */
 const CAUSE = Symbol("cause");
 
-/** Words with which a runtime ends a task because of an error: the words are for callers, the error for operators. */
+/** Attaches the error that made a runtime end a task: the event is for callers, the error for operators. */
 export const withCause = <T extends object>(event: T, cause: unknown): T =>
   Object.assign(event, { [CAUSE]: cause });
 

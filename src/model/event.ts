@@ -3,7 +3,8 @@ import type { CredentialRequest } from "./credential.ts";
 import type { ErrorRecord } from "./error-record.ts";
 import type { AgentName, ContextId, Seq, TaskId } from "./ids.ts";
 import type { Artifact, Message } from "./message.ts";
-import type { Task, TaskState, Usage } from "./task.ts";
+import type { TaskState } from "./task-state.ts";
+import type { Usage } from "./usage.ts";
 
 /** A state that an agent, or the runner on its behalf, can put a task in. */
 export type ReportedState = Exclude<TaskState, "submitted">;
@@ -21,20 +22,20 @@ export type TaskEvent =
       readonly shown: boolean;
       /** It does not wait for the other turns of its context. */
       readonly alone?: boolean;
-      /** Its agent answers with bare messages: it is not listed unless it turns out to be a task. */
+      /** Its agent replies with bare messages: it is not listed unless it turns out to be a task. */
       readonly quiet?: boolean;
     }
-  /** A caller's message: begins a turn. `again`: it lets the turn that was cut off be run once more instead. */
+  /** A caller's message: begins a turn. `again`: it repeats the interrupted turn instead. */
   | ({ readonly type: "message"; readonly answers?: JsonObject; readonly again?: true } & CallerMessage)
   /** Answers to some of several questions: the task waits for the rest. */
   | ({ readonly type: "answered"; readonly answers: JsonObject } & CallerMessage)
-  /** A message to a task that is being worked on: it reaches the run. */
+  /** A message to a task that is being worked on: it is delivered to the run. */
   | ({ readonly type: "incoming" } & CallerMessage)
-  /** What a run wants to find again if it has to begin anew. */
+  /** The result of a step, for a later attempt of the turn. */
   | { readonly type: "noted"; readonly note: StepRecord }
   /** A run has begun. */
   | { readonly type: "started"; readonly attempt: number }
-  /** A run was given back unfinished, in good order; another will begin. */
+  /** The server released an unfinished run at shutdown; another run will begin. */
   | { readonly type: "released" }
   | {
       readonly type: "status";
@@ -42,13 +43,13 @@ export type TaskEvent =
       readonly message?: Message;
       /** The ids of several questions that wait for answers. */
       readonly asks?: readonly string[];
-      /** What the caller is asked to give, so that the agent can act for it elsewhere. */
+      /** The credentials that the agent needs to act for the caller elsewhere. */
       readonly auth?: CredentialRequest;
-      /** The agent did not say so itself: it broke off. */
+      /** The server ended the turn, not the agent: the run failed or was interrupted. */
       readonly broken?: true;
-      /** Why, for operators alone. */
+      /** The reason, for operators alone. */
       readonly error?: ErrorRecord;
-      /** It asks whether work that was cut off shall be run again. */
+      /** The status asks whether an interrupted run shall be repeated. */
       readonly again?: true;
       readonly metadata?: JsonObject;
     }
@@ -57,53 +58,53 @@ export type TaskEvent =
       readonly artifact: Artifact;
       readonly append: boolean;
       readonly last: boolean;
-      /** The first text part goes on where the artifact's last text part ends, as streamed words do. */
+      /** The first text part continues the artifact's last text part, as streamed text does. */
       readonly join: boolean;
       readonly metadata?: JsonObject;
     }
   /** The agent answers with a bare message. */
   | { readonly type: "reply"; readonly message: Message }
-  /** A caller was given the task before the agent's first word. */
+  /** A caller was given the task before the agent's first event. */
   | { readonly type: "shown" }
-  /** A caller wants it to end. */
+  /** A caller requests the end of the task. */
   | { readonly type: "cancel"; readonly reason?: string }
   | { readonly type: "usage"; readonly usage: Usage };
 
-/** What a caller said, and what came with it. */
+/** A caller's message and the facts of its call. */
 interface CallerMessage {
   readonly message: Message;
   /** A repeated call with the same key is the same call. */
   readonly key?: IdempotencyKey;
-  /** What the call said, if a call with the same messageId is to be the same call. */
+  /** The digest of the call, if a call with the same messageId is to be the same call. */
   readonly once?: string;
-  /** Under which traces of a conversation are grouped, if the caller said so. */
+  /** The caller's id under which traces of a conversation are grouped. */
   readonly thread?: string;
-  /** Media types that the caller can read, if it said so. */
+  /** Media types that the caller accepts, if it named any. */
   readonly accepts?: readonly string[];
   readonly trace?: Trace;
-  /** Through how many servers the call came that passed it on. */
+  /** The number of servers that forwarded the call. */
   readonly hops?: number;
   readonly via?: Via;
 }
-/** How a call came, if not as JSON-RPC. */
+/** The transport of a call, unless it is JSON-RPC. */
 export type Via = "rest" | "grpc";
-/** Where a call stands in a trace, as its caller said it (W3C Trace Context, Baggage). */
+/** The trace of a call, as its caller sent it (W3C Trace Context, Baggage). */
 export interface Trace {
   readonly traceparent: string;
   readonly tracestate?: string;
   readonly baggage?: string;
 }
-/** A name that a caller gave to one call, and what the call said: the name must not be used for another. */
+/** The key of a call, and the digest of its content: the key must not be used for another call. */
 export interface IdempotencyKey {
   readonly name: string;
   readonly digest: string;
 }
 export interface StepRecord extends StepKey {
   readonly value: Json;
-  /** The step threw: then the value tells what. */
+  /** The step threw: `value` is the error. */
   readonly threw?: true;
 }
-/** Where in a run something is noted. */
+/** The position of a step in a run. */
 export interface StepKey {
   readonly kind: "step" | "sleep" | "now" | "random";
   readonly name: string;
@@ -117,32 +118,7 @@ export interface RecordedEvent {
   readonly event: TaskEvent;
 }
 
-/** One thing in a stream: the task as it stands after the event; null: a snapshot. */
-export interface Step {
-  readonly seq: Seq;
-  readonly at: number;
-  readonly taskId: TaskId;
-  readonly contextId: ContextId;
-  readonly event: TaskEvent | null;
-  /** May be folded only when somebody looks: most readers need nothing but the event. */
-  readonly task: Task;
-  /** What dialects have made of it: all readers of a log share its steps, so each is written once per dialect. */
-  memo?: unknown;
-  /** See `wordsIn`; undefined: nobody has looked yet. */
-  words?: string | null | undefined;
-  /** The JSON of the event, from its append to its commit; null: it is made at the commit (see `prepare` in the store). */
-  json?: string | null;
-}
-
-/** The JSON of what a step adds to an artifact, if that is nothing but words, as it mostly is; made once. */
-export function appendedTextJson(step: Step): string | null {
-  if (step.words !== undefined) return step.words;
-  const { event } = step;
-  step.words = event && textAppendTarget(event) !== null ? JSON.stringify(textOfEvent(event)) : null;
-  return step.words;
-}
-
-/** The artifact to which the event adds nothing but words. */
+/** The artifact to which the event appends text and does nothing else. */
 export function textAppendTarget(event: TaskEvent): string | null {
   if (event.type !== "artifact" || !event.append || !event.join || event.last || event.metadata) return null;
   const { artifactId, parts, name, description, metadata, extensions } = event.artifact;
@@ -157,13 +133,7 @@ export function textOfEvent(event: TaskEvent): string {
   return part?.kind === "text" ? part.text : "";
 }
 
-/** The event that adds these words. */
 export function toTextAppend(artifactId: string, text: string): TaskEvent & { readonly type: "artifact" } {
   const artifact: Artifact = { artifactId, parts: [{ kind: "text", text }] };
   return { type: "artifact", artifact, append: true, last: false, join: true };
-}
-
-/** The task as it stands, for a reader who joins in the middle. */
-export function snapshotOf(task: Task, seq: Seq, at = task.status.at): Step {
-  return { seq, at, taskId: task.id, contextId: task.contextId, event: null, task };
 }

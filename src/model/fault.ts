@@ -1,46 +1,46 @@
 /** The catalogue of errors meant for callers. Each dialect has a total table from these to its own numbers. */
 export const FAULTS = {
   parse: "The body is not JSON",
-  "invalid-request": "The body is JSON, but not a call",
-  "method-not-found": "This method does not exist here",
-  "invalid-params": "A parameter is missing or wrong",
-  internal: "Something failed inside the server",
-  "task-not-found": "There is no such task for this caller",
+  "invalid-request": "The body is not a valid request",
+  "method-not-found": "Method not found",
+  "invalid-params": "A parameter is missing or invalid",
+  internal: "Internal server error",
+  "task-not-found": "Task not found",
   "task-not-cancelable": "The task has already ended",
-  "push-not-supported": "This agent sends no push notifications",
-  "unsupported-operation": "This cannot be done with this agent or this task",
-  "content-type-not-supported": "The agent does not take this kind of content",
-  "invalid-agent-response": "The agent answered with something that is no answer",
-  "extended-card-not-configured": "This agent has no extended card",
-  "extension-required": "The agent needs an extension that the caller did not name",
-  "version-not-supported": "This version of the protocol is not spoken here",
-  "agent-not-found": "There is no such agent here",
-  unauthenticated: "It is not known who calls",
-  forbidden: "This caller may not do this",
-  conflict: "Something else happened first",
-  "key-reused": "The Idempotency-Key was used before, for another call",
-  busy: "The agent is still at an earlier turn of this context",
-  "rate-limited": "This caller has reached a limit",
-  "too-large": "The call is larger than this server takes",
-  "too-slow": "The call took too long to arrive",
-  unavailable: "The server cannot take this now",
+  "push-not-supported": "The agent does not support push notifications",
+  "unsupported-operation": "The agent or the task does not support this operation",
+  "content-type-not-supported": "The agent does not accept this media type",
+  "invalid-agent-response": "The agent's response is not valid",
+  "extended-card-not-configured": "The agent has no extended card",
+  "extension-required": "The agent requires an extension that the caller did not name",
+  "version-not-supported": "Protocol version not supported",
+  "agent-not-found": "Agent not found",
+  unauthenticated: "Authentication required",
+  forbidden: "Permission denied",
+  conflict: "The task changed concurrently",
+  "key-reused": "The Idempotency-Key was used for another call",
+  busy: "An earlier turn of this context is still running",
+  "rate-limited": "Rate limit or quota exceeded",
+  "too-large": "The request is too large",
+  "too-slow": "Request timeout",
+  unavailable: "Service unavailable",
 } as const;
 
 export type FaultCode = keyof typeof FAULTS;
 
 export interface FaultDetails {
-  /** Which parameter, as a path: `message.parts[0].text`. */
+  /** The parameter, as a path: `message.parts[0].text`. */
   readonly field?: string;
   readonly taskId?: string;
-  /** How callers can say who they are, as a header has it (RFC 9110 §11.6.1). */
+  /** The value of `WWW-Authenticate` (RFC 9110 §11.6.1). */
   readonly challenge?: string;
-  /** When it may be tried again. */
+  /** When the call may be retried. */
   readonly retryAfterMs?: number;
   /** Further facts for programs. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-/** An error meant for the caller: code of ours, a sentence, and details. What caused it is logged, never sent. */
+/** An error meant for the caller. Its cause is logged, never sent. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly details: FaultDetails;
@@ -52,20 +52,18 @@ export class Fault extends Error {
   }
 }
 
-export function toFault(error: unknown): Fault {
-  if (error instanceof Fault) return error;
-  return new Fault("internal", "The server failed while it handled this call", {}, error);
-}
+export const toFault = (error: unknown): Fault =>
+  error instanceof Fault ? error : new Fault("internal", FAULTS.internal, {}, error);
 
 export const taskNotFound = (taskId: string): Fault =>
-  new Fault("task-not-found", "There is no task with this id", { taskId });
+  new Fault("task-not-found", FAULTS["task-not-found"], { taskId });
 
-/** Also for a tenant that is not there, so that nobody can tell the one from the other. `served`: what the caller may know of. */
-export const agentNotFound = (
+/** Also for an unknown tenant, so that callers cannot tell the two apart. `visible`: the agents that the caller may know of. */
+export function agentNotFound(
   name: string | undefined,
-  served: readonly { readonly name: string }[],
-): Fault => {
-  const names = served.map(agent => agent.name).join(", ");
-  if (name === undefined) return new Fault("agent-not-found", "There is no agent here for this caller");
-  return new Fault("agent-not-found", `There is no agent "${name}" here; there are: ${names}`);
-};
+  visible: readonly { readonly name: string }[],
+): Fault {
+  if (name === undefined) return new Fault("agent-not-found", "No agent is available to this caller");
+  const names = visible.map(agent => agent.name).join(", ");
+  return new Fault("agent-not-found", `Agent "${name}" not found; available: ${names}`);
+}

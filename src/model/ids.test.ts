@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMint, timeKey } from "./ids.ts";
+import { createIdGenerator, timeKey } from "./ids.ts";
 
-describe("minted ids", () => {
+describe("generated ids", () => {
   const start = Date.UTC(2026, 0, 1);
 
-  it("are UUIDs of version 7 that ascend, as text and as keys, even when time stands still or goes back", () => {
+  it("are UUIDs of version 7 that ascend, as text and as keys, even if the clock stands still or is set back", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 2, maxLength: 200 }), moves => {
         let now = start;
-        const mint = createMint({ now: () => now, randomHex: n => "f".repeat(2 * n) });
+        const newId = createIdGenerator({ now: () => now, randomHex: n => "f".repeat(2 * n) });
         const ids = moves.map(move => {
           now += move;
-          return mint();
+          return newId();
         });
         const keys = ids.map(id => timeKey(id) as number);
         for (const id of ids)
@@ -26,11 +26,11 @@ describe("minted ids", () => {
   });
 
   it("5,000 in one millisecond are all different", () => {
-    const mint = createMint({ now: () => start, randomHex: n => "0".repeat(2 * n) });
-    expect(new Set(Array.from({ length: 5_000 }, mint)).size).toBe(5_000);
+    const newId = createIdGenerator({ now: () => start, randomHex: n => "0".repeat(2 * n) });
+    expect(new Set(Array.from({ length: 5_000 }, newId)).size).toBe(5_000);
   });
 
-  it("foreign ids have no key", () => {
+  it("ids of other servers have no key", () => {
     for (const id of [
       "",
       "task-1",

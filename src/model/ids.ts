@@ -4,19 +4,19 @@ type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 export type TaskId = Brand<string, "TaskId">;
 export type ContextId = Brand<string, "ContextId">;
 export type AgentName = Brand<string, "AgentName">;
-/** The place of an event in its task's log: 1, 2, 3, … without gaps. */
+/** The number of an event in its task's log: 1, 2, 3, … without gaps. */
 export type Seq = Brand<number, "Seq">;
 
 export const BEGINNING = 0 as Seq;
 
-declare const admitted: unique symbol;
-/** Proof that a caller was admitted: whose tasks may be touched. Only auth/ mints one; stores bring back what they were given. */
+declare const authorized: unique symbol;
+/** Proof of authorization: whose tasks may be accessed. Only auth/ creates one; stores return those that they were given. */
 export interface Scope {
   readonly tenant: string;
   readonly principal: string;
-  /** The only agents that the caller may know of; absent: all that its tenant has. */
+  /** The only agents that the caller may know of; absent: all agents of its tenant. */
   readonly agents?: ReadonlySet<AgentName>;
-  readonly [admitted]: true;
+  readonly [authorized]: true;
 }
 
 /** Milliseconds of 2024-01-01: with it a time key of 41 + 12 bits fits a double exactly until 2093. */
@@ -24,13 +24,13 @@ const EPOCH_MS = 1_704_067_200_000;
 const COUNTER_SIZE = 4096;
 
 /**
- * Mints UUIDv7-shaped ids: 48 bits of milliseconds, 12 bits of counter, 62 bits of chance.
- * Time and counter make them ascend, so a store can keep them as one small integer (`timeKey`);
- * the 62 random bits make them impossible to guess.
+ * Generates UUIDs of version 7: 48 bits of milliseconds, 12 bits of counter, 62 random bits.
+ * Time and counter make them ascend, so that a store can use them as one small integer (`timeKey`);
+ * the random bits make them impossible to guess.
  */
-export function createMint(parts: {
+export function createIdGenerator(parts: {
   now: () => number;
-  /** That many bytes of chance, as lower-case hex. */
+  /** That many random bytes, as lower-case hex. */
   randomHex: (bytes: number) => string;
 }): () => string {
   let lastMs = 0;
@@ -44,10 +44,10 @@ export function createMint(parts: {
       const time = lastMs.toString(16).padStart(12, "0");
       head = `${time.slice(0, 8)}-${time.slice(8)}-7`;
     }
-    const chance = parts.randomHex(8);
+    const random = parts.randomHex(8);
     // RFC 9562: the two highest bits are 10, so the first digit is one of 8, 9, a, b.
-    const variant = VARIANTS[chance.charCodeAt(0) & 3];
-    return `${head}${COUNTS[counter]}-${variant}${chance.slice(1, 4)}-${chance.slice(4)}`;
+    const variant = VARIANTS[random.charCodeAt(0) & 3];
+    return `${head}${COUNTS[counter]}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;
   };
 }
 
@@ -55,11 +55,11 @@ const VARIANTS = ["8", "9", "a", "b"] as const;
 const COUNTS = Array.from({ length: COUNTER_SIZE }, (_, count) => count.toString(16).padStart(3, "0"));
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** Where the digits of the time are, and then those of the counter. */
+/** The positions of the digits of the time, and of the counter. */
 const TIME_AT = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12];
 const COUNT_AT = [15, 16, 17];
 
-/** The ascending integer inside a minted id, or null for an id that this server cannot have minted. */
+/** The ascending integer in an id, or null for an id that this server cannot have generated. */
 export function timeKey(id: string): number | null {
   if (!ID.test(id)) return null;
   const ms = numberAt(id, TIME_AT) - EPOCH_MS;
@@ -67,14 +67,14 @@ export function timeKey(id: string): number | null {
   return ms >= 0 && Number.isSafeInteger(key) ? key : null;
 }
 
-function numberAt(id: string, places: readonly number[]): number {
+function numberAt(id: string, positions: readonly number[]): number {
   let number = 0;
-  for (const place of places) {
-    const char = id.charCodeAt(place);
+  for (const position of positions) {
+    const char = id.charCodeAt(position);
     number = number * 16 + (char < 58 ? char - 48 : char - 87);
   }
   return number;
 }
 
-/** When the id with this integer inside was minted, in milliseconds. */
+/** When the id with this integer was generated, in milliseconds. */
 export const timeOfKey = (key: number): number => Math.floor(key / COUNTER_SIZE) + EPOCH_MS;

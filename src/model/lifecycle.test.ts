@@ -3,13 +3,14 @@ import { describe, expect, it } from "vitest";
 import { accepts, apply, applyAll } from "./apply.ts";
 import type { TaskEvent } from "./event.ts";
 import type { Seq } from "./ids.ts";
-import { type EventName, LIFECYCLE, nameOf, next } from "./lifecycle.ts";
-import { isSettled, isTerminal, reached, TASK_STATES, type Task, type TaskState } from "./task.ts";
+import { type EventName, eventName, LIFECYCLE, nextState } from "./lifecycle.ts";
+import type { Task } from "./task.ts";
+import { isReached, isSettled, isTerminal, TASK_STATES, type TaskState } from "./task-state.ts";
 
 const message = { messageId: "m", role: "user", parts: [{ kind: "text", text: "hi" }] } as const;
 const artifact = { artifactId: "a", parts: [{ kind: "text", text: "x" }] } as const;
 
-/** One event of each name, so that the whole table can be walked. */
+/** One event of each name, to check the whole table. */
 const EVENTS: Record<EventName, TaskEvent> = {
   created: {
     type: "created",
@@ -40,7 +41,7 @@ const EVENTS: Record<EventName, TaskEvent> = {
 };
 const NAMES = Object.keys(EVENTS) as EventName[];
 
-/** What the protocol says, one row for each state: the events that it takes and where they lead. */
+/** For each state the accepted events, and the state after each. */
 const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>> = {
   none: { created: "submitted" },
   submitted: {
@@ -96,14 +97,14 @@ describe("the lifecycle", () => {
     for (const name of NAMES) {
       const wanted = EXPECTED[state][name] ?? null;
       it(`${state} × ${name} ${wanted === null ? "is refused" : `gives ${wanted}`}`, () => {
-        expect(next(state, EVENTS[name])).toBe(wanted);
-        expect(nameOf(EVENTS[name])).toBe(name);
+        expect(nextState(state, EVENTS[name])).toBe(wanted);
+        expect(eventName(EVENTS[name])).toBe(name);
       });
     }
 
-  it("knows when there is enough for every kind of reader", () => {
-    const ends = (until: Parameters<typeof reached>[0]): TaskState[] =>
-      TASK_STATES.filter(s => reached(until, s));
+  it("ends the reading of a log at the states of each kind of reader", () => {
+    const ends = (until: Parameters<typeof isReached>[0]): TaskState[] =>
+      TASK_STATES.filter(s => isReached(until, s));
     expect(ends("terminal")).toEqual(["completed", "failed", "canceled", "rejected"]);
     expect(ends("asked")).toEqual(["input-required", "completed", "failed", "canceled", "rejected"]);
     expect(ends("settled")).toEqual(TASK_STATES.filter(isSettled));
@@ -124,7 +125,7 @@ function fold(events: readonly TaskEvent[]): (Task | null)[] {
 }
 
 describe("folding", () => {
-  it("any sequence of events gives a legal task or none", () => {
+  it("any sequence of events gives a valid task or none", () => {
     fc.assert(
       fc.property(anyEvents, events => {
         for (const task of fold([EVENTS.created, ...events])) {
@@ -137,7 +138,7 @@ describe("folding", () => {
     );
   });
 
-  it("terminal is terminal: whatever comes, the task stays the same object", () => {
+  it("after a terminal state every event leaves the task the same object", () => {
     fc.assert(
       fc.property(anyEvents, anyEvents, (events, more) => {
         const last = fold([EVENTS.created, ...events]).at(-1) as Task;
@@ -149,7 +150,7 @@ describe("folding", () => {
     );
   });
 
-  it("what is refused changes nothing, and what is accepted never throws", () => {
+  it("a refused event changes nothing, and an accepted one never throws", () => {
     fc.assert(
       fc.property(anyEvents, events => {
         let task: Task | null = null;
@@ -163,7 +164,7 @@ describe("folding", () => {
     );
   });
 
-  it("a recorded cancel leaves no other end than canceled", () => {
+  it("after a cancel the only end is canceled", () => {
     fc.assert(
       fc.property(anyEvents, events => {
         const tasks = fold([EVENTS.created, EVENTS.message, EVENTS.started, EVENTS.cancel, ...events]);

@@ -1,14 +1,14 @@
 import type { TaskEvent } from "./event.ts";
-import type { TaskState } from "./task.ts";
+import type { TaskState } from "./task-state.ts";
 
-/** What an event is called in the table: a status event by the state that it reports. */
+/** The column of an event in the table: a status event by the state that it reports. */
 export type EventName = Exclude<TaskEvent["type"], "status"> | `→${Exclude<TaskState, "submitted">}`;
 
 /** `null`: refused. `"="`: accepted, the state stays. */
 type Cell = TaskState | "=" | null;
-export type Row = Readonly<Record<EventName, Cell>>;
+type LifecycleRow = Readonly<Record<EventName, Cell>>;
 
-const NOTHING: Row = {
+const REFUSE_ALL: LifecycleRow = {
   created: null,
   message: null,
   answered: null,
@@ -31,14 +31,14 @@ const NOTHING: Row = {
 };
 
 /**
- * Every state × every event. A task begins at `none`; terminal rows accept nothing, so terminal is terminal.
+ * Every state × every event. A task begins at `none`; terminal rows accept nothing.
  * Interrupted rows accept a message (the next turn) and an end; auth-required also accepts a run, because
  * credentials may arrive out of band (v1 §7.6.1).
  */
-export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
-  none: { ...NOTHING, created: "submitted" },
+export const LIFECYCLE: Readonly<Record<TaskState | "none", LifecycleRow>> = {
+  none: { ...REFUSE_ALL, created: "submitted" },
   submitted: {
-    ...NOTHING,
+    ...REFUSE_ALL,
     message: "=",
     incoming: "=",
     started: "working",
@@ -49,7 +49,7 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
     "→rejected": "rejected",
   },
   working: {
-    ...NOTHING,
+    ...REFUSE_ALL,
     incoming: "=",
     noted: "=",
     started: "=",
@@ -68,7 +68,7 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
     "→rejected": "rejected",
   },
   "input-required": {
-    ...NOTHING,
+    ...REFUSE_ALL,
     message: "submitted",
     answered: "=",
     cancel: "=",
@@ -76,25 +76,25 @@ export const LIFECYCLE: Readonly<Record<TaskState | "none", Row>> = {
     "→canceled": "canceled",
   },
   "auth-required": {
-    ...NOTHING,
+    ...REFUSE_ALL,
     message: "submitted",
     started: "working",
     cancel: "=",
     "→failed": "failed",
     "→canceled": "canceled",
   },
-  completed: NOTHING,
-  failed: NOTHING,
-  canceled: NOTHING,
-  rejected: NOTHING,
+  completed: REFUSE_ALL,
+  failed: REFUSE_ALL,
+  canceled: REFUSE_ALL,
+  rejected: REFUSE_ALL,
 };
 
-export function nameOf(event: TaskEvent): EventName {
+export function eventName(event: TaskEvent): EventName {
   return event.type === "status" ? `→${event.state}` : event.type;
 }
 
 /** The state after the event, or null if the event is refused there. */
-export function next(state: TaskState | "none", event: TaskEvent): TaskState | null {
-  const cell = LIFECYCLE[state][nameOf(event)];
+export function nextState(state: TaskState | "none", event: TaskEvent): TaskState | null {
+  const cell = LIFECYCLE[state][eventName(event)];
   return cell === "=" ? (state as TaskState) : cell;
 }

@@ -7,7 +7,7 @@ interface PartExtras {
   readonly metadata?: JsonObject;
 }
 export type TextPart = PartExtras & { readonly kind: "text"; readonly text: string };
-/** `bytes` is standard base64, as it travels and as it is stored. */
+/** `bytes` is standard base64, on the wire and in the store. */
 export type BytesPart = PartExtras & { readonly kind: "bytes"; readonly bytes: string };
 export type UrlPart = PartExtras & { readonly kind: "url"; readonly url: string };
 export type DataPart = PartExtras & { readonly kind: "data"; readonly data: Json };
@@ -35,7 +35,7 @@ export interface Artifact {
   readonly extensions?: readonly string[];
 }
 
-/** All text of a message, in order. */
+/** The text parts, concatenated. */
 export function textOf(parts: readonly Part[]): string {
   let text = "";
   for (const part of parts) if (part.kind === "text") text += part.text;

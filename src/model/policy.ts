@@ -1,28 +1,31 @@
-/** How an agent wants its tasks to be treated, and by whom it may be called. */
+/** How an agent wants its tasks to be run, and which callers it accepts. */
 export interface AgentPolicy {
-  /** "public": callers need not say who they are. */
+  /** "public": no authentication is required. */
   readonly access: "known" | "public";
-  /** Only these know of it; undefined: all tenants. */
+  /** The tenants that it is visible to; undefined: all. */
   readonly tenants: readonly string[] | undefined;
-  /** What becomes of a run that was cut off. */
+  /** What happens to an interrupted run. */
   readonly onCrash: "resume" | "fail" | "ask";
-  /** How often a turn may be begun; undefined: the server's limit. */
+  /** The maximum of attempts per turn; undefined: the server's limit. */
   readonly attempts: number | undefined;
-  /** What becomes of a message while the agent is at an earlier turn of its context. */
+  /** What happens to a message while an earlier turn of its context is running. */
   readonly turns: "queue" | "reject" | "parallel";
-  /** A message to a task that is being worked on reaches the run. */
+  /** A message to a task that is being worked on is delivered to the run. */
   readonly acceptsWhileWorking: boolean;
-  /** "messageId": a message that was sent before is the same call. */
+  /** "messageId": a message with a known id is the same call. */
   readonly dedupe: "messageId" | undefined;
-  /** How long settled tasks are kept; undefined: for ever. */
+  /** How long settled tasks are kept; undefined: forever. */
   readonly retention: Retention | undefined;
 }
-/** What is beyond any of these goes. A task whose calls have keys stays at least `LIMITS.keyMs`. */
+/** Tasks beyond any of these are deleted. A task whose calls have keys is kept for at least `LIMITS.keyMs`. */
 export interface Retention {
   /** Settled tasks: since they settled. */
   readonly ageMs?: number | undefined;
   /** Ended tasks: per caller, the newest. */
   readonly count?: number | undefined;
-  /** Events of ended tasks: since they ended; the task itself stays, as it ended. */
+  /** Events of ended tasks: since the task ended; the task itself is kept as a snapshot. */
   readonly eventsAgeMs?: number | undefined;
 }
+
+/** The answers to the question that `onCrash: "ask"` asks. */
+export const CRASH_OPTIONS = ["run-again", "cancel"] as const;

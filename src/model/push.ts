@@ -1,26 +1,26 @@
-/** Where updates of a task are delivered to, as a caller asked for it. */
+/** A push notification config: where updates of a task are delivered to. */
 export interface PushConfig {
   readonly id: string;
   readonly url: string;
-  /** The dialect of the call that set it: its words are delivered, whoever moves the task. */
+  /** The dialect of the call that set it: payloads are encoded in this dialect, whichever dialect the task came in. */
   readonly origin: string;
-  /** "status": what goes into artifacts is left out. */
+  /** "status": artifact updates are not delivered. */
   readonly events: "all" | "status";
-  /** Sent back with each delivery, so that the receiver knows what it is about. */
+  /** Sent with each delivery, so that the receiver can validate it. */
   readonly token?: string;
   readonly authentication?: PushAuthentication;
-  /** Shared with the receiver, for signatures that it can check without our keys. */
+  /** Shared with the receiver: the key of the Standard Webhooks signature. */
   readonly secret?: string;
 }
 export interface PushAuthentication {
-  /** The first one goes before the credentials; none: they go alone. */
+  /** The first one precedes the credentials; none: the credentials are sent alone. */
   readonly schemes: readonly string[];
   readonly credentials?: string;
-  /** Where the credentials go, if not into `Authorization`. */
+  /** The header for the credentials; default: `Authorization`. */
   readonly header?: string;
 }
-/** As a caller gives it: without an id it gets one. */
-export type NewPush = Omit<PushConfig, "id"> & { readonly id?: string };
+/** As a caller sends it: the server creates an id if there is none. */
+export type NewPushConfig = Omit<PushConfig, "id"> & { readonly id?: string };
 
-/** Whom a config's deliveries go to: name and port. */
+/** Name and port of the receiver. */
 export const hostOf = ({ url }: Pick<PushConfig, "url">): string => new URL(url).host;

@@ -1,28 +1,22 @@
-/** What a caller, or all callers of a tenant together, may use; what is not said is not limited. */
+/** Limits for one caller, or for all callers of a tenant together; an absent member means no limit. */
 export interface Quota {
   readonly callsPerSecond?: number | undefined;
   /** Calls at once after a pause; default: twice `callsPerSecond`. */
   readonly callsBurst?: number | undefined;
-  /** Runs at once: others wait. */
+  /** Concurrent runs: further ones wait. */
   readonly runs?: number | undefined;
-  /** Open streams at once. */
+  /** Concurrent streams. */
   readonly streams?: number | undefined;
-  /** Tasks that are kept. */
+  /** Stored tasks. */
   readonly tasks?: number | undefined;
-  /** Bytes of one call. */
+  /** Bytes of one request body. */
   readonly bodyBytes?: number | undefined;
-  /** Tokens that agents spend for them on one day, UTC: see `tokensIn`. */
+  /** Tokens that agents spend per day, UTC: see `countTokens`. */
   readonly tokensPerDay?: number | undefined;
 }
 export interface Quotas {
   readonly caller?: Quota | undefined;
   readonly tenant?: Quota | undefined;
-  /** Other ones for some tenants; what is not said there is as for all. */
+  /** Overrides by tenant; absent members are inherited. */
   readonly tenants?: Readonly<Record<string, Pick<Quotas, "caller" | "tenant">>> | undefined;
-}
-
-/** What models are paid for; where only the total is known, that. */
-export function tokensIn(usage: Readonly<Record<string, number>>): number {
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = usage;
-  return Math.max(inputTokens + outputTokens, totalTokens);
 }

@@ -1,22 +1,24 @@
 import type { Json } from "../lib/json.ts";
 import type { Task, View } from "./task.ts";
 
-/** Around a value: quotes, a comma, a name. */
-const AROUND = 8;
+/** Quotes, comma and name of a value. */
+const OVERHEAD_CHARS = 8;
+/** Ids, times and other members of every task. */
+const TASK_CHARS = 300;
 
-/** Roughly how many characters the JSON of a value has. Costs little: long texts are not looked at. */
+/** Roughly the number of characters of the JSON of a value. Cheap: texts are not scanned. */
 export function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length + AROUND;
-  if (typeof value !== "object" || value === null) return AROUND;
-  let size = AROUND;
-  if (Array.isArray(value)) for (const one of value as readonly Json[]) size += sizeOf(one);
+  if (typeof value === "string") return value.length + OVERHEAD_CHARS;
+  if (typeof value !== "object" || value === null) return OVERHEAD_CHARS;
+  let size = OVERHEAD_CHARS;
+  if (Array.isArray(value)) for (const item of value as readonly Json[]) size += sizeOf(item);
   else
     for (const name in value)
       size += name.length + sizeOf((value as Readonly<Record<string, unknown>>)[name]);
   return size;
 }
 
-/** The same of a task as dialects write it for a caller that wants to see this much of it. */
+/** The same for the part of a task that a caller wants to see. */
 export function taskSize(task: Task, { artifacts, historyMax }: View): number {
   const { history, status, metadata } = task;
   let size = TASK_CHARS + sizeOf(status) + sizeOf(metadata);
@@ -25,6 +27,3 @@ export function taskSize(task: Task, { artifacts, historyMax }: View): number {
   if (artifacts) size += sizeOf(task.artifacts);
   return size;
 }
-
-/** Ids, times and the rest of what every task has. */
-const TASK_CHARS = 300;

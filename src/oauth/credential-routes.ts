@@ -9,38 +9,43 @@ import type {
   EndpointResponse,
   ExecuteOperation,
   Operation,
-  Send,
+  SendRequest,
 } from "../ports/index.ts";
-import type { Safe } from "./credential-store.ts";
+import type { CredentialStore } from "./credential-store.ts";
 import { CREDENTIALS_PATH } from "./index.ts";
 
-export interface GivenParts {
-  readonly safe: Safe;
-  readonly guard: Authenticator;
-  readonly core: ExecuteOperation;
+export interface CredentialRouteParts {
+  readonly credentials: CredentialStore;
+  readonly authenticator: Authenticator;
+  readonly execute: ExecuteOperation;
   readonly catalog: Catalog;
 }
 
-/** For callers: to give credentials without a browser, to see which are kept, and to take them back. */
-export function createCredentialRoutes(parts: GivenParts): readonly Endpoint[] {
-  const { safe, guard, core, catalog } = parts;
+/** Endpoints for callers: grant credentials without a browser, list their names, revoke them. */
+export function createCredentialRoutes(parts: CredentialRouteParts): readonly Endpoint[] {
+  const { credentials, authenticator, execute, catalog } = parts;
 
-  /** A message to the task, in no dialect: whoever may send one may give credentials. */
-  async function give(call: EndpointRequest): Promise<EndpointResponse> {
-    const principal = await guard.authenticate(call);
+  /** A message to the task, outside of any dialect: the permission to send is enough. */
+  async function grant(call: EndpointRequest): Promise<EndpointResponse> {
+    const principal = await authenticator.authenticate(call);
     const operation = toSend(readBody(await call.body()));
-    const scope = guard.authorize(principal, operation);
-    const answer = await core(operation, scope, call.signal);
+    const scope = authenticator.authorize(principal, operation);
+    const answer = await execute(operation, scope, call.signal);
     if (!("kind" in answer) || answer.kind !== "task") throw new Error("a message where a task was expected");
     const { id: taskId, status } = answer.task;
     return json(202, { taskId, state: status.state });
   }
 
-  function toSend({ agent, tenant, taskId, credentials }: Given): Operation & { readonly op: "send" } {
+  function toSend({
+    agent,
+    tenant,
+    taskId,
+    credentials: granted,
+  }: GrantRequest): Operation & { readonly op: "send" } {
     const required = catalog.find(agent)?.card.extensions.map(({ uri }) => uri) ?? [];
-    const send: Send = {
+    const send: SendRequest = {
       origin: "v1",
-      message: { role: "user", parts: [{ kind: "data", data: { credentials } }] },
+      message: { role: "user", parts: [{ kind: "data", data: { credentials: granted } }] },
       taskId,
       extensions: required,
     };
@@ -54,32 +59,32 @@ export function createCredentialRoutes(parts: GivenParts): readonly Endpoint[] {
     };
   }
 
-  /** `as`: an operation that whoever does this must be allowed. */
+  /** `as`: an operation that the caller must be authorized for. */
   async function ownerOf(call: EndpointRequest, name: AgentName, as: Operation): Promise<CredentialOwner> {
-    const scope = guard.authorize(await guard.authenticate(call), as);
-    const seen = catalog.visibleTo(scope);
-    const agent = seen.find(name);
-    if (!agent) throw agentNotFound(name, seen.all());
+    const scope = authenticator.authorize(await authenticator.authenticate(call), as);
+    const visible = catalog.visibleTo(scope);
+    const agent = visible.find(name);
+    if (!agent) throw agentNotFound(name, visible.all());
     return { scope, agent: agent.name };
   }
 
   async function list(call: EndpointRequest): Promise<EndpointResponse> {
     const agent = (call.query.get("agent") ?? catalog.defaultAgent) as AgentName;
     const owner = await ownerOf(call, agent, { op: "list", agent, filter: { pageSize: 1 }, view: WHOLE });
-    return json(200, { agent: owner.agent, names: await safe.names(owner, LIMITS.listEntriesMax) });
+    return json(200, { agent: owner.agent, names: await credentials.names(owner, LIMITS.listEntriesMax) });
   }
 
-  async function takeBack(call: EndpointRequest): Promise<EndpointResponse> {
+  async function revoke(call: EndpointRequest): Promise<EndpointResponse> {
     const agent = (call.vars.agent ?? "") as AgentName;
     const as = toSend({ agent, tenant: undefined, taskId: "" as TaskId, credentials: {} });
-    await safe.remove(await ownerOf(call, agent, as), call.vars.name ?? "");
+    await credentials.remove(await ownerOf(call, agent, as), call.vars.name ?? "");
     return json(200, {});
   }
 
   return [
-    { verb: "POST", path: CREDENTIALS_PATH, serve: give },
+    { verb: "POST", path: CREDENTIALS_PATH, serve: grant },
     { verb: "GET", path: CREDENTIALS_PATH, serve: list },
-    { verb: "DELETE", path: `${CREDENTIALS_PATH}/{agent}/{name}`, serve: takeBack },
+    { verb: "DELETE", path: `${CREDENTIALS_PATH}/{agent}/{name}`, serve: revoke },
   ];
 }
 
@@ -91,17 +96,17 @@ const json = (status: number, value: JsonObject): EndpointResponse => ({
   text: JSON.stringify(value),
 });
 
-interface Given {
+interface GrantRequest {
   readonly agent: AgentName | undefined;
   readonly tenant: string | undefined;
   readonly taskId: TaskId;
   readonly credentials: Json;
 }
 
-function readBody(text: string): Given {
+function readBody(text: string): GrantRequest {
   const body = parse(text);
   const { credentials } = body;
-  if (credentials === undefined) throw bad("credentials", "must be an object, or a text");
+  if (credentials === undefined) throw bad("credentials", "must be an object or a string");
   return {
     agent: readName(body, "agent") as AgentName | undefined,
     tenant: readName(body, "tenant"),
@@ -123,7 +128,7 @@ function parse(text: string): JsonObject {
 
 function needName(body: JsonObject, field: string): string {
   const name = readName(body, field);
-  if (name === undefined) throw bad(field, "is missing");
+  if (name === undefined) throw bad(field, "is required");
   return name;
 }
 
@@ -131,7 +136,7 @@ function readName(body: JsonObject, field: string): string | undefined {
   const name = body[field];
   if (name === undefined) return undefined;
   if (typeof name === "string" && name !== "" && name.length <= LIMITS.idCharsMax) return name;
-  throw bad(field, `must be a text of 1 to ${LIMITS.idCharsMax} characters`);
+  throw bad(field, `must be a string of 1 to ${LIMITS.idCharsMax} characters`);
 }
 
 const bad = (field: string, expected: string): Fault =>

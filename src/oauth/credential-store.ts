@@ -1,71 +1,75 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { Credential } from "../model/index.ts";
 import type { AgentStorage, CredentialOwner, Encryption, StorageArea } from "../ports/index.ts";
-import type { Tokens } from "./provider.ts";
+import type { ProviderTokens } from "./provider.ts";
 
-/** What is kept under a name. */
-export interface Kept {
+/** A credential as it is stored. */
+export interface StoredCredential {
   readonly scheme: string;
-  /** What the agent gets. */
+  /** The part that the agent gets. */
   readonly given: JsonObject;
-  /** What the agent does not get: it is for this server and the provider. */
+  /** For this server and the provider only. */
   readonly refreshToken?: string;
   readonly expiresAt?: number;
 }
 
-/** No context can be called so. */
-const SHELF = "@credentials";
+/** Not a valid context id, so no context can have it. */
+const AREA = "@credentials";
 
-/** Where credentials lie, by caller, agent and name: nobody can read them there without the server's key. */
-export class Safe {
-  readonly #shelf: AgentStorage;
-  readonly #vault: Encryption;
+/** Credentials by caller, agent and name, encrypted with the key of the server. */
+export class CredentialStore {
+  readonly #storage: AgentStorage;
+  readonly #encryption: Encryption;
 
-  constructor(shelf: AgentStorage, vault: Encryption) {
-    this.#shelf = shelf;
-    this.#vault = vault;
+  constructor(storage: AgentStorage, encryption: Encryption) {
+    this.#storage = storage;
+    this.#encryption = encryption;
   }
 
-  /** A Fault if it can no longer be opened. */
-  async get(owner: CredentialOwner, name: string): Promise<Kept | undefined> {
-    const sealed = await this.#shelf.get(placeOf(owner), name);
-    if (typeof sealed !== "string") return undefined;
-    const kept = JSON.parse(this.#vault.decrypt(sealed)) as Json;
-    return isObject(kept) ? (kept as unknown as Kept) : undefined;
+  /** A Fault if it cannot be decrypted. */
+  async get(owner: CredentialOwner, name: string): Promise<StoredCredential | undefined> {
+    const encrypted = await this.#storage.get(areaOf(owner), name);
+    if (typeof encrypted !== "string") return undefined;
+    const stored = JSON.parse(this.#encryption.decrypt(encrypted)) as Json;
+    return isObject(stored) ? (stored as unknown as StoredCredential) : undefined;
   }
 
-  async put(owner: CredentialOwner, name: string, kept: Kept): Promise<void> {
-    const value = this.#vault.encrypt(JSON.stringify(kept));
-    await this.#shelf.put(placeOf(owner), [{ key: name, value }]);
+  async put(owner: CredentialOwner, name: string, credential: StoredCredential): Promise<void> {
+    const value = this.#encryption.encrypt(JSON.stringify(credential));
+    await this.#storage.put(areaOf(owner), [{ key: name, value }]);
   }
 
   async remove(owner: CredentialOwner, name: string): Promise<void> {
-    const place = placeOf(owner);
-    if ((await this.#shelf.get(place, name)) === undefined) return;
-    await this.#shelf.put(place, [{ key: name, value: undefined }]);
+    const area = areaOf(owner);
+    if ((await this.#storage.get(area, name)) === undefined) return;
+    await this.#storage.put(area, [{ key: name, value: undefined }]);
   }
 
   async names(owner: CredentialOwner, max: number): Promise<readonly string[]> {
-    return (await this.#shelf.list(placeOf(owner), { prefix: "", max })).map(({ key }) => key);
+    return (await this.#storage.list(areaOf(owner), { prefix: "", max })).map(({ key }) => key);
   }
 }
 
-const placeOf = ({ scope, agent }: CredentialOwner): StorageArea => ({ scope, agent, area: SHELF });
+const areaOf = ({ scope, agent }: CredentialOwner): StorageArea => ({ scope, agent, area: AREA });
 
-/** `before`: what a provider does not say again still holds. */
-export function toKept(tokens: Tokens, now: number, before?: Kept): Kept {
+/** `before`: its refresh token and scopes still hold if the provider does not repeat them. */
+export function toStoredCredential(
+  tokens: ProviderTokens,
+  now: number,
+  before?: StoredCredential,
+): StoredCredential {
   const { accessToken, tokenType, scopes, expiresInMs } = tokens;
   const refreshToken = tokens.refreshToken ?? before?.refreshToken;
-  const known = scopes ?? before?.given.scopes;
+  const granted = scopes ?? before?.given.scopes;
   return {
     scheme: "oauth2",
-    given: { accessToken, tokenType, ...(known !== undefined && { scopes: known as Json }) },
+    given: { accessToken, tokenType, ...(granted !== undefined && { scopes: granted as Json }) },
     ...(refreshToken !== undefined && { refreshToken }),
     ...(expiresInMs !== undefined && { expiresAt: now + expiresInMs }),
   };
 }
 
-export const toCredential = ({ scheme, given, expiresAt }: Kept): Credential => ({
+export const toCredential = ({ scheme, given, expiresAt }: StoredCredential): Credential => ({
   ...given,
   scheme,
   ...(expiresAt !== undefined && { expiresAt }),

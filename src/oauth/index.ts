@@ -1,109 +1,129 @@
-/** What callers gave to agents, so that these can act for them elsewhere: kept sealed, renewed, and asked for in a browser. */
+/** Credentials that callers grant to agents: stored encrypted, refreshed, requested in a browser. */
 import { Fault, isAnonymous, LIMITS, type OAuthProviders, type Scope, type TaskId } from "../model/index.ts";
 import type {
   AgentStorage,
   CredentialOwner,
-  Credentials,
+  CallerCredentials,
   Encryption,
   Fetch,
   Lazy,
   Log,
 } from "../ports/index.ts";
-import { type Kept, Safe, toCredential, toKept } from "./credential-store.ts";
-import { renewTokens, TokenRefusal } from "./provider.ts";
-import { createSlips, type Slips } from "./state-token.ts";
+import {
+  CredentialStore,
+  type StoredCredential,
+  toCredential,
+  toStoredCredential,
+} from "./credential-store.ts";
+import { ProviderRejection, refreshTokens } from "./provider.ts";
+import { createStateTokens, type StateTokens } from "./state-token.ts";
 
 export interface CredentialParts {
-  readonly shelf: AgentStorage;
-  readonly vault: Encryption;
+  readonly storage: AgentStorage;
+  readonly encryption: Encryption;
   readonly fetch: Fetch;
   readonly providers: OAuthProviders;
   readonly log: Log;
   readonly wallTime: () => number;
-  /** Under which callers reach this server; undefined: not known. */
+  /** The public base URL of this server; undefined: not known. */
   readonly base: Lazy<string | undefined>;
 }
 
-/** The same with what the pages need. */
-export interface CredentialDesk extends Credentials {
-  readonly safe: Safe;
-  readonly slips: Slips;
+/** With the parts that the browser endpoints need. */
+export interface OAuthServices extends CallerCredentials {
+  readonly credentials: CredentialStore;
+  readonly stateTokens: StateTokens;
   readonly providers: OAuthProviders;
 }
 
-/** Where a person begins, and where a provider sends him back to; where a program gives credentials. */
+/** The link for a browser, the OAuth redirect URI, and the endpoint for programs. */
 export const START_PATH = "/oauth/start";
 export const CALLBACK_PATH = "/oauth/callback";
 export const CREDENTIALS_PATH = "/credentials";
 
-/** A token that ends while it is on its way is of no use. */
-const SOON_MS = 60_000;
+/** A token that expires in transit is useless. */
+const RENEW_BEFORE_MS = 60_000;
 
-export function createCredentials(parts: CredentialParts): CredentialDesk {
+export function createOAuth(parts: CredentialParts): OAuthServices {
   const { providers, log, wallTime } = parts;
-  const safe = new Safe(parts.shelf, parts.vault);
-  const slips = createSlips(parts.vault);
-  /** Two who renew the same thing at once would make each other's result worthless. */
-  const renewals = new Map<string, Promise<Kept | undefined>>();
+  const credentials = new CredentialStore(parts.storage, parts.encryption);
+  const stateTokens = createStateTokens(parts.encryption);
+  /** Refreshes under way: two at once would invalidate each other's refresh token. */
+  const refreshes = new Map<string, Promise<StoredCredential | undefined>>();
 
-  async function open(owner: CredentialOwner, name: string): Promise<Kept | undefined> {
+  async function find(owner: CredentialOwner, name: string): Promise<StoredCredential | undefined> {
     try {
-      return await safe.get(owner, name);
+      return await credentials.get(owner, name);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      log.warn({ agent: owner.agent, name }, "credentials can no longer be opened; they are asked for anew");
+      log.warn({ agent: owner.agent, name }, "credentials cannot be decrypted; they will be requested again");
       return undefined;
     }
   }
 
-  function renew(owner: CredentialOwner, name: string, kept: Kept): Promise<Kept | undefined> {
+  function refresh(
+    owner: CredentialOwner,
+    name: string,
+    stored: StoredCredential,
+  ): Promise<StoredCredential | undefined> {
     const key = JSON.stringify([owner.scope.tenant, owner.scope.principal, owner.agent, name]);
-    const running = renewals.get(key);
+    const running = refreshes.get(key);
     if (running) return running;
-    const renewal = renewOnce(owner, name, kept).finally(() => renewals.delete(key));
-    renewals.set(key, renewal);
-    return renewal;
+    const refreshing = refreshOnce(owner, name, stored).finally(() => refreshes.delete(key));
+    refreshes.set(key, refreshing);
+    return refreshing;
   }
 
-  async function renewOnce(owner: CredentialOwner, name: string, kept: Kept): Promise<Kept | undefined> {
+  async function refreshOnce(
+    owner: CredentialOwner,
+    name: string,
+    stored: StoredCredential,
+  ): Promise<StoredCredential | undefined> {
     const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
-    if (!provider || kept.refreshToken === undefined) return lapse(owner, name, kept);
+    if (!provider || stored.refreshToken === undefined) return expire(owner, name, stored);
     try {
-      const tokens = await renewTokens(tokenParts(parts.fetch), provider, kept.refreshToken);
-      const fresh = toKept(tokens, wallTime(), kept);
-      await safe.put(owner, name, fresh);
+      const tokens = await refreshTokens(toProviderParts(parts.fetch), provider, stored.refreshToken);
+      const fresh = toStoredCredential(tokens, wallTime(), stored);
+      await credentials.put(owner, name, fresh);
       return fresh;
     } catch (error) {
-      if (error instanceof TokenRefusal) return lapse(owner, name, kept);
-      if (isGood(kept, wallTime())) return kept;
-      throw new Error(`The credentials "${name}" could not be renewed`, { cause: error });
+      if (error instanceof ProviderRejection) return expire(owner, name, stored);
+      if (isValid(stored, wallTime())) return stored;
+      throw new Error(`The credentials "${name}" could not be refreshed`, { cause: error });
     }
   }
 
-  /** It has ended, and nothing can be done about it but to ask again. */
-  async function lapse(owner: CredentialOwner, name: string, kept: Kept): Promise<Kept | undefined> {
-    if (isGood(kept, wallTime())) return kept;
-    // Another node may have renewed it in the meantime, and made what this one had worthless.
-    const current = await open(owner, name);
-    if (current && isGood(current, wallTime())) return current;
-    await safe.remove(owner, name);
+  /** The credential cannot be refreshed: it is used until it expires, then deleted. */
+  async function expire(
+    owner: CredentialOwner,
+    name: string,
+    stored: StoredCredential,
+  ): Promise<StoredCredential | undefined> {
+    if (isValid(stored, wallTime())) return stored;
+    // Another node may have refreshed it meanwhile, which made the refresh token of this node invalid.
+    const current = await find(owner, name);
+    if (current && isValid(current, wallTime())) return current;
+    await credentials.remove(owner, name);
     return undefined;
   }
 
   return {
-    safe,
-    slips,
+    credentials,
+    stateTokens,
     providers,
     async get(owner, name) {
-      const kept = await open(owner, name);
-      const fresh = kept && !isGood(kept, wallTime() + SOON_MS) ? await renew(owner, name, kept) : kept;
+      const stored = await find(owner, name);
+      const fresh =
+        stored && !isValid(stored, wallTime() + RENEW_BEFORE_MS)
+          ? await refresh(owner, name, stored)
+          : stored;
       return fresh && toCredential(fresh);
     },
     async save(owner, { name, scheme }, given) {
-      // All strangers are one caller: what one of them gives, the next would use.
+      // All anonymous callers share one principal: the next one would use the credentials of this one.
       if (isAnonymous(owner.scope))
-        throw new Fault("forbidden", "Credentials are kept only for callers who say who they are");
-      await safe.put(owner, name, { scheme, given });
+        throw new Fault("forbidden", "Credentials are stored only for authenticated callers");
+      await credentials.put(owner, name, { scheme, given });
     },
     authorizationOptions({ scope, agent }, taskId, { name, scopes, messageId }) {
       const base = parts.base();
@@ -111,19 +131,20 @@ export function createCredentials(parts: CredentialParts): CredentialDesk {
       const endpoint = `${base}${CREDENTIALS_PATH}`;
       if (!Object.hasOwn(providers, name)) return { endpoint };
       const { tenant, principal } = scope;
-      const slip = slips.writeAsk({ tenant, principal, agent, taskId, messageId, name, scopes });
-      return { endpoint, url: `${base}${START_PATH}?ask=${slip}` };
+      const token = stateTokens.writeRequest({ tenant, principal, agent, taskId, messageId, name, scopes });
+      return { endpoint, url: `${base}${START_PATH}?ask=${token}` };
     },
   };
 }
 
-const isGood = ({ expiresAt }: Kept, at: number): boolean => expiresAt === undefined || at < expiresAt;
+const isValid = ({ expiresAt }: StoredCredential, at: number): boolean =>
+  expiresAt === undefined || at < expiresAt;
 
-export const tokenParts = (fetch: Fetch) => ({
+export const toProviderParts = (fetch: Fetch) => ({
   fetch,
   waitMs: LIMITS.tokenWaitMs,
   bytesMax: LIMITS.tokenBytesMax,
 });
 
-/** Whether a task still waits for what is asked there. */
-export type Waits = (scope: Scope, taskId: TaskId, messageId: string) => Promise<boolean>;
+/** Whether a task still waits for the authorization that this message asks for. */
+export type IsWaiting = (scope: Scope, taskId: TaskId, messageId: string) => Promise<boolean>;

@@ -1,6 +1,6 @@
 import type { EndpointResponse } from "../ports/index.ts";
 
-/** Nothing on these pages is from others, and nothing is loaded or sent on. */
+/** The pages contain no foreign text, load nothing and send no referrer. */
 const HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -8,7 +8,7 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** What a person sees in a browser: one heading and one sentence. */
+/** A page for a browser: one heading and one sentence. */
 export function page(
   status: number,
   title: string,

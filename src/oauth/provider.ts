@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { OAuthProvider } from "../model/index.ts";
 import type { Fetch } from "../ports/index.ts";
 
-/** What a provider gives for a code or for a refresh token. */
-export interface Tokens {
+/** The response of a token endpoint (RFC 6749 §5.1). */
+export interface ProviderTokens {
   readonly accessToken: string;
   readonly tokenType: string;
   readonly refreshToken?: string;
@@ -12,14 +12,13 @@ export interface Tokens {
   readonly expiresInMs?: number;
 }
 
-/** A provider that answers, and says no: what was handed in is not good, or no longer. */
-export class TokenRefusal extends Error {
-  override readonly name = "TokenRefusal";
+/** The provider rejected the code or refresh token (RFC 6749 §5.2). */
+export class ProviderRejection extends Error {
+  override readonly name = "ProviderRejection";
 }
 
-export interface TokenParts {
+export interface ProviderParts {
   readonly fetch: Fetch;
-  /** How long an answer may take. */
   readonly waitMs: number;
   readonly bytesMax: number;
 }
@@ -52,11 +51,11 @@ export function authorizationUrl(
 
 /** RFC 6749 §4.1.3. */
 export const exchangeCode = (
-  parts: TokenParts,
+  parts: ProviderParts,
   provider: OAuthProvider,
   asked: { readonly code: string; readonly redirectUri: string; readonly verifier: string },
-): Promise<Tokens> =>
-  askForTokens(parts, provider, {
+): Promise<ProviderTokens> =>
+  requestTokens(parts, provider, {
     grant_type: "authorization_code",
     code: asked.code,
     redirect_uri: asked.redirectUri,
@@ -64,18 +63,18 @@ export const exchangeCode = (
   });
 
 /** RFC 6749 §6. */
-export const renewTokens = (
-  parts: TokenParts,
+export const refreshTokens = (
+  parts: ProviderParts,
   provider: OAuthProvider,
   refreshToken: string,
-): Promise<Tokens> =>
-  askForTokens(parts, provider, { grant_type: "refresh_token", refresh_token: refreshToken });
+): Promise<ProviderTokens> =>
+  requestTokens(parts, provider, { grant_type: "refresh_token", refresh_token: refreshToken });
 
-async function askForTokens(
-  parts: TokenParts,
+async function requestTokens(
+  parts: ProviderParts,
   provider: OAuthProvider,
   form: Readonly<Record<string, string>>,
-): Promise<Tokens> {
+): Promise<ProviderTokens> {
   const { clientId, clientSecret, clientAuthentication = "post" } = provider;
   const isBasic = clientSecret !== undefined && clientAuthentication === "basic";
   const body = new URLSearchParams({
@@ -94,24 +93,25 @@ async function askForTokens(
     signal: AbortSignal.timeout(parts.waitMs),
   });
   const answer = parse(await readText(response, parts.bytesMax));
-  // Some say with 200 that they will not (RFC 6749 §5.2 notwithstanding).
-  if (typeof answer.error === "string") throw new TokenRefusal(`the provider says ${word(answer.error)}`);
-  if (!response.ok) throw new Error(`the provider answers with HTTP ${response.status}`);
+  // Some providers reject with status 200, against RFC 6749 §5.2.
+  if (typeof answer.error === "string")
+    throw new ProviderRejection(`the provider rejected the request: ${word(answer.error)}`);
+  if (!response.ok) throw new Error(`the provider answered with HTTP ${response.status}`);
   return toTokens(answer);
 }
 
 const toBasic = (id: string, secret: string): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`;
 
-/** One of the words of RFC 6749 §5.2: anything else might hold what must not be told. */
-const word = (error: string): string => (/^[a-z_]{1,40}$/.test(error) ? error : "no");
+/** An error code of RFC 6749 §5.2; other text might contain secrets. */
+const word = (error: string): string => (/^[a-z_]{1,40}$/.test(error) ? error : "unknown error");
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > bytesMax) throw new Error(`the provider answers with more than ${bytesMax} bytes`);
+    if (bytes > bytesMax) throw new Error(`the provider answered with more than ${bytesMax} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
@@ -126,10 +126,10 @@ function parse(text: string): JsonObject {
   }
 }
 
-function toTokens(answer: JsonObject): Tokens {
+function toTokens(answer: JsonObject): ProviderTokens {
   const { access_token, token_type, refresh_token, scope, expires_in } = answer;
   if (typeof access_token !== "string" || access_token === "")
-    throw new Error("the provider answers without an access token");
+    throw new Error("the provider answered without an access token");
   const seconds = Number(expires_in);
   return {
     accessToken: access_token,

@@ -1,48 +1,52 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { Encryption } from "../ports/index.ts";
 
-/** What an agent asked for, in which task of whom. */
-export interface Ask {
+/** Which authorization an agent asked for, and for which task of which caller. */
+export interface AuthorizationState {
   readonly tenant: string;
   readonly principal: string;
   readonly agent: string;
   readonly taskId: string;
-  /** The message that asks: when it has been answered, the slip is worth nothing. */
+  /** The message that asks: once it is answered, the token is void. */
   readonly messageId: string;
   readonly name: string;
   readonly scopes: readonly string[];
 }
-/** A visit to a provider that has begun. */
-export interface Visit extends Ask {
+/** An authorization that a browser has begun: the OAuth parameter `state`. */
+export interface BrowserState extends AuthorizationState {
   readonly verifier: string;
-  /** The same must be told when the code is exchanged. */
+  /** The token request must repeat it (RFC 6749 §4.1.3). */
   readonly redirectUri: string;
-  /** The browser that began it knows this, and nobody else. */
+  /** Also in a cookie of the browser that began it. */
   readonly nonce: string;
   readonly expiresAt: number;
 }
 
-type Kind = "ask" | "visit";
+/** Part of every token that was issued. */
+type TokenKind = "ask" | "visit";
 
-/** Facts that go through the hands of others: they can neither read them nor write their own. */
-export function createSlips(vault: Encryption) {
-  const write = (kind: Kind, facts: Ask | Visit): string => vault.encrypt(JSON.stringify({ ...facts, kind }));
+/** State that travels through browsers and providers, encrypted and authenticated. */
+export function createStateTokens(encryption: Encryption) {
+  const write = (kind: TokenKind, state: AuthorizationState | BrowserState): string =>
+    encryption.encrypt(JSON.stringify({ ...state, kind }));
 
-  /** undefined: not from here, or for another purpose. */
-  function read(kind: Kind, slip: string): JsonObject | undefined {
+  /** undefined: not issued by this server, or for another purpose. */
+  function read(kind: TokenKind, token: string): JsonObject | undefined {
     try {
-      const facts = JSON.parse(vault.decrypt(slip)) as Json;
-      return isObject(facts) && facts.kind === kind ? facts : undefined;
+      const state = JSON.parse(encryption.decrypt(token)) as Json;
+      return isObject(state) && state.kind === kind ? state : undefined;
     } catch {
       return undefined;
     }
   }
 
   return {
-    writeAsk: (ask: Ask): string => write("ask", ask),
-    writeVisit: (visit: Visit): string => write("visit", visit),
-    readAsk: (slip: string): Ask | undefined => read("ask", slip) as Ask | undefined,
-    readVisit: (slip: string): Visit | undefined => read("visit", slip) as Visit | undefined,
+    writeRequest: (request: AuthorizationState): string => write("ask", request),
+    writeBrowserState: (state: BrowserState): string => write("visit", state),
+    readRequest: (token: string): AuthorizationState | undefined =>
+      read("ask", token) as AuthorizationState | undefined,
+    readBrowserState: (token: string): BrowserState | undefined =>
+      read("visit", token) as BrowserState | undefined,
   };
 }
-export type Slips = ReturnType<typeof createSlips>;
+export type StateTokens = ReturnType<typeof createStateTokens>;

@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { Message, Part, Task } from "../model/index.ts";
 import { Fault } from "../model/index.ts";
-import { type Said, withAnswers } from "./answers.ts";
+import { type MessageEvent, toAnswerEvent } from "./answers.ts";
 
-const text = (said: string): Part => ({ kind: "text", text: said });
+const text = (value: string): Part => ({ kind: "text", text: value });
 const data = (value: Json): Part => ({ kind: "data", data: value });
 const resume = (...answers: Json[]): Part => data({ resume: answers });
 
 function answer(parts: readonly Part[], asks: readonly string[] | undefined, answers?: JsonObject) {
   const task = { status: { state: "input-required", at: 0, asks }, answers } as unknown as Task;
   const message: Message = { messageId: "m", role: "user", parts };
-  const said: Said = { type: "message", message, key: { name: "k", digest: "d" } };
-  const event = withAnswers(task, said);
-  expect(event).toMatchObject({ message, key: said.key });
+  const given: MessageEvent = { type: "message", message, key: { name: "k", digest: "d" } };
+  const event = toAnswerEvent(task, given);
+  expect(event).toMatchObject({ message, key: given.key });
   return event;
 }
 
@@ -21,28 +21,28 @@ const BOTH = ["a", "b"];
 
 describe("a message to a task that asked", () => {
   it.each([
-    ["nothing by name", undefined, [text("yes")], undefined],
-    ["nothing by name, and hears a list", undefined, [resume({ id: "a", value: 1 })], undefined],
-    ["two things, and hears a text", BOTH, [text("yes")], undefined],
-    ["two things, and hears data", BOTH, [data({ a: 1 })], undefined],
-    ["one thing, and hears a text", ["a"], [text("ye"), text("s")], { a: "yes" }],
-    ["one thing, and hears data", ["a"], [data({ choice: 1 })], { a: { choice: 1 } }],
-    ["one thing, and hears both", ["a"], [data({ choice: 1 }), text("yes")], { a: "yes" }],
-    ["one thing, and gets a file", ["a"], [{ kind: "url", url: "https://x.example/" }], undefined],
+    ["no question with an id, and gets a text", undefined, [text("yes")], undefined],
+    ["no question with an id, and gets a list", undefined, [resume({ id: "a", value: 1 })], undefined],
+    ["two questions, and gets a text", BOTH, [text("yes")], undefined],
+    ["two questions, and gets data", BOTH, [data({ a: 1 })], undefined],
+    ["one question, and gets a text", ["a"], [text("ye"), text("s")], { a: "yes" }],
+    ["one question, and gets data", ["a"], [data({ choice: 1 })], { a: { choice: 1 } }],
+    ["one question, and gets both", ["a"], [data({ choice: 1 }), text("yes")], { a: "yes" }],
+    ["one question, and gets a file", ["a"], [{ kind: "url", url: "https://x.example/" }], undefined],
     [
-      "two things, and hears all",
+      "two questions, and gets all",
       BOTH,
       [resume({ id: "b", value: null }, { id: "a", value: [1] })],
       { a: [1], b: null },
     ],
     [
-      "two things, in two lists",
+      "two questions, in two lists",
       BOTH,
       [resume({ id: "a", value: 1 }), resume({ id: "b", value: 2 })],
       { a: 1, b: 2 },
     ],
     [
-      "two things, one of them twice",
+      "two questions, one of them twice",
       BOTH,
       [resume({ id: "a", value: 1 }, { id: "b", value: 2 }, { id: "a", value: 3 })],
       { a: 3, b: 2 },
@@ -53,7 +53,7 @@ describe("a message to a task that asked", () => {
     expect("answers" in event ? event.answers : undefined).toEqual(answers);
   });
 
-  it("is kept as long as another question is open, and the rest begins the next turn", () => {
+  it("is recorded while another question is open, and the last answer begins the next turn", () => {
     const first = answer([resume({ id: "a", value: 1 })], BOTH);
     expect(first).toMatchObject({ type: "answered", answers: { a: 1 } });
     for (const rest of [[resume({ id: "b", value: 2 })], [text("2")]])
@@ -80,7 +80,7 @@ describe("a message to a task that asked", () => {
     [resume({ value: 1 }), "message.parts[0].data.resume[0].id"],
     [resume({ id: "a", value: 1 }, { id: "c", value: 1 }), "message.parts[0].data.resume[1].id"],
     [resume({ id: "__proto__", value: 1 }), "message.parts[0].data.resume[0].id"],
-  ])("is refused where it is wrong: %j", (part, field) => {
+  ])("is refused with the path of the error: %j", (part, field) => {
     const refusal = (() => {
       try {
         return answer([part], BOTH);

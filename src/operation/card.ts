@@ -1,32 +1,41 @@
 import { Fault, type Scope } from "../model/index.ts";
-import type { Agent, Answer } from "../ports/index.ts";
-import { type CoreParts, findAgent, type OperationOf } from "./lookup.ts";
+import type { Agent, OperationResult } from "../ports/index.ts";
+import { findAgent, type OperationOf, type OperationParts } from "./lookup.ts";
 
-export const card = (parts: CoreParts, operation: OperationOf<"card">, scope: Scope): Answer =>
-  toAnswer(parts, operation.base, findAgent(parts, operation, scope), scope);
+export const card = (parts: OperationParts, operation: OperationOf<"card">, scope: Scope): OperationResult =>
+  toResult(parts, operation.base, findAgent(parts, operation, scope), scope);
 
-function toAnswer({ catalog, schemes }: CoreParts, base: string, agent: Agent, scope: Scope): Answer {
-  const isDefault = agent.name === catalog.visibleTo(scope).defaultAgent;
-  const security = agent.policy.access === "public" ? [] : schemes;
-  return { kind: "card", agent, isDefault, base, security };
-}
-
-export function agents(parts: CoreParts, operation: OperationOf<"agents">, scope: Scope): Answer {
-  const seen = parts.catalog.visibleTo(scope);
-  return { kind: "agents", agents: seen.all(), fallback: seen.defaultAgent, base: operation.base };
-}
-
-/** v1 §3.1.11: where the card says that there is none, to ask for it is an error of the caller. */
+/** v1 §3.1.11: a request for an extended card that the public card does not declare is the caller's error. */
 export async function extendedCard(
-  parts: CoreParts,
+  parts: OperationParts,
   operation: OperationOf<"extended-card">,
   scope: Scope,
-): Promise<Answer> {
+): Promise<OperationResult> {
   const agent = findAgent(parts, operation, scope);
   if (!agent.extendedCard)
     throw new Fault("unsupported-operation", `The agent "${agent.name}" has no extended card`);
   const { base, grants = [] } = operation;
   const { tenant, principal } = scope;
   const extended = await agent.extendedCard({ tenant, principal, grants });
-  return toAnswer(parts, base, { ...agent, card: extended }, scope);
+  return toResult(parts, base, { ...agent, card: extended }, scope);
+}
+
+function toResult(
+  { catalog, schemes }: OperationParts,
+  base: string,
+  agent: Agent,
+  scope: Scope,
+): OperationResult {
+  const isDefault = agent.name === catalog.visibleTo(scope).defaultAgent;
+  const security = agent.policy.access === "public" ? [] : schemes;
+  return { kind: "card", agent, isDefault, base, security };
+}
+
+export function agents(
+  parts: OperationParts,
+  operation: OperationOf<"agents">,
+  scope: Scope,
+): OperationResult {
+  const visible = parts.catalog.visibleTo(scope);
+  return { kind: "agents", agents: visible.all(), fallback: visible.defaultAgent, base: operation.base };
 }

@@ -1,8 +1,12 @@
-import { type Scope, viewed } from "../model/index.ts";
-import type { Answer } from "../ports/index.ts";
-import { type CoreParts, findAsked, type OperationOf } from "./lookup.ts";
+import { applyView, type Scope } from "../model/index.ts";
+import type { OperationResult } from "../ports/index.ts";
+import { findTaskOf, type OperationOf, type OperationParts } from "./lookup.ts";
 
-export async function get(parts: CoreParts, operation: OperationOf<"get">, scope: Scope): Promise<Answer> {
-  const { task, agent } = await findAsked(parts, operation, scope);
-  return { kind: "task", task: viewed(task, operation.view), agent };
+export async function get(
+  parts: OperationParts,
+  operation: OperationOf<"get">,
+  scope: Scope,
+): Promise<OperationResult> {
+  const { task, agent } = await findTaskOf(parts, operation, scope);
+  return { kind: "task", task: applyView(task, operation.view), agent };
 }

@@ -1,15 +1,15 @@
 import { Fault, type IdempotencyKey, type Scope } from "../model/index.ts";
-import type { Agent, NamedTask, Send } from "../ports/index.ts";
-import type { CoreParts } from "./lookup.ts";
+import type { Agent, NamedTask, SendRequest } from "../ports/index.ts";
+import type { OperationParts } from "./lookup.ts";
 
-/** By what a call is known again when it is repeated; it is recorded with its message. */
+/** The names by which a repeated call is recognized; recorded with its message. */
 export interface CallNames {
   readonly key?: IdempotencyKey;
   readonly once?: string;
 }
 
-/** D10: a caller may give a call a key; an agent may take the id of a message for one. */
-export function namesOf(parts: CoreParts, agent: Agent, send: Send): CallNames | undefined {
+/** D10: a call may have an Idempotency-Key; an agent may use the id of a message as one. */
+export function toCallNames(parts: OperationParts, agent: Agent, send: SendRequest): CallNames | undefined {
   const { key: name, message, taskId, alias, contextId, metadata } = send;
   const isOnce = agent.policy.dedupe === "messageId" && message.messageId !== undefined;
   if (name === undefined && !isOnce) return undefined;
@@ -17,26 +17,27 @@ export function namesOf(parts: CoreParts, agent: Agent, send: Send): CallNames |
   return { ...(name !== undefined && { key: { name, digest } }), ...(isOnce && { once: digest }) };
 }
 
-/** Where the same call was recorded before; a name that was given to another call is a fault. */
+/** Where the same call was recorded before; a Fault if its name was used for another call. */
 export async function findRepeated(
-  parts: CoreParts,
-  letter: { readonly agent: Agent; readonly send: Send; readonly scope: Scope },
+  parts: OperationParts,
+  draft: { readonly agent: Agent; readonly send: SendRequest; readonly scope: Scope },
   { key, once }: CallNames,
 ): Promise<NamedTask | null> {
-  const { agent, send, scope } = letter;
+  const { agent, send, scope } = draft;
   const { tasks } = parts.store;
   const byKey = key && (await tasks.findByName(scope, agent.name, { kind: "key", name: key.name }));
   if (byKey)
-    return same(byKey, key.digest, "Idempotency-Key", "This Idempotency-Key belongs to another call");
+    return requireSame(byKey, key.digest, "Idempotency-Key", "The Idempotency-Key was used for another call");
   const name = send.message.messageId;
   if (once === undefined || name === undefined) return null;
   const byMessage = await tasks.findByName(scope, agent.name, { kind: "message", name });
   return (
-    byMessage && same(byMessage, once, "message.messageId", "Another message was sent with this messageId")
+    byMessage &&
+    requireSame(byMessage, once, "message.messageId", "The messageId was used for another message")
   );
 }
 
-function same(named: NamedTask, digest: string, field: string, problem: string): NamedTask {
+function requireSame(named: NamedTask, digest: string, field: string, problem: string): NamedTask {
   if (named.digest === digest) return named;
   throw new Fault("key-reused", `${problem}; use a new one`, { taskId: named.taskId, field });
 }

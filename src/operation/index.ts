@@ -3,14 +3,14 @@ import { cancel } from "./cancel.ts";
 import { agents, card, extendedCard } from "./card.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
-import type { CoreParts } from "./lookup.ts";
+import type { OperationParts } from "./lookup.ts";
 import { push } from "./push.ts";
 import { send } from "./send.ts";
 import { stream } from "./stream.ts";
 import { subscribe } from "./subscribe.ts";
 
-/** One operation in, one answer or many steps out. */
-export function createCore(parts: CoreParts): ExecuteOperation {
+/** Executes operations: each gives one result or a stream of steps. */
+export function createOperations(parts: OperationParts): ExecuteOperation {
   return (operation, scope, signal) => {
     switch (operation.op) {
       case "send":

@@ -11,7 +11,7 @@ import type {
   Agent,
   Bus,
   Catalog,
-  Credentials,
+  CallerCredentials,
   Encryption,
   FoundTask,
   Operation,
@@ -19,144 +19,140 @@ import type {
   Targets,
 } from "../ports/index.ts";
 
-/** What the operations work with. Time, ids and chance are handed in, so that a story replays byte for byte. */
-export interface CoreParts {
+/** The dependencies of the operations. Clock, ids and random numbers are injected, so that tests replay byte for byte. */
+export interface OperationParts {
   readonly store: Store;
   readonly bus: Bus;
   /** Shared by all readers that catch up with a log. */
   readonly loop: LoopBudget;
   readonly catalog: Catalog;
-  /** How callers say who they are: cards tell it. */
+  /** The security schemes that cards declare. */
   readonly schemes: readonly SecurityScheme[];
-  /** Where what callers give to agents is kept. */
-  readonly credentials: Pick<Credentials, "save">;
-  /** Where callers may have updates delivered to. */
+  readonly credentials: Pick<CallerCredentials, "save">;
+  /** The rules for URLs of webhooks. */
   readonly targets: Targets;
-  /** Seals what is secret in a push config. */
-  readonly vault: Encryption;
+  /** Encrypts the secrets in push configs. */
+  readonly encryption: Encryption;
   /** Whether a webhook first gets the task as it stands. */
   readonly pushSnapshot: boolean;
   readonly newId: () => string;
-  /** Tells one text from another. */
   readonly digest: (text: string) => string;
-  /** false: the server is stopping and takes no new work. */
+  /** false: the server is shutting down and accepts no messages. */
   readonly isOpen: () => boolean;
-  /** false: as many streams are open as this server takes. */
+  /** false: the limit of open streams is reached. */
   readonly hasStreamRoom: () => boolean;
   readonly cancelGraceMs: number;
-  readonly firstWordMs: number;
-  /** How long a blocking send may wait; 0: as long as it takes. */
+  readonly firstEventTimeoutMs: number;
+  /** How long a blocking send may wait; 0: no limit. */
   readonly sendWaitMs: number;
-  /** For how long this process has had no room for another run. */
+  /** For how long this process has been at its limit of runs. */
   readonly fullMs: () => number;
-  /** After so long without one that could begin, new work is refused; 0: it waits. */
+  /** New work is refused when no run could begin for so long; 0: it always waits. */
   readonly queueWaitMs: number;
-  /** Servers that may have passed a call on before it came here. */
+  /** The limit of servers that may have forwarded a call. */
   readonly hopsMax: number;
 }
 
 export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
 
-export function findAgent(parts: CoreParts, operation: Operation, scope: Scope): Agent {
-  const seen = parts.catalog.visibleTo(scope);
-  const agent = seen.find(operation.agent);
-  const served = seen.all();
-  if (operation.choice === "only" && operation.agent === undefined && served.length > 1)
-    throw whichAgent(served);
+export function findAgent(parts: OperationParts, operation: Operation, scope: Scope): Agent {
+  const visible = parts.catalog.visibleTo(scope);
+  const agent = visible.find(operation.agent);
+  const all = visible.all();
+  if (operation.choice === "only" && operation.agent === undefined && all.length > 1)
+    throw ambiguousAgent(all);
   if (agent) return agent;
-  throw agentNotFound(operation.agent, served);
+  throw agentNotFound(operation.agent, all);
 }
 
-const namesOf = (agents: readonly Agent[]): string => agents.map(agent => agent.name).join(", ");
-
-const whichAgent = (agents: readonly Agent[]): Fault =>
-  new Fault("invalid-params", `Say which agent is meant; there are: ${namesOf(agents)}`, {
+const ambiguousAgent = (agents: readonly Agent[]): Fault => {
+  const names = agents.map(agent => agent.name).join(", ");
+  return new Fault("invalid-params", `Several agents are available; name one of: ${names}`, {
     field: "metadata.agent",
   });
+};
 
 /**
- * A task as its agent's callers may see it: a foreign one, one of another agent and an absent one look the same.
- * A caller may also use the id that he himself gave to it.
+ * A task by its id, or by the alias that the caller gave it. A task of another caller, one of another agent and a missing
+ * one look the same.
  */
 export async function findTask(
-  parts: CoreParts,
+  parts: OperationParts,
   agent: Agent,
   scope: Scope,
   taskId: TaskId,
 ): Promise<FoundTask> {
-  const found = await seekTask(parts, agent, scope, taskId);
+  const found = await findTaskOrNull(parts, agent, scope, taskId);
   if (!found) throw taskNotFound(taskId);
   return found;
 }
 
-/** The same where it need not be there. */
-export async function seekTask(
-  parts: CoreParts,
+export async function findTaskOrNull(
+  { store: { tasks } }: OperationParts,
   agent: Agent,
   scope: Scope,
   name: string,
 ): Promise<FoundTask | null> {
-  const found =
-    (await parts.store.tasks.get(scope, name as TaskId)) ?? (await findAlias(parts, agent, scope, name));
+  let found = await tasks.get(scope, name as TaskId);
+  if (!found) {
+    const named = await tasks.findByName(scope, agent.name, { kind: "alias", name });
+    found = named && (await tasks.get(scope, named.taskId));
+  }
   return found && found.task.agent === agent.name && !found.task.reply ? found : null;
 }
 
-export async function findAlias(
-  parts: CoreParts,
-  agent: Agent,
-  scope: Scope,
-  alias: string,
-): Promise<FoundTask | null> {
-  const named = await parts.store.tasks.findByName(scope, agent.name, { kind: "alias", name: alias });
-  return named && parts.store.tasks.get(scope, named.taskId);
-}
-
-/** The task that an operation is about. */
-export async function findAsked(
-  parts: CoreParts,
+/** The task of an operation, and its agent. */
+export async function findTaskOf(
+  parts: OperationParts,
   operation: OperationOf<"get" | "cancel" | "subscribe">,
   scope: Scope,
 ): Promise<FoundTask & { readonly agent: Agent }> {
   const { taskId, contextId } = operation;
-  const agent = await agentAsked(parts, operation, scope);
+  const agent = await findAgentOf(parts, operation, scope);
   const found = await findTask(parts, agent, scope, taskId);
   if (contextId !== undefined && contextId !== found.task.contextId) throw taskNotFound(taskId);
   return { ...found, agent };
 }
 
-export async function agentAsked(
-  parts: CoreParts,
+/** The agent of an operation on a task: the named one, or that of the task. */
+export async function findAgentOf(
+  parts: OperationParts,
   operation: Operation & { readonly taskId: TaskId },
   scope: Scope,
 ): Promise<Agent> {
   if (operation.choice !== "any") return findAgent(parts, operation, scope);
   const { taskId } = operation;
   const found = await parts.store.tasks.get(scope, taskId);
+  const visible = parts.catalog.visibleTo(scope).all();
   const agents = found
-    ? parts.catalog
-        .visibleTo(scope)
-        .all()
-        .filter(one => one.name === found.task.agent)
-    : await agentsThatKnow(parts, scope, taskId);
+    ? visible.filter(one => one.name === found.task.agent)
+    : await filterByAlias(parts, visible, scope, taskId);
   const [agent, other] = agents;
   if (!agent) throw taskNotFound(taskId);
-  if (other) throw whichAgent(agents);
+  if (other) throw ambiguousAgent(agents);
   return agent;
 }
 
-/** A caller's own id of a task is unique for one agent only: he may have given it to several. */
-async function agentsThatKnow(parts: CoreParts, scope: Scope, alias: string): Promise<readonly Agent[]> {
-  const agents: Agent[] = [];
-  for (const agent of parts.catalog.visibleTo(scope).all())
-    if (await parts.store.tasks.findByName(scope, agent.name, { kind: "alias", name: alias }))
-      agents.push(agent);
-  return agents;
+/** An alias is unique for one agent only: a caller may have used it with several. */
+async function filterByAlias(
+  { store }: OperationParts,
+  agents: readonly Agent[],
+  scope: Scope,
+  alias: string,
+): Promise<readonly Agent[]> {
+  const found: Agent[] = [];
+  for (const agent of agents)
+    if (await store.tasks.findByName(scope, agent.name, { kind: "alias", name: alias })) found.push(agent);
+  return found;
 }
 
-/** Before anything is begun: whoever is refused can try again without doing the work twice. */
-export function requireStreaming(parts: CoreParts, agent: Agent): void {
+/** Called before anything is recorded: a refused call can be retried without doing the work twice. */
+export function requireStreaming(parts: OperationParts, agent: Agent): void {
   if (!parts.hasStreamRoom())
-    throw new Fault("unavailable", "Too many streams are open on this server; try again later");
+    throw new Fault("unavailable", "Too many streams are open on this server; retry later");
   if (!agent.card.streaming)
-    throw new Fault("unsupported-operation", `The agent "${agent.name}" does not stream; use a plain send`);
+    throw new Fault(
+      "unsupported-operation",
+      `The agent "${agent.name}" does not support streaming; use a non-streaming send`,
+    );
 }

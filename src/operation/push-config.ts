@@ -1,50 +1,49 @@
-import { Fault, type NewPush, type PushConfig, type TaskId } from "../model/index.ts";
+import { Fault, type NewPushConfig, type PushConfig, type TaskId } from "../model/index.ts";
 import type { Agent, NewPushSubscription } from "../ports/index.ts";
-import type { CoreParts } from "./lookup.ts";
+import type { OperationParts } from "./lookup.ts";
 
 export function requirePush(agent: Agent, field?: string): void {
   if (!agent.card.push)
     throw new Fault(
       "push-not-supported",
-      `The agent "${agent.name}" sends no push notifications`,
+      `The agent "${agent.name}" does not support push notifications`,
       field === undefined ? {} : { field },
     );
 }
 
-/** Refuses what could never be delivered, or must not be. `path`: the parameter that said it; "": the parameters themselves. */
-export function checkPush(
-  { targets }: CoreParts,
-  { url, authentication, secret }: NewPush,
-  path: string,
-): void {
-  const problem = URL.canParse(url) ? targets.refusalOf(new URL(url)) : "must be a URL";
-  if (problem) throw bad(path, "url", problem);
-  const header = authentication?.header?.toLowerCase();
-  if (header !== undefined && TAKEN.test(header))
-    throw bad(path, "authentication.header", "must not be a header that means something else already");
-  if (secret !== undefined && !SECRET.test(secret))
-    throw bad(path, "secret", "must be whsec_ and then 24 to 64 random bytes as base64");
-}
-
-/** Headers that say something about the delivery or the connection. */
-const TAKEN =
+/** Headers with a meaning for the delivery or the connection. */
+const RESERVED_HEADERS =
   /^(?:accept|baggage|connection|content-.*|cookie|date|dragoman-.*|expect|forwarded|host|keep-alive|origin|proxy-.*|referer|te|trace.*|trailer|transfer-encoding|upgrade|user-agent|via|webhook-.*|x-a2a-notification-token|x-forwarded-.*)$/;
 
 /** Standard Webhooks: 24 to 64 bytes. */
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 
-const bad = (path: string, name: string, problem: string): Fault => {
-  const field = path === "" ? name : `${path}.${name}`;
-  return new Fault("invalid-params", `${field} ${problem}`, { field });
-};
+/** Refuses configs that cannot or must not be delivered. `path`: the parameter with the config; "": the parameters themselves. */
+export function checkPush(
+  { targets }: OperationParts,
+  { url, authentication, secret }: NewPushConfig,
+  path: string,
+): void {
+  const invalid = (name: string, problem: string): Fault => {
+    const field = path === "" ? name : `${path}.${name}`;
+    return new Fault("invalid-params", `${field} ${problem}`, { field });
+  };
+  const problem = URL.canParse(url) ? targets.refusalOf(new URL(url)) : "must be a URL";
+  if (problem) throw invalid("url", problem);
+  const header = authentication?.header?.toLowerCase();
+  if (header !== undefined && RESERVED_HEADERS.test(header))
+    throw invalid("authentication.header", "must not be a reserved header");
+  if (secret !== undefined && !SECRET.test(secret))
+    throw invalid("secret", "must be whsec_ followed by 24 to 64 random bytes in base64");
+}
 
 /**
- * A config without an id gets that of the task, as official servers do, or one of its own if others are there. Who sets the
- * same URL once more means the same config, as with every message of a long task.
+ * A config without an id gets that of the task, as official servers do, or a new one if that is taken. The same URL means
+ * the same config: clients repeat it with every message of a long task.
  */
 export function toConfig(
-  { newId }: CoreParts,
-  config: NewPush,
+  { newId }: OperationParts,
+  config: NewPushConfig,
   taskId: TaskId,
   known: readonly PushConfig[],
 ): PushConfig {
@@ -53,32 +52,32 @@ export function toConfig(
   return { ...config, id: same?.id ?? (known.some(one => one.id === taskId) ? newId() : taskId) };
 }
 
-export const toDelivery = (
-  { newId, vault, pushSnapshot }: CoreParts,
+export const toSubscription = (
+  { newId, encryption, pushSnapshot }: OperationParts,
   config: PushConfig,
 ): NewPushSubscription => ({
-  config: withSecrets(config, secret => vault.encrypt(secret)),
+  config: mapSecrets(config, secret => encryption.encrypt(secret)),
   key: newId(),
   opening: pushSnapshot ? "task" : "events",
 });
 
-/** As callers see it: what is secret is left out. */
-export const redacted = (config: PushConfig): PushConfig => withSecrets(config, () => undefined);
+/** The config without its secrets, for callers. */
+export const redacted = (config: PushConfig): PushConfig => mapSecrets(config, () => undefined);
 
-function withSecrets(config: PushConfig, change: (secret: string) => string | undefined): PushConfig {
+function mapSecrets(config: PushConfig, map: (secret: string) => string | undefined): PushConfig {
   const { token, secret, authentication, ...rest } = config;
-  const { credentials, ...how } = authentication ?? { schemes: [] };
-  const changed = {
-    token: token && change(token),
-    secret: secret && change(secret),
-    credentials: credentials && change(credentials),
+  const { credentials, ...scheme } = authentication ?? { schemes: [] };
+  const mapped = {
+    token: token && map(token),
+    secret: secret && map(secret),
+    credentials: credentials && map(credentials),
   };
   return {
     ...rest,
-    ...(changed.token && { token: changed.token }),
-    ...(changed.secret && { secret: changed.secret }),
+    ...(mapped.token && { token: mapped.token }),
+    ...(mapped.secret && { secret: mapped.secret }),
     ...(authentication && {
-      authentication: { ...how, ...(changed.credentials && { credentials: changed.credentials }) },
+      authentication: { ...scheme, ...(mapped.credentials && { credentials: mapped.credentials }) },
     }),
   };
 }

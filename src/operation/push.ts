@@ -1,50 +1,44 @@
 import { Fault, LIMITS, type PushConfig, type Scope, sizeOf, type TaskId } from "../model/index.ts";
-import type { Answer } from "../ports/index.ts";
-import { agentAsked, type CoreParts, findAgent, findTask, type OperationOf } from "./lookup.ts";
-import { checkPush, redacted, requirePush, toConfig, toDelivery } from "./push-config.ts";
+import type { OperationResult } from "../ports/index.ts";
+import { findAgent, findAgentOf, findTask, type OperationOf, type OperationParts } from "./lookup.ts";
+import { checkPush, redacted, requirePush, toConfig, toSubscription } from "./push-config.ts";
 
 type PushOperation = OperationOf<"push-set" | "push-get" | "push-list" | "push-delete">;
-type PushOfTask = PushOperation & { readonly taskId: TaskId };
+type TaskPushOperation = PushOperation & { readonly taskId: TaskId };
 
-/** Where updates of a task are delivered to: setting it, looking at it, taking it away. */
-export async function push(parts: CoreParts, operation: PushOperation, scope: Scope): Promise<Answer> {
-  if (isOfTask(operation)) return pushOfTask(parts, operation, scope);
-  return listAll(parts, operation, scope);
-}
-
-const isOfTask = (operation: PushOperation): operation is PushOfTask => operation.taskId !== undefined;
-
-async function pushOfTask(parts: CoreParts, operation: PushOfTask, scope: Scope): Promise<Answer> {
-  const agent = await agentAsked(parts, operation, scope);
+/** Sets, reads, lists and deletes the push configs of a task. */
+export async function push(
+  parts: OperationParts,
+  operation: PushOperation,
+  scope: Scope,
+): Promise<OperationResult> {
+  if (!hasTask(operation)) return listAll(parts, operation, scope);
+  const agent = await findAgentOf(parts, operation, scope);
   requirePush(agent);
   const { task } = await findTask(parts, agent, scope, operation.taskId);
   const known = await parts.store.pushes.list(scope, task.id);
   switch (operation.op) {
-    case "push-set":
-      return set(parts, operation, scope, task.id, known);
+    case "push-set": {
+      checkPush(parts, operation.config, operation.field);
+      const config = toConfig(parts, operation.config, task.id, known);
+      await parts.store.pushes.set(scope, task.id, toSubscription(parts, config));
+      return { kind: "push", taskId: operation.taskId, config: redacted(config) };
+    }
     case "push-get":
       return get(operation, known);
     case "push-list":
       return list(operation.taskId, operation, known);
-    case "push-delete":
-      return remove(parts, operation, scope, task.id, known);
+    case "push-delete": {
+      const id = operation.id ?? known[0]?.id;
+      if (id !== undefined) await parts.store.pushes.remove(scope, task.id, id);
+      return { kind: "nothing" };
+    }
   }
 }
 
-async function set(
-  parts: CoreParts,
-  operation: OperationOf<"push-set">,
-  scope: Scope,
-  taskId: TaskId,
-  known: readonly PushConfig[],
-): Promise<Answer> {
-  checkPush(parts, operation.config, operation.field);
-  const config = toConfig(parts, operation.config, taskId, known);
-  await parts.store.pushes.set(scope, taskId, toDelivery(parts, config));
-  return { kind: "push", taskId: operation.taskId, config: redacted(config) };
-}
+const hasTask = (operation: PushOperation): operation is TaskPushOperation => operation.taskId !== undefined;
 
-function get({ taskId, id, none }: OperationOf<"push-get">, known: readonly PushConfig[]): Answer {
+function get({ taskId, id, none }: OperationOf<"push-get">, known: readonly PushConfig[]): OperationResult {
   const config = known.find(one => id === undefined || one.id === id);
   if (config) return { kind: "push", taskId, config: redacted(config) };
   if (none === "nothing") return { kind: "nothing" };
@@ -59,44 +53,36 @@ function list(
   taskId: TaskId,
   { pageSize, pageToken }: OperationOf<"push-list">,
   known: readonly PushConfig[],
-): Answer {
-  const start = pageToken === undefined ? 0 : known.findIndex(one => toToken(one) === pageToken) + 1;
+): OperationResult {
+  const start = pageToken === undefined ? 0 : known.findIndex(one => toPageToken(one) === pageToken) + 1;
   if (pageToken !== undefined && start === 0)
     throw new Fault("invalid-params", "pageToken must be a nextPageToken of an earlier page", {
       field: "pageToken",
     });
   const page = known.slice(start, start + (pageSize ?? known.length));
   const last = page.at(-1);
-  const nextPageToken = last && start + page.length < known.length ? toToken(last) : "";
-  return { kind: "pushes", configs: toPushes(taskId, page), nextPageToken };
+  const nextPageToken = last && start + page.length < known.length ? toPageToken(last) : "";
+  return { kind: "pushes", configs: toEntries(taskId, page), nextPageToken };
 }
 
-const toPushes = (taskId: TaskId, configs: readonly PushConfig[]) =>
+/** The next page begins after this config. */
+const toPageToken = ({ id }: PushConfig): string => Buffer.from(id).toString("base64url");
+
+const toEntries = (taskId: TaskId, configs: readonly PushConfig[]) =>
   configs.map(config => ({ taskId, config: redacted(config) }));
 
-/** What the newest tasks have: a dialect has a list of all configs, without pages. */
-async function listAll(parts: CoreParts, operation: OperationOf<"push-list">, scope: Scope): Promise<Answer> {
+/** The configs of the newest tasks: one dialect lists all configs, without pages. */
+async function listAll(
+  parts: OperationParts,
+  operation: OperationOf<"push-list">,
+  scope: Scope,
+): Promise<OperationResult> {
   const agent = findAgent(parts, operation, scope);
   requirePush(agent);
   const ids = await parts.store.tasks.newest(scope, agent.name, LIMITS.pageSizeMax);
-  const lists = ids.map(async id => toPushes(id, await parts.store.pushes.list(scope, id)));
+  const lists = ids.map(async id => toEntries(id, await parts.store.pushes.list(scope, id)));
   const configs = (await Promise.all(lists)).flat();
   let size = 0;
   const end = configs.findIndex((one, i) => (size += sizeOf(one)) > LIMITS.pageBytesMax && i > 0);
   return { kind: "pushes", configs: end === -1 ? configs : configs.slice(0, end), nextPageToken: "" };
-}
-
-/** The one after which the next page begins. */
-const toToken = ({ id }: PushConfig): string => Buffer.from(id).toString("base64url");
-
-async function remove(
-  parts: CoreParts,
-  operation: OperationOf<"push-delete">,
-  scope: Scope,
-  taskId: TaskId,
-  known: readonly PushConfig[],
-): Promise<Answer> {
-  const id = operation.id ?? known[0]?.id;
-  if (id !== undefined) await parts.store.pushes.remove(scope, taskId, id);
-  return { kind: "nothing" };
 }

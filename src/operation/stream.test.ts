@@ -3,25 +3,25 @@ import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { toAsyncIterable } from "../lib/batch-source.ts";
 import { LoopBudget } from "../lib/loop-budget.ts";
-import { createMint, LIMITS, type TaskEvent } from "../model/index.ts";
-import type { Agent, Bus, Operation, Run, Steps } from "../ports/index.ts";
+import { createIdGenerator, LIMITS, type TaskEvent } from "../model/index.ts";
+import type { Agent, Bus, Operation, Run, StepStream } from "../ports/index.ts";
 import { createCatalog } from "../server/catalog.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
-import { createCore } from "./index.ts";
+import { createOperations } from "./index.ts";
 
-/** The local bus, with a count of those who listen. */
-function createCountingBus(): Bus & { listeners: number } {
+/** The local bus, with a count of its subscriptions. */
+function createCountingBus(): Bus & { subscriptions: number } {
   const bus = createLocalBus();
   return {
-    listeners: 0,
+    subscriptions: 0,
     notify: bus.notify,
-    subscribe(topic, sleeper) {
-      bus.subscribe(topic, sleeper);
-      this.listeners += 1;
+    subscribe(topic, listener) {
+      bus.subscribe(topic, listener);
+      this.subscriptions += 1;
     },
-    unsubscribe(topic, sleeper) {
-      bus.unsubscribe(topic, sleeper);
-      this.listeners -= 1;
+    unsubscribe(topic, listener) {
+      bus.unsubscribe(topic, listener);
+      this.subscriptions -= 1;
     },
   };
 }
@@ -41,9 +41,12 @@ const STREAM = {
   },
 } as Operation;
 
-it("a reader that leaves right after the first frame leaves nobody listening", async () => {
+it("a reader that is closed right after the first frame leaves no subscription", async () => {
   const bus = createCountingBus();
-  const newId = createMint({ now: () => Date.UTC(2026, 0, 1), randomHex: bytes => "ab".repeat(bytes) });
+  const newId = createIdGenerator({
+    now: () => Date.UTC(2026, 0, 1),
+    randomHex: bytes => "ab".repeat(bytes),
+  });
   const store = createMemoryStore({
     loop: new LoopBudget(2_048),
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
@@ -57,11 +60,11 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     onDamaged: () => {},
   });
   const agent = { name: NAME, card: CARD, replies: undefined, policy: {} } as unknown as Agent;
-  const core = createCore({
+  const execute = createOperations({
     schemes: [],
     credentials: { save: async () => {} },
     targets: { refusalOf: () => undefined },
-    vault: { encrypt: text => text, decrypt: text => text },
+    encryption: { encrypt: text => text, decrypt: text => text },
     pushSnapshot: true,
     ...LIMITS,
     store,
@@ -76,16 +79,16 @@ it("a reader that leaves right after the first frame leaves nobody listening", a
     fullMs: () => 0,
     hopsMax: 8,
   });
-  const steps = (await core(STREAM, SCOPE, () => new AbortController().signal)) as Steps;
+  const steps = (await execute(STREAM, SCOPE, () => new AbortController().signal)) as StepStream;
   const reader = toAsyncIterable(steps);
   const first = reader.next();
-  // The first frame waits for a word: now somebody listens.
-  await expect.poll(() => bus.listeners).toBe(1);
+  // The first frame waits for an event: now there is a subscription.
+  await expect.poll(() => bus.subscriptions).toBe(1);
   const [run] = (await store.runs.claim("w", new Set([NAME]), 1)) as [Run];
-  const word: TaskEvent = { type: "status", state: "working" };
-  await store.log.append(SCOPE, run.task.id, [word], { run });
+  const working: TaskEvent = { type: "status", state: "working" };
+  await store.log.append(SCOPE, run.task.id, [working], { run });
   expect((await first).value.steps[0]).toMatchObject({ event: null, task: { id: run.task.id } });
   await reader.return(undefined);
-  expect(bus.listeners).toBe(0);
+  expect(bus.subscriptions).toBe(0);
   await store.close();
 });

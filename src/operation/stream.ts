@@ -1,136 +1,129 @@
-import type { BatchSource } from "../lib/batch-source.ts";
-import { FirstBatchThen } from "../lib/batch-source.ts";
+import { FirstBatchThen, ForwardingSource } from "../lib/batch-source.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import {
+  applyView,
   type Scope,
   type Seq,
   type Step,
   snapshotOf,
   type TaskId,
   type View,
-  viewed,
 } from "../model/index.ts";
-import type { StepBatch, Steps } from "../ports/index.ts";
-import { asCompacted, isEnough, tail } from "./log-reader.ts";
-import { type CoreParts, findAgent, type OperationOf, requireStreaming } from "./lookup.ts";
-import { type Placed, place } from "./record-message.ts";
+import type { StepBatch, StepStream } from "../ports/index.ts";
+import { isFinal, LogReader } from "./log-reader.ts";
+import { findAgent, type OperationOf, type OperationParts, requireStreaming } from "./lookup.ts";
+import { type RecordedMessage, recordMessage, recordShown } from "./record-message.ts";
 import { isShownAtOnce } from "./send.ts";
-import { show } from "./show.ts";
 
 /**
- * Records the message and reads on. v1 §3.1.2: either exactly one message, or the task first and then what happens
- * to it. Which of the two is known at the agent's first word, so the first frame waits for it, but not for long.
+ * Records the message and reads on. v1 §3.1.2: a stream is either exactly one message, or the task first and then its
+ * updates. Which of the two is known at the agent's first event, so the first frame waits for it, up to a timeout.
  */
 export async function stream(
-  parts: CoreParts,
+  parts: OperationParts,
   operation: OperationOf<"stream">,
   scope: Scope,
-): Promise<Steps> {
+): Promise<StepStream> {
   const agent = findAgent(parts, operation, scope);
   requireStreaming(parts, agent);
-  const placed = await place(parts, agent, operation.send, scope, isShownAtOnce(agent, operation));
-  const missed = placed.repeated && (await readMissed(parts, operation, scope, placed));
+  const isShown = isShownAtOnce(agent, operation);
+  const recorded = await recordMessage(parts, agent, operation.send, scope, isShown);
+  const missed = recorded.repeated && (await readMissed(parts, operation, scope, recorded));
   if (missed) return missed;
-  const { taskId } = placed;
-  const after = (placed.seq - 1) as Seq;
-  const steps = tail(parts, { scope, taskId, after, until: operation.until });
-  const waitMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstWordMs;
-  return new TaskFirst(parts, steps, { scope, taskId, waitMs, view: operation.view });
+  const { taskId } = recorded;
+  const after = (recorded.seq - 1) as Seq;
+  const reader = new LogReader(parts, { scope, taskId, after, until: operation.until });
+  const timeoutMs = agent.replies === "message" ? Number.POSITIVE_INFINITY : parts.firstEventTimeoutMs;
+  return new TaskFirst(parts, reader, { scope, taskId, timeoutMs, view: operation.view });
 }
 
-/** What a reader of an earlier stream of the same call has not seen; null: all of it, so it gets the stream as usual. */
+/** The events that a reader of an earlier stream of the same call has missed; null: it gets the stream as usual. */
 async function readMissed(
-  parts: CoreParts,
+  parts: OperationParts,
   operation: OperationOf<"stream">,
   scope: Scope,
-  { taskId, seq }: Placed,
-): Promise<Steps | null> {
+  { taskId, seq }: RecordedMessage,
+): Promise<StepStream | null> {
   const { from, until } = operation;
   const found = from !== undefined && from >= seq && (await parts.store.tasks.get(scope, taskId));
   if (!found || from > found.seq) return null;
   const [last] = await parts.store.log.read(scope, taskId, (from - 1) as Seq, 1);
-  if (last?.seq === from && isEnough(last, until)) return new FirstBatchThen(null, null);
-  const steps = tail(parts, { scope, taskId, after: from, until });
-  return from < found.since ? asCompacted(steps) : steps;
+  if (last?.seq === from && isFinal(last, until)) return new FirstBatchThen(null, null);
+  return new LogReader(parts, { scope, taskId, after: from, until }, from < found.since);
 }
 
-interface Showing {
+interface Options {
   readonly scope: Scope;
   readonly taskId: TaskId;
-  readonly waitMs: number;
+  readonly timeoutMs: number;
   readonly view: View;
 }
 
 /**
- * Begins with everything up to the agent's first word, the task itself first; or with the one message. After that there
- * is nothing between the caller and its reader.
+ * The first batch holds everything up to the agent's first event, with the task itself first; or the one message. All later
+ * batches come from the reader unchanged.
  */
-class TaskFirst implements BatchSource<StepBatch> {
-  readonly #reader: Steps;
-  #opening: Opening | undefined;
+class TaskFirst extends ForwardingSource<StepBatch> {
+  #first: FirstBatch | undefined;
 
-  constructor(parts: CoreParts, reader: Steps, how: Showing) {
-    this.#reader = reader;
-    this.#opening = new Opening(parts, reader, how);
-  }
-
-  get isOver(): boolean {
-    return this.#reader.isOver;
+  constructor(parts: OperationParts, reader: StepStream, options: Options) {
+    super(reader);
+    this.#first = new FirstBatch(parts, reader, options);
   }
 
   take(): Promise<StepBatch | null> {
-    return this.#opening ? this.#open(this.#opening) : this.#reader.take();
+    return this.#first ? this.#takeFirst(this.#first) : this.inner.take();
   }
 
-  async #open(opening: Opening): Promise<StepBatch | null> {
-    const bunch = await opening.take();
-    if (bunch) this.#opening = undefined;
-    return bunch;
+  async #takeFirst(first: FirstBatch): Promise<StepBatch | null> {
+    const batch = await first.take();
+    if (batch) this.#first = undefined;
+    return batch;
   }
 
-  wakes(sleeper: Wakeable): void {
-    this.#opening?.wakes(sleeper);
-    this.#reader.wakes(sleeper);
+  override setListener(listener: Wakeable): void {
+    this.#first?.setListener(listener);
+    super.setListener(listener);
   }
 
-  close(): void {
-    this.#opening?.close();
-    this.#opening = undefined;
-    this.#reader.close();
+  override close(): void {
+    this.#first?.close();
+    this.#first = undefined;
+    super.close();
   }
 }
 
-class Opening {
-  readonly #parts: CoreParts;
-  readonly #reader: Steps;
-  readonly #how: Showing;
-  readonly #held: Step[] = [];
+class FirstBatch {
+  readonly #parts: OperationParts;
+  readonly #reader: StepStream;
+  readonly #options: Options;
+  readonly #steps: Step[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #broken: { readonly error: unknown } | undefined;
-  #sleeper: Wakeable | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #listener: Wakeable | undefined;
 
-  constructor(parts: CoreParts, reader: Steps, how: Showing) {
+  constructor(parts: OperationParts, reader: StepStream, options: Options) {
     this.#parts = parts;
     this.#reader = reader;
-    this.#how = how;
+    this.#options = options;
   }
 
-  wakes(sleeper: Wakeable): void {
-    this.#sleeper = sleeper;
+  setListener(listener: Wakeable): void {
+    this.#listener = listener;
   }
 
   async take(): Promise<StepBatch | null> {
-    if (this.#broken) throw this.#broken.error;
-    for (let bunch = await this.#reader.take(); bunch; bunch = await this.#reader.take()) {
-      this.#held.push(...bunch.steps);
-      const last = this.#held.at(-1) as Step;
+    if (this.#failure) throw this.#failure.error;
+    for (let batch = await this.#reader.take(); batch; batch = await this.#reader.take()) {
+      this.#steps.push(...batch.steps);
+      const last = this.#steps.at(-1) as Step;
       if (!last.task.reply && !last.task.shown) continue;
       this.close();
-      if (!last.task.reply) return { steps: this.#shown(), closing: bunch.closing };
+      if (!last.task.reply) return { steps: this.#withSnapshot(), closing: batch.closing };
       this.#reader.close();
       return { steps: [last], closing: true };
     }
-    if (this.#held.length > 0 && !this.#reader.isOver) this.#hurry();
+    if (this.#steps.length > 0 && !this.#reader.isOver) this.#startTimer();
     return null;
   }
 
@@ -138,20 +131,20 @@ class Opening {
     clearTimeout(this.#timer);
   }
 
-  #shown(): readonly Step[] {
-    const [first, ...rest] = this.#held as [Step, ...Step[]];
-    return [snapshotOf(viewed(first.task, this.#how.view), first.seq, first.at), ...rest];
+  #withSnapshot(): readonly Step[] {
+    const [first, ...rest] = this.#steps as [Step, ...Step[]];
+    return [snapshotOf(applyView(first.task, this.#options.view), first.seq, first.at), ...rest];
   }
 
-  /** If the agent does not say anything soon, the caller gets the task. */
-  #hurry(): void {
-    const { scope, taskId, waitMs } = this.#how;
-    if (this.#timer || waitMs === Number.POSITIVE_INFINITY) return;
+  /** If the agent emits no event in time, the caller gets the task. */
+  #startTimer(): void {
+    const { scope, taskId, timeoutMs } = this.#options;
+    if (this.#timer || timeoutMs === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(() => {
-      show(this.#parts, scope, taskId).catch(error => {
-        this.#broken = { error };
-        this.#sleeper?.wake();
+      recordShown(this.#parts, scope, taskId).catch(error => {
+        this.#failure = { error };
+        this.#listener?.wake();
       });
-    }, waitMs);
+    }, timeoutMs);
   }
 }

@@ -3,13 +3,13 @@ import { trimEnd } from "../lib/trim-end.ts";
 
 type Net = readonly [net: string, bits: number];
 
-/** Addresses that are nobody's business but ours: RFC 6890 and its kin. */
-const INSIDE_V4: readonly Net[] = [
+/** Internal and special-purpose addresses (RFC 6890). */
+const INTERNAL_V4: readonly Net[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // Where Azure tells machines about themselves: it looks like any other address.
+  // The metadata service of Azure has a public address.
   ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
@@ -23,15 +23,15 @@ const INSIDE_V4: readonly Net[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
-/** Only 2000::/3 is the Internet (RFC 4291 §2.4), and not where an address of the other kind is inside. */
-const INSIDE_V6: readonly Net[] = [
-  // Mapped, translated (64:ff9b::/96), loopback, discarded.
+/** Only 2000::/3 is global unicast (RFC 4291 §2.4), without the ranges that embed IPv4 addresses. */
+const INTERNAL_V6: readonly Net[] = [
+  // IPv4-mapped, NAT64 (64:ff9b::/96), loopback, discard.
   ["::", 3],
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
   ["3fff::", 20],
-  // Private, link-local, multicast among them.
+  // Unique local, link-local, multicast among them.
   ["4000::", 2],
   ["8000::", 1],
 ];
@@ -49,35 +49,34 @@ function toList(nets: readonly Net[]): BlockList {
   return list;
 }
 
-/** What may be called all the same. */
-export interface Allowance {
-  /** Names of hosts, addresses, networks such as 10.1.0.0/16. */
+export interface AddressOptions {
+  /** Host names, addresses and networks (10.1.0.0/16) that may be called although they are internal. */
   readonly allow: readonly string[];
   readonly loopback: boolean;
 }
 
-export interface Addresses {
-  /** Whether a connection to this address may be made, when a host of this name was asked for. */
+export interface AddressRules {
+  /** Whether a connection to this address, resolved from this host name, is allowed. */
   isAllowed(address: string, host: string): boolean;
-  /** Whoever runs this server named the host. */
-  isNamed(host: string): boolean;
+  /** The operator allowed this host name. */
+  isAllowedHost(host: string): boolean;
 }
 
-export function createAddresses({ allow, loopback }: Allowance): Addresses {
+export function createAddressRules({ allow, loopback }: AddressOptions): AddressRules {
   const isNet = (entry: string): boolean => isIP(entry.split("/")[0] ?? "") !== 0;
-  const hosts = new Set(allow.filter(entry => !isNet(entry)).map(toName));
+  const hosts = new Set(allow.filter(entry => !isNet(entry)).map(normalizeHost));
   const nets = toList([...allow.filter(isNet).map(toNet), ...(loopback ? LOOPBACK : [])]);
-  // Two lists: one list would take every address of the one kind for the other, mapped.
-  const inside = { ipv4: toList(INSIDE_V4), ipv6: toList(INSIDE_V6) };
-  const isNamed = (host: string): boolean => hosts.has(toName(host));
+  // Two lists: BlockList matches IPv4 rules against IPv4-mapped IPv6 addresses.
+  const internal = { ipv4: toList(INTERNAL_V4), ipv6: toList(INTERNAL_V6) };
+  const isAllowedHost = (host: string): boolean => hosts.has(normalizeHost(host));
   return {
-    isNamed,
+    isAllowedHost: isAllowedHost,
     isAllowed(address, host) {
-      // The interface that may stand behind an address of a link does not make it another.
+      // The zone id of a link-local address does not matter.
       const [bare = ""] = address.split("%", 1);
       if (isIP(bare) === 0) return false;
       const type = typeOf(bare);
-      return isNamed(host) || nets.check(bare, type) || !inside[type].check(bare, type);
+      return isAllowedHost(host) || nets.check(bare, type) || !internal[type].check(bare, type);
     },
   };
 }
@@ -87,14 +86,14 @@ function toNet(entry: string): Net {
   return [net, bits === undefined ? (isIP(net) === 6 ? 128 : 32) : Number(bits)];
 }
 
-/** Names are the same in small letters, and with a dot at their end. */
-export const toName = (host: string): string => trimEnd(host.toLowerCase(), ".");
+/** Host names are case-insensitive, and a trailing dot does not matter. */
+export const normalizeHost = (host: string): string => trimEnd(host.toLowerCase(), ".");
 
 const THIS_MACHINE = toList(LOOPBACK);
 
-/** RFC 6761 §6.3: whatever ends so is this machine. */
+/** RFC 6761 §6.3: names below localhost are loopback. */
 export function isLoopback(host: string): boolean {
-  const name = toName(host);
+  const name = normalizeHost(host);
   if (isIP(name) !== 0) return THIS_MACHINE.check(name, typeOf(name));
   return name === "localhost" || name.endsWith(".localhost");
 }

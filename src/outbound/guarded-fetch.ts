@@ -1,38 +1,38 @@
 import { isIP } from "node:net";
 import type { Fetch, Targets } from "../ports/index.ts";
-import { type Allowance, createAddresses, isLoopback, toName } from "./address-rules.ts";
+import { type AddressOptions, createAddressRules, isLoopback, normalizeHost } from "./address-rules.ts";
 import { createLookup, createResolve, createResolver, type Resolve } from "./lookup.ts";
-import { through } from "./proxy-request.ts";
+import { createUndiciFetch } from "./undici-fetch.ts";
 
-export interface GuardedParts extends Allowance {
+export interface GuardedFetchParts extends AddressOptions {
   readonly connectMs: number;
-  /** Whether calls may be made in clear text; to this machine itself they may in any case. */
+  /** Whether http: URLs are allowed; to loopback they always are. */
   readonly http: boolean;
-  /** How names are looked up, if not as usual. */
+  /** Replaces DNS. */
   readonly resolve?: Resolve;
 }
 
-export interface Guarded extends Targets {
+export interface GuardedFetch extends Targets {
   readonly fetch: Fetch;
   close(): Promise<void>;
 }
 
-/** A connection to an address that callers may not point to. */
+/** The target is an internal address. */
 export class AddressRefusal extends Error {
   override readonly name = "AddressRefusal";
   readonly code = "ADDRESS_REFUSED";
 }
 
-/** How long a connection is kept that nobody uses. */
+/** Unused connections are closed after this. */
 const IDLE_MS = 10_000;
 
-/** Calls to where callers point. What counts is the address that is really dialled: names can change at any time. */
-export function createGuarded(parts: GuardedParts): Guarded {
-  const addresses = createAddresses(parts);
-  const { isAllowed } = addresses;
+/** `fetch` for URLs that callers choose. The check is on the address that is dialled: a DNS name can change at any time. */
+export function createGuardedFetch(parts: GuardedFetchParts): GuardedFetch {
+  const rules = createAddressRules(parts);
+  const { isAllowed } = rules;
   const resolver = createResolver();
-  const resolve = parts.resolve ?? createResolve(addresses, resolver);
-  const way = through(({ Agent, buildConnector }) => {
+  const resolve = parts.resolve ?? createResolve(rules, resolver);
+  const client = createUndiciFetch(({ Agent, buildConnector }) => {
     const connect = buildConnector({
       timeout: parts.connectMs,
       allowH2: false,
@@ -44,31 +44,30 @@ export function createGuarded(parts: GuardedParts): Guarded {
       keepAliveMaxTimeout: IDLE_MS,
       connect(options, callback) {
         const literal = unbracketed(options.hostname);
-        // An address is dialled without a lookup.
+        // An IP literal is dialled without a lookup.
         if (isIP(literal) !== 0 && !isAllowed(literal, literal)) callback(refused(literal), null);
         else connect(options, callback);
       },
     });
   });
   return {
-    fetch: way.fetch,
+    fetch: client.fetch,
     refusalOf(url) {
-      const host = toName(unbracketed(url.hostname));
-      const isOpen = parts.http || (parts.loopback && isLoopback(host));
-      if (url.protocol !== "https:" && !(url.protocol === "http:" && isOpen))
+      const host = normalizeHost(unbracketed(url.hostname));
+      const allowsHttp = parts.http || (parts.loopback && isLoopback(host));
+      if (url.protocol !== "https:" && !(url.protocol === "http:" && allowsHttp))
         return "must begin with https://";
-      const isInside = isIP(host) === 0 ? isLoopback(host) && !parts.loopback : !isAllowed(host, host);
-      if (!isInside || addresses.isNamed(host)) return undefined;
-      return "must not point to an address inside the network of this server";
+      const isInternal = isIP(host) === 0 ? isLoopback(host) && !parts.loopback : !isAllowed(host, host);
+      if (!isInternal || rules.isAllowedHost(host)) return undefined;
+      return "must not point to an internal address";
     },
     async close() {
       resolver.cancel();
-      await way.close();
+      await client.close();
     },
   };
 }
 
 const unbracketed = (host: string): string => host.replace(/^\[|\]$/g, "");
 
-const refused = (host: string): AddressRefusal =>
-  new AddressRefusal(`${host} is an address that this server does not call`);
+const refused = (host: string): AddressRefusal => new AddressRefusal(`${host} is an internal address`);

@@ -1,11 +1,11 @@
 import type { Outbound } from "../ports/index.ts";
-import { createGuarded } from "./guarded-fetch.ts";
-import { through } from "./proxy-request.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import { createUndiciFetch } from "./undici-fetch.ts";
 
-export { createGuarded } from "./guarded-fetch.ts";
+export { createGuardedFetch } from "./guarded-fetch.ts";
 
 export interface OutboundParts {
-  /** Hosts, addresses and networks inside that callers may point to all the same. */
+  /** Internal hosts, addresses and networks that callers may point to. */
   readonly allow: readonly string[];
   readonly connectMs: number;
 }
@@ -14,11 +14,11 @@ export interface OpenOutbound extends Outbound {
   close(): Promise<void>;
 }
 
-/** Calls to others. */
+/** Outgoing HTTP: `guarded` for URLs of callers, `trusted` for URLs of the operator. */
 export function createOutbound({ allow, connectMs }: OutboundParts): OpenOutbound {
-  const guarded = createGuarded({ allow, loopback: false, http: true, connectMs });
-  // Streams may be quiet for as long as they like: whoever reads them has a signal.
-  const trusted = through(
+  const guarded = createGuardedFetch({ allow, loopback: false, http: true, connectMs });
+  // Streams may be silent for any time: their readers have signals.
+  const trusted = createUndiciFetch(
     ({ Agent }) => new Agent({ connect: { timeout: connectMs }, bodyTimeout: 0, headersTimeout: 0 }),
   );
   return {

@@ -1,26 +1,28 @@
 import { lookup as ask, type LookupAddress } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { type Addresses, isLoopback, toName } from "./address-rules.ts";
+import { type AddressRules, isLoopback, normalizeHost } from "./address-rules.ts";
 
-/** The addresses of a host; rejects if there are none. */
+/** The addresses of a host; rejects if there is none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const TRIES_MAX = 2;
 
-export const createResolver = (): Resolver => new Resolver({ timeout: PATIENCE_MS, tries: TRIES_MAX });
+export const createResolver = (): Resolver => new Resolver({ timeout: TIMEOUT_MS, tries: TRIES_MAX });
 
 /**
- * The system looks names up in few threads, which a caller could keep busy with names whose servers do not answer: it is
- * asked only for names that this machine itself may know. It would also try the endings of names that are ours.
+ * The resolver of the system uses few threads, which a caller could block with names whose servers do not answer: it is
+ * used only for allowed hosts and loopback. It would also append the search domains of this machine.
  */
 export const createResolve =
-  (addresses: Addresses, resolver: Resolver): Resolve =>
+  (rules: AddressRules, resolver: Resolver): Resolve =>
   host =>
-    addresses.isNamed(host) || isLoopback(host) ? askSystem(toName(host)) : askServers(resolver, host);
+    rules.isAllowedHost(host) || isLoopback(host)
+      ? lookUpInSystem(normalizeHost(host))
+      : queryServers(resolver, host);
 
-const askSystem = (host: string): Promise<readonly string[]> =>
+const lookUpInSystem = (host: string): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     ask(host, { all: true }, (error, found) => {
       if (error) reject(error);
@@ -28,7 +30,7 @@ const askSystem = (host: string): Promise<readonly string[]> =>
     });
   });
 
-async function askServers(resolver: Resolver, host: string): Promise<readonly string[]> {
+async function queryServers(resolver: Resolver, host: string): Promise<readonly string[]> {
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = answers.flatMap(one => (one.status === "fulfilled" ? one.value : []));
   const [first] = answers;
@@ -36,19 +38,19 @@ async function askServers(resolver: Resolver, host: string): Promise<readonly st
   return found;
 }
 
-/** Looks a name up for a connection that is about to be made, and gives no address that is refused. */
+/** The DNS lookup of a connection: fails if any address of the host is internal. */
 export function createLookup(
   resolve: Resolve,
-  isAllowed: Addresses["isAllowed"],
+  isAllowed: AddressRules["isAllowed"],
   refused: (host: string) => Error,
 ): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(
       found => {
-        // One bad address among good ones is a trick, or will be dialled when the others do not answer.
-        const isGood = found.length > 0 && found.every(address => isAllowed(address, host));
+        // A host with one internal address among others is refused: that address might be dialled.
+        const isAllowedList = found.length > 0 && found.every(address => isAllowed(address, host));
         const [first, ...others] = found.map(toAddress);
-        if (!isGood || !first) return callback(refused(host), "");
+        if (!isAllowedList || !first) return callback(refused(host), "");
         if (options.all) return callback(null, [first, ...others]);
         callback(null, first.address, first.family);
       },

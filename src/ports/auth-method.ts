@@ -1,39 +1,39 @@
 import type { Identity, SecurityScheme } from "../model/index.ts";
+import type { Principal } from "./auth.ts";
 import type { Caller } from "./caller.ts";
-import type { Principal } from "./index.ts";
 
-/** One way to show who one is. A guard may take several. */
+/** One way to authenticate. An authenticator may have several. */
 export interface AuthMethod {
-  /** What cards tell about it. */
+  /** The security schemes that agent cards declare. */
   readonly schemes: readonly SecurityScheme[];
-  /** How to ask for it (RFC 9110 §11.6.1), and what was wrong with what was shown. */
+  /** The challenge for `WWW-Authenticate` (RFC 9110 §11.6.1), with the reason why the credentials were rejected. */
   challenge(problem: string | undefined): string;
-  /** undefined: nothing of this kind is shown. A Fault("unauthenticated"): what is shown is not good. */
+  /** undefined: the call has no credentials of this kind. A Fault("unauthenticated"): they are not valid. */
   authenticate(caller: Caller): Principal | undefined | Promise<Principal | undefined>;
 }
 
-/** A token without its secret: that is shown once and then only known by its hash. */
+/** A token without its secret, which is shown once and stored only as a hash. */
 export interface AccessToken extends Identity {
   readonly id: string;
-  /** What it is for, in the words of whoever made it. */
+  /** The purpose, as the creator described it. */
   readonly name: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;
-  /** Not to the second: it is written down about once a minute. */
+  /** Written about once a minute. */
   readonly usedAt: number | undefined;
 }
 
-/** Where tokens are kept. Other processes may write in it while a server runs. */
+/** Access tokens. Other processes may change them while a server runs. */
 export interface TokenStore {
-  /** By the hash of its secret; null: there is none. */
+  /** By the hash of its secret; null: not found. */
   find(hash: string): AccessToken | null | Promise<AccessToken | null>;
-  /** The newest first, those that are no longer good among them. */
+  /** The newest first, with those that are expired or revoked. */
   list(): Promise<readonly AccessToken[]>;
   create(token: NewToken): Promise<void>;
-  /** By its id or by the hash of its secret; null: there is none. One that was revoked before stays as it was. */
+  /** By its id or by the hash of its secret; null: not found. A token that is already revoked keeps its time. */
   revoke(name: string, at: number): Promise<AccessToken | null>;
-  /** Another number when anything that counts may have changed, whoever changed it. It costs next to nothing to ask. */
+  /** Changes whenever a token may have changed, also by another process. Cheap to call. */
   revision(): number;
   recordUse(id: string, at: number): void;
   close(): Promise<void>;

@@ -1,30 +1,23 @@
-/** Authentication and authorization: who calls, and for whom. */
+/** Authentication and authorization. */
 import type { AgentName, Fault, Scope, SecurityScheme } from "../model/index.ts";
 import type { Caller, Permission } from "./caller.ts";
 import type { Operation } from "./operation.ts";
 
 export interface Authenticator {
-  /** What cards tell about it; any one of them is enough. Empty: nobody is asked. */
+  /** The security schemes that agent cards declare; any of them is enough. Empty: no authentication is required. */
   readonly schemes: readonly SecurityScheme[];
-  /**
-   * By what comes with a call beside its words. undefined: the caller says nothing about himself; a
-   * Fault("unauthenticated"): what he says is not good.
-   */
+  /** By headers and certificate. undefined: the call has no credentials; a Fault("unauthenticated"): they are not valid. */
   authenticate(caller: Caller): Principal | undefined | Promise<Principal | undefined>;
-  /** Whether this agent, or else any, may be for those who say nothing about themselves. */
+  /** Whether this agent, or any agent if undefined, accepts anonymous callers. */
   allowsAnonymous(agent: string | undefined): boolean;
-  /** A Fault("unauthenticated") if nothing is known of the caller. */
+  /** A Fault("unauthenticated") if the caller is anonymous. */
   requirePrincipal(principal: Principal | undefined): Principal;
-  /** A Fault("unauthenticated") if what the principal was known by is no longer good. */
+  /** A Fault("unauthenticated") if the principal's credentials are no longer valid. */
   checkPrincipal(principal: Principal): void | Promise<void>;
   /** The only way to obtain a Scope. */
   authorize(principal: Principal | undefined, operation: Operation): Scope;
-  /** Calls `lapsed` when what the principal was known by is no longer good, until the returned function is called. */
-  onExpire(principal: Principal, lapsed: (fault: Fault) => void): () => void;
-}
-/** Whoever calls; a stranger has no principal. */
-export interface Authenticated {
-  readonly principal: Principal | undefined;
+  /** Calls `onExpired` when the principal's credentials are no longer valid, until the returned function is called. */
+  onExpire(principal: Principal, onExpired: (fault: Fault) => void): () => void;
 }
 export interface Principal {
   readonly subject: string;
@@ -32,6 +25,6 @@ export interface Principal {
   readonly grants: readonly Permission[];
   /** See `Scope`. */
   readonly agents: ReadonlySet<AgentName> | undefined;
-  /** Whether what it was known by is still good. */
+  /** Whether the credentials are still valid. */
   isValid(): boolean | Promise<boolean>;
 }

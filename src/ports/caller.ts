@@ -1,12 +1,14 @@
 import type { Permission } from "../model/index.ts";
-import type { Headers } from "./index.ts";
 
 export type { Permission } from "../model/index.ts";
 
-/** What is known of a caller before its words are read. */
+/** Header names in lower case; a header that came twice is joined with a comma, as HTTP allows. */
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+/** The facts about a caller that are available before its message is read. */
 export interface Caller {
-  readonly headers: Headers;
-  /** The certificate that it showed, as fingerprint and name; undefined: none, or none that is trusted. */
+  readonly headers: RequestHeaders;
+  /** The client certificate; undefined: none, or none that is trusted. */
   readonly certificate: () => PeerCertificate | undefined;
 }
 export interface PeerCertificate {
@@ -15,7 +17,7 @@ export interface PeerCertificate {
   readonly commonName: string | undefined;
 }
 
-/** Whom an agent tells more than its card. */
+/** The authenticated caller of an extended card. */
 export interface KnownCaller {
   readonly tenant: string;
   readonly principal: string;

@@ -1,7 +1,7 @@
 import type { Caller } from "./caller.ts";
-import type { Lazy, PathVars } from "./index.ts";
+import type { Lazy, PathVars } from "./protocol.ts";
 
-/** What the server itself answers: no dialect has a part in it. */
+/** An HTTP endpoint of the server itself, outside of every dialect: health, admin, OAuth, MCP. */
 export interface Endpoint {
   readonly verb: "GET" | "POST" | "DELETE";
   /** As in `Route`. */
@@ -14,14 +14,14 @@ export interface EndpointRequest extends Caller {
   /** See `WireCall`. */
   readonly base: Lazy<string>;
   readonly signal: Lazy<AbortSignal>;
-  /** Of a POST; a Fault if it is too large or too slow. */
+  /** Of a POST; a Fault if the body is too large or too slow. */
   body(): Promise<string>;
 }
 export interface EndpointResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, unless the headers tell another type. Pieces are sent as they come. */
+  /** JSON, unless the headers name another type. An iterable is sent piece by piece. */
   readonly text: string | AsyncIterable<string>;
-  /** Callers may keep it for a while, and ask whether it still holds. */
+  /** The response gets an ETag and may be cached. */
   readonly cacheable?: true;
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** Keeps secrets unreadable where they are stored. */
+/** Encrypts secrets at rest. */
 export interface Encryption {
   encrypt(secret: string): string;
-  /** A Fault if it was sealed with a key that is gone, or was changed. */
-  decrypt(sealed: string): string;
+  /** A Fault if the text was changed, or its key is gone. */
+  decrypt(encrypted: string): string;
 }
 
-/** Signs in the server's name (ES256). */
+/** Signs with the server's key (ES256). */
 export interface Signer {
-  /** The key that signs now. */
+  /** The id of the current key. */
   readonly kid: string;
-  /** The two outer parts of a JWS over the payload; `header` is added to `alg` and `kid`. */
+  /** The protected header and the signature of a JWS over the payload; `header` is added to `alg` and `kid`. */
   sign(
     payload: string | Uint8Array,
     header: JsonObject,
   ): { readonly protected: string; readonly signature: string };
-  /** The public halves of all keys that are still good, as a JSON Web Key Set. */
+  /** The public halves of all valid keys. */
   jwks(): { readonly keys: readonly JsonObject[] };
 }

@@ -1,4 +1,4 @@
-/** Where what callers must not see is written down. */
+/** The server's log: errors and facts that callers must not see. */
 export interface Log {
   debug(facts: object, text: string): void;
   info(facts: object, text: string): void;
@@ -6,7 +6,7 @@ export interface Log {
   error(facts: object, text: string): void;
 }
 
-/** The same log, with facts in every line. */
+/** The same log, with these facts in every line. */
 export const withFacts = (log: Log, known: object): Log => ({
   debug: (facts, text) => log.debug({ ...known, ...facts }, text),
   info: (facts, text) => log.info({ ...known, ...facts }, text),

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 
-/** A server of tools, as the Model Context Protocol has it. */
+/** A server of the Model Context Protocol whose tools agents use. */
 export interface McpServer {
   listTools(signal: AbortSignal): Promise<readonly McpTool[]>;
   callTool(name: string, input: JsonObject, signal: AbortSignal): Promise<McpResult>;
@@ -8,18 +8,18 @@ export interface McpServer {
 export interface McpTool {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of what it takes. */
+  /** JSON Schema of its input. */
   readonly inputSchema: JsonObject;
 }
 export interface McpResult {
-  /** All text of it. */
+  /** All text content. */
   readonly text: string;
-  /** What it says for programs, if it does. */
+  /** The structured content, if there is any. */
   readonly data: Json | undefined;
-  /** As it came: text, images and the like. */
+  /** The content as it came: text, images and so on. */
   readonly content: readonly JsonObject[];
-  /** The tool did not do it; the text tells why. */
+  /** The tool failed; the text tells why. */
   readonly isError: boolean;
 }
-/** The servers that the config names. */
-export type McpServers = (name: string) => Promise<McpServer>;
+/** Finds a server by its name in the config. */
+export type McpServerProvider = (name: string) => Promise<McpServer>;

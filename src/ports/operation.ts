@@ -1,14 +1,12 @@
-/** What is asked and what is answered, in neutral words. */
+/** Operations and their results, independent of any dialect. */
 
 import type { BatchSource } from "../lib/batch-source.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type {
   AgentName,
   ContextId,
-  ListFilter,
   Message,
-  NewPush,
-  Page,
+  NewPushConfig,
   Permission,
   PushConfig,
   SecurityScheme,
@@ -21,33 +19,39 @@ import type {
   Via,
   View,
 } from "../model/index.ts";
-import type { Agent } from "./index.ts";
+import type { Agent } from "./runtime.ts";
+import type { ListFilter, Page } from "./store.ts";
 
-/** `choice`, where no agent is named: "only" the one there is, if it is the only one; "any": the task's own. */
+/** `choice`, where no agent is named: "only": the agent, if there is a single one; "any": the agent of the task. */
 export type Operation = {
   readonly agent: AgentName | undefined;
   readonly choice?: "only" | "any";
   readonly tenant?: string;
-  /** In which of its forms the dialect says the answer, where it has several. */
+  /** The form of the response, in a dialect that has several. */
   readonly form?: string;
 } & (
-  | { readonly op: "send"; readonly send: Send; readonly until: Until | "accepted"; readonly view: View }
+  | {
+      readonly op: "send";
+      readonly send: SendRequest;
+      readonly until: Until | "accepted";
+      readonly view: View;
+    }
   | {
       readonly op: "stream";
-      readonly send: Send;
+      readonly send: SendRequest;
       readonly until: Until;
       readonly view: View;
-      /** Of a call that was made before: only what came after this place. */
+      /** Of a repeated call: only the events after this one. */
       readonly from?: Seq;
     }
   | {
       readonly op: "subscribe";
       readonly taskId: TaskId;
       readonly contextId?: ContextId;
-      /** "beginning": all of it; of an ended task, too, only a snapshot. */
+      /** "beginning": all events; only a snapshot if the task has ended. */
       readonly from: Seq | "snapshot" | "beginning";
       readonly until: Until;
-      /** What a reader of an ended task gets: v1 §3.1.6 an error, v0.3 the task once. */
+      /** The response for an ended task: v1 §3.1.6 an error, v0.3 the task once. */
       readonly ended: "fault" | "snapshot";
     }
   /** `contextId`, here and below: the task must be in this context. */
@@ -58,12 +62,17 @@ export type Operation = {
       readonly taskId: TaskId;
       readonly contextId?: ContextId;
       readonly reason?: string;
-      /** D5: whether cancelling twice is fine. */
+      /** The response for a task that is already canceled (D5). */
       readonly again: "task" | "fault";
     }
-  /** `field`: the parameter with the config; "": the parameters are the config. */
-  | { readonly op: "push-set"; readonly taskId: TaskId; readonly config: NewPush; readonly field: string }
-  /** Without an id, here and below: the only one, or the first. `none`: what whoever asks for one that is not there gets. */
+  /** `field`: the parameter that holds the config; "": the parameters are the config. */
+  | {
+      readonly op: "push-set";
+      readonly taskId: TaskId;
+      readonly config: NewPushConfig;
+      readonly field: string;
+    }
+  /** Without an id, here and below: the only config, or the first. `none`: the response if it is not found. */
   | {
       readonly op: "push-get";
       readonly taskId: TaskId;
@@ -72,51 +81,51 @@ export type Operation = {
     }
   | {
       readonly op: "push-list";
-      /** undefined: of the newest tasks, as many as one answer can have. */
+      /** undefined: of the newest tasks, as many as one response can have. */
       readonly taskId?: TaskId;
       readonly pageSize?: number;
       readonly pageToken?: string;
     }
   | { readonly op: "push-delete"; readonly taskId: TaskId; readonly id?: string }
-  /** `grants`: what the caller may do, for what it may be told; added on the way in. */
+  /** `grants`: the caller's permissions; added by the pipeline. */
   | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Permission[] }
   | { readonly op: "card"; readonly base: string; readonly form: string }
   | { readonly op: "agents"; readonly base: string }
 );
-export interface Send {
+export interface SendRequest {
   readonly origin: string;
-  /** Without an id where the caller gave none: then it gets one. */
+  /** The server creates an id if the caller gave none. */
   readonly message: Omit<Message, "messageId"> & { readonly messageId?: string };
-  /** This dialect has no bare messages: its caller sees a task, whatever the agent says. */
+  /** This dialect has no bare messages: its caller gets a task even if the agent replies with a message. */
   readonly shown?: true;
   readonly taskId?: TaskId;
-  /** What if that task is not there or takes no message; a dialect may go on with a new one. */
+  /** "new": a message for a task that is not found or takes none begins a new task. */
   readonly stray?: "new";
-  /** The caller's own id of the task: goes on with the one that he called so before, or calls a new one so. */
+  /** The caller's own id of the task: continues the task with this alias, or gives it to a new one. */
   readonly alias?: string;
   readonly contextId?: ContextId;
-  /** A repeated call with the same key is the same call. */
+  /** The Idempotency-Key: a repeated call with the same key is the same call. */
   readonly key?: string;
-  /** Under which traces of the conversation are grouped. */
+  /** The id under which traces of the conversation are grouped. */
   readonly thread?: string;
-  /** Text goes into this member of the agent's input; an agent whose input has no such member takes none. */
+  /** The member of the agent's input for text; an agent whose input schema lacks it takes no text. */
   readonly textInto?: string;
   readonly metadata?: JsonObject;
   readonly acceptedOutputModes?: readonly string[];
   readonly extensions: readonly string[];
   readonly trace?: Trace;
-  /** Through how many servers it came that passed it on. */
+  /** The number of servers that forwarded the call. */
   readonly hops?: number;
   readonly via?: Via;
-  /** Where updates are to be delivered to, and the parameter that said so. */
-  readonly push?: { readonly field: string; readonly config: NewPush };
+  /** A push config to set with the message, and the parameter that holds it. */
+  readonly push?: { readonly field: string; readonly config: NewPushConfig };
 }
 
-export type Answer =
+export type OperationResult =
   | { readonly kind: "task"; readonly task: Task; readonly agent: Agent }
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "page"; readonly page: Page }
-  /** What is secret in it is not shown. */
+  /** Without its secrets. */
   | { readonly kind: "push"; readonly taskId: TaskId; readonly config: PushConfig }
   | {
       readonly kind: "pushes";
@@ -129,7 +138,7 @@ export type Answer =
       readonly agent: Agent;
       readonly isDefault: boolean;
       readonly base: string;
-      /** How callers say who they are; any one of them is enough. */
+      /** The accepted security schemes; any of them is enough. */
       readonly security: readonly SecurityScheme[];
     }
   | {
@@ -139,12 +148,12 @@ export type Answer =
       readonly fallback: AgentName | undefined;
       readonly base: string;
     };
-/** Steps come in bunches: all that is there is handed on at once. */
+/** All steps that are available at once. */
 export interface StepBatch {
   readonly steps: readonly Step[];
-  /** It ends the stream. */
+  /** The last batch of the stream. */
   readonly closing: boolean;
 }
-/** `compacted`: the events after the place that the reader named are no longer kept; it gets the task as it stands. */
-export type Steps = BatchSource<StepBatch> & { readonly compacted?: true };
-export const isSteps = (answer: Answer | Steps): answer is Steps => "take" in answer;
+/** `compacted`: the events after the one that the reader named were deleted; it gets the task as it stands. */
+export type StepStream = BatchSource<StepBatch> & { readonly compacted?: true };
+export const isStepStream = (result: OperationResult | StepStream): result is StepStream => "take" in result;

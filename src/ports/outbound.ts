@@ -1,14 +1,14 @@
-/** Calls to others. Redirects are not followed. */
+/** Outgoing HTTP requests. Redirects are not followed. */
 export interface Outbound {
-  /** To where callers point: addresses inside are refused when the connection is made. */
+  /** For URLs that callers give: internal addresses are refused when the connection is made. */
   readonly guarded: Fetch;
-  /** To where whoever runs this server points. */
+  /** For URLs that the operator configured. */
   readonly trusted: Fetch;
 }
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Where callers may point to. */
+/** The rules for URLs that callers give. */
 export interface Targets {
-  /** What is wrong with a URL, as far as that can be told before its host is asked for: "must …". */
+  /** The problem with a URL, as far as it is known before the host is resolved: "must …". */
   refusalOf(url: URL): string | undefined;
 }

@@ -1,39 +1,39 @@
 import type { AgentName, Scope, Task } from "../model/index.ts";
 
-/** Which tasks are due, and who holds them. */
+/** The queue of due tasks, and the leases on them. */
 export interface RunQueue {
-  /** Takes due tasks that no worker holds, in turn for each tenant and agent; records that their runs have begun. */
+  /** Claims due tasks that no worker holds, round-robin over tenants and agents; records that their runs have begun. */
   claim(
     worker: string,
     agents: ReadonlySet<AgentName>,
     max: number,
-    /** Whose runs this process has; asked only where the store does not know it. */
+    /** The scopes of the runs in this process; called only where the store does not know them. */
     running?: () => readonly Scope[],
   ): Promise<readonly Run[]>;
-  /** false: the lease is lost, stop. */
+  /** false: the lease is lost, and the run must stop. */
   renew(run: Run): Promise<boolean>;
-  /** Gives an unfinished run back, so that it is due again at once. */
+  /** Releases an unfinished run, so that it is due again at once. */
   release(run: Run): Promise<void>;
-  /** How many tasks wait for a run. */
+  /** The number of tasks that wait for a run. */
   waiting(): number;
   /**
-   * For how long no run could begin for this caller, because as many run as may; 0: one can. `fullMs`: for how long this
-   * process has had no room for any.
+   * For how long no run could begin for this caller, because its limit of concurrent runs is reached; 0: a run can begin.
+   * `fullMs`: for how long this process has been at its own limit.
    */
-  heldMs(scope: Scope, fullMs: number): number;
-  /** A due task was left because as many of its caller's or tenant's run as may: it is to be looked at when one ends. */
-  isHeld(): boolean;
-  /** Unfinished tasks by agent: what a start finds. */
+  blockedMs(scope: Scope, fullMs: number): number;
+  /** A due task waits for the limit of its caller or tenant: claim again when a run ends. */
+  hasBlocked(): boolean;
+  /** Unfinished tasks by agent, for the log at startup. */
   unfinished(): Promise<ReadonlyMap<AgentName, number>>;
 }
 export interface Run {
   readonly scope: Scope;
   readonly worker: string;
   readonly attempt: number;
-  /** The run before it was cut off. */
+  /** The run before it was interrupted. */
   readonly afterCrash: boolean;
-  /** When its task became due, in milliseconds; after a crash: when it was last heard of. */
+  /** When its task became due, in milliseconds; after a crash: the time of its last event or renewal. */
   readonly dueAt: number;
-  /** The task as the run begins. */
+  /** The task when the run begins. */
   readonly task: Task;
 }

@@ -1,4 +1,4 @@
-/** Agents and what runs them. */
+/** Agents and their runtimes. */
 
 import type { JsonObject } from "../lib/json.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
 import type { KnownCaller } from "./caller.ts";
 import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
 import type { Log } from "./log.ts";
-import type { McpServers } from "./mcp.ts";
+import type { McpServerProvider } from "./mcp.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ContextStorage } from "./storage.ts";
 import type { Upstream } from "./upstream.ts";
@@ -25,27 +25,27 @@ import type { Upstream } from "./upstream.ts";
 export interface Agent {
   readonly name: AgentName;
   readonly card: AgentCard;
-  /** What callers are told who are known; undefined: no more than the card. */
+  /** The card for authenticated callers; undefined: it has none. */
   readonly extendedCard: ((caller: KnownCaller) => Promise<AgentCard>) | undefined;
   readonly runtime: AgentRuntime;
-  /** Whether the answer may be a bare message; undefined: the agent did not say. */
+  /** Whether the agent replies with a bare message; undefined: either is possible. */
   readonly replies: "task" | "message" | undefined;
-  /** JSON Schema of its input, if it said so. */
+  /** JSON Schema of its input, if it declares one. */
   readonly inputSchema: JsonObject | undefined;
   readonly policy: AgentPolicy;
-  /** What its card is copied from, if it stands for an agent somewhere else. */
+  /** The remote agent that it forwards to, if it does. */
   readonly upstream?: Upstream | undefined;
 }
 export interface Catalog extends VisibleAgents {
   names(): ReadonlySet<AgentName>;
-  /** What a caller may know of: for him it is as if there were no others. */
+  /** The agents that a caller may know of: others do not exist for it. */
   visibleTo(scope: Scope): VisibleAgents;
 }
 export interface VisibleAgents {
-  /** By its name, or by the UUID that follows from its name; undefined: the default agent. */
+  /** By its name, or by the UUID derived from its name; undefined: the default agent. */
   find(name: AgentName | undefined): Agent | undefined;
   all(): readonly Agent[];
-  /** The default agent; undefined: there are none. */
+  /** undefined: there are no agents. */
   readonly defaultAgent: AgentName | undefined;
 }
 export interface AgentRuntime {
@@ -60,25 +60,25 @@ export interface Turn {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** This context's earlier turns, oldest first: what callers said, and what the agent made of it. */
+  /** The messages and results of this context's earlier turns, oldest first. */
   history(): Promise<readonly Message[]>;
-  /** Messages that come while the turn is worked on, if its agent takes them; ends with the run. */
+  /** Messages that arrive while the turn is worked on, if its agent accepts them; ends with the run. */
   readonly incoming: AsyncIterable<Message>;
-  /** What an earlier attempt of this turn noted there; null: nothing. A new step waits until those on record were found. */
-  findStep(place: StepKey): Promise<StepRecord | null>;
-  /** Puts a note on record; resolves when it is committed. */
-  recordStep(note: StepRecord): Promise<void>;
-  /** What this agent puts away in this context, for this caller. */
+  /** The result that an earlier attempt of this turn recorded; null: none. A new step waits until all recorded ones were found. */
+  findStep(key: StepKey): Promise<StepRecord | null>;
+  /** Resolves when the result is committed. */
+  recordStep(step: StepRecord): Promise<void>;
+  /** The storage of this agent in this context, for this caller. */
   readonly storage: ContextStorage;
   readonly caller: Pick<Scope, "tenant" | "principal">;
-  /** What the caller gave to this agent under this name; undefined: nothing that still holds. */
+  /** The credentials that the caller gave to this agent under this name; undefined: none that are valid. */
   credentials(name: string): Promise<Credential | undefined>;
-  /** How the caller can give it. */
-  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions;
+  /** How the caller can give them. */
+  authorizationOptions(request: AuthorizationRequest): AuthorizationOptions;
   readonly outbound: Outbound;
-  /** Servers of tools that the config names. */
-  readonly tools: McpServers;
-  /** Where this run stands in a trace: to be passed on to whoever is called. */
+  /** MCP servers by their names in the config. */
+  readonly tools: McpServerProvider;
+  /** The trace of this run, to be propagated to other servers. */
   readonly trace: Trace | undefined;
   newId(): string;
   /** The wall time. */
@@ -86,5 +86,5 @@ export interface Turn {
   /** At least 0, below 1. */
   random(): number;
 }
-/** What an agent can say: the part of the log that is its own. */
+/** The events that an agent can emit. */
 export type AgentEvent = Extract<TaskEvent, { type: "status" | "artifact" | "reply" | "usage" }>;

@@ -1,10 +1,7 @@
-/** The event log of every task, and what is indexed from it. */
+/** The event log of every task, and its indexes. */
 import type {
   AgentName,
-  CallerName,
-  ListFilter,
-  NamedTask,
-  Page,
+  ContextId,
   Scope,
   Seq,
   Step,
@@ -29,58 +26,80 @@ export interface Store {
   readonly pushes: PushConfigs;
   readonly deliveries: PushQueue;
   readonly usage: UsageStore;
-  /** How many servers work on it, this one among them, as far as is known. */
+  /** The number of servers on this store, including this one, as far as is known. */
   nodes(): number;
-  /** The time of the newest event, so that a clock that was set back goes on from there. */
+  /** The time of the newest event: a clock that was set back continues from there. */
   readonly lastAt: number;
   close(): Promise<void>;
 }
 export interface EventLog {
   /**
-   * Records events and resolves when they are committed. Fault("conflict") if what is expected no longer holds, told
-   * when what came first can be read; Fault("task-not-found") if the task is not there for this scope.
+   * Resolves when the events are committed. Fault("conflict") if the condition does not hold, thrown when the conflicting
+   * events can be read; Fault("task-not-found") if the task is not found for this scope.
    */
   append(
     scope: Scope,
     taskId: TaskId,
     events: readonly TaskEvent[],
-    expected: Expected,
-    beside?: AppendExtras,
+    condition: AppendCondition,
+    extras?: AppendExtras,
   ): Promise<void>;
   /**
-   * Committed steps after a place, oldest first: at most `max`, and at least one if there is any; a task that is not there for this scope is a Fault. Where events were
-   * compacted, the task as it ended is the one step.
+   * Committed steps after this event, oldest first: at most `max`, and at least one if there is any. A Fault if the task is
+   * not found for this scope. Where events were compacted, the only step is a snapshot of the ended task.
    */
   read(scope: Scope, taskId: TaskId, after: Seq, max: number): Promise<readonly Step[]>;
 }
 /**
- * What must still be true when an append is recorded: the log ends where the writer saw it, the task is in the state
- * in which the writer saw it, or the writer still holds the run. `free`: no other task of its context wants a run, or
- * else it is a Fault("busy"). After one refused append of a run all its later ones are refused, so that no log has a gap;
- * `afterRefusal`: the run knows that, and ends its task as failed or canceled.
+ * Must hold when an append is committed: the log ends at this event, the task is in this state, or the writer still holds
+ * the run. `free`: no other task of the context is due or running, else Fault("busy"). After one refused append of a run
+ * all its later ones are refused, so that no log has a gap; `afterRefusal`: the exception, for the event that ends the task
+ * as failed or canceled.
  */
-export type Expected =
+export type AppendCondition =
   | { readonly after: Seq; readonly free?: boolean }
   | { readonly state: TaskState }
   | { readonly run: Run; readonly afterRefusal?: true };
 export interface TaskIndex {
-  /** The task to which a caller gave this name. */
   findByName(scope: Scope, agent: AgentName, name: CallerName): Promise<NamedTask | null>;
   get(scope: Scope, taskId: TaskId): Promise<FoundTask | null>;
-  /**
-   * A page has as many tasks as were asked for, or fewer: it ends before it has more than `LIMITS.pageBytesMax`. `view`: what
-   * of each task will be shown; without it, all.
-   */
+  /** A page ends early before it exceeds `LIMITS.pageBytesMax`. `view`: the part of each task that counts; without it, all. */
   list(scope: Scope, agent: AgentName, filter: ListFilter, view?: View): Promise<Page>;
-  /** The ids of the tasks that such a list would begin with; the tasks themselves are not read. */
+  /** The ids of the newest tasks, in the order of `list`; the tasks themselves are not read. */
   newest(scope: Scope, agent: AgentName, max: number): Promise<readonly TaskId[]>;
-  /** How many tasks are kept for this caller, and for all callers of its tenant. */
+  /** The number of tasks of this caller, and of all callers of its tenant. */
   count(scope: Scope): Promise<{ readonly caller: number; readonly tenant: number }>;
 }
 export interface FoundTask {
   readonly task: Task;
   /** The newest event. */
   readonly seq: Seq;
-  /** Events up to this one are no longer kept; 0: all are. */
+  /** Events up to this one were compacted; 0: none. */
   readonly since: Seq;
+}
+/** A name chosen by a caller: of a task ("alias"), of a call ("key": its Idempotency-Key) or of a message. */
+export interface CallerName {
+  readonly kind: "alias" | "key" | "message";
+  readonly name: string;
+}
+export interface NamedTask {
+  readonly taskId: TaskId;
+  /** The event that has the name. */
+  readonly seq: Seq;
+  /** The digest of the call, if it is the name of a call or of a message. */
+  readonly digest?: string;
+}
+export interface ListFilter {
+  readonly contextId?: ContextId;
+  readonly state?: TaskState;
+  /** Inclusive, in milliseconds. */
+  readonly statusSince?: number;
+  readonly pageSize: number;
+  readonly pageToken?: string;
+}
+export interface Page {
+  readonly tasks: readonly Task[];
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
 }

@@ -1,37 +1,37 @@
 import type { Fault, Scope, Step } from "../model/index.ts";
-import type { WireCall } from "./index.ts";
-import type { Answer, Operation } from "./operation.ts";
+import type { Operation, OperationResult } from "./operation.ts";
+import type { WireCall } from "./protocol.ts";
 
-/** What whoever watches may know of a call; tools of MCP are called as well. */
+/** The members of a call that observers see; MCP tool calls are observed as well. */
 export type ObservedCall = Pick<WireCall, "headers" | "method" | "params"> & {
   readonly transport: WireCall["transport"] | "mcp";
 };
 
-/** Whoever watches calls from the doorway. */
+/** Observes calls from the outside: logs, metrics, traces. */
 export interface Observer {
-  begin(call: ObservedCall, dialect: string): CallObserver;
+  startCall(call: ObservedCall, dialect: string): CallObserver;
 }
 
-/** One call as it is watched: told what becomes of it as it happens, and of its end once. */
+/** Observes one call. */
 export interface CallObserver {
-  /** What is asked, and for whom. What is done is what comes back: it may have another place in a trace. */
-  asked(operation: Operation, scope: Scope): Operation;
-  /** A stream goes on with these. */
-  read(steps: readonly Step[]): void;
-  answered(answer: Answer): void;
-  /** Also of a stream that breaks off. */
-  refused(fault: Fault): void;
-  ended(): void;
+  /** The operation was decoded and authorized. Returns the operation to execute: a trace may give it another parent. */
+  onOperation(operation: Operation, scope: Scope): Operation;
+  /** Steps of a stream were read. */
+  onSteps(steps: readonly Step[]): void;
+  onResult(result: OperationResult): void;
+  /** Also of a stream that ends with a fault. */
+  onFault(fault: Fault): void;
+  /** Once, after everything else. */
+  onEnd(): void;
   /** For lines of the log about this call. */
-  facts(): object;
-  /** For its reply; undefined: none. */
+  logFields(): object;
+  /** Headers for the reply; undefined: none. */
   headers(): Readonly<Record<string, string>> | undefined;
 }
 
-/** Whoever watches what a store writes, and how long that takes. */
+/** Observes the commits of a store and how long they take. */
 export interface CommitObserver {
-  /** A commit begins; what is returned is to be called when it is done. */
-  begin(): (tasks: number, events: number) => void;
-  /** One could not be written. */
-  failed(): void;
+  /** The returned function is called when the commit is done. */
+  startCommit(): (tasks: number, events: number) => void;
+  onFailure(): void;
 }

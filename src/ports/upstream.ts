@@ -1,10 +1,10 @@
 import type { AgentCard } from "../model/index.ts";
 import type { Outbound } from "./outbound.ts";
 
-/** What the card of an agent is copied from that stands for one somewhere else. */
+/** The remote agent that a local one forwards to. */
 export interface Upstream {
-  /** Ours with what theirs says. */
+  /** The local card, completed from the remote one. */
   card(outbound: Outbound, signal: AbortSignal): Promise<AgentCard>;
-  /** Ends what was opened for it. */
+  /** Closes the connections to it. */
   close(): void;
 }

@@ -1,24 +1,25 @@
 import type { Dialect } from "../ports/index.ts";
 import { createV1, type V1Options } from "./a2a-v1/index.ts";
-import { PROTOBUF as V1_PACKAGE } from "./a2a-v1/schema.ts";
+import { V1_API, V1_SCHEMA } from "./a2a-v1/schema.ts";
 import { createV01, type V01Options } from "./a2a-v01/index.ts";
 import { createV02, type V02Options } from "./a2a-v02/index.ts";
 import { createV03, type V03Options } from "./a2a-v03/index.ts";
-import { PROTOBUF as V03_PACKAGE } from "./a2a-v03/schema.ts";
+import { V03_API, V03_SCHEMA } from "./a2a-v03/schema.ts";
 import { createArbiter } from "./arbiter/index.ts";
+import { ARBITER_API } from "./arbiter/schema.ts";
 import { createLanggraph } from "./langgraph/index.ts";
+import type { ApiDescription } from "./openapi/description.ts";
 import { createOrloj } from "./orloj/index.ts";
+import type { VendorProfile } from "./shared/routes.ts";
 import { createSimple } from "./simple-a2a/index.ts";
 
-/** A vendor's dialect: with what its document lacks, exactly as its document says, or not at all. */
-type Profile = "on" | "strict" | "off";
 export type DialectOptions = V1Options &
   V01Options &
   V02Options &
   V03Options &
-  Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", Profile>>;
+  Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", VendorProfile | "off">>;
 
-/** All dialects, in the order in which they may claim a call. */
+/** All protocols, in the order in which they may claim a call. */
 export function createDialects(options: DialectOptions): readonly Dialect[] {
   return [
     ...(options.langgraph === "off" ? [] : [createLanggraph(options.langgraph)]),
@@ -32,5 +33,17 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
   ];
 }
 
-/** What is spoken on gRPC: its package decides which dialect it is. */
-export const PACKAGES = [V1_PACKAGE, V03_PACKAGE];
+/** The gRPC services: the package of a call decides its dialect. */
+export const GRPC_PACKAGES = [V1_SCHEMA, V03_SCHEMA];
+
+/** For the OpenAPI document, by dialect and in its order; of most vendors only the routes are described. */
+export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
+  v1: V1_API,
+  v03: V03_API,
+  v02: { title: "A2A 0.2", version: "0.2" },
+  v01: { title: "A2A 0.1", version: "0.1" },
+  langgraph: { title: "LangGraph Agent Server" },
+  orloj: { title: "Orloj", unnamedAgent: "the agent that the metadata names" },
+  simple: { title: "simple_a2a" },
+  arbiter: ARBITER_API,
+};

@@ -9,25 +9,25 @@ import type {
   PushSubscription,
 } from "../ports/index.ts";
 
-/** What those who run the server see of webhooks: they see all callers' tasks, and no secrets. */
+/** Webhooks of all callers, for operators; without secrets. */
 export const createPushRoutes = (deliveries: PushQueue): readonly Endpoint[] => [
   {
     verb: "GET",
     path: "/admin/pushes",
     async serve({ query }) {
       const task = query.get("task");
-      if (!task) throw bad("task", "is required: the id of a task, as in ?task=ID");
-      const found = await deliveries.look(task as TaskId);
-      return reply({ task, pushes: found.map(write) });
+      if (!task) throw invalid("task", "is required: the id of a task, as in ?task=ID");
+      const found = await deliveries.list(task as TaskId);
+      return reply({ task, pushes: found.map(toJson) });
     },
   },
   {
     verb: "POST",
     path: "/admin/pushes/redeliver",
     async serve(call) {
-      const { task, config, from } = await readWish(call);
+      const { task, config, from } = await readRedelivery(call);
       const redelivered = await deliveries.redeliver(task, config, from);
-      if (redelivered === 0) throw new Fault("task-not-found", "There is no such push config");
+      if (redelivered === 0) throw new Fault("task-not-found", "Push config not found");
       return reply({ task, redelivered });
     },
   },
@@ -35,22 +35,23 @@ export const createPushRoutes = (deliveries: PushQueue): readonly Endpoint[] => 
 
 const reply = (value: Json): EndpointResponse => ({ status: 200, headers: {}, text: JSON.stringify(value) });
 
-const bad = (field: string, problem: string): Fault =>
+const invalid = (field: string, problem: string): Fault =>
   new Fault("invalid-params", `${field} ${problem}`, { field });
 
-async function readWish(call: EndpointRequest): Promise<{
+async function readRedelivery(call: EndpointRequest): Promise<{
   readonly task: TaskId;
   readonly config: string | undefined;
   readonly from: "place" | "start";
 }> {
-  // A page of somebody else can make a browser send anything but this.
+  // CSRF: a foreign page can make a browser send any other content type.
   if (!call.headers["content-type"]?.startsWith("application/json"))
-    throw bad("Content-Type", "must be application/json");
+    throw invalid("Content-Type", "must be application/json");
   const { task, config, from = "place" } = parse(await call.body());
-  if (typeof task !== "string" || task === "") throw bad("task", "is required and must be the id of a task");
+  if (typeof task !== "string" || task === "")
+    throw invalid("task", "is required and must be the id of a task");
   if (config !== undefined && typeof config !== "string")
-    throw bad("config", "must be the id of a push config");
-  if (from !== "place" && from !== "start") throw bad("from", 'must be "place" or "start"');
+    throw invalid("config", "must be the id of a push config");
+  if (from !== "place" && from !== "start") throw invalid("from", 'must be "place" or "start"');
   return { task: task as TaskId, config, from };
 }
 
@@ -59,13 +60,13 @@ function parse(text: string): JsonObject {
     const value = JSON.parse(text) as Json;
     if (isObject(value)) return value;
   } catch {
-    // Said below.
+    // Thrown below.
   }
   throw new Fault("parse", "The body must be a JSON object");
 }
 
-function write(delivery: PushSubscription): JsonObject {
-  const { config, scope, state, cursor: place, failed, nextAt, setAt, attempts } = delivery;
+function toJson(subscription: PushSubscription): JsonObject {
+  const { config, scope, state, cursor, failed, nextAt, setAt, attempts } = subscription;
   const { id, url, origin, events, authentication, token, secret } = config;
   return {
     id,
@@ -80,21 +81,21 @@ function write(delivery: PushSubscription): JsonObject {
       ...(secret === undefined ? [] : ["secret"]),
     ],
     state,
-    place,
-    setAt: time(setAt),
-    ...(failed && { failed: { count: failed.count, since: time(failed.since) } }),
-    ...(nextAt !== undefined && { nextAt: time(nextAt) }),
-    attempts: attempts.map(writeAttempt),
+    place: cursor,
+    setAt: toIso(setAt),
+    ...(failed && { failed: { count: failed.count, since: toIso(failed.since) } }),
+    ...(nextAt !== undefined && { nextAt: toIso(nextAt) }),
+    attempts: attempts.map(toAttemptJson),
   };
 }
 
-const writeAttempt = ({ at, seq, status, ms, error, nextAt }: PushAttempt): JsonObject => ({
-  at: time(at),
+const toAttemptJson = ({ at, seq, status, ms, error, nextAt }: PushAttempt): JsonObject => ({
+  at: toIso(at),
   event: seq,
   ms,
   ...(status !== undefined && { status }),
   ...(error !== undefined && { error }),
-  ...(nextAt !== undefined && { nextAt: time(nextAt) }),
+  ...(nextAt !== undefined && { nextAt: toIso(nextAt) }),
 });
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const toIso = (ms: number): string => new Date(ms).toISOString();

@@ -9,19 +9,21 @@ export interface RetryParts {
   readonly pushGiveUpMs: number;
 }
 
-type Failed = NonNullable<PushSubscription["failed"]>;
-
-/** When it is tried again: twice as long after each attempt, never at the same moment as others; undefined: no more. */
-export function nextTry(parts: RetryParts, failed: Failed, retryAfterMs: number): number | undefined {
+/** The time of the next attempt: exponential backoff with jitter; undefined: give up. */
+export function nextAttemptAt(
+  parts: RetryParts,
+  failed: NonNullable<PushSubscription["failed"]>,
+  retryAfterMs: number,
+): number | undefined {
   const now = parts.wallTime();
   const end = failed.since + parts.pushGiveUpMs;
   if (now >= end) return undefined;
-  const waitMs = Math.min(parts.pushRetryMs * 2 ** (failed.count - 1), LIMITS.pushRetryMaxMs);
-  const jittered = Math.ceil(waitMs * (0.5 + parts.random() / 2));
+  const delayMs = Math.min(parts.pushRetryMs * 2 ** (failed.count - 1), LIMITS.pushRetryMaxMs);
+  const jittered = Math.ceil(delayMs * (0.5 + parts.random() / 2));
   return Math.min(now + Math.max(jittered, retryAfterMs), end);
 }
 
-/** It waited for its turn long after it should have been given up. */
+/** The subscription waited for a claim until long after its end. */
 export const isOverdue = ({ wallTime, pushGiveUpMs }: RetryParts, { failed }: PushSubscription): boolean =>
   failed !== undefined && wallTime() > failed.since + pushGiveUpMs + LIMITS.pushRetryMaxMs;
 

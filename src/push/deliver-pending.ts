@@ -3,188 +3,186 @@ import type {
   Dialect,
   FoundTask,
   Log,
+  PushAttempt,
   PushProgress,
   PushSubscription,
   Store,
   Targets,
 } from "../ports/index.ts";
-import { type Posted, type PostParts, post } from "./attempt.ts";
-import { isOverdue, nextTry, type RetryParts } from "./backoff.ts";
-import type { Hosts } from "./host-limits.ts";
-import { firstParcel, type Parcel } from "./payload.ts";
-import { type LetterParts, toLetter } from "./request.ts";
+import { type AttemptParts, type AttemptResult, attemptDelivery } from "./attempt.ts";
+import { isOverdue, nextAttemptAt, type RetryParts } from "./backoff.ts";
+import type { HostLimits } from "./host-limits.ts";
+import { nextPayload, type PushPayload } from "./payload.ts";
+import { type PushRequestParts, toPushRequest } from "./request.ts";
 
-export interface RoundParts extends LetterParts, PostParts, RetryParts {
+export interface DeliveryParts extends PushRequestParts, AttemptParts, RetryParts {
   readonly store: Store;
   readonly dialects: readonly Dialect[];
   readonly targets: Targets;
-  readonly hosts: Hosts;
+  readonly hosts: HostLimits;
   /** Milliseconds for durations. */
   readonly ticks: () => number;
   readonly log: Log;
 }
 
 /**
- * Delivers what there is for one config, one thing after another, until there is no more, one fails, or others should have
- * their turn. What came of each is on record before the next is sent.
+ * Delivers the pending payloads of one claimed subscription in order, until there are none, an attempt fails, or a page of
+ * the log is done. The result of each attempt is committed before the next payload is sent.
  */
-export class Round {
-  readonly #parts: RoundParts;
-  readonly #stop: AbortSignal;
-  #held: PushSubscription;
-  /** Up to here it is delivered, or there is nothing to deliver. */
-  #place: Seq;
+export async function deliverPending(
+  parts: DeliveryParts,
+  claimed: PushSubscription,
+  stop: AbortSignal,
+): Promise<void> {
+  const delivery = new PendingDelivery(parts, claimed, stop);
+  const hasMore = await delivery.run();
+  await parts.store.deliveries.release(delivery.claimed, delivery.cursor, hasMore);
+}
 
-  constructor(parts: RoundParts, claimed: PushSubscription, stop: AbortSignal) {
+class PendingDelivery {
+  readonly #parts: DeliveryParts;
+  readonly #stop: AbortSignal;
+  claimed: PushSubscription;
+  /** Events up to this one are delivered or skipped. */
+  cursor: Seq;
+
+  constructor(parts: DeliveryParts, claimed: PushSubscription, stop: AbortSignal) {
     this.#parts = parts;
     this.#stop = stop;
-    this.#held = claimed;
-    this.#place = claimed.cursor;
+    this.claimed = claimed;
+    this.cursor = claimed.cursor;
   }
 
-  async go(): Promise<void> {
-    const hasMore = await this.#deliver();
-    await this.#parts.store.deliveries.release(this.#held, this.#place, hasMore);
-  }
-
-  /** Whether there is more to deliver, now. */
-  async #deliver(): Promise<boolean> {
-    const { store } = this.#parts;
-    const { scope, taskId, config } = this.#held;
+  /** Whether there is more to deliver at once. */
+  async run(): Promise<boolean> {
+    const { store, dialects, targets } = this.#parts;
+    const { scope, taskId, config } = this.claimed;
     const found = await store.tasks.get(scope, taskId);
     if (found?.task.reply) return this.#finish();
-    // Whether it is a task at all is not known before its agent's first word.
+    // Before the agent's first event it may still become a bare message.
     if (!found?.task.shown) return false;
-    if (isOverdue(this.#parts, this.#held)) return this.#giveUp("there was no time left");
-    const dialect = this.#parts.dialects.find(one => one.name === config.origin);
-    if (!dialect) return this.#giveUp(`the dialect ${config.origin} is not spoken any more`);
-    const problem = this.#parts.targets.refusalOf(new URL(config.url));
-    if (problem) return this.#giveUp(`its url ${problem}`);
+    if (isOverdue(this.#parts, this.claimed)) return this.#giveUp("the retry period has expired");
+    const dialect = dialects.find(one => one.name === config.origin);
+    if (!dialect) return this.#giveUp(`the dialect ${config.origin} is no longer enabled`);
+    const problem = targets.refusalOf(new URL(config.url));
+    if (problem) return this.#giveUp(`the URL ${problem}`);
     return this.#deliverPage(dialect, found);
   }
 
   async #deliverPage(dialect: Dialect, found: FoundTask): Promise<boolean> {
-    let steps = await this.#read();
+    let steps = await this.#readPage();
     for (;;) {
-      const parcel = await this.#orGiveUp(() => firstParcel(this.#held, steps, dialect.encodePush));
-      if (parcel === false) return false;
-      if (!parcel) break;
-      if (!(await this.#send(parcel))) return false;
-      steps = steps.filter(step => step.seq > parcel.seq);
+      const payload = await this.#orGiveUp(() => nextPayload(this.claimed, steps, dialect.encodePush));
+      if (payload === false) return false;
+      if (!payload) break;
+      if (!(await this.#send(payload))) return false;
+      steps = steps.filter(step => step.seq > payload.seq);
     }
     const last = steps.at(-1);
-    if (last) this.#place = last.seq;
-    if (this.#place < found.seq) return true;
-    return isTerminal(found.task.status.state) && this.#held.state === "live" ? this.#finish() : false;
+    if (last) this.cursor = last.seq;
+    if (this.cursor < found.seq) return true;
+    return isTerminal(found.task.status.state) && this.claimed.state === "live" ? this.#finish() : false;
   }
 
-  /** What cannot be written down now never can be: a secret that is lost, or a bug. */
-  async #orGiveUp<T>(write: () => T): Promise<T | false> {
+  /** An encoding that fails once always fails: its key is lost, or there is a bug. */
+  async #orGiveUp<T>(encode: () => T): Promise<T | false> {
     try {
-      return write();
+      return encode();
     } catch (error) {
-      const { taskId } = this.#held;
-      if (!(error instanceof Fault))
-        this.#parts.log.error({ err: error, taskId }, "a delivery cannot be written");
-      return this.#giveUp(error instanceof Fault ? error.message : "it cannot be written; the log tells why");
+      if (error instanceof Fault) return this.#giveUp(error.message);
+      const { taskId } = this.claimed;
+      this.#parts.log.error({ err: error, taskId }, "a push payload could not be encoded");
+      return this.#giveUp("the payload could not be encoded; see the server log");
     }
   }
 
-  /** A page of the log, and as much more as belongs to what was begun. */
-  async #read(): Promise<readonly Step[]> {
-    const { scope, taskId, until = 0 } = this.#held;
+  /** A page of the log, extended to the end of a payload whose delivery has begun. */
+  async #readPage(): Promise<readonly Step[]> {
+    const { scope, taskId, until = 0 } = this.claimed;
     const steps: Step[] = [];
-    for (let after = this.#place; ; after = (steps.at(-1) as Step).seq) {
+    for (let after = this.cursor; ; after = (steps.at(-1) as Step).seq) {
       const more = await this.#parts.store.log.read(scope, taskId, after, LIMITS.readMax);
       steps.push(...more);
       if (more.length === 0 || (more.at(-1) as Step).seq >= until) return steps;
     }
   }
 
-  /** Whether one may go on. */
-  async #send(parcel: Parcel): Promise<boolean> {
-    const { failed } = this.#held;
-    if (parcel.isWords && this.#held.until !== parcel.seq) {
-      const begun: PushProgress = { cursor: this.#place, state: "live", until: parcel.seq };
-      if (!(await this.#record(failed ? { ...begun, failed } : begun, undefined))) return false;
+  /** Whether the next payload may follow. */
+  async #send(payload: PushPayload): Promise<boolean> {
+    const { failed } = this.claimed;
+    if (payload.isText && this.claimed.until !== payload.seq) {
+      const begun: PushProgress = { cursor: this.cursor, state: "live", until: payload.seq };
+      if (!(await this.#record(failed ? { ...begun, failed } : begun))) return false;
     }
     const { wallTime, ticks, hosts } = this.#parts;
-    const { config, key } = this.#held;
+    const { config, key } = this.claimed;
     const at = wallTime();
     const began = ticks();
-    const letter = await this.#orGiveUp(() =>
-      toLetter(this.#parts, config, parcel, { id: `${key}_${parcel.seq}`, at }),
+    const request = await this.#orGiveUp(() =>
+      toPushRequest(this.#parts, config, payload, { id: `${key}_${payload.seq}`, at }),
     );
-    if (!letter) return false;
-    const posted = await post(this.#parts, letter, this.#stop);
-    if (posted.kind === "stopped") return false;
-    hosts.tell(hostOf(config), posted.status !== undefined);
-    return this.#note(parcel, posted, at, Math.round(ticks() - began));
+    if (!request) return false;
+    const result = await attemptDelivery(this.#parts, request, this.#stop);
+    if (result.kind === "stopped") return false;
+    hosts.recordAttempt(hostOf(config), result.status !== undefined);
+    return this.#recordResult(payload, result, at, Math.round(ticks() - began));
   }
 
-  /** Puts on record what came of an attempt. */
-  async #note(parcel: Parcel, posted: Posted, at: number, ms: number): Promise<boolean> {
-    const { seq } = parcel;
-    const { status, error, kind } = posted;
+  async #recordResult(payload: PushPayload, result: AttemptResult, at: number, ms: number): Promise<boolean> {
+    const { seq } = payload;
+    const { status, error, kind } = result;
     if (kind === "gone") return this.#remove();
     const attempt = { at, seq, ms, ...(status !== undefined && { status }), ...(error && { error }) };
     if (kind === "taken") {
-      const state = isTerminal(parcel.task.status.state) ? "done" : "live";
-      this.#place = seq;
+      const state = isTerminal(payload.task.status.state) ? "done" : "live";
+      this.cursor = seq;
       return (await this.#record({ cursor: seq, state }, attempt)) && state === "live";
     }
     const failed = {
-      count: (this.#held.failed?.count ?? 0) + 1,
-      // A clock that was set back must not put off the end.
-      since: Math.min(this.#held.failed?.since ?? at, at),
+      count: (this.claimed.failed?.count ?? 0) + 1,
+      // A clock that was set back must not extend the retry period.
+      since: Math.min(this.claimed.failed?.since ?? at, at),
     };
-    const nextAt = kind === "refused" ? undefined : nextTry(this.#parts, failed, posted.retryAfterMs);
-    const until = parcel.isWords && { until: seq };
+    const nextAt = kind === "refused" ? undefined : nextAttemptAt(this.#parts, failed, result.retryAfterMs);
+    const progress = { cursor: this.cursor, failed, ...(payload.isText && { until: seq }) };
     if (nextAt === undefined) {
-      this.#tell("a delivery to a webhook was given up", { error, attempts: failed.count });
-      await this.#record({ cursor: this.#place, state: "dead", failed, ...until }, attempt);
-    } else
-      await this.#record(
-        { cursor: this.#place, state: "live", failed, nextAt, ...until },
-        { ...attempt, nextAt },
-      );
+      this.#warn("a delivery to a webhook was given up", { error, attempts: failed.count });
+      await this.#record({ ...progress, state: "dead" }, attempt);
+    } else await this.#record({ ...progress, state: "live", nextAt }, { ...attempt, nextAt });
     return false;
   }
 
   async #finish(): Promise<false> {
-    await this.#record({ cursor: this.#place, state: "done" }, undefined);
+    await this.#record({ cursor: this.cursor, state: "done" });
     return false;
   }
 
   async #giveUp(error: string): Promise<false> {
-    const { failed, until } = this.#held;
+    const { failed, until } = this.claimed;
     const at = this.#parts.wallTime();
-    this.#tell("a webhook was given up", { error });
+    this.#warn("a webhook was given up", { error });
     await this.#record(
-      { cursor: this.#place, state: "dead", ...(failed && { failed }), ...(until && { until }) },
-      { at, seq: this.#place, ms: 0, error },
+      { cursor: this.cursor, state: "dead", ...(failed && { failed }), ...(until && { until }) },
+      { at, seq: this.cursor, ms: 0, error },
     );
     return false;
   }
 
   async #remove(): Promise<false> {
-    await this.#parts.store.deliveries.remove(this.#held);
-    this.#tell("a webhook wants no more: its config is removed", { status: 410 });
+    await this.#parts.store.deliveries.remove(this.claimed);
+    this.#warn("a webhook answered 410 (Gone): its config is deleted", { status: 410 });
     return false;
   }
 
-  /** false: it was removed or replaced meanwhile. */
-  async #record(
-    progress: PushProgress,
-    attempt: Parameters<Store["deliveries"]["record"]>[2],
-  ): Promise<boolean> {
-    const held = await this.#parts.store.deliveries.record(this.#held, progress, attempt);
-    if (held) this.#held = held;
-    return held !== null;
+  /** false: the subscription was deleted or replaced meanwhile. */
+  async #record(progress: PushProgress, attempt?: PushAttempt): Promise<boolean> {
+    const claimed = await this.#parts.store.deliveries.record(this.claimed, progress, attempt);
+    if (claimed) this.claimed = claimed;
+    return claimed !== null;
   }
 
-  #tell(text: string, facts: object): void {
-    const { taskId, config } = this.#held;
+  #warn(text: string, facts: object): void {
+    const { taskId, config } = this.claimed;
     this.#parts.log.warn({ taskId, config: config.id, host: hostOf(config), ...facts }, text);
   }
 }

@@ -2,39 +2,38 @@ import { createHmac } from "node:crypto";
 import type { PushConfig, Task } from "../model/index.ts";
 import type { Encryption, Signer } from "../ports/index.ts";
 import { WEBHOOK_HEADERS } from "../webhook/index.ts";
-import type { Parcel } from "./payload.ts";
+import type { PushPayload } from "./payload.ts";
 
-export interface LetterParts {
-  readonly vault: Encryption;
+export interface PushRequestParts {
+  readonly encryption: Encryption;
   readonly signer: Signer;
 }
 
-/** A parcel as it goes out. */
-export interface Letter {
+export interface PushRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Writes and signs it. `id` is the same at every attempt, `at` is when this one is made. */
-export function toLetter(
-  parts: LetterParts,
+/** `id` is the same at every attempt, `at` is the time of this one. */
+export function toPushRequest(
+  parts: PushRequestParts,
   config: PushConfig,
-  { said, task }: Parcel,
+  { encoded, task }: PushPayload,
   { id, at }: { readonly id: string; readonly at: number },
-): Letter {
-  const body = JSON.stringify(said.body);
+): PushRequest {
+  const body = JSON.stringify(encoded.body);
   const seconds = Math.floor(at / 1_000);
   const jws = parts.signer.sign(body, { typ: "JOSE", jti: id, iat: seconds });
   return {
     url: config.url,
     body,
     headers: {
-      ...secretHeaders(parts.vault, config, `${id}.${seconds}.${body}`),
-      ...traceHeaders(task),
-      "content-type": said.type,
+      ...toSecretHeaders(parts.encryption, config, `${id}.${seconds}.${body}`),
+      ...toTraceHeaders(task),
+      "content-type": encoded.type,
       "user-agent": "Dragoman-Webhook/1",
-      // Nobody reads what comes back.
+      // The response body is discarded.
       "accept-encoding": "identity",
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(seconds),
@@ -43,27 +42,27 @@ export function toLetter(
   };
 }
 
-/** What only the receiver and whoever set the config know. `signed`: see Standard Webhooks. */
-function secretHeaders(vault: Encryption, config: PushConfig, signed: string): Record<string, string> {
+/** `signed`: the content that a Standard Webhooks signature covers. */
+function toSecretHeaders(encryption: Encryption, config: PushConfig, signed: string): Record<string, string> {
   const { token, secret, authentication } = config;
   const headers: Record<string, string> = {};
   if (authentication?.credentials !== undefined) {
     const [scheme] = authentication.schemes;
-    const credentials = vault.decrypt(authentication.credentials);
+    const credentials = encryption.decrypt(authentication.credentials);
     headers[authentication.header?.toLowerCase() ?? "authorization"] = scheme
       ? `${scheme} ${credentials}`
       : credentials;
   }
-  if (token !== undefined) headers["x-a2a-notification-token"] = vault.decrypt(token);
+  if (token !== undefined) headers["x-a2a-notification-token"] = encryption.decrypt(token);
   if (secret !== undefined) {
-    const key = Buffer.from(vault.decrypt(secret).replace(/^whsec_/, ""), "base64");
+    const key = Buffer.from(encryption.decrypt(secret).replace(/^whsec_/, ""), "base64");
     const signature = createHmac("sha256", key).update(signed).digest("base64");
     headers[WEBHOOK_HEADERS.signature] = `v1,${signature}`;
   }
   return headers;
 }
 
-function traceHeaders({ trace }: Task): Record<string, string> {
+function toTraceHeaders({ trace }: Task): Record<string, string> {
   if (!trace) return {};
   const { traceparent, tracestate } = trace;
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate };

@@ -1,90 +1,86 @@
 import { Latch } from "../lib/latch.ts";
 import { hostOf } from "../model/index.ts";
 import { type Bus, PUSH_DUE, type PushSubscription } from "../ports/index.ts";
-import { Round, type RoundParts } from "./deliver-pending.ts";
-import { createHosts } from "./host-limits.ts";
+import { type DeliveryParts, deliverPending } from "./deliver-pending.ts";
+import { createHostLimits } from "./host-limits.ts";
 
-export interface PusherParts extends Omit<RoundParts, "hosts"> {
+export interface PushWorkerParts extends Omit<DeliveryParts, "hosts"> {
   readonly bus: Bus;
   readonly pushesMax: number;
   readonly drainMs: number;
 }
 
-export interface Pusher {
-  /** Takes no more, lets what is under way finish for a while; the rest is delivered after the next start. */
+export interface PushWorker {
+  /** Claims no more, lets deliveries finish for a while; the rest is delivered after the next start. */
   stop(): Promise<void>;
 }
 
-/** How long nothing is tried after something failed that is our own. */
-const PAUSE_MS = 1_000;
-/** What a timer takes. */
-const WAIT_MS_MAX = 2_147_483_647;
+/** The delay after an error of this server. */
+const RETRY_MS = 1_000;
+/** The maximum of `setTimeout`. */
+const TIMEOUT_MS_MAX = 2_147_483_647;
 
-/** Delivers to webhooks, as many at once as there is room for. The store knows what is due, and nothing is kept here. */
-export function createPusher(parts: PusherParts): Pusher {
+/** Claims due subscriptions and delivers them, up to the limit. All state is in the store. */
+export function createPushWorker(parts: PushWorkerParts): PushWorker {
   const { store, bus, log } = parts;
   const { deliveries } = store;
-  const hosts = createHosts();
-  const bell = new Latch();
-  bus.subscribe(PUSH_DUE, bell);
-  const underWay = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  let stopped = false;
+  const hosts = createHostLimits();
+  const due = new Latch();
+  bus.subscribe(PUSH_DUE, due);
+  const active = new Set<Promise<void>>();
+  const abort = new AbortController();
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function loop(): Promise<void> {
-    while (!stopped) {
+    while (!isStopped) {
       const claimed = await claim();
       for (const one of claimed) begin(one);
-      if (claimed.length > 0 || stopped) continue;
+      if (claimed.length > 0 || isStopped) continue;
       await setTimer();
-      await bell.wait();
+      await due.wait();
     }
   }
 
   async function claim(): Promise<readonly PushSubscription[]> {
-    const room = parts.pushesMax - underWay.size;
+    const room = parts.pushesMax - active.size;
     if (room <= 0) return [];
     try {
       return await deliveries.claim(hosts.busy, room);
     } catch (error) {
-      log.error({ err: error }, "webhooks that are due could not be looked up");
-      await pause();
+      log.error({ err: error }, "due webhooks could not be claimed");
+      await sleep();
       return [];
     }
   }
 
   async function setTimer(): Promise<void> {
     clearTimeout(timer);
-    // Who cannot find out looks again soon.
-    const nextInMs = await deliveries.nextInMs().catch(() => PAUSE_MS);
-    if (nextInMs === undefined || stopped) return;
-    timer = setTimeout(() => bell.wake(), Math.min(Math.ceil(nextInMs), WAIT_MS_MAX)).unref();
+    const nextInMs = await deliveries.nextInMs().catch(() => RETRY_MS);
+    if (nextInMs === undefined || isStopped) return;
+    timer = setTimeout(() => due.wake(), Math.min(Math.ceil(nextInMs), TIMEOUT_MS_MAX)).unref();
   }
 
-  function begin(delivery: PushSubscription): void {
-    const host = hostOf(delivery.config);
+  function begin(claimed: PushSubscription): void {
+    const host = hostOf(claimed.config);
     hosts.begin(host);
-    const done = deliver(delivery).then(() => {
+    const done = deliver(claimed).then(() => {
       hosts.end(host);
-      underWay.delete(done);
-      bell.wake();
+      active.delete(done);
+      due.wake();
     });
-    underWay.add(done);
+    active.add(done);
   }
 
-  /** Whatever goes wrong here is ours and not the webhook's: it stays where it is, and is tried again. */
-  async function deliver(delivery: PushSubscription): Promise<void> {
+  /** An error here is the server's and not the webhook's: the cursor stays, and the delivery is retried. */
+  async function deliver(claimed: PushSubscription): Promise<void> {
     try {
-      await new Round({ ...parts, hosts }, delivery, stopping.signal).go();
+      await deliverPending({ ...parts, hosts }, claimed, abort.signal);
     } catch (error) {
-      const { taskId, config } = delivery;
-      log.error(
-        { err: error, taskId, config: config.id },
-        "a delivery to a webhook broke off; it is tried again",
-      );
-      await pause();
-      await deliveries.release(delivery, delivery.cursor, true).catch(() => {});
+      const { taskId, config } = claimed;
+      log.error({ err: error, taskId, config: config.id }, "a delivery to a webhook failed; it is retried");
+      await sleep();
+      await deliveries.release(claimed, claimed.cursor, true).catch(() => {});
     }
   }
 
@@ -92,16 +88,16 @@ export function createPusher(parts: PusherParts): Pusher {
 
   return {
     async stop() {
-      stopped = true;
-      bell.wake();
+      isStopped = true;
+      due.wake();
       await looped;
       clearTimeout(timer);
-      const late = setTimeout(() => stopping.abort(), parts.drainMs);
-      await Promise.all(underWay);
-      clearTimeout(late);
-      bus.unsubscribe(PUSH_DUE, bell);
+      const deadline = setTimeout(() => abort.abort(), parts.drainMs);
+      await Promise.all(active);
+      clearTimeout(deadline);
+      bus.unsubscribe(PUSH_DUE, due);
     },
   };
 }
 
-const pause = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, PAUSE_MS));
+const sleep = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, RETRY_MS));

@@ -1,5 +1,5 @@
 import { Fault, LIMITS, type Quotas, type Scope } from "../model/index.ts";
-import { keyOf, NAMES, quotaOf, WHOSE, type Whose } from "./quotas.ts";
+import { keyOf, QUOTA_SUBJECTS, type QuotaSubject, quotaOf, SUBJECT_NAMES } from "./quotas.ts";
 
 interface Bucket {
   /** Calls that may be made at once. */
@@ -7,59 +7,50 @@ interface Bucket {
   at: number;
 }
 
-/**
- * Calls per second: a bucket that fills at that speed, for each caller and each tenant. Where several nodes serve, each
- * lets an equal share through.
- */
+/** A token bucket for each caller and each tenant. Where several nodes serve, each has an equal share of the rate. */
 export function createCallLimit(
   quotas: Quotas,
   ticks: () => number,
   nodes: () => number,
 ): (scope: Scope) => void {
+  /** The least recently used first. */
   const buckets = new Map<string, Bucket>();
 
-  function bucketOf(key: string, burst: number): Bucket {
-    const found = buckets.get(key);
-    if (found) return found;
-    // Whoever has been away longest has a full bucket again, or nearly.
-    if (buckets.size >= LIMITS.callersMax) buckets.delete(buckets.keys().next().value as string);
-    const fresh = { level: burst, at: ticks() };
-    buckets.set(key, fresh);
-    return fresh;
+  function takeBucket(key: string, burst: number): Bucket {
+    const bucket = buckets.get(key) ?? { level: burst, at: ticks() };
+    // The least recently used bucket is full again, or nearly.
+    if (!buckets.delete(key) && buckets.size >= LIMITS.callersMax)
+      buckets.delete(buckets.keys().next().value as string);
+    buckets.set(key, bucket);
+    return bucket;
   }
 
-  /** How long until there is room; 0: there is. */
+  /** `waitMs`: how long until a call is allowed; 0: it is. */
   function fill(
     scope: Scope,
-    whose: Whose,
-  ): { readonly bucket?: Bucket; readonly waitMs: number; readonly speed: number } {
-    const { callsPerSecond: speed, callsBurst } = quotaOf(quotas, scope, whose);
-    if (speed === undefined) return { waitMs: 0, speed: 0 };
-    const burst = Math.max(1, (callsBurst ?? 2 * speed) / nodes());
-    const key = `${whose} ${keyOf(scope, whose)}`;
-    const bucket = bucketOf(key, burst);
+    subject: QuotaSubject,
+  ): { readonly bucket?: Bucket; readonly waitMs: number; readonly rate: number } {
+    const { callsPerSecond: rate, callsBurst } = quotaOf(quotas, scope, subject);
+    if (rate === undefined) return { waitMs: 0, rate: 0 };
+    const burst = Math.max(1, (callsBurst ?? 2 * rate) / nodes());
+    const bucket = takeBucket(`${subject} ${keyOf(scope, subject)}`, burst);
     const time = ticks();
-    const share = speed / nodes();
+    const share = rate / nodes();
     bucket.level = Math.min(burst, bucket.level + ((time - bucket.at) / 1_000) * share);
     bucket.at = time;
-    // The most recent ones are at the end.
-    buckets.delete(key);
-    buckets.set(key, bucket);
-    return { bucket, speed, waitMs: bucket.level >= 1 ? 0 : ((1 - bucket.level) / share) * 1_000 };
+    return { bucket, rate, waitMs: bucket.level >= 1 ? 0 : ((1 - bucket.level) / share) * 1_000 };
   }
 
   return scope => {
-    const filled = WHOSE.map(whose => ({ whose, ...fill(scope, whose) }));
-    const short = filled.find(one => one.waitMs > 0);
-    if (short)
+    const filled = QUOTA_SUBJECTS.map(subject => ({ subject, ...fill(scope, subject) }));
+    const exceeded = filled.find(one => one.waitMs > 0);
+    if (exceeded)
       throw new Fault(
         "rate-limited",
-        `${capital(NAMES[short.whose])} may make ${short.speed} calls per second; wait a moment`,
-        { retryAfterMs: short.waitMs },
+        `Rate limit exceeded: ${SUBJECT_NAMES[exceeded.subject]} may make ${exceeded.rate} calls per second`,
+        { retryAfterMs: exceeded.waitMs },
       );
-    // Only a call that is made counts, for both.
+    // A refused call does not count, for either subject.
     for (const { bucket } of filled) if (bucket) bucket.level -= 1;
   };
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

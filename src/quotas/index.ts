@@ -1,3 +1,3 @@
-export { createLimited, type LimitParts } from "./limited-operations.ts";
+export { createLimitedOperations, type LimitParts } from "./limited-operations.ts";
 export { bodyBytesMaxOf, runQuotaOf } from "./quotas.ts";
-export { createUnread } from "./unread-bytes.ts";
+export { createUnreadBytes } from "./unread-bytes.ts";

@@ -1,14 +1,16 @@
 import type { BatchSource } from "../lib/batch-source.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import { Fault, type Quotas, type Scope } from "../model/index.ts";
-import type { StepBatch, Steps } from "../ports/index.ts";
-import { keyOf, NAMES, quotaOf, WHOSE } from "./quotas.ts";
+import type { StepBatch, StepStream } from "../ports/index.ts";
+import { keyOf, QUOTA_SUBJECTS, type QuotaSubject, quotaOf, SUBJECT_NAMES } from "./quotas.ts";
 
 const RETRY_MS = 5_000;
 
-/** Open streams, for each caller and each tenant. Where several nodes serve, each has room for an equal share. */
+/** Limits the open streams of each caller and each tenant. Where several nodes serve, each has an equal share. */
 export function createStreamLimit(quotas: Quotas, nodes: () => number) {
   const open = new Map<string, number>();
+
+  const toKey = (scope: Scope, subject: QuotaSubject): string => `${subject} ${keyOf(scope, subject)}`;
 
   function change(keys: readonly string[], by: 1 | -1): void {
     for (const key of keys) {
@@ -17,37 +19,36 @@ export function createStreamLimit(quotas: Quotas, nodes: () => number) {
       else open.set(key, count);
     }
   }
-  const keysOf = (scope: Scope): readonly string[] => WHOSE.map(whose => `${whose} ${keyOf(scope, whose)}`);
 
   return {
     check(scope: Scope): void {
-      for (const whose of WHOSE) {
-        const { streams } = quotaOf(quotas, scope, whose);
+      for (const subject of QUOTA_SUBJECTS) {
+        const { streams } = quotaOf(quotas, scope, subject);
         if (streams === undefined) continue;
         const share = Math.ceil(streams / nodes());
-        if ((open.get(`${whose} ${keyOf(scope, whose)}`) ?? 0) >= share)
+        if ((open.get(toKey(scope, subject)) ?? 0) >= share)
           throw new Fault(
             "rate-limited",
-            `${streams} streams are open, which is all that ${NAMES[whose]} may have; close one first`,
+            `Quota exceeded: ${SUBJECT_NAMES[subject]} may have ${streams} open streams; close one first`,
             { retryAfterMs: RETRY_MS },
           );
       }
     },
-    /** Counts a stream from its first word that is wanted to its end, however it ends. */
-    count(scope: Scope, steps: Steps): Steps {
-      const keys = keysOf(scope);
-      return new Counted(steps, by => change(keys, by));
+    /** Counts a stream from its first read to its end. */
+    count(scope: Scope, steps: StepStream): StepStream {
+      const keys = QUOTA_SUBJECTS.map(subject => toKey(scope, subject));
+      return new CountedStream(steps, by => change(keys, by));
     },
   };
 }
 
-class Counted implements BatchSource<StepBatch> {
-  readonly #steps: Steps;
+class CountedStream implements BatchSource<StepBatch> {
+  readonly #steps: StepStream;
   readonly #change: (by: 1 | -1) => void;
   #state: "new" | "open" | "over" = "new";
   readonly compacted?: true;
 
-  constructor(steps: Steps, change: (by: 1 | -1) => void) {
+  constructor(steps: StepStream, change: (by: 1 | -1) => void) {
     this.#steps = steps;
     this.#change = change;
     if (steps.compacted) this.compacted = true;
@@ -57,8 +58,8 @@ class Counted implements BatchSource<StepBatch> {
     return this.#steps.isOver;
   }
 
-  wakes(sleeper: Wakeable): void {
-    this.#steps.wakes(sleeper);
+  setListener(listener: Wakeable): void {
+    this.#steps.setListener(listener);
   }
 
   async take(): Promise<StepBatch | null> {
@@ -67,9 +68,9 @@ class Counted implements BatchSource<StepBatch> {
       this.#change(1);
     }
     try {
-      const bunch = await this.#steps.take();
+      const batch = await this.#steps.take();
       if (this.#steps.isOver) this.#end();
-      return bunch;
+      return batch;
     } catch (error) {
       this.#end();
       throw error;

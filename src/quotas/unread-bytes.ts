@@ -1,25 +1,25 @@
 import { Fault, LIMITS } from "../model/index.ts";
-import type { Answer, Release, UnreadBytes } from "../ports/index.ts";
+import type { OperationResult, Release, UnreadBytes } from "../ports/index.ts";
 import { keyOf } from "./quotas.ts";
 
-/** When a refused caller may try again: a reader that keeps pace has taken a large answer by then. */
+/** Long enough for a fast reader to read a large response. */
 const RETRY_MS = 5_000;
 
-/** One caller may hold this part of what all may hold, so that it cannot take the room of the others. */
+/** The share of one caller, so that it cannot use the memory of all. */
 const CALLER_SHARE = 1 / 2;
 
 /**
- * Bounds the bytes of large answers that callers have not read. A caller that has nothing unread gets its answer however
- * large it is, as long as the process has room, so that every task can be read whole.
+ * Limits the unread bytes of large responses. A caller without unread bytes gets a response of any size, as long as the
+ * process has room, so that every task can be read.
  */
-export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: number }): UnreadBytes {
+export function createUnreadBytes({ unreadBytesMax }: { readonly unreadBytesMax: number }): UnreadBytes {
   const callerBytesMax = unreadBytesMax * CALLER_SHARE;
   const byCaller = new Map<string, number>();
   let total = 0;
 
   const heldBy = (key: string | undefined): number => (key === undefined ? 0 : (byCaller.get(key) ?? 0));
 
-  /** Bytes that one more answer of this caller may have. */
+  /** Bytes that the next response to this caller may have. */
   function roomOf(key: string | undefined): number {
     if (total >= unreadBytesMax) return 0;
     const held = heldBy(key);
@@ -43,19 +43,15 @@ export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: numb
     };
   }
 
-  /** `answer`: what is not sent. A task of it is recorded all the same. */
-  function refusal(answer?: Answer): Fault {
+  /** `result`: is not sent, but its task is recorded. */
+  function refusal(result?: OperationResult): Fault {
     const details = {
       retryAfterMs: RETRY_MS,
-      ...(answer?.kind === "task" && { taskId: answer.task.id }),
+      ...(result?.kind === "task" && { taskId: result.task.id }),
     };
     if (total >= unreadBytesMax)
-      return new Fault(
-        "unavailable",
-        "Too many bytes of answers wait for their readers; try again soon",
-        details,
-      );
-    const message = `A caller may have ${callerBytesMax} bytes of large answers unread; read those that are open first`;
+      return new Fault("unavailable", "Too many unread response bytes on this server; retry later", details);
+    const message = `Quota exceeded: a caller may have ${callerBytesMax} unread response bytes; read the open responses first`;
     return new Fault("rate-limited", message, details);
   }
 
@@ -67,11 +63,11 @@ export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: numb
       return total >= unreadBytesMax;
     },
     checkRoom(scope) {
-      if (roomOf(keyOf(scope, "caller")) < LIMITS.pieceBytes) throw refusal();
+      if (roomOf(keyOf(scope, "caller")) < LIMITS.chunkBytes) throw refusal();
     },
-    check(scope, answer) {
+    check(scope, result) {
       const room = roomOf(keyOf(scope, "caller"));
-      if (Number.isFinite(room) && isLarger(answer, Math.max(room, LIMITS.pieceBytes))) throw refusal(answer);
+      if (Number.isFinite(room) && isLarger(result, Math.max(room, LIMITS.chunkBytes))) throw refusal(result);
     },
     hold(scope, bytes) {
       const key = scope && keyOf(scope, "caller");
@@ -82,11 +78,11 @@ export function createUnread({ unreadBytesMax }: { readonly unreadBytesMax: numb
   };
 }
 
-/** Whether the texts of an answer have more characters than this. Agents and cards are small. */
-function isLarger(answer: Answer, charsMax: number): boolean {
-  if (answer.kind !== "task" && answer.kind !== "page" && answer.kind !== "message") return false;
+/** Whether the texts of a result have more characters than this. Agents and cards are small. */
+function isLarger(result: OperationResult, charsMax: number): boolean {
+  if (result.kind !== "task" && result.kind !== "page" && result.kind !== "message") return false;
   const rest: unknown[] =
-    answer.kind === "task" ? [answer.task] : answer.kind === "page" ? [answer.page] : [answer.message];
+    result.kind === "task" ? [result.task] : result.kind === "page" ? [result.page] : [result.message];
   let chars = 0;
   while (rest.length > 0) {
     const value = rest.pop();

@@ -1,74 +1,74 @@
 import { ChurnMap } from "../lib/churn-map.ts";
 import { Latch } from "../lib/latch.ts";
 import type { Scope, TaskId } from "../model/index.ts";
-import { type Agent, type Catalog, DUE, type Run } from "../ports/index.ts";
-import { Drive, type Driven, type DriveParts } from "./run.ts";
+import { type Agent, type Catalog, RUN_DUE, type Run } from "../ports/index.ts";
+import { type ActiveRun, RunExecutor, type RunExecutorParts } from "./run.ts";
 
-export interface RunnerParts extends DriveParts {
+export interface RunnerParts extends RunExecutorParts {
   readonly catalog: Catalog;
   readonly worker: string;
   readonly runsMax: number;
   readonly drainMs: number;
-  readonly ticks: () => number;
 }
 
 export interface Runner {
   readonly running: number;
-  /** false: it takes no due tasks any more. */
+  /** false: it no longer claims due tasks. */
   readonly isAlive: boolean;
-  /** For how long all runs have been taken, without one that ended; 0: there is a free one. */
+  /** For how long the limit of runs has been reached, without a run that ended; 0: it is not reached. */
   readonly fullMs: number;
-  /** Looks for due tasks again: the catalogue has changed. */
-  look(): void;
-  /** Takes no new work, lets runs finish for a while, gives the rest back. */
+  /** Claims due tasks: the catalog has changed. */
+  checkDue(): void;
+  /** Claims no more, lets runs finish for a while, releases the rest. */
   stop(): Promise<void>;
 }
 
 const CLAIM_MAX = 64;
 
-/** Takes due tasks and drives them, as many at once as there is room for. */
+/** Claims due tasks and runs them, up to the limit. */
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
-  const bell = new Latch();
-  bus.subscribe(DUE, bell);
-  const running = new ChurnMap<TaskId, Driven>();
-  let stopped = false;
-  /** When the last free run was taken; undefined: there are others. */
+  const due = new Latch();
+  bus.subscribe(RUN_DUE, due);
+  const running = new ChurnMap<TaskId, ActiveRun>();
+  let isStopped = false;
+  let isAlive = true;
+  /** When the limit was reached; undefined: it is not. */
   let fullAt: number | undefined;
   let onIdle = (): void => {};
 
   async function loop(): Promise<void> {
-    while (!stopped) {
+    while (!isStopped) {
       const at = parts.ticks();
       const runs = await claim().catch(error => {
-        log.error({ err: error }, "due tasks could not be taken");
+        log.error({ err: error }, "due tasks could not be claimed");
         return [];
       });
       for (const run of runs) begin(run, at);
-      if (runs.length === 0 && !stopped) await bell.wait();
+      if (runs.length === 0 && !isStopped) await due.wait();
     }
   }
 
   function claim(): Promise<readonly Run[]> {
     const room = Math.min(parts.runsMax - running.size, CLAIM_MAX);
     return room > 0
-      ? store.runs.claim(parts.worker, catalog.names(), room, scopesRunning)
+      ? store.runs.claim(parts.worker, catalog.names(), room, runningScopes)
       : Promise.resolve([]);
   }
 
-  const scopesRunning = (): readonly Scope[] => Array.from(running.values(), ({ run }) => run.scope);
+  const runningScopes = (): readonly Scope[] => Array.from(running.values(), ({ run }) => run.scope);
 
   function begin(run: Run, claimedAt: number): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    running.set(run.task.id, new Drive(parts, run, agent, claimedAt, end));
+    running.set(run.task.id, new RunExecutor(parts, run, agent, claimedAt, end));
     if (running.size >= parts.runsMax) fullAt = parts.ticks();
   }
 
-  function end(driven: Driven): void {
-    const full = running.size >= parts.runsMax;
-    if (running.get(driven.run.task.id) === driven) running.delete(driven.run.task.id);
-    if (full) fullAt = undefined;
-    if (full || store.runs.isHeld()) bell.wake();
+  function end(active: ActiveRun): void {
+    const wasFull = running.size >= parts.runsMax;
+    if (running.get(active.run.task.id) === active) running.delete(active.run.task.id);
+    if (wasFull) fullAt = undefined;
+    if (wasFull || store.runs.hasBlocked()) due.wake();
     if (running.size === 0) onIdle();
   }
 
@@ -78,50 +78,48 @@ export function createRunner(parts: RunnerParts): Runner {
       else onIdle = resolve;
     });
 
-  async function renew(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     try {
-      await Promise.all([...running.values()].map(renewOne));
-    } finally {
-      // Also if a renewal failed: the heartbeat is the safety net for due tasks of which no notification came.
-      bell.wake();
+      await Promise.all(
+        Array.from(running.values(), async active => {
+          await active.renew();
+          // In case a notification was lost.
+          active.wake();
+        }),
+      );
+    } catch (error) {
+      log.error({ err: error }, "leases could not be renewed");
     }
+    // Also if a renewal failed: a notification of a due task may have been lost.
+    due.wake();
   }
 
-  async function renewOne(driven: Driven): Promise<void> {
-    await driven.renew();
-    // The safety net for a bell that was lost.
-    driven.wake();
-  }
-
-  const heart = setInterval(() => {
-    renew().catch(error => log.error({ err: error }, "leases could not be renewed"));
-  }, parts.leaseMs / 3);
+  const heart = setInterval(heartbeat, parts.leaseMs / 3);
   heart.unref();
-  let alive = true;
   const looped = loop()
     .catch(error => log.error({ err: error }, "the runner has stopped"))
-    .finally(() => (alive = false));
+    .finally(() => (isAlive = false));
 
   return {
     get running() {
       return running.size;
     },
     get isAlive() {
-      return alive;
+      return isAlive;
     },
     get fullMs() {
       return fullAt === undefined ? 0 : parts.ticks() - fullAt;
     },
-    look: () => bell.wake(),
+    checkDue: () => due.wake(),
     async stop() {
-      stopped = true;
-      bell.wake();
+      isStopped = true;
+      due.wake();
       await looped;
       await waitAtMost(idle(), parts.drainMs);
-      for (const driven of running.values()) driven.stop("shutdown");
+      for (const active of running.values()) active.stop("shutdown");
       await idle();
       clearInterval(heart);
-      bus.unsubscribe(DUE, bell);
+      bus.unsubscribe(RUN_DUE, due);
     },
   };
 }

@@ -1,34 +1,28 @@
 /** The events that end a turn where the agent itself did not. */
-import type { Message, TaskEvent } from "../model/index.ts";
+import { CRASH_OPTIONS, type Message, type Part, type TaskEvent } from "../model/index.ts";
 import type { Run } from "../ports/index.ts";
 
-export interface Endings {
-  /** The task fails with these words. */
-  failed(text: string): TaskEvent;
-  /** By the agent's policy for work that was interrupted and is not simply begun again. */
-  interrupted(onCrash: "fail" | "ask"): TaskEvent;
+type StatusEvent = TaskEvent & { readonly type: "status" };
+
+export const toFailed = (run: Run, messageId: string, text: string): StatusEvent => ({
+  type: "status",
+  state: "failed",
+  message: toMessage(run, messageId, [{ kind: "text", text }]),
+  broken: true,
+});
+
+/** By the agent's policy for interrupted runs that are not simply repeated. */
+export function toInterrupted(run: Run, messageId: string, onCrash: "fail" | "ask"): StatusEvent {
+  if (onCrash === "fail")
+    return toFailed(run, messageId, "The run was interrupted, and this agent does not repeat runs");
+  const text = "The run was interrupted, and its work may already be done. Run it again?";
+  const message = toMessage(run, messageId, [
+    { kind: "text", text },
+    { kind: "data", data: { options: CRASH_OPTIONS } },
+  ]);
+  return { type: "status", state: "input-required", message, again: true };
 }
 
-export function createEndings({ task }: Run, newId: () => string): Endings {
-  const toMessage = (text: string): Message => ({
-    messageId: newId(),
-    role: "agent",
-    parts: [{ kind: "text", text }],
-    taskId: task.id,
-    contextId: task.contextId,
-  });
-  const failed = (text: string): TaskEvent => ({
-    type: "status",
-    state: "failed",
-    message: toMessage(text),
-    broken: true,
-  });
-  return {
-    failed,
-    interrupted(onCrash) {
-      if (onCrash === "fail") return failed("The work was cut off, and this agent does not begin it again");
-      const message = toMessage("The work may already have happened; run it again?");
-      return { type: "status", state: "input-required", message, again: true };
-    },
-  };
+function toMessage({ task }: Run, messageId: string, parts: readonly Part[]): Message {
+  return { messageId, role: "agent", parts, taskId: task.id, contextId: task.contextId };
 }

@@ -2,43 +2,43 @@ import type { Message } from "../model/index.ts";
 
 type Result = IteratorResult<Message, undefined>;
 
-/** Messages that come while a turn is worked on. Whoever stops listening and begins again misses none. */
-export class Incoming implements AsyncIterableIterator<Message, undefined> {
-  #heard: readonly Message[] = [];
-  #given = 0;
-  #ended = false;
-  #news = Promise.withResolvers<void>();
+/** Messages that arrive while a turn is worked on. A reader that stops and starts again misses none. */
+export class IncomingMessages implements AsyncIterableIterator<Message, undefined> {
+  #messages: readonly Message[] = [];
+  #taken = 0;
+  #isEnded = false;
+  #changed = Promise.withResolvers<void>();
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
   async next(): Promise<Result> {
-    while (!this.#ended) {
-      const message = this.#heard[this.#given];
+    while (!this.#isEnded) {
+      const message = this.#messages[this.#taken];
       if (message) {
-        this.#given += 1;
+        this.#taken += 1;
         return { value: message, done: false };
       }
-      await this.#news.promise;
+      await this.#changed.promise;
     }
     return { value: undefined, done: true };
   }
 
-  /** All that have come so far. */
-  hear(messages: readonly Message[] | undefined): void {
-    if (!messages || messages.length <= this.#heard.length) return;
-    this.#heard = messages;
-    this.#ring();
+  /** `messages`: all that have arrived so far. */
+  update(messages: readonly Message[] | undefined): void {
+    if (!messages || messages.length <= this.#messages.length) return;
+    this.#messages = messages;
+    this.#wake();
   }
 
   end(): void {
-    this.#ended = true;
-    this.#ring();
+    this.#isEnded = true;
+    this.#wake();
   }
 
-  #ring(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers<void>();
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
   }
 }

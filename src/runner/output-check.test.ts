@@ -2,31 +2,31 @@ import { expect, test } from "vitest";
 import type { Json } from "../lib/json.ts";
 import { LIMITS, type StepRecord } from "../model/index.ts";
 import type { AgentEvent } from "../ports/index.ts";
-import { BadAgentEvent, toNoted, toTaskEvent } from "./output-check.ts";
+import { BadAgentEvent, toStepEvent, toTaskEvent } from "./output-check.ts";
 
-test("an agent cannot say in a status what only the runner may say", () => {
-  const said = {
+test("an agent cannot set the members of a status that only the runner may set", () => {
+  const status = {
     type: "status",
     state: "failed",
     broken: true,
     again: true,
     more: 1,
   } as unknown as AgentEvent;
-  expect(toTaskEvent(said)).toEqual({ type: "status", state: "failed" });
+  expect(toTaskEvent(status)).toEqual({ type: "status", state: "failed" });
 });
 
-test("what an agent may say in a status stays", () => {
-  const said: AgentEvent = {
+test("the other members of a status are kept", () => {
+  const status: AgentEvent = {
     type: "status",
     state: "input-required",
     asks: ["a"],
     metadata: { b: 1 },
     message: { messageId: "m", role: "agent", parts: [{ kind: "text", text: "c" }] },
   };
-  expect(toTaskEvent(said)).toEqual(said);
+  expect(toTaskEvent(status)).toEqual(status);
 });
 
-/** `{ 1: { 1: … } }`: with numbers as names, the engine's serialiser has no short cut. */
+/** `{ 1: { 1: … } }`: with numeric names V8's serializer has no fast path. */
 function nested(depth: number): Json {
   let value: Json = 1;
   for (let i = 0; i < depth; i++) value = { 1: value };
@@ -41,17 +41,17 @@ const data = (value: Json): AgentEvent => ({
 });
 const usage = (counters: unknown): AgentEvent => ({ type: "usage", usage: counters }) as AgentEvent;
 
-test("what an agent says is nested no deeper than any serialiser can write", () => {
+test("events are nested no deeper than any serializer can write", () => {
   expect(toTaskEvent(data(nested(200)))).toEqual(data(nested(200)));
   for (const depth of [LIMITS.eventDepthMax + 1, 3_000, 100_000])
     expect(() => toTaskEvent(data(nested(depth)))).toThrow(BadAgentEvent);
-  const note = (value: Json): StepRecord => ({ kind: "step", name: "s", nth: 1, value });
-  expect(toNoted(note(nested(200))).event).toMatchObject({ type: "noted" });
+  const step = (value: Json): StepRecord => ({ kind: "step", name: "s", nth: 1, value });
+  expect(toStepEvent(step(nested(200))).event).toMatchObject({ type: "noted" });
   for (const depth of [LIMITS.eventDepthMax + 1, 3_000, 100_000])
-    expect(() => toNoted(note(nested(depth)))).toThrow(BadAgentEvent);
+    expect(() => toStepEvent(step(nested(depth)))).toThrow(BadAgentEvent);
 });
 
-test("streamed words may be any text, also half of a surrogate pair, whose other half comes next", () => {
+test("streamed text may be half of a surrogate pair, whose other half comes next", () => {
   const half: AgentEvent = {
     type: "artifact",
     artifact: { artifactId: "a", parts: [{ kind: "text", text: "\ud83d\u0000\r\n" }] },

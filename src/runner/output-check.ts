@@ -13,19 +13,19 @@ import {
 } from "../model/index.ts";
 import type { AgentEvent } from "../ports/index.ts";
 
-/** The agent said something that is no event: its author must hear of it, its caller must not. */
+/** The agent emitted an invalid event: an error for its author, not for its caller. */
 export class BadAgentEvent extends Error {
   override readonly name = "BadAgentEvent";
 }
 
 /**
- * What an agent said, checked and made ready to be recorded. One agent's nonsense must not reach the log: there it
- * would spoil the commit of others. Plain words, which are most of what agents say, pass as they are.
+ * Validates an agent's event. An invalid one must not reach the log: it would fail the commit that it shares with other runs.
+ * Plain text, the most frequent output, is not copied.
  */
 export function toTaskEvent(event: AgentEvent): TaskEvent {
-  if (isPlainWords(event)) return event;
+  if (isPlainText(event)) return event;
   const copy = toJson(event);
-  if (!isRecord(copy)) throw new BadAgentEvent(`${describe(event)} is not something an agent can say`);
+  if (!isRecord(copy)) throw new BadAgentEvent(`${describe(event)} is not an agent event`);
   switch (copy.type) {
     case "artifact":
       return readArtifactEvent(copy);
@@ -36,13 +36,13 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
     case "usage":
       return { type: "usage", usage: readUsage(copy.usage) };
     default:
-      throw new BadAgentEvent(`${describe(copy)} is not something an agent can say`);
+      throw new BadAgentEvent(`${describe(copy)} is not an agent event`);
   }
 }
 
-/** A note as it will be read back, and what it weighs. */
-export function toNoted(note: StepRecord): { readonly event: TaskEvent; readonly bytes: number } {
-  const { kind, name, nth, value, threw } = note;
+/** The event of a step as it will be read back, and the size of its result. */
+export function toStepEvent(step: StepRecord): { readonly event: TaskEvent; readonly bytes: number } {
+  const { kind, name, nth, value, threw } = step;
   if (typeof name !== "string" || name.length > LIMITS.idCharsMax)
     throw new BadAgentEvent(`the name of a ${kind} has at most ${LIMITS.idCharsMax} characters`);
   const text = toText(value);
@@ -50,8 +50,8 @@ export function toNoted(note: StepRecord): { readonly event: TaskEvent; readonly
   return { event: { type: "noted", note: threw ? { ...copy, threw } : copy }, bytes: text.length };
 }
 
-/** Roughly what an event weighs. */
-export function weightOf(event: TaskEvent): number {
+/** Roughly the size of an event's content. */
+export function contentSize(event: TaskEvent): number {
   if (event.type !== "artifact") return 0;
   let bytes = 0;
   for (const part of event.artifact.parts) {
@@ -66,16 +66,16 @@ type Loose = { readonly [name: string]: unknown };
 const isRecord = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An artifact of one text and nothing that could hide anything. */
-function isPlainWords(event: AgentEvent): boolean {
-  if (event?.type !== "artifact" || event.metadata !== undefined || hasOwnJson(event)) return false;
+/** An artifact of one text part and nothing else that needs validation. */
+function isPlainText(event: AgentEvent): boolean {
+  if (event?.type !== "artifact" || event.metadata !== undefined || hasToJson(event)) return false;
   const { artifact, append, last, join } = event;
   if (typeof append !== "boolean" || typeof last !== "boolean" || typeof join !== "boolean") return false;
-  return isPlainArtifact(artifact) && isPlainText(artifact.parts);
+  return isPlainArtifact(artifact) && isPlainPart(artifact.parts);
 }
 
 function isPlainArtifact(artifact: Artifact): boolean {
-  if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "" || hasOwnJson(artifact))
+  if (typeof artifact?.artifactId !== "string" || artifact.artifactId === "" || hasToJson(artifact))
     return false;
   if (artifact.artifactId.length > LIMITS.idCharsMax) return false;
   const { name, description, metadata, extensions } = artifact;
@@ -83,22 +83,22 @@ function isPlainArtifact(artifact: Artifact): boolean {
   return name === undefined || typeof name === "string";
 }
 
-function isPlainText(parts: readonly Part[]): boolean {
+function isPlainPart(parts: readonly Part[]): boolean {
   const part = Array.isArray(parts) && parts.length === 1 ? (parts[0] as Part) : undefined;
-  if (part?.kind !== "text" || typeof part.text !== "string" || hasOwnJson(part)) return false;
+  if (part?.kind !== "text" || typeof part.text !== "string" || hasToJson(part)) return false;
   if (part.mediaType !== undefined || part.filename !== undefined || part.metadata !== undefined)
     return false;
   return part.text.length <= LIMITS.eventBytesMax;
 }
 
-const hasOwnJson = (value: object): boolean => (value as { toJSON?: unknown }).toJSON !== undefined;
+const hasToJson = (value: object): boolean => (value as { toJSON?: unknown }).toJSON !== undefined;
 
-/** A copy as it will be read back: what JSON cannot say is refused here and not in the middle of a commit. */
+/** A copy as it will be read back: values that JSON cannot express are refused here and not in the middle of a commit. */
 function toJson(value: unknown): unknown {
   const text = toText(value);
   if (text.length > LIMITS.eventBytesMax)
     throw new BadAgentEvent(
-      `it said more than ${LIMITS.eventBytesMax} bytes at once; send it in several pieces`,
+      `the event has more than ${LIMITS.eventBytesMax} bytes; send it in several pieces`,
     );
   return toCopy(text);
 }
@@ -106,7 +106,7 @@ function toJson(value: unknown): unknown {
 function toCopy(text: string): unknown {
   const copy: unknown = JSON.parse(text);
   if (isDeeper(copy, LIMITS.eventDepthMax))
-    throw new BadAgentEvent(`what it said is nested deeper than ${LIMITS.eventDepthMax} levels`);
+    throw new BadAgentEvent(`the event is nested deeper than ${LIMITS.eventDepthMax} levels`);
   return copy;
 }
 
@@ -123,9 +123,9 @@ function toText(value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new BadAgentEvent(`what it said cannot be sent: ${(error as Error).message}`);
+    throw new BadAgentEvent(`the event cannot be serialized: ${(error as Error).message}`);
   }
-  if (text === undefined) throw new BadAgentEvent(`${describe(value)} is not something an agent can say`);
+  if (text === undefined) throw new BadAgentEvent(`${describe(value)} is not an agent event`);
   return text;
 }
 
@@ -154,30 +154,31 @@ function readArtifactEvent(event: Loose): TaskEvent {
 function readStatus(event: Loose): TaskEvent {
   const state = TASK_STATES.find(one => one === event.state);
   if (!state || state === "submitted")
-    throw new BadAgentEvent(`${describe(event.state)} is not a state it can report`);
+    throw new BadAgentEvent(`${describe(event.state)} is not a state that an agent can report`);
   checkOptional(event, "a status", { metadata: isRecord });
   checkAsks(event.asks, state);
   checkAuth(event.auth, state);
   const message = event.message === undefined ? undefined : readMessage(event.message);
   const { asks, auth, metadata } = event;
-  // Nothing else: whether work broke off, and what to do then, is not for an agent to say.
+  // No other members: only the runner may set `broken` and `again`.
   return { type: "status", state, ...defined({ message, asks, auth, metadata }) } as TaskEvent;
 }
 
 function checkAsks(asks: unknown, state: TaskState): void {
   if (asks === undefined) return;
-  if (state !== "input-required") throw new BadAgentEvent(`a task that is ${state} asks nothing`);
+  if (state !== "input-required")
+    throw new BadAgentEvent(`asks needs the state input-required, not ${state}`);
   if (!Array.isArray(asks) || asks.length === 0 || asks.length > LIMITS.listEntriesMax)
-    throw new BadAgentEvent(`asks must be a list of 1 to ${LIMITS.listEntriesMax} ids of questions`);
+    throw new BadAgentEvent(`asks must be an array of 1 to ${LIMITS.listEntriesMax} ids of questions`);
   if (new Set(asks).size < asks.length || !asks.every(isAskId))
-    throw new BadAgentEvent(`ids of questions differ, and have 1 to ${LIMITS.idCharsMax} characters`);
+    throw new BadAgentEvent(`ids of questions must be unique and have 1 to ${LIMITS.idCharsMax} characters`);
 }
 
 function checkAuth(auth: unknown, state: TaskState): void {
   if (auth === undefined) return;
-  if (state !== "auth-required") throw new BadAgentEvent(`a task that is ${state} asks for no credentials`);
+  if (state !== "auth-required") throw new BadAgentEvent(`auth needs the state auth-required, not ${state}`);
   const isRight = isRecord(auth) && isCredentialName(auth.name) && isAskId(auth.scheme);
-  if (!isRight) throw new BadAgentEvent(`auth needs a scheme, and a name: ${CREDENTIAL_NAME_RULE}`);
+  if (!isRight) throw new BadAgentEvent(`auth needs a scheme and a name: ${CREDENTIAL_NAME_RULE}`);
 }
 
 const isAskId: Check = id => typeof id === "string" && id !== "" && id.length <= LIMITS.idCharsMax;
@@ -197,22 +198,22 @@ function readMessage(message: unknown): Message {
   return { ...message, role: "agent" } as unknown as Message;
 }
 
-function checkParts(parts: unknown, whose: string): void {
+function checkParts(parts: unknown, owner: string): void {
   if (!Array.isArray(parts) || parts.length === 0)
-    throw new BadAgentEvent(`${whose} needs at least one part`);
+    throw new BadAgentEvent(`${owner} needs at least one part`);
   if (parts.length > LIMITS.partsMax)
-    throw new BadAgentEvent(`${whose} has more than ${LIMITS.partsMax} parts`);
+    throw new BadAgentEvent(`${owner} has more than ${LIMITS.partsMax} parts`);
   for (const part of parts as unknown[]) checkPart(part);
 }
 
 function checkPart(part: unknown): void {
-  const whole =
+  const isValid =
     isRecord(part) &&
     ((part.kind === "text" && isText(part.text)) ||
       (part.kind === "bytes" && isText(part.bytes)) ||
       (part.kind === "url" && isText(part.url)) ||
       (part.kind === "data" && part.data !== undefined));
-  if (!whole) throw new BadAgentEvent(`${describe(part)} is not a part: it needs text, bytes, url or data`);
+  if (!isValid) throw new BadAgentEvent(`${describe(part)} is not a part: it needs text, bytes, url or data`);
   checkOptional(part, "a part", { filename: isText, mediaType: isText, metadata: isRecord });
 }
 
@@ -221,14 +222,14 @@ const isText: Check = value => typeof value === "string";
 const isFlag: Check = value => typeof value === "boolean";
 const isTexts: Check = value => Array.isArray(value) && value.every(isText);
 
-function checkOptional(value: Loose, whose: string, checks: Readonly<Record<string, Check>>): void {
+function checkOptional(value: Loose, owner: string, checks: Readonly<Record<string, Check>>): void {
   for (const [name, check] of Object.entries(checks))
     if (value[name] !== undefined && !check(value[name]))
-      throw new BadAgentEvent(`the ${name} of ${whose} cannot be ${describe(value[name])}`);
+      throw new BadAgentEvent(`the ${name} of ${owner} cannot be ${describe(value[name])}`);
 }
 
 function readUsage(usage: unknown): Record<string, number> {
-  if (!isRecord(usage)) throw new BadAgentEvent("usage is an object of counters, which are numbers");
+  if (!isRecord(usage)) throw new BadAgentEvent("usage must be an object of counters, which are numbers");
   const counters = Object.entries(usage);
   if (counters.length > LIMITS.listEntriesMax)
     throw new BadAgentEvent(`usage has at most ${LIMITS.listEntriesMax} counters at once`);
@@ -243,7 +244,7 @@ function readUsage(usage: unknown): Record<string, number> {
   return usage as Record<string, number>;
 }
 
-/** It becomes a key of a row. */
+/** Stored as part of a primary key. */
 const isCounter = (name: string): boolean =>
   name !== "" && name.length <= LIMITS.idCharsMax && name.isWellFormed() && !/\p{Cc}/u.test(name);
 

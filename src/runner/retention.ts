@@ -4,25 +4,25 @@ export interface SweeperParts {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly log: Log;
-  /** Between two looks. */
+  /** Between two sweeps. */
   readonly sweepMs: number;
 }
 
 export interface Sweeper {
-  /** Resolves when nothing more is taken away. */
+  /** Resolves when no deletion is in progress. */
   stop(): Promise<void>;
 }
 
-/** Takes away, now and then, what the retention of an agent no longer keeps. */
+/** Periodically deletes tasks and events beyond the retention of their agent. */
 export function createSweeper(parts: SweeperParts): Sweeper {
   const { store, catalog, log } = parts;
-  let stopped = false;
+  let isStopped = false;
   let sweeping = Promise.resolve();
-  let timer = setTimeout(look, parts.sweepMs).unref();
+  let timer = setTimeout(sweep, parts.sweepMs).unref();
 
-  function look(): void {
+  function sweep(): void {
     sweeping = sweepAll().finally(() => {
-      if (!stopped) timer = setTimeout(look, parts.sweepMs).unref();
+      if (!isStopped) timer = setTimeout(sweep, parts.sweepMs).unref();
     });
   }
 
@@ -30,16 +30,16 @@ export function createSweeper(parts: SweeperParts): Sweeper {
     for (const { name, policy } of catalog.all()) {
       if (!policy.retention) continue;
       try {
-        while (!stopped && (await store.maintenance.sweep(name, policy.retention)) > 0);
+        while (!isStopped && (await store.maintenance.sweep(name, policy.retention)) > 0);
       } catch (error) {
-        log.warn({ agent: name, err: error }, "old tasks could not be taken away; this is tried again");
+        log.warn({ agent: name, err: error }, "old tasks could not be deleted; this is retried");
       }
     }
   }
 
   return {
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
       await sweeping;
     },

@@ -13,141 +13,132 @@ import {
 import {
   type Agent,
   type AgentEvent,
+  type AppendCondition,
   type Bus,
-  type Expected,
   type Log,
   type Run,
   runTopic,
 } from "../ports/index.ts";
-import { createEndings, type Endings } from "./end-events.ts";
-import { Incoming } from "./incoming.ts";
-import { BadAgentEvent, toNoted, toTaskEvent, weightOf } from "./output-check.ts";
-import { Mismatch } from "./replay/notes.ts";
-import { type Past, readPast } from "./replay/past-attempts.ts";
-import { createAnew } from "./replay/replayed-output.ts";
+import { toFailed, toInterrupted } from "./end-events.ts";
+import { IncomingMessages } from "./incoming.ts";
+import { BadAgentEvent, contentSize, toStepEvent, toTaskEvent } from "./output-check.ts";
+import { type PastAttempts, readPastAttempts } from "./replay/past-attempts.ts";
+import { createRestart } from "./replay/recorded-output.ts";
+import { ReplayMismatch } from "./replay/recorded-steps.ts";
+import {
+  type EndReason,
+  RUN_STATES,
+  type RunCell,
+  type RunInput,
+  type RunState,
+  type StopReason,
+} from "./run-states.ts";
 import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
 
-export interface DriveParts extends TurnParts {
+export interface RunExecutorParts extends TurnParts {
   readonly bus: Bus;
   /** Milliseconds for durations. */
   readonly ticks: () => number;
   readonly leaseMs: number;
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
-  /** What is kept of an error. */
   readonly toErrorRecord: (error: unknown) => ErrorRecord;
 }
 
-/** Why a run is told to stop. */
-type Stop = "canceled" | "lost" | "shutdown";
-
-/** A run under way. */
-export interface Driven extends Wakeable {
+export interface ActiveRun extends Wakeable {
   readonly run: Run;
-  /** Extends the lease; false: the run has lost it, and is told to stop. */
+  /** Renews the lease; false: it is lost, and the agent is told to stop. */
   renew(): Promise<boolean>;
-  /** Tells the agent to stop; after the grace it is no longer waited for. */
-  stop(why: Stop): void;
+  /** Aborts the agent's signal; after the grace period the run ends without it. */
+  stop(reason: StopReason): void;
 }
 
-/** What an agent threw. */
-type Broken = { readonly error: unknown };
-
 /**
- * Runs one turn of an agent and records what it says. Connections do not matter here: only the log does. No function of it
- * waits for the agent, which may be silent for hours: it is called when something is said. `claimedAt`: when the lease began,
- * at the latest, in ticks. `onOver` is called when nothing of the run is left.
+ * Runs one turn of an agent and records its events. Connections of callers do not matter here: only the log does. No async
+ * function waits for the agent, which may be idle for hours: callbacks handle its events. `run-states.ts` has the states.
+ * `claimedAt`: a lower bound of the lease's beginning, in ticks. `onOver` is called when the run has ended.
  */
-export class Drive implements Driven, TurnHost {
+export class RunExecutor implements ActiveRun, TurnHost {
   readonly run: Run;
-  readonly #parts: DriveParts;
+  readonly #parts: RunExecutorParts;
   readonly #agent: Agent;
-  readonly #onOver: (driven: Driven) => void;
+  readonly #onOver: (run: ActiveRun) => void;
   readonly #taskId: TaskId;
-  /** Where a cancel or a message for this run is announced. */
   readonly #topic: string;
-  readonly #expected: { readonly run: Run };
+  readonly #condition: { readonly run: Run };
+  #state: RunState = "running";
+  #stopReason: StopReason | undefined;
   /** No other run can have begun before this time, in ticks. */
   #leasedUntil: number;
-  /** Where the agent's words come from. */
   #source: AsyncIterator<AgentEvent> | undefined;
-  /** The agent is no longer heard. */
-  #left = false;
   #controller: AbortController | undefined;
-  #stopped: Stop | undefined;
-  /** The turn has its end on record, or on the way there. */
-  #settled = false;
-  /** Why the store did not take what the run said. */
+  /** Why the store refused an event. */
   #refusal: Fault["code"] | undefined;
-  #over = false;
-  #unwritten = 0;
-  #unwrittenBytes = 0;
-  #written: Promise<void> | undefined;
+  #uncommittedEvents = 0;
+  #uncommittedBytes = 0;
+  #lastAppend: Promise<void> | undefined;
   #artifactIds: Set<string> | undefined;
-  /** Of an attempt that is not the first: what is recorded of what it says; null: nothing. */
+  /** In an attempt that is not the first: the event to record; null: none, it was recorded before. */
   #revise: ((event: TaskEvent) => TaskEvent | null) | undefined;
-  #past: Past | undefined;
-  #notedBytes = 0;
-  #incoming: Incoming | undefined;
+  #past: PastAttempts | undefined;
+  #stepBytes = 0;
+  #incoming: IncomingMessages | undefined;
 
   constructor(
-    parts: DriveParts,
+    parts: RunExecutorParts,
     run: Run,
     agent: Agent,
     claimedAt: number,
-    onOver: (driven: Driven) => void,
+    onOver: (run: ActiveRun) => void,
   ) {
     this.run = run;
     this.#parts = parts;
     this.#agent = agent;
     this.#onOver = onOver;
     this.#taskId = run.task.id;
-    this.#expected = { run };
+    this.#condition = { run };
     this.#leasedUntil = claimedAt + parts.leaseMs;
     this.#topic = runTopic(this.#taskId);
     parts.bus.subscribe(this.#topic, this);
     this.#begin();
   }
 
-  get #endings(): Endings {
-    return createEndings(this.run, this.#parts.newId);
-  }
-
   get #log(): Log {
     return runLog(this.#parts.log, this.run);
   }
 
-  stop(why: Stop): void {
-    if (this.#stopped || this.#over) return;
-    this.#stopped = why;
-    this.#controller?.abort(stopped(why));
-    this.#past?.close(stopped(why));
+  stop(reason: StopReason): void {
+    if (this.#input(reason) === null || this.#stopReason) return;
+    this.#stopReason = reason;
+    this.#controller?.abort(toStopError(reason));
+    this.#past?.close(toStopError(reason));
     this.#incoming?.end();
-    // A lost run has nothing to wait for: its words are refused anyway.
-    setTimeout(() => this.#leave(), why === "lost" ? 0 : this.#parts.cancelGraceMs).unref();
+    // A lost run has nothing to wait for: its events are refused anyway.
+    setTimeout(() => this.#input("timeout"), reason === "lost" ? 0 : this.#parts.cancelGraceMs).unref();
   }
 
-  /** There may be a cancel, or a message for it. */
+  /** There may be a cancel, or a message for the run. */
   wake(): void {
     this.#parts.store.tasks.get(this.run.scope, this.#taskId).then(
       found => {
         if (found?.task.cancel) this.stop("canceled");
-        this.#incoming?.hear(found?.task.incoming);
+        this.#incoming?.update(found?.task.incoming);
       },
-      error => this.#log.error({ err: error }, "a run could not look at its task"),
+      error => this.#log.error({ err: error }, "a run could not read its task"),
     );
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#stopped && !this.#controller.signal.aborted) this.#controller.abort(stopped(this.#stopped));
+    if (this.#stopReason && !this.#controller.signal.aborted)
+      this.#controller.abort(toStopError(this.#stopReason));
     return this.#controller.signal;
   }
 
   get incoming(): AsyncIterable<Message> {
     if (!this.#incoming) {
-      this.#incoming = new Incoming();
-      if (this.#stopped || this.#over) this.#incoming.end();
+      this.#incoming = new IncomingMessages();
+      if (this.#stopReason || this.#state === "over") this.#incoming.end();
       this.wake();
     }
     return this.#incoming;
@@ -155,231 +146,242 @@ export class Drive implements Driven, TurnHost {
 
   async renew(): Promise<boolean> {
     const at = this.#parts.ticks();
-    const held = await this.#parts.store.runs.renew(this.run);
-    if (held) this.#leasedUntil = at + this.#parts.leaseMs;
+    const isHeld = await this.#parts.store.runs.renew(this.run);
+    if (isHeld) this.#leasedUntil = at + this.#parts.leaseMs;
     else this.stop("lost");
-    return held;
+    return isHeld;
   }
 
   /**
-   * What is not on record is done next. In a process that stood still for longer than its lease, another run may have done
-   * it already: the store is asked first.
+   * A step that is not on record is executed next. In a process that was suspended for longer than its lease, another run
+   * may have executed it already: the lease is renewed first.
    */
-  async recall(place: StepKey): Promise<StepRecord | null> {
-    const known = this.#past ? await this.#past.recall(place) : null;
+  async findStep(key: StepKey): Promise<StepRecord | null> {
+    const known = this.#past ? await this.#past.findStep(key) : null;
     if (known || this.#parts.ticks() < this.#leasedUntil) return known;
-    const held = await this.renew().catch(error => {
-      this.#lose(error);
+    const isHeld = await this.renew().catch(error => {
+      this.#onRefused(error);
       return false;
     });
-    if (!held) throw stopped("lost");
+    if (!isHeld) throw toStopError("lost");
     return null;
   }
 
-  async note(note: StepRecord): Promise<void> {
-    if (this.#settled || this.#over) throw new Error("the run is over: nothing is noted any more");
-    const { event, bytes } = toNoted(note);
-    if (this.#notedBytes + bytes > LIMITS.notesBytesMax)
+  async recordStep(step: StepRecord): Promise<void> {
+    if (this.#state === "settled" || this.#state === "over")
+      throw new Error("the run is over: no step is recorded any more");
+    const { event, bytes } = toStepEvent(step);
+    if (this.#stepBytes + bytes > LIMITS.stepsBytesMax)
       throw new BadAgentEvent(
-        `the steps of one turn note at most ${LIMITS.notesBytesMax} bytes: keep large results elsewhere`,
+        `the results of the steps of one turn have at most ${LIMITS.stepsBytesMax} bytes: store large ones elsewhere`,
       );
-    this.#notedBytes += bytes;
+    this.#stepBytes += bytes;
     await this.#record(event);
   }
 
-  /** false: there is an end to record instead. */
-  #mayRun(): boolean {
-    const { cancel, crashes } = this.run.task;
-    const { onCrash, attempts = this.#parts.attemptsMax } = this.#agent.policy;
-    if (cancel) this.#stopped = "canceled";
-    else if (crashes >= attempts)
-      this.#conclude(
-        this.#endings.failed(`The work was begun ${crashes} times and ended each time without a word`),
-      );
-    else if (this.run.afterCrash && onCrash !== "resume") this.#conclude(this.#endings.interrupted(onCrash));
-    else return true;
-    return false;
+  /** Looks up the transition; the cell tells whether the input was accepted. */
+  #input(input: RunInput, error?: unknown): RunCell {
+    const cell = RUN_STATES[this.#state][input];
+    if (cell === "=" || cell === null) return cell;
+    if (typeof cell === "string") this.#state = cell;
+    else this.#end(cell.end, error);
+    return cell;
   }
 
-  /** Whatever is wrong with one run must not reach whoever begins the others. */
+  /** An error in one run must not reach the loop that starts the others. */
   #begin(): void {
     try {
-      if (!this.#mayRun()) return this.#leave();
+      const { task, afterCrash } = this.run;
+      const { onCrash, attempts = this.#parts.attemptsMax } = this.#agent.policy;
+      if (task.cancel) return this.#end("canceled");
+      if (task.crashes >= attempts) {
+        const text = `The run was started ${task.crashes} times and was interrupted each time`;
+        this.#record(toFailed(this.run, this.#parts.newId(), text));
+        return this.#end("settled");
+      }
+      if (afterCrash && onCrash !== "resume") return this.#end("interrupted");
       const turn = new RunTurn(this.#parts, this.run, this);
       if (turn.attempt === 1) return this.#start(turn);
-      this.#lookBack(turn.attempt)
+      this.#prepareReplay(turn.attempt)
         .then(() => this.#start(turn))
-        .catch(this.#broke);
+        .catch(this.#onThrow);
     } catch (error) {
-      this.#broke(error);
+      this.#onThrow(error);
+    }
+  }
+
+  /** A turn with recorded steps is resumed; any other one restarts. */
+  async #prepareReplay(attempt: number): Promise<void> {
+    if (!this.run.task.noted) this.#revise = createRestart(this.run.task, attempt);
+    else {
+      this.#past = await readPastAttempts(this.#parts.store, this.run, attempt);
+      this.#stepBytes = this.#past.stepBytes;
+      this.#revise = this.#past.toNewOutput;
     }
   }
 
   #start(turn: RunTurn): void {
-    if (this.#stopped) return this.#leave();
+    if (this.#state !== "running") return void this.#input("returned");
     this.#source = this.#agent.runtime.run(turn)[Symbol.asyncIterator]();
-    this.#ask(this.#source);
+    this.#next();
   }
 
-  #ask(source: AsyncIterator<AgentEvent>): void {
-    if (this.#settled || this.#left || this.#stopped === "lost") this.#hush();
-    else source.next().then(this.#heard, this.#broke);
+  #next(): void {
+    this.#input("ready");
+    if (this.#state === "over") this.#closeSource();
+    else (this.#source as AsyncIterator<AgentEvent>).next().then(this.#onResult, this.#onThrow);
   }
 
-  readonly #heard = (said: IteratorResult<AgentEvent>): void => {
-    const source = this.#source as AsyncIterator<AgentEvent>;
-    if (said.done) this.#source = undefined;
-    if (this.#left) return this.#hush();
+  readonly #onResult = (result: IteratorResult<AgentEvent>): void => {
+    if (result.done) this.#source = undefined;
+    if (this.#state === "over") return this.#closeSource();
     try {
-      if (said.done) {
-        this.#catchUp();
-        return this.#leave();
+      if (result.done) {
+        this.#recordLeftovers();
+        return void this.#input("returned");
       }
-      const event = this.#revise ? this.#revise(toTaskEvent(said.value)) : toTaskEvent(said.value);
-      const done = event && this.#record(this.#check(event, said.value));
-      if (done && this.#isMuch(event)) done.then(() => this.#ask(source), this.#broke);
-      else this.#ask(source);
+      const output = toTaskEvent(result.value);
+      const event = this.#revise ? this.#revise(output) : output;
+      const append = event && this.#recordOutput(event, result.value);
+      if (append && this.#isBacklogFull(event)) append.then(() => this.#next(), this.#onThrow);
+      else this.#next();
     } catch (error) {
-      this.#broke(error);
+      this.#onThrow(error);
     }
   };
 
-  readonly #broke = (error: unknown): void => this.#hush({ error });
+  readonly #onThrow = (error: unknown): void => {
+    this.#input("threw", error);
+    this.#closeSource();
+  };
 
-  /** Nothing more is wanted of the agent. Its clean-up is its own affair: nobody waits for it. */
-  #hush(broken?: Broken): void {
+  /** The run does not wait for the agent's clean-up. */
+  #closeSource(): void {
     const source = this.#source;
     this.#source = undefined;
-    this.#leave(broken);
     try {
       source?.return?.()?.catch(() => {});
     } catch {
-      // As if it had said so later.
+      // The output no longer counts, and neither does the error.
     }
   }
 
-  /** Ends the run, once, for whatever reason comes first. */
-  #leave(broken?: Broken): void {
-    if (this.#left) return;
-    this.#left = true;
-    void this.#end(broken);
+  #recordOutput(event: TaskEvent, output: AgentEvent): Promise<void> {
+    if (event.type === "reply" || (event.type === "status" && event.state !== "working")) {
+      this.#recordLeftovers();
+      this.#input("final");
+      return this.#record(event.type === "status" ? this.#withError(event, causeOf(output)) : event);
+    }
+    this.#input("output");
+    if (event.type === "artifact" && !event.append) this.#countArtifact(event.artifact.artifactId);
+    return this.#record(event);
   }
 
-  async #end(broken: Broken | undefined): Promise<void> {
+  #countArtifact(artifactId: string): void {
+    this.#artifactIds ??= new Set(this.run.task.artifacts.map(one => one.artifactId));
+    this.#artifactIds.add(artifactId);
+    if (this.#artifactIds.size > LIMITS.artifactsMax)
+      throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
+  }
+
+  /** The agent has ended the turn: artifacts of earlier attempts that it did not emit again are corrected. */
+  #recordLeftovers(): void {
+    if (!this.#past || this.#stopReason) return;
+    for (const event of this.#past.finish()) this.#record(event);
+  }
+
+  /**
+   * Whether the agent must wait for the disk. Counted by events and not by commits: a refusal is a promise of its own, and
+   * an agent that never pauses would continue without ever yielding to the event loop.
+   */
+  #isBacklogFull(event: TaskEvent): boolean {
+    this.#uncommittedEvents += 1;
+    this.#uncommittedBytes += contentSize(event);
+    const { uncommittedEventsMax, uncommittedBytesMax } = LIMITS;
+    if (this.#uncommittedEvents < uncommittedEventsMax && this.#uncommittedBytes < uncommittedBytesMax)
+      return false;
+    this.#uncommittedEvents = this.#uncommittedBytes = 0;
+    return true;
+  }
+
+  #withError<T extends TaskEvent>(event: T, cause: unknown): T {
+    return cause === undefined ? event : { ...event, error: this.#parts.toErrorRecord(cause) };
+  }
+
+  /** Records without waiting: all events of one turn of the event loop are one commit. */
+  #record(event: TaskEvent, condition: AppendCondition = this.#condition): Promise<void> {
+    const append = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], condition);
+    if (append !== this.#lastAppend) {
+      this.#lastAppend = append;
+      append.catch(error => this.#onRefused(error));
+    }
+    return append;
+  }
+
+  #onRefused(error: unknown): void {
+    const fault = error instanceof Fault ? error : undefined;
+    this.#refusal ??= fault?.code;
+    if (fault?.code !== "conflict")
+      this.#log.error({ err: fault?.cause ?? error }, "an event of a run could not be recorded");
+    this.stop("lost");
+  }
+
+  /** The only way into the state `over`. */
+  #end(reason: EndReason, error?: unknown): void {
+    this.#state = "over";
+    void this.#finish(reason, error);
+  }
+
+  async #finish(reason: EndReason, error: unknown): Promise<void> {
     try {
-      if (broken && !this.#stopped) this.#fail(broken.error);
-      await this.#finish();
-    } catch (error) {
-      this.#log.error({ err: error }, "a run ended in disorder");
+      if (reason === "interrupted" && this.#agent.policy.onCrash === "resume")
+        await this.#parts.store.runs.release(this.run);
+      else {
+        this.#recordEnd(reason, error);
+        await this.#correctRefused();
+      }
+    } catch (failure) {
+      this.#log.error({ err: failure }, "the end of a run could not be recorded");
     }
-    this.#over = true;
     this.#past?.close(new Error("the run is over"));
     this.#incoming?.end();
     this.#parts.bus.unsubscribe(this.#topic, this);
     this.#onOver(this);
   }
 
-  /** A turn in which notes were made is resumed; any other one begins anew. */
-  async #lookBack(attempt: number): Promise<void> {
-    if (!this.run.task.noted) this.#revise = createAnew(this.run.task, attempt);
-    else {
-      this.#past = await readPast(this.#parts.store, this.run, attempt);
-      this.#notedBytes = this.#past.notedBytes;
-      this.#revise = this.#past.rest;
-    }
+  #recordEnd(reason: EndReason, error: unknown): void {
+    const { onCrash } = this.#agent.policy;
+    if (reason === "completed" || reason === "canceled") this.#record({ type: "status", state: reason });
+    else if (reason === "failed") this.#record(this.#toFailure(error));
+    else if (reason === "interrupted" && onCrash !== "resume")
+      this.#record(toInterrupted(this.run, this.#parts.newId(), onCrash));
   }
 
-  /** The agent has come to an end of its own: what earlier attempts left over must not stay. */
-  #catchUp(): void {
-    if (!this.#past || this.#stopped) return;
-    for (const event of this.#past.conclude()) this.#record(event);
-  }
-
-  /**
-   * Whether it has said so much that it must wait for the disk. Counted by words and not by commits: a refusal is a
-   * promise of its own, and an agent that never pauses would go on without ever giving the event loop a turn.
-   */
-  #isMuch(event: TaskEvent): boolean {
-    this.#unwritten += 1;
-    this.#unwrittenBytes += weightOf(event);
-    if (this.#unwritten < LIMITS.unwrittenEventsMax && this.#unwrittenBytes < LIMITS.unwrittenBytesMax)
-      return false;
-    this.#unwritten = this.#unwrittenBytes = 0;
-    return true;
-  }
-
-  #check(event: TaskEvent, said: AgentEvent): TaskEvent {
-    this.#settled = event.type === "reply" || (event.type === "status" && event.state !== "working");
-    if (this.#settled) this.#catchUp();
-    if (this.#settled && event.type === "status") return this.#explained(event, causeOf(said));
-    if (event.type !== "artifact" || event.append) return event;
-    this.#artifactIds ??= new Set(this.run.task.artifacts.map(one => one.artifactId));
-    this.#artifactIds.add(event.artifact.artifactId);
-    if (this.#artifactIds.size <= LIMITS.artifactsMax) return event;
-    throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
-  }
-
-  /** With the error that led to it, if there was one. */
-  #explained<T extends TaskEvent>(event: T, cause: unknown): T {
-    return cause === undefined ? event : { ...event, error: this.#parts.toErrorRecord(cause) };
-  }
-
-  /** Records without waiting: all that one turn of the event loop says is one commit. */
-  #record(event: TaskEvent, expected: Expected = this.#expected): Promise<void> {
-    const done = this.#parts.store.log.append(this.run.scope, this.#taskId, [event], expected);
-    if (done !== this.#written) {
-      this.#written = done;
-      done.catch(error => this.#lose(error));
-    }
-    return done;
-  }
-
-  #lose(error: unknown): void {
-    const fault = error instanceof Fault ? error : undefined;
-    this.#refusal ??= fault?.code;
-    if (fault?.code !== "conflict") {
-      const cause = fault?.cause ?? error;
-      this.#log.error({ err: cause }, "what a run said could not be recorded");
-    }
-    this.stop("lost");
-  }
-
-  #fail(error: unknown): void {
+  #toFailure(error: unknown): TaskEvent {
     const ref = this.#parts.newId().slice(-12);
     const err = this.#past?.mismatch ?? error;
     this.#log.error({ ref, err }, "an agent failed");
-    const what =
-      err instanceof Mismatch
-        ? "The work was cut off and cannot be resumed: the agent no longer does what it did before."
+    const problem =
+      err instanceof ReplayMismatch
+        ? "The run was interrupted and cannot be resumed: the agent no longer does what it did before."
         : "The agent failed.";
-    const broken = this.#endings.failed(`${what} Its operator finds the reason in the log under ${ref}.`);
-    this.#conclude(this.#explained(broken, err ?? `${err} was thrown`));
+    const text = `${problem} Its operator finds the reason in the log under ${ref}.`;
+    return this.#withError(toFailed(this.run, this.#parts.newId(), text), err ?? `${err} was thrown`);
   }
 
-  #conclude(event: TaskEvent): void {
-    this.#settled = true;
-    this.#record(event);
-  }
-
-  async #finish(): Promise<void> {
-    const { onCrash } = this.#agent.policy;
-    if (this.#stopped === "shutdown" && !this.#settled) {
-      if (onCrash === "resume") return this.#parts.store.runs.release(this.run);
-      this.#conclude(this.#endings.interrupted(onCrash));
-    }
-    if (this.#stopped !== "lost" && !this.#settled)
-      this.#conclude({ type: "status", state: this.#stopped === "canceled" ? "canceled" : "completed" });
+  /** Ends the task where the store refused its end: it was canceled concurrently, or has too many events. */
+  async #correctRefused(): Promise<void> {
     try {
-      await this.#written;
+      await this.#lastAppend;
     } catch {
-      // Said by #lose already.
+      // Logged by #onRefused.
     }
-    // A cancel that was recorded in the meantime overrules any other end.
+    const condition = { run: this.run, afterRefusal: true } as const;
     if (this.#refusal === "conflict" && (await this.#isCanceling()))
-      await this.#record({ type: "status", state: "canceled" }, { run: this.run, afterRefusal: true });
+      await this.#record({ type: "status", state: "canceled" }, condition);
     if (this.#refusal === "too-large") {
-      const words = `The agent said more than a task can hold (${LIMITS.eventsMax} events)`;
-      await this.#record(this.#endings.failed(words), { run: this.run, afterRefusal: true });
+      const text = `The agent exceeded the limit of ${LIMITS.eventsMax} events per task`;
+      await this.#record(toFailed(this.run, this.#parts.newId(), text), condition);
     }
   }
 
@@ -389,6 +391,6 @@ export class Drive implements Driven, TurnHost {
   }
 }
 
-/** `code` tells programs why: who passes a task on passes a cancel on, but not the end of this server. */
-const stopped = (why: Stop): Error =>
-  Object.assign(new Error(`the run was ${why === "shutdown" ? "stopped" : why}`), { code: why });
+/** `code` is the reason: an agent that forwards a task forwards a cancel, but not the shutdown of this server. */
+const toStopError = (reason: StopReason): Error =>
+  Object.assign(new Error(`the run was ${reason === "shutdown" ? "stopped" : reason}`), { code: reason });

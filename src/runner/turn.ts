@@ -13,40 +13,39 @@ import type {
   AuthorizationRequest,
   ContextStorage,
   CredentialOwner,
-  Credentials,
+  CallerCredentials,
   Log,
-  McpServers,
+  McpServerProvider,
   Outbound,
-  Page,
   Run,
   Store,
   Turn,
 } from "../ports/index.ts";
 import { withFacts } from "../ports/log.ts";
 
-/** Earlier tasks of a context that an agent can look back on. */
+/** Earlier tasks of a context in the history. */
 const HISTORY_TASKS_MAX = 100;
+const WHOLE = { artifacts: true } as const;
 
 export interface TurnParts {
   readonly store: Store;
-  readonly credentials: Credentials;
+  readonly credentials: CallerCredentials;
   readonly outbound: Outbound;
-  readonly tools: McpServers;
+  readonly tools: McpServerProvider;
   readonly log: Log;
   readonly newId: () => string;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** What a turn gets from the run that it is worked on in. */
+/** The part of a turn that its run provides. */
 export interface TurnHost {
   readonly signal: AbortSignal;
   readonly incoming: AsyncIterable<Message>;
-  recall(place: StepKey): Promise<StepRecord | null>;
-  note(note: StepRecord): Promise<void>;
+  findStep(key: StepKey): Promise<StepRecord | null>;
+  recordStep(step: StepRecord): Promise<void>;
 }
 
-/** What a runtime gets to work with. */
 export class RunTurn implements Turn {
   readonly task: Task;
   readonly message: Message;
@@ -65,7 +64,7 @@ export class RunTurn implements Turn {
     this.#host = host;
   }
 
-  /** Made when first asked for: most short runs never look at it. */
+  /** Created on the first access: most short runs never need it. */
   get signal(): AbortSignal {
     return this.#host.signal;
   }
@@ -79,21 +78,21 @@ export class RunTurn implements Turn {
     return this.#log;
   }
 
-  findStep(place: StepKey): Promise<StepRecord | null> {
-    return this.#host.recall(place);
+  findStep(key: StepKey): Promise<StepRecord | null> {
+    return this.#host.findStep(key);
   }
 
-  recordStep(note: StepRecord): Promise<void> {
-    return this.#host.note(note);
+  recordStep(step: StepRecord): Promise<void> {
+    return this.#host.recordStep(step);
   }
 
   get storage(): ContextStorage {
-    const { storage: shelf } = this.#parts.store;
-    const place = { scope: this.#run.scope, agent: this.task.agent, area: this.task.contextId };
+    const { storage } = this.#parts.store;
+    const area = { scope: this.#run.scope, agent: this.task.agent, area: this.task.contextId };
     return {
-      get: key => shelf.get(place, key),
-      list: range => shelf.list(place, range),
-      put: changes => shelf.put(place, changes),
+      get: key => storage.get(area, key),
+      list: range => storage.list(area, range),
+      put: changes => storage.put(area, changes),
     };
   }
 
@@ -105,8 +104,8 @@ export class RunTurn implements Turn {
     return this.#parts.credentials.get(this.#owner(), name);
   }
 
-  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions {
-    return this.#parts.credentials.authorizationOptions(this.#owner(), this.task.id, wish);
+  authorizationOptions(request: AuthorizationRequest): AuthorizationOptions {
+    return this.#parts.credentials.authorizationOptions(this.#owner(), this.task.id, request);
   }
 
   #owner(): CredentialOwner {
@@ -117,7 +116,7 @@ export class RunTurn implements Turn {
     return this.#parts.outbound;
   }
 
-  get tools(): McpServers {
+  get tools(): McpServerProvider {
     return this.#parts.tools;
   }
 
@@ -138,32 +137,32 @@ export class RunTurn implements Turn {
   }
 
   async history(): Promise<readonly Message[]> {
+    const { contextId, agent, id } = this.task;
     const earlier: Task[] = [];
     let [seen, size] = [0, 0];
     for (let pageToken = ""; ; ) {
-      const page = await this.#listContext(HISTORY_TASKS_MAX - seen, pageToken);
-      for (const one of page.tasks) {
-        if (one.id >= this.task.id) continue;
-        size += taskSize(one, WHOLE);
+      const filter = {
+        contextId,
+        pageSize: HISTORY_TASKS_MAX - seen,
+        ...(pageToken !== "" && { pageToken }),
+      };
+      const page = await this.#parts.store.tasks.list(this.#run.scope, agent, filter);
+      for (const task of page.tasks) {
+        if (task.id >= id) continue;
+        size += taskSize(task, WHOLE);
         if (size > LIMITS.historyBytesMax && earlier.length > 0) return toConversation(earlier);
-        earlier.push(one);
+        earlier.push(task);
       }
       seen += page.tasks.length;
       pageToken = page.nextPageToken;
       if (pageToken === "" || seen >= HISTORY_TASKS_MAX) return toConversation(earlier);
-      // Each page may be large, and some stores read it in one go.
+      // A page may be large, and some stores read it synchronously.
       await new Promise(resolve => void setImmediate(resolve));
     }
   }
-
-  #listContext(pageSize: number, pageToken: string): Promise<Page> {
-    const { contextId, agent } = this.task;
-    const filter = { contextId, pageSize, ...(pageToken !== "" && { pageToken }) };
-    return this.#parts.store.tasks.list(this.#run.scope, agent, filter);
-  }
 }
 
-/** Lines of a run tell which one it is. */
+/** The log with the task, agent and attempt in every line. */
 export function runLog(log: Log, { task, attempt }: Run): Log {
   const { id: taskId, agent, trace } = task;
   const traceId = trace?.traceparent.split("-")[1];
@@ -171,24 +170,20 @@ export function runLog(log: Log, { task, attempt }: Run): Log {
 }
 
 function messageOf(task: Task): Message {
-  // A snapshot that an older server made does not tell which message it is.
-  const said = task.message ?? task.history.findLast(message => message.role === "user");
-  if (!said) throw new Error("a run without a message");
-  return said;
+  // Snapshots of older servers lack `message`.
+  const message = task.message ?? task.history.findLast(one => one.role === "user");
+  if (!message) throw new Error("a run without a message");
+  return message;
 }
 
-const WHOLE = { artifacts: true } as const;
-
 const toConversation = (tasks: Task[]): readonly Message[] =>
-  tasks.sort((a, b) => (a.id < b.id ? -1 : 1)).flatMap(told);
+  tasks.sort((a, b) => (a.id < b.id ? -1 : 1)).flatMap(toMessages);
 
-/** A task as a conversation: what was said, and what the agent made of it. */
-function told(task: Task): readonly Message[] {
-  const made = task.artifacts.flatMap(artifact => artifact.parts);
+/** A task as a conversation: its messages, and the artifacts as one more. */
+function toMessages(task: Task): readonly Message[] {
+  const parts = task.artifacts.flatMap(artifact => artifact.parts);
   const { contextId, id: taskId } = task;
   const result: Message[] =
-    made.length > 0
-      ? [{ messageId: `${task.id}-result`, role: "agent", parts: made, contextId, taskId }]
-      : [];
+    parts.length > 0 ? [{ messageId: `${task.id}-result`, role: "agent", parts, contextId, taskId }] : [];
   return [...task.history, ...(task.status.message ? [task.status.message] : []), ...result];
 }

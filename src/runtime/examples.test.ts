@@ -12,7 +12,7 @@ import { toAgent } from "./function/index.ts";
 const text = (words: string) => ({ kind: "text", text: words });
 const question = (conversation: Conversation) => textOf(conversation.task.status.message?.parts ?? []);
 
-test("echo says back what it hears, in two chunks of one artifact", async () => {
+test("echo repeats the message, in two chunks of one artifact", async () => {
   const conversation = new Conversation().said("hello");
   expect(await conversation.run(echo)).toHaveLength(2);
   expect(conversation.task.artifacts).toMatchObject([{ name: "response", parts: [text("You said: hello")] }]);
@@ -36,7 +36,7 @@ test("countdown begins at 5 when there is no number, and stops when it is cancel
   expect(conversation.task.artifacts).toMatchObject([{ parts: [text(expect.stringMatching(/^5 … /))] }]);
 });
 
-test("reporter gives text, data and a file", async () => {
+test("reporter outputs text, data and a file", async () => {
   const conversation = new Conversation().said("to be or not to be");
   await conversation.run(reporter);
   const [words, counts, file] = conversation.task.artifacts;
@@ -56,7 +56,7 @@ test("reporter rejects a message without words", async () => {
   expect(conversation.task.status.state).toBe("rejected");
 });
 
-test("research asks no source twice: what is on record is taken from there", async () => {
+test("research asks no source twice: recorded results are used", async () => {
   const conversation = new Conversation().said("octopuses");
   const step = { kind: "step", nth: 1, value: 7 } as const;
   const asked: StepRecord[] = ["the archive", "the library", "the web"].map(name => ({
@@ -88,7 +88,7 @@ describe("booking", () => {
     });
   });
 
-  test("asks for one thing after the other, and takes any answer", async () => {
+  test("asks for one value after the other, and accepts any answer", async () => {
     const conversation = new Conversation().said("Book me a trip");
     await conversation.run(booking);
     expect(question(conversation)).toBe("Where would you like to go?");
@@ -109,7 +109,7 @@ describe("booking", () => {
   });
 });
 
-test("slow works for as long as it is told, reports progress, and then says so", async () => {
+test("slow works for the given time, reports progress, and then responds", async () => {
   const conversation = new Conversation().said("0.2 s");
   const events = await conversation.run(slow);
   expect(events.map(event => event.type)).toEqual(["status", "artifact"]);

@@ -1,35 +1,37 @@
-/** Agents that a config describes instead of defining them: `{ runtime: "openai", name, … }`. */
-import type { AgentDefinition, AgentSpec, Load } from "../agent/definition.ts";
+/** The list of runtimes: an agent in the config is `{ runtime: "openai", name, … }`. */
+import { type AgentDefinition, type AgentSpec, definitionError, type Load } from "../agent/definition.ts";
 
-/**
- * Makes an agent of it, or throws what is wrong in words for whoever wrote the config. `folder`: where relative paths start.
- * `load`: imports what a config calls `./file.ts:export`.
- */
-export type Maker = (
-  spec: AgentSpec,
-  folder: string,
-  load: Load,
-) => AgentDefinition | Promise<AgentDefinition>;
+type Create = (spec: AgentSpec, load: Load) => AgentDefinition | Promise<AgentDefinition>;
 
-/** By the word after `runtime:`; loaded when it is asked for. */
-const MAKERS: Readonly<Record<string, () => Promise<Maker>>> = {
-  "ai-sdk": async () => (await import("./ai-sdk/spec.ts")).fromSpec,
-  langgraph: async () => (await import("./langgraph/spec.ts")).fromSpec,
-  openai: async () => toMaker((await import("./openai/index.ts")).openai),
-  process: async () => toMaker((await import("./process/index.ts")).program),
-  remote: async () => toMaker((await import("./remote/index.ts")).remote),
+/** A runtime is imported when it is used. */
+const RUNTIMES: Readonly<Record<string, () => Promise<Create>>> = {
+  "ai-sdk": async () => fromReference("agent", (await import("./ai-sdk/index.ts")).aiSdk),
+  langgraph: async () => fromReference("graph", (await import("./langgraph/definition.ts")).toDefinition),
+  openai: async () => fromOptions((await import("./openai/index.ts")).openai),
+  process: async () => fromOptions((await import("./process/index.ts")).program),
+  remote: async () => fromOptions((await import("./remote/index.ts")).remote),
 };
 
-/** For those that take in code what they take in a config. */
-const toMaker =
-  <T>(make: (options: T) => AgentDefinition): Maker =>
+/** The options in the config are those of the function. */
+const fromOptions =
+  <O>(create: (options: O) => AgentDefinition): Create =>
   ({ runtime: _runtime, ...options }) =>
-    make(options as T);
+    create(options as O);
 
-export const RUNTIME_NAMES: readonly string[] = Object.keys(MAKERS);
+/** The option `option` names an export that the function takes as its first argument. */
+const fromReference =
+  <S, O>(option: string, create: (source: S, options: O, file: string) => AgentDefinition): Create =>
+  async ({ runtime: _runtime, [option]: reference, ...options }, load) => {
+    if (typeof reference !== "string")
+      throw definitionError(`${option}: expected a file and its export, such as "./agent.ts:${option}"`);
+    const { value, file } = await load(reference);
+    return create(value as S, options as O, file);
+  };
 
-export async function makeAgent(spec: AgentSpec, folder: string, from: Load): Promise<AgentDefinition> {
-  const load = Object.hasOwn(MAKERS, spec.runtime) ? MAKERS[spec.runtime] : undefined;
-  if (load) return (await load())(spec, folder, from);
-  throw new Error(`There is no runtime "${spec.runtime}"; there are: ${RUNTIME_NAMES.join(", ")}`);
+export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES);
+
+export async function createAgent(spec: AgentSpec, load: Load): Promise<AgentDefinition> {
+  const importRuntime = Object.hasOwn(RUNTIMES, spec.runtime) ? RUNTIMES[spec.runtime] : undefined;
+  if (importRuntime) return (await importRuntime())(spec, load);
+  throw new Error(`Unknown runtime "${spec.runtime}"; available: ${RUNTIME_NAMES.join(", ")}`);
 }

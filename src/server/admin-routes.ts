@@ -1,71 +1,69 @@
-/** What whoever runs the server asks of it, and at which door it is answered. */
-import { onlyAdmin } from "../auth/admin-only.ts";
+/** The HTTP endpoints of the server itself: health, metrics, administration, and the port that serves each. */
+import { adminOnly } from "../auth/index.ts";
 import { createRoutes } from "../http/routes.ts";
+import { StartupError } from "../lib/startup-error.ts";
 import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
 import { type LevelSwitch, levelRoutes } from "../telemetry/level.ts";
-import { type CommitState, createHealth, healthPaths } from "./health/index.ts";
+import { type CommitState, createHealthRoutes, healthPaths } from "./health.ts";
 
-export interface OperateParts {
+export interface ServerEndpointParts {
   readonly settings: { readonly healthPrefix: string; readonly adminPort: number | undefined };
   readonly telemetry: Telemetry;
   readonly levels: LevelSwitch | undefined;
   readonly store: Store;
   readonly commits: CommitState;
-  readonly guard: Authenticator;
+  readonly authenticator: Authenticator;
   readonly catalog: Catalog;
   readonly dialects: readonly Dialect[];
   readonly log: Log;
   readonly version: () => string;
   readonly ticks: () => number;
   readonly isOpen: () => boolean;
-  /** undefined: it has not begun. */
+  /** undefined: the workers have not started. */
   readonly runner: () => { readonly running: number; readonly isAlive: boolean } | undefined;
   readonly streamsOpen: () => number;
   readonly unreadBytes: () => number;
-  /** What the server answers beside this. */
+  /** Endpoints of other parts of the server. */
   readonly others: readonly Endpoint[];
 }
 
-/** The server cannot start, for a reason that whoever starts it can put right; the message says how. */
-export class StartRefusal extends Error {
-  override readonly name = "StartRefusal";
-}
-
-export interface Doors {
-  /** Where callers come in. */
-  readonly open: readonly Endpoint[];
-  /** At the admin port; empty: there is none. */
+export interface ServerEndpoints {
+  /** On the port of callers. */
+  readonly public: readonly Endpoint[];
+  /** On the admin port; empty: there is none. */
   readonly admin: readonly Endpoint[];
 }
 
-/** With an admin port, what is for administrators is answered only there, and what tells of health there as well. */
-export function arrange(parts: OperateParts): Doors {
-  const { guard, settings } = parts;
+/** With an admin port, `/admin` and `/metrics` are served there alone, and the health endpoints on both ports. */
+export function createServerEndpoints(parts: ServerEndpointParts): ServerEndpoints {
+  const { authenticator, settings } = parts;
   const health = healthRoutes(parts);
   const metrics = parts.telemetry.routes({ ...parts, runsRunning: () => parts.runner()?.running ?? 0 });
-  const levels = parts.levels ? levelRoutes(parts.levels).map(own => onlyAdmin(own, guard)) : [];
-  const all = [...parts.others, ...levels];
-  if (settings.adminPort === undefined)
-    return { open: [...all, ...health, ...metrics.map(own => onlyAdmin(own, guard))], admin: [] };
+  const levels = parts.levels ? levelRoutes(parts.levels) : [];
+  const all = [...parts.others, ...levels.map(endpoint => adminOnly(endpoint, authenticator))];
+  if (settings.adminPort === undefined) {
+    const guarded = metrics.map(endpoint => adminOnly(endpoint, authenticator));
+    return { public: [...all, ...health, ...guarded], admin: [] };
+  }
   return {
-    open: [...all.filter(own => !isForAdmins(own)), ...health],
-    admin: [...all.filter(isForAdmins), ...health, ...metrics],
+    public: [...all.filter(endpoint => !isAdminPath(endpoint)), ...health],
+    admin: [...all.filter(isAdminPath), ...health, ...metrics],
   };
 }
 
-const isForAdmins = ({ path }: Endpoint): boolean => path === "/admin" || path.startsWith("/admin/");
+const isAdminPath = ({ path }: Endpoint): boolean => path === "/admin" || path.startsWith("/admin/");
 
-function healthRoutes(parts: OperateParts): readonly Endpoint[] {
+function healthRoutes(parts: ServerEndpointParts): readonly Endpoint[] {
   const { store, log, settings, catalog, dialects } = parts;
-  return createHealth({
+  return createHealthRoutes({
     prefix: settings.healthPrefix,
     isOpen: parts.isOpen,
     isRunning: () => parts.runner()?.isAlive === true,
     checkStore: () => store.maintenance.check(),
     commits: parts.commits,
     ticks: parts.ticks,
-    onTrouble: error =>
+    onStoreError: error =>
       error === undefined
         ? log.error({}, "a commit failed: this server is not ready")
         : log.error({ err: error }, "the store cannot write: this server is not ready"),
@@ -73,20 +71,20 @@ function healthRoutes(parts: OperateParts): readonly Endpoint[] {
       name: "dragoman",
       version: parts.version(),
       dialects: dialects.map(dialect => dialect.name),
-      // Agents of some tenants only are nothing that others know of.
+      // Agents of single tenants are not public.
       agents: catalog.all().flatMap(({ name, policy }) => (policy.tenants ? [] : [name])),
     }),
   });
 }
 
-/** A path is answered by one: an agent must not vanish behind the health of the server. Seen before anything is opened. */
+/** The health endpoints must not hide a route of a dialect. */
 export function checkHealthPrefix(prefix: string, dialects: readonly Dialect[]): void {
-  const locate = createRoutes(dialects, []);
+  const match = createRoutes(dialects, []);
   for (const path of healthPaths(prefix)) {
-    const place = locate(path);
-    if (place)
-      throw new StartRefusal(
-        `${path} is taken by ${place.endpoint}: choose another --health-prefix than "${prefix}".`,
+    const route = match(path);
+    if (route)
+      throw new StartupError(
+        `The path ${path} belongs to ${route.endpoint}. Choose another --health-prefix than "${prefix}".`,
       );
   }
 }

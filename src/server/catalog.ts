@@ -6,69 +6,69 @@ import type { Agent, Catalog, VisibleAgents } from "../ports/index.ts";
 export interface LiveCatalog extends Catalog {
   readonly defaultAgent: AgentName;
   readonly modifiedAt: number;
-  replace(agents: readonly Agent[], fallback: AgentName): void;
+  replace(agents: readonly Agent[], defaultAgent: AgentName): void;
 }
 
 export function createCatalog(
   agents: readonly Agent[],
-  fallback: AgentName,
+  defaultAgent: AgentName,
   wallTime: () => number,
 ): LiveCatalog {
   let all = agents;
   let byName = byNameAndId(agents);
   let names = new Set(agents.map(agent => agent.name));
-  let first = fallback;
+  let defaultName = defaultAgent;
   let modifiedAt = wallTime();
 
-  function seenBy(scope: Scope): VisibleAgents {
-    const isSeen = (agent: Agent): boolean => maySee(scope, agent);
-    if (all.every(isSeen)) return catalog;
-    const seen = all.filter(isSeen);
-    const fallback = (seen.find(agent => agent.name === first) ?? seen[0])?.name;
+  function visibleTo(scope: Scope): VisibleAgents {
+    const isVisible = (agent: Agent): boolean => canSee(scope, agent);
+    if (all.every(isVisible)) return catalog;
+    const visible = all.filter(isVisible);
+    const visibleDefault = (visible.find(agent => agent.name === defaultName) ?? visible[0])?.name;
     return {
       find(name) {
-        const agent = byName.get(name ?? fallback ?? first);
-        return agent && isSeen(agent) ? agent : undefined;
+        const agent = byName.get(name ?? visibleDefault ?? defaultName);
+        return agent && isVisible(agent) ? agent : undefined;
       },
-      all: () => seen,
-      defaultAgent: fallback,
+      all: () => visible,
+      defaultAgent: visibleDefault,
     };
   }
 
   const catalog: LiveCatalog = {
-    find: name => byName.get(name ?? first),
+    find: name => byName.get(name ?? defaultName),
     all: () => all,
     names: () => names,
-    visibleTo: seenBy,
+    visibleTo,
     get defaultAgent() {
-      return first;
+      return defaultName;
     },
     get modifiedAt() {
       return modifiedAt;
     },
-    replace(newAgents, newFallback) {
+    replace(newAgents, newDefault) {
       all = newAgents;
       byName = byNameAndId(newAgents);
       names = new Set(newAgents.map(agent => agent.name));
-      first = newFallback;
-      // Also with the clock set back: callers with the older date must not be told that nothing changed.
+      defaultName = newDefault;
+      // Later than before even if the clock was set back: a conditional request with the older date must get the new card.
       modifiedAt = Math.max(wallTime(), modifiedAt + 1_000);
     },
   };
   return catalog;
 }
 
-const maySee = ({ tenant, agents }: Scope, { name, policy }: Agent): boolean =>
+const canSee = ({ tenant, agents }: Scope, { name, policy }: Agent): boolean =>
   (!agents || agents.has(name)) && (!policy.tenants || policy.tenants.includes(tenant));
 
-/** A name wins over an id: nobody can hide an agent by giving another one its id for a name. */
+/** A name wins over an id: an agent whose name is the id of another one does not hide it. */
 const byNameAndId = (agents: readonly Agent[]): ReadonlyMap<AgentName, Agent> =>
   new Map([
     ...agents.map(agent => [toUuid(agent.name) as AgentName, agent] as const),
     ...agents.map(agent => [agent.name, agent] as const),
   ]);
 
-/** RFC 9562 Appendix A.4 has this namespace; LangGraph's Agent Server names its assistants in it, too. */
+/** A namespace of RFC 9562, Appendix A.4, that LangGraph Agent Server uses for its assistants, too. */
 const NAMESPACE = Buffer.from("6ba7b8219dad11d180b400c04fd430c8", "hex");
 
 /** The UUID (version 5) that follows from a name, so that it is the same after every start. */

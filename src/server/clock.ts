@@ -1,43 +1,41 @@
-/** Time, chance and digests: what the server is given and does not make itself. */
+/** Time, random bytes and digests. Tests hand in their own, so that a recorded exchange replays byte for byte. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Dialect, ExecuteOperation } from "../ports/index.ts";
+import type { ExecuteOperation } from "../ports/index.ts";
 
-/** What the house does not make itself: time, chance, and whoever watches from the doorway. */
-export interface World {
+export interface ServerEnvironment {
   readonly clock: Clock;
-  /** That many bytes of chance, as lower-case hex. */
-  readonly chance: (bytes: number) => string;
-  readonly around: {
-    readonly core: (core: ExecuteOperation) => ExecuteOperation;
-    readonly dialect: (dialect: Dialect) => Dialect;
-  };
+  /** So many random bytes as lower-case hex. */
+  readonly randomHex: (bytes: number) => string;
+  /** For tests. */
+  readonly wrapExecute: (execute: ExecuteOperation) => ExecuteOperation;
 }
+
 /** Three clocks, one for each purpose; decision 0025 says which of them to use. */
 export interface Clock {
   /** Event time in epoch milliseconds: never goes back, and may be far ahead. For ids, times and the order of events only. */
   now(): number;
   /** The time of day in epoch milliseconds: may be set forward and back. For everything that expires at a date. */
   wallTime(): number;
-  /** Milliseconds since an arbitrary moment, at the speed of real time, whatever is done to clocks. For durations. */
+  /** Milliseconds since an arbitrary moment, unaffected by changes of the system clock. For durations. */
   ticks(): number;
-  /** Events are recorded up to this time: event time goes on after it. */
+  /** Event time continues after this time, at which the newest event was recorded. */
   notBefore(ms: number): void;
   /** Takes the wall time from another clock from now on; each further call corrects it. */
   follow(ask: () => Promise<number>): Promise<void>;
 }
 
-export const createWorld = (): World => ({
+export const createEnvironment = (): ServerEnvironment => ({
   clock: createClock(),
-  chance: createChance(),
-  around: { core: core => core, dialect: dialect => dialect },
+  randomHex: createRandomHex(),
+  wrapExecute: execute => execute,
 });
 
-/** So long may the answer of another clock take. */
-const FAIR_MS = 100;
+/** A slower answer of the other clock is too inexact to correct by. */
+const ANSWER_MS_MAX = 100;
 
 function createClock(): Clock {
   let last = 0;
-  /** The wall time at a number of ticks, by another clock; undefined: the system's clock is used. */
+  /** The wall time at a number of ticks, by another clock; undefined: the system clock is used. */
   let other: ((ticks: number) => number) | undefined;
   const ticks = (): number => performance.now();
   const wallTime = (): number => (other ? Math.floor(other(ticks())) : Date.now());
@@ -56,8 +54,8 @@ function createClock(): Clock {
       const before = ticks();
       const ms = await ask();
       const tookMs = ticks() - before;
-      // It was read somewhere in between: an answer that took long tells little.
-      if (!other || tookMs <= FAIR_MS) other = ticks => ms + ticks - before - tookMs / 2;
+      // The other clock was read at an unknown moment of that time: its middle is the best estimate.
+      if (!other || tookMs <= ANSWER_MS_MAX) other = ticks => ms + ticks - before - tookMs / 2;
     },
   };
 }
@@ -67,8 +65,8 @@ export const toFraction = (hex: string): number => Number.parseInt(hex.slice(0, 
 
 export const toDigest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-/** Random bytes as hex, drawn from the system in bulk. */
-function createChance(): (bytes: number) => string {
+/** Draws from the system in bulk. */
+function createRandomHex(): (bytes: number) => string {
   let pool = "";
   let used = 0;
   return bytes => {

@@ -1,22 +1,27 @@
-/** Where everything is kept, as the settings say it: in memory, in a folder, or in a database that many nodes share. */
+/** Opens the store that the settings name: in memory, in a folder, or in a database that several nodes share. */
 import { createLocalBus } from "../bus/local.ts";
 import type { RemoteBus } from "../bus/remote.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
-import { loadPeer } from "../lib/optional-package.ts";
+import { loadOptionalPackage } from "../lib/optional-package.ts";
+import { StartupError } from "../lib/startup-error.ts";
 import { LIMITS, type Quotas, type Scope, type TaskId } from "../model/index.ts";
-import { type Bus, DUE, type Log, PUSH_DUE, type Store, type TokenStore } from "../ports/index.ts";
+import { type Bus, type Log, PUSH_DUE, RUN_DUE, type Store, type TokenStore } from "../ports/index.ts";
 import { runQuotaOf } from "../quotas/index.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
-import { createMemoryTokenBook } from "../store/memory/tokens.ts";
+import { createMemoryTokenStore } from "../store/memory/token-store.ts";
 import type { PostgresStore } from "../store/postgres/index.ts";
-import { createSqliteStore, KEY_WAYS_OUT, markOpened, whyKeysAreNeeded } from "../store/sqlite/index.ts";
-import { createSqliteTokenBook } from "../store/sqlite/tokens.ts";
+import {
+  createSqliteStore,
+  createSqliteTokenStore,
+  findKeyUse,
+  LOST_KEYS_HINT,
+  markOpened,
+} from "../store/sqlite/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
-import { StartRefusal } from "./admin-routes.ts";
 import type { Clock } from "./clock.ts";
-import { type CommitState, watchCommits } from "./health/index.ts";
+import { type CommitState, watchCommits } from "./health.ts";
 
-export interface StorageParts {
+export interface OpenStoreParts {
   readonly settings: {
     readonly data: string;
     readonly durability: "power" | "process";
@@ -25,7 +30,7 @@ export interface StorageParts {
     readonly quotas: Quotas;
     readonly auth: readonly string[];
     readonly runsMax: number;
-    readonly bell: string | undefined;
+    readonly notify: string | undefined;
     readonly databaseDirectUrl: string | undefined;
     readonly databaseConnectionsMax: number;
     readonly pushTimeoutMs: number;
@@ -33,60 +38,57 @@ export interface StorageParts {
   readonly clock: Clock;
   readonly loop: LoopBudget;
   readonly telemetry: Telemetry;
-  /** This node, like no other. */
+  /** The unique id of this node. */
   readonly node: string;
   readonly log: Log;
 }
 
-export interface Storage {
+export interface OpenedStore {
   readonly store: Store;
   readonly bus: Bus;
   readonly commits: CommitState;
   openTokens(): Promise<TokenStore>;
-  /** The keys that all nodes share, made the first time; undefined: this one is alone, and keeps its keys itself. */
-  sharedKeys(make: () => string): Promise<string | undefined>;
-  /** Why a key file that is missing must not be made anew, and what to do; undefined: it may. */
-  keysLost(): string | undefined;
-  /** Store and keys are open: from now on a part that is missing is lost. */
-  opened(keyFile: boolean): void;
+  /** The keys that all nodes share, created by the first one; undefined: a single node, with keys of its own. */
+  sharedKeys(create: () => string): Promise<string | undefined>;
+  /** Why a missing key file must not be created again, and what to do; undefined: it may be created. */
+  findLostKeys(): string | undefined;
+  /** Records that store and keys exist: a part that is missing at a later start was lost. */
+  markOpened(hasKeyFile: boolean): void;
   close(): Promise<void>;
 }
 
-export const isShared = (data: string): boolean => /^postgres(?:ql)?:\/\//.test(data);
-
-export function openStorage(parts: StorageParts): Promise<Storage> {
-  return isShared(parts.settings.data) ? openDatabase(parts) : openAlone(parts);
+export function openStore(parts: OpenStoreParts): Promise<OpenedStore> {
+  return /^postgres(?:ql)?:\/\//.test(parts.settings.data) ? openPostgres(parts) : openSingleNode(parts);
 }
 
-/** What every store is told. */
-function storeParts({ settings, clock, loop, log }: StorageParts, bus: Bus) {
+function toStoreParts({ settings, clock, loop, log }: OpenStoreParts, bus: Pick<Bus, "notify">) {
   return {
     now: clock.now,
     wallTime: clock.wallTime,
     ticks: clock.ticks,
     loop,
-    // Where no caller has to say who it is, tenants are names that anybody may choose: there is nothing to share out.
+    // Without authentication callers choose their tenant: fair shares of runs would mean nothing.
     runsShared: settings.auth.includes("none") ? undefined : settings.runsMax,
     leaseMs: settings.leaseMs,
     durability: settings.durability,
     runQuota: (scope: Scope) => runQuotaOf(settings.quotas, scope),
-    hotEventsMax: LIMITS.hotEventsMax,
-    hotTasksMax: LIMITS.hotTasksMax,
-    hotQuietMs: LIMITS.hotQuietMs,
-    hotBytesMax: LIMITS.hotBytesMax,
+    tailEventsMax: LIMITS.tailEventsMax,
+    tailCacheTasksMax: LIMITS.tailCacheTasksMax,
+    tailIdleMs: LIMITS.tailIdleMs,
+    tailCacheBytesMax: LIMITS.tailCacheBytesMax,
     onCommitted: (taskId: TaskId) => bus.notify(taskId),
-    onDue: () => bus.notify(DUE),
+    onDue: () => bus.notify(RUN_DUE),
     onPushDue: () => bus.notify(PUSH_DUE),
     onDamaged: (taskId: TaskId, error: unknown) =>
-      log.error({ taskId, err: error }, "what is recorded of a task cannot be read; it is left out"),
+      log.error({ taskId, err: error }, "the records of a task are damaged; the task is skipped"),
   };
 }
 
-async function openAlone(parts: StorageParts): Promise<Storage> {
+async function openSingleNode(parts: OpenStoreParts): Promise<OpenedStore> {
   const { settings, clock, telemetry } = parts;
   const bus = createLocalBus();
   const commits = watchCommits(telemetry.commits);
-  const inner = { ...storeParts(parts, bus), commits };
+  const inner = { ...toStoreParts(parts, bus), commits };
   const inMemory = settings.data === ":memory:";
   const store = telemetry.store(
     inMemory
@@ -99,39 +101,38 @@ async function openAlone(parts: StorageParts): Promise<Storage> {
     commits,
     openTokens: async () =>
       inMemory
-        ? createMemoryTokenBook()
-        : createSqliteTokenBook({ folder: settings.data, now: clock.wallTime }),
+        ? createMemoryTokenStore()
+        : createSqliteTokenStore({ folder: settings.data, now: clock.wallTime }),
     sharedKeys: async () => undefined,
-    keysLost() {
-      const why = inMemory || settings.acceptDataLoss ? undefined : whyKeysAreNeeded(settings.data);
-      return why === undefined ? undefined : `${why}. ${KEY_WAYS_OUT}`;
+    findLostKeys() {
+      const use = inMemory || settings.acceptDataLoss ? undefined : findKeyUse(settings.data);
+      return use === undefined ? undefined : `${use}. ${LOST_KEYS_HINT}`;
     },
-    opened: keyFile => (inMemory ? undefined : markOpened(settings.data, keyFile)),
+    markOpened: hasKeyFile => (inMemory ? undefined : markOpened(settings.data, hasKeyFile)),
     close: () => store.close(),
   };
 }
 
-/** How long rings to other nodes are gathered. */
-const GATHER_MS = 2;
-/** Between two looks at the clock of the database. */
+/** How long notifications to other nodes are collected. */
+const BATCH_MS = 2;
+/** Interval between readings of the database's clock. */
 const CLOCK_MS = 15_000;
 
-async function openDatabase(parts: StorageParts): Promise<Storage> {
+async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
   const { settings, clock, telemetry, node, log } = parts;
-  const { createPostgresStore, createPostgresTokenBook } = await loadPeer(
+  const { createPostgresStore, createPostgresTokenStore } = await loadOptionalPackage(
     "pg",
     "A store in Postgres",
     () => import("../store/postgres/index.ts"),
   );
   const url = settings.data;
   const commits = watchCommits(telemetry.commits);
-  // The store rings, and what other nodes ring for it must know at once: each needs the other.
-  const bell: { bus?: RemoteBus } = {};
-  const ring = { notify: (topic: string) => bell.bus?.notify(topic) } as Bus;
+  // The store notifies the bus of commits, and the bus notifies the store of the commits of other nodes.
+  const remote: { bus?: RemoteBus } = {};
   const inner = await createPostgresStore({
-    ...storeParts(parts, ring),
-    hotTasksMax: LIMITS.knownTasksMax,
-    hotBytesMax: LIMITS.knownBytesMax,
+    ...toStoreParts(parts, { notify: topic => remote.bus?.notify(topic) }),
+    tailCacheTasksMax: LIMITS.databaseTasksMax,
+    tailCacheBytesMax: LIMITS.databaseTaskBytesMax,
     pushLeaseMs: settings.pushTimeoutMs + settings.leaseMs,
     url,
     node,
@@ -140,24 +141,24 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
     commits,
     log,
   });
-  const bus = await openBell(parts, inner).catch(async error => {
+  const bus = await openRemoteBus(parts, inner).catch(async error => {
     await inner.close();
     throw error;
   });
-  bell.bus = bus;
-  // The database's time counts: leases and logs of all nodes are in it.
-  await clock.follow(inner.time);
-  await inner.lookAtTime();
-  const timer = setInterval(() => void clock.follow(inner.time).catch(() => {}), CLOCK_MS).unref();
+  remote.bus = bus;
+  // All nodes use the clock of the database: their leases and logs are compared.
+  await clock.follow(inner.readTime);
+  await inner.shortenLongLeases();
+  const timer = setInterval(() => void clock.follow(inner.readTime).catch(() => {}), CLOCK_MS).unref();
   const store = telemetry.store(inner);
   return {
     store,
     bus,
     commits,
-    openTokens: () => createPostgresTokenBook({ url, now: clock.wallTime, log }),
-    sharedKeys: make => inner.sharedKeys(make),
-    keysLost: () => undefined,
-    opened() {},
+    openTokens: () => createPostgresTokenStore({ url, now: clock.wallTime, log }),
+    sharedKeys: inner.sharedKeys,
+    findLostKeys: () => undefined,
+    markOpened() {},
     async close() {
       clearInterval(timer);
       await store.close();
@@ -166,29 +167,32 @@ async function openDatabase(parts: StorageParts): Promise<Storage> {
   };
 }
 
-async function openBell({ settings, node, log }: StorageParts, store: PostgresStore): Promise<RemoteBus> {
-  const { bell, data, databaseDirectUrl } = settings;
+async function openRemoteBus(
+  { settings, node, log }: OpenStoreParts,
+  store: PostgresStore,
+): Promise<RemoteBus> {
+  const { notify, data, databaseDirectUrl } = settings;
   const parts = {
     node,
     cluster: store.cluster,
-    gatherMs: GATHER_MS,
+    batchMs: BATCH_MS,
     pollMs: LIMITS.busPollMs,
-    onRemote: (topic: string | undefined) => store.doubt(topic as TaskId | undefined),
+    onRemote: (topic: string | undefined) => store.invalidate(topic as TaskId | undefined),
     log,
   };
-  if (bell !== undefined) {
-    const { createNatsBus } = await loadPeer(
+  if (notify !== undefined) {
+    const { createNatsBus } = await loadOptionalPackage(
       "@nats-io/transport-node",
-      "A bell over NATS",
+      "The option notify",
       () => import("../bus/nats.ts"),
     );
-    return createNatsBus({ ...parts, url: bell });
+    return createNatsBus({ ...parts, url: notify });
   }
-  if (store.pooled && databaseDirectUrl === undefined) throw new StartRefusal(POOLED);
+  if (store.isPooled && databaseDirectUrl === undefined) throw new StartupError(POOLED_URL);
   const { createPostgresBus } = await import("../bus/postgres.ts");
   return createPostgresBus({ ...parts, url: databaseDirectUrl ?? data });
 }
 
-const POOLED =
-  "--data leads to a pooler such as PgBouncer: nodes cannot wake each other through it. Give the address of the database " +
-  "itself with --database-direct-url, or a bell of its own with --bell nats://….";
+const POOLED_URL =
+  "--data leads to a connection pooler such as PgBouncer, which does not support LISTEN. Set the URL of the database itself " +
+  "with --database-direct-url, or that of a NATS server with --notify nats://….";

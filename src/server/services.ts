@@ -1,99 +1,119 @@
-/** What everything else stands on: what is kept and where, keys, calls to others, who may come in. */
+/** The services that the parts of a server share: clock, ids, store, bus, keys, outbound calls, agents, authentication, telemetry. */
 import { randomUUID } from "node:crypto";
 import type { Settings } from "../config/config.ts";
-import { createKeys, keyFileOf, newRing } from "../keys/index.ts";
+import { createKeysText, keyFileOf, loadKeys } from "../keys/index.ts";
 import { LoopBudget } from "../lib/loop-budget.ts";
-import { type AgentName, createMint, LIMITS } from "../model/index.ts";
-import { createGuarded, createOutbound } from "../outbound/index.ts";
+import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
+import { createOAuth } from "../oauth/index.ts";
+import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
 import type { Agent, Log } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
-import { openTelemetry, type Telemetry } from "../telemetry/index.ts";
+import { openTelemetry } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
-import { type Clock, toDigest, type World } from "./clock.ts";
-import { checkAccess, openAdmission } from "./open-auth.ts";
-import { openAuthorization } from "./open-authorization.ts";
-import { openStorage, type Storage } from "./open-store.ts";
+import { type ServerEnvironment, toDigest } from "./clock.ts";
+import { checkAuthSettings, openAuth } from "./open-auth.ts";
+import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
 
-/** What the server needs to know; `Settings` has it all. */
+/** The settings of a server; those of the loader are not needed. */
 export type ServerSettings = Omit<
   Settings,
-  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "notes" | "portChosen"
+  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "warnings" | "portChosen"
 > &
   Partial<Pick<Settings, "portChosen">>;
 
 export interface ServerParts {
   readonly settings: ServerSettings;
   readonly agents: readonly Agent[];
-  readonly fallback: AgentName;
+  /** The agent that is served at `/`. */
+  readonly defaultAgent: AgentName;
   readonly log: Log;
-  /** Callers come through a program of somebody else. */
-  readonly mounted?: true;
-  /** Whether a base leads to this server: see `createOwnBase`. */
-  readonly isOwnBase?: (base: string) => boolean;
-  /** How much is logged; undefined: that cannot be changed. */
+  /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
 }
 
-export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
+/** The addresses of a server. They are known once it listens: until then, and in a mounted server, they are undefined. */
+export interface ServerAddresses {
+  http?: { readonly address: string; readonly port: number };
+  /** http://127.0.0.1:2024 */
+  url?: string;
+  /** Where gRPC has a port of its own. */
+  grpcPort?: number;
+}
 
-/** Opens it all, or nothing: what was opened before a refusal is closed again. */
-export async function layFoundation(parts: ServerParts, { clock, chance }: World) {
+export interface ServicesParts extends ServerParts {
+  readonly addresses: ServerAddresses;
+  /** The server does not listen: another program hands in its requests. */
+  readonly mount?: { readonly path: string | undefined } | undefined;
+}
+
+export type Services = Awaited<ReturnType<typeof createServices>>;
+
+/** Opens all services. If one fails, those that are open are closed again. */
+export async function createServices(parts: ServicesParts, { clock, randomHex }: ServerEnvironment) {
   const { settings, log } = parts;
   const { now, wallTime, ticks } = clock;
-  checkAccess(settings);
+  checkAuthSettings(parts);
   checkHealthPrefix(settings.healthPrefix, createDialects(settings));
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    for (const one of closers.toReversed()) await one();
+    for (const closeOne of closers.toReversed()) await closeOne();
   };
   try {
-    const telemetry = await startTelemetry(parts, clock, () => newId());
+    const newId = createIdGenerator({ now, randomHex });
+    const { levels } = parts;
+    const times = { now, wallTime, ticks };
+    const outputs = { levels, log, version: readVersion, digest: toDigest };
+    const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
-    const storage = await openStorage({ settings, clock, loop, telemetry, node, log });
-    closers.push(storage.close);
-    const { store, bus } = storage;
-    // Ids of the last moment may be taken.
+    const opened = await openStore({ settings, clock, loop, telemetry, node, log });
+    closers.push(opened.close);
+    const { store, bus, commits } = opened;
+    // Ids of the newest recorded millisecond may be in use.
     clock.notBefore(store.lastAt + 1);
-    const newId = createMint({ now, randomHex: chance });
-    const keys = await openKeys(settings, storage, wallTime, log);
+    const keys = await openKeys(settings, opened, wallTime, log);
     const calls = createOutbound({ allow: settings.callAllow, connectMs: LIMITS.connectMs });
-    const webhooks = openWebhooks(settings);
+    const webhooks = createWebhookFetch(settings);
     closers.push(calls.close, webhooks.close);
     const outbound = telemetry.outbound(calls);
-    const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.fallback, wallTime);
-    const admission = await openAdmission({
-      openTokens: storage.openTokens,
+    const fetch = outbound.trusted;
+    const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
+    const isMounted = parts.mount !== undefined;
+    const { openTokens } = opened;
+    const auth = await openAuth({
       settings,
       catalog,
-      fetch: outbound.trusted,
+      fetch,
       wallTime,
       ticks,
-      chance,
-      mounted: parts.mounted === true,
+      openTokens,
+      randomHex,
+      isMounted,
     });
-    closers.push(admission.close);
-    const { vault } = keys;
-    const inner = { settings, store, vault, fetch: outbound.trusted, log, wallTime, chance };
-    const authorization = openAuthorization(inner);
+    closers.push(auth.close);
+    const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
+    const providers = settings.oauth ?? {};
+    const oauth = createOAuth({ ...credentialParts, providers, base: () => publicBase(parts) });
     return {
+      clock,
+      randomHex,
+      newId,
       node,
       loop,
       telemetry,
       store,
-      commits: storage.commits,
+      commits,
       bus,
-      newId,
       keys,
       outbound,
       webhooks,
       catalog,
-      admission,
-      authorization,
+      auth,
+      oauth,
       close,
     };
   } catch (error) {
@@ -102,32 +122,30 @@ export async function layFoundation(parts: ServerParts, { clock, chance }: World
   }
 }
 
-/** Calls to where callers want updates delivered to. */
-const openWebhooks = ({ pushAllow: allow, pushAllowLoopback: loopback, pushHttp: http }: ServerSettings) =>
-  createGuarded({ allow, loopback, http, connectMs: LIMITS.connectMs });
+/** The base URL by which callers reach this server; undefined: not known. */
+export const publicBase = ({ settings, addresses }: ServicesParts): string | undefined =>
+  settings.publicUrl ?? (addresses.url === undefined ? undefined : toReachable(addresses.url));
 
-async function openKeys(settings: ServerSettings, storage: Storage, now: () => number, log: Log) {
+/** Callers cannot connect to the address that stands for all interfaces. */
+export const toReachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, "//127.0.0.1");
+
+const createWebhookFetch = (settings: ServerSettings) =>
+  createGuardedFetch({
+    allow: settings.pushAllow,
+    loopback: settings.pushAllowLoopback,
+    http: settings.pushHttp,
+    connectMs: LIMITS.connectMs,
+  });
+
+async function openKeys(settings: ServerSettings, store: OpenedStore, now: () => number, log: Log) {
   const isGiven = (settings.keys ?? settings.keysCommand ?? settings.keyFile) !== undefined;
-  const shared = isGiven ? undefined : await storage.sharedKeys(() => newRing(now()));
+  const shared = isGiven ? undefined : await store.sharedKeys(() => createKeysText(now()));
   if (shared !== undefined) log.warn({}, KEYS_IN_DATABASE);
-  const place = { ...settings, ...(shared !== undefined && { keys: shared }) };
-  const keys = createKeys({ ...place, lost: storage.keysLost, now, log });
-  storage.opened(keyFileOf(place) !== undefined);
+  const source = { ...settings, ...(shared !== undefined && { keys: shared }) };
+  const keys = loadKeys({ ...source, lost: store.findLostKeys, now, log });
+  store.markOpened(keyFileOf(source) !== undefined);
   return keys;
 }
 
 const KEYS_IN_DATABASE =
-  "the keys of this cluster are kept in its database, beside what they seal; give keys, keysCommand or keyFile to keep them apart";
-
-const startTelemetry = (parts: ServerParts, clock: Clock, newId: () => string): Promise<Telemetry> =>
-  openTelemetry({
-    ...parts.settings,
-    levels: parts.levels,
-    log: parts.log,
-    version: readVersion,
-    newId,
-    digest: toDigest,
-    now: clock.now,
-    wallTime: clock.wallTime,
-    ticks: clock.ticks,
-  });
+  "the keys of this cluster are stored in its database, beside the data that they encrypt; set keys, keysCommand or keyFile to store them elsewhere";

@@ -1,197 +1,271 @@
-/** Everything but the doors: the house upon its foundation. */
-import { onlyAdmin } from "../auth/admin-only.ts";
+/** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
+import { adminOnly } from "../auth/index.ts";
+import { toScope } from "../auth/scope.ts";
+import { createBindings } from "../binding/index.ts";
 import { createPipeline } from "../binding/pipeline.ts";
-import type { KernelParts } from "../http/router.ts";
+import { toGrpcAddress } from "../http/base-url.ts";
+import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
-import { createStreams } from "../http/sse.ts";
-import { createKeySet } from "../keys/index.ts";
-import { type AgentName, LIMITS } from "../model/index.ts";
-import { createCore } from "../operation/index.ts";
-import type { CoreParts } from "../operation/lookup.ts";
-import type { Agent, Dialect, ExecuteOperation, Log } from "../ports/index.ts";
-import { createDialects } from "../protocol/index.ts";
-import { createOwnDocuments } from "../protocol/openapi/index.ts";
-import type { GrpcAt } from "../protocol/shared/card.ts";
+import { createStreams, type Streams } from "../http/sse.ts";
+import { createJwksEndpoint } from "../keys/index.ts";
+import { createMcpClients } from "../mcp/clients.ts";
+import { createMcpEndpoint } from "../mcp/endpoint.ts";
+import { LIMITS } from "../model/index.ts";
+import { createOAuthPages } from "../oauth/authorization-routes.ts";
+import { createCredentialRoutes } from "../oauth/credential-routes.ts";
+import { isAuthorizationPending, resumeAuthorized } from "../operation/credentials.ts";
+import { createOperations } from "../operation/index.ts";
+import type { OperationParts } from "../operation/lookup.ts";
+import type { Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
+import { API_DESCRIPTIONS, createDialects } from "../protocol/index.ts";
+import { createOpenApiEndpoints } from "../protocol/openapi/index.ts";
 import { createPushRoutes } from "../push/admin-routes.ts";
-import { bodyBytesMaxOf, createLimited, createUnread } from "../quotas/index.ts";
+import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../quotas/index.ts";
 import type { Runner } from "../runner/claim.ts";
-import { createSigning, KEYS_PATH } from "../signature/sign.ts";
-import { arrange } from "./admin-routes.ts";
-import { createWorld, toDigest, type World } from "./clock.ts";
-import { openPeers } from "./open-mcp.ts";
+import { createRemoteCards } from "../runner/remote-cards.ts";
+import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
+import { createServerEndpoints } from "./admin-routes.ts";
+import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
-import { type Foundation, layFoundation, type ServerParts } from "./services.ts";
-import { beginWork } from "./workers.ts";
+import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
+import { startWorkers, type Workers } from "./workers.ts";
 
-export type { ServerParts, ServerSettings } from "./services.ts";
+export type { ServerAddresses, ServerParts, ServerSettings } from "./services.ts";
 
-/** Where callers come in. */
-export interface Door {
+export interface WiringParts extends ServicesParts {
+  /** Cards name an address for gRPC. */
+  readonly hasGrpc: boolean;
+}
+
+/** A socket that accepts requests. */
+export interface Listener {
   refuseNew(): void;
   close(): Promise<void>;
 }
 
-/** Nothing runs before it is told to begin. */
-export async function compose(parts: ServerParts, grpcAt: GrpcAt | undefined, world = createWorld()) {
-  const { settings, log } = parts;
-  const { wallTime, ticks } = world.clock;
-  const foundation = await layFoundation(parts, world);
-  const { store, catalog, telemetry, outbound, admission, authorization, keys } = foundation;
-  const { guard } = admission;
-  const unfinished = await store.runs.unfinished();
-  const streams = createStreams({ ...settings, loop: foundation.loop, log });
-  const unread = createUnread({ ...LIMITS, ...settings });
-  let open = true;
-  let work: ReturnType<typeof beginWork> | undefined;
-  const fullMs = (): number => work?.runner.fullMs ?? 0;
-  const coreParts = { ...toCoreParts(parts, foundation, () => open, streams.hasRoom), fullMs };
-  const core = world.around.core(
-    createLimited({ ...settings, store, wallTime, ticks })(createCore(coreParts)),
-  );
-  const isOwnBase = parts.isOwnBase ?? ((base: string) => base === settings.publicUrl);
-  const dialects = writeDialects({ settings, isOwnBase }, foundation, grpcAt, world);
-  const peerParts = {
-    settings,
-    catalog,
-    outbound,
-    guard,
-    core,
-    version: readVersion,
-    watch: telemetry.watch,
-    log,
-  };
-  const peers = await openPeers(peerParts).catch(async error => {
-    await foundation.close();
+/** State that parts of the server read, and that changes while it runs. */
+interface ServerState {
+  /** false: the server is stopping. */
+  isOpen: boolean;
+  /** undefined: `start` has not been called. */
+  workers: Workers | undefined;
+}
+
+export type WiredServer = Awaited<ReturnType<typeof connect>>;
+
+/** Opens the services and connects the parts. The workers begin with `start`. */
+export async function wireServer(
+  parts: WiringParts,
+  environment: ServerEnvironment = createEnvironment(),
+): Promise<WiredServer> {
+  const services = await createServices(parts, environment);
+  try {
+    return await connect(parts, services, environment);
+  } catch (error) {
+    await services.close();
     throw error;
+  }
+}
+
+async function connect(parts: WiringParts, services: Services, environment: ServerEnvironment) {
+  const { settings, log } = parts;
+  const { store, catalog, telemetry, clock } = services;
+  const state: ServerState = { isOpen: true, workers: undefined };
+  const unfinished = await store.runs.unfinished();
+  const calls = wireCalls(parts, services, state, environment);
+  const { dialects, pipeline, streams, unread } = calls;
+  const remoteCards = createRemoteCards({
+    outbound: services.outbound,
+    log,
+    agents: catalog.all,
+    show: agents => catalog.replace(agents, catalog.defaultAgent),
   });
-  const doors = arrange({
+  const mcp = await openMcp(parts, services, pipeline);
+  const endpoints = createServerEndpoints({
     ...parts,
-    ...foundation,
-    guard,
+    ...services,
+    ...calls,
     levels: parts.levels,
-    dialects,
     version: readVersion,
-    ticks,
-    isOpen: () => open,
-    runner: () => work?.runner,
+    ticks: clock.ticks,
+    isOpen: () => state.isOpen,
+    runner: () => state.workers?.runner,
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
-    others: [
-      ...peers.own,
-      ...createOwnDocuments({ dialects, readVersion, readPage: readDocsPage }),
-      createKeySet(keys.signer, KEYS_PATH),
-      ...authorization.routes({ coreParts, core, guard, isOwnBase }),
-      ...admission.own,
-      ...createPushRoutes(store.deliveries).map(one => onlyAdmin(one, guard)),
-    ],
+    others: [...mcp.endpoints, ...listEndpoints(parts, services, calls)],
   });
-  const kernel = toKernelParts(parts, foundation, {
-    core,
-    dialects,
+  const limits = { ...LIMITS, ...settings };
+  const modifiedAt = (): number => catalog.modifiedAt;
+  const bindings = createBindings({ ...settings, pipeline, streams, unread, limits, modifiedAt });
+  return {
+    router: { ...settings, bindings, match: createRoutes(dialects, endpoints.public), log },
+    adminEndpoints: endpoints.admin,
+    pipeline,
     streams,
     unread,
-    locate: createRoutes(dialects, doors.open),
-  });
-  return {
-    kernel,
-    wallTime,
-    adminRoutes: doors.admin,
-    catalog,
+    limits,
     dialects,
+    catalog,
+    clock,
     unfinished,
-    watched: telemetry.agent,
-    listensAt: authorization.listensAt,
-    /** Reads the cards of agents that stand for others. */
-    look: peers.look,
-    begin(): Runner {
-      work = beginWork({ settings, foundation, world, dialects, tools: peers.tools, log });
-      warnOfUnserved(unfinished, catalog.find, log);
-      return work.runner;
+    refreshCards: remoteCards.refresh,
+    toObserved: telemetry.agent,
+    start(): Runner {
+      state.workers = startWorkers({ settings, services, dialects, tools: mcp.tools, log });
+      warnOfUnserved(unfinished, catalog.names(), log);
+      return state.workers.runner;
     },
-    async close(doors: readonly Door[]): Promise<void> {
-      open = false;
-      for (const door of doors) door.refuseNew();
-      await work?.stop();
-      await Promise.all(doors.map(door => door.close()));
-      await peers.close();
-      await foundation.close();
+    async close(listeners: readonly Listener[]): Promise<void> {
+      state.isOpen = false;
+      for (const listener of listeners) listener.refuseNew();
+      await state.workers?.stop();
+      await Promise.all(listeners.map(listener => listener.close()));
+      await Promise.all([remoteCards.stop(), mcp.close()]);
+      await services.close();
     },
   };
 }
 
-/** The way from a request to an operation, and back. */
-function toKernelParts(
-  { settings, log }: ServerParts,
-  { admission, catalog, telemetry }: Foundation,
-  made: Pick<KernelParts, "streams" | "unread" | "locate"> & {
-    core: ExecuteOperation;
-    dialects: readonly Dialect[];
-  },
-): KernelParts {
-  const { core, dialects, streams, unread, locate } = made;
+function warnOfUnserved(
+  unfinished: ReadonlyMap<string, number>,
+  served: ReadonlySet<string>,
+  log: Log,
+): void {
+  for (const [agent, count] of unfinished)
+    if (!served.has(agent))
+      log.warn({ agent, count }, "unfinished tasks belong to an agent that is not served");
+}
+
+/** The path of a call: pipeline, dialects, operations. */
+function wireCalls(
+  parts: WiringParts,
+  services: Services,
+  state: ServerState,
+  environment: ServerEnvironment,
+) {
+  const { settings, log } = parts;
+  const { store, catalog, clock, loop } = services;
+  const { authenticator } = services.auth;
+  const streams = createStreams({ ...settings, loop, log });
+  const unread = createUnreadBytes({ ...LIMITS, ...settings });
+  const operationParts = toOperationParts(parts, services, state, streams);
+  const limit = createLimitedOperations({ ...settings, store, wallTime: clock.wallTime, ticks: clock.ticks });
+  const execute = environment.wrapExecute(limit(createOperations(operationParts)));
+  const isOwnBase = createOwnBaseUrlCheck({
+    ...settings,
+    host: parts.mount ? undefined : settings.host,
+    listening: () => parts.addresses.http,
+    path: parts.mount?.path,
+  });
+  const dialects = toServedDialects(parts, services, isOwnBase);
   const pipeline = createPipeline({
     dialects,
-    guard: admission.guard,
-    core,
+    authenticator,
+    execute,
     catalog,
     bodyBytesMax: scope => bodyBytesMaxOf(settings.quotas, scope),
     unread,
-    watch: telemetry.watch,
+    observer: services.telemetry.watch,
     log,
   });
-  return {
-    ...settings,
-    pipeline,
-    locate,
-    log,
-    limits: { ...LIMITS, ...settings },
-    streams,
-    unread,
-    modifiedAt: () => catalog.modifiedAt,
-  };
+  return { authenticator, streams, unread, operationParts, execute, isOwnBase, dialects, pipeline };
 }
 
-function toCoreParts(
-  { settings }: ServerParts,
-  foundation: Foundation,
-  isOpen: () => boolean,
-  hasStreamRoom: () => boolean,
-): Omit<CoreParts, "fullMs"> {
-  const { store, bus, loop, catalog, newId, webhooks, keys, admission, authorization } = foundation;
+type Calls = ReturnType<typeof wireCalls>;
+
+function toOperationParts(
+  { settings }: WiringParts,
+  services: Services,
+  state: ServerState,
+  streams: Streams,
+): OperationParts {
+  const { store, bus, loop, catalog, newId } = services;
   return {
     ...settings,
     store,
     bus,
     loop,
     catalog,
-    credentials: authorization.credentials,
-    schemes: admission.guard.schemes,
-    targets: webhooks,
-    vault: keys.vault,
     newId,
+    credentials: services.oauth,
+    schemes: services.auth.authenticator.schemes,
+    targets: services.webhooks,
+    encryption: services.keys.encryption,
     digest: toDigest,
-    isOpen,
-    hasStreamRoom,
+    isOpen: () => state.isOpen,
+    hasStreamRoom: streams.hasRoom,
+    fullMs: () => state.workers?.runner.fullMs ?? 0,
   };
 }
 
-function writeDialects(
-  { settings, isOwnBase }: Required<Pick<ServerParts, "settings" | "isOwnBase">>,
-  { keys }: Foundation,
-  grpcAt: GrpcAt | undefined,
-  { around }: World,
-) {
-  const signing = createSigning({ signer: keys.signer, entriesMax: LIMITS.signedCardsMax, isOwnBase });
-  return createDialects({ ...settings, ...(grpcAt && { grpcAt }) })
-    .map(dialect => (settings.signCards ? signing(dialect) : dialect))
-    .map(around.dialect);
+function toServedDialects(
+  { settings, addresses, hasGrpc }: WiringParts,
+  { keys }: Services,
+  isOwnBase: (base: string) => boolean,
+): readonly Dialect[] {
+  const grpcAt = (base: string): string | undefined => toGrpcAddress(base, addresses.grpcPort, settings);
+  const dialects = createDialects({ ...settings, ...(hasGrpc && { grpcAt }) });
+  if (!settings.signCards) return dialects;
+  return dialects.map(
+    createCardSigning({ signer: keys.signer, entriesMax: LIMITS.signedCardsMax, isOwnBase }),
+  );
 }
 
-function warnOfUnserved(
-  unfinished: ReadonlyMap<AgentName, number>,
-  find: (name: AgentName) => Agent | undefined,
-  log: Log,
-): void {
-  for (const [agent, count] of unfinished)
-    if (!find(agent)) log.warn({ agent, count }, "unfinished tasks wait for an agent that is not served");
+/** The agents as MCP tools, and the tools of MCP servers for agents. */
+async function openMcp({ settings, log }: WiringParts, services: Services, pipeline: Pipeline) {
+  const { catalog, outbound, auth } = services;
+  const clients = createMcpClients({
+    servers: settings.mcpServers,
+    fetch: outbound.trusted,
+    version: readVersion,
+    log,
+  });
+  const offered = settings.mcp
+    ? await createMcpEndpoint({
+        ...settings,
+        catalog,
+        pipeline,
+        authenticator: auth.authenticator,
+        version: readVersion,
+        log,
+      })
+    : undefined;
+  return {
+    tools: clients.open,
+    endpoints: offered ? [offered.endpoint] : [],
+    async close(): Promise<void> {
+      await Promise.all([offered?.close(), clients.close()]);
+    },
+  };
+}
+
+/** The endpoints of the server beside the dialects, health, metrics and MCP. */
+function listEndpoints(parts: WiringParts, services: Services, calls: Calls): readonly Endpoint[] {
+  const { oauth, auth, catalog, keys, store } = services;
+  const { authenticator, execute, operationParts, isOwnBase, dialects } = calls;
+  const pages = createOAuthPages({
+    oauth,
+    fetch: services.outbound.trusted,
+    log: parts.log,
+    wallTime: services.clock.wallTime,
+    chance: services.randomHex,
+    baseFor: called => (isOwnBase(called) ? called : publicBase(parts)),
+    // The server encrypted tenant and principal itself, when the caller was authorized.
+    toScope: (tenant, principal) => toScope(tenant, principal),
+    isWaiting: (scope, taskId, messageId) => isAuthorizationPending(operationParts, scope, taskId, messageId),
+    resume: (scope, taskId, messageId) => resumeAuthorized(operationParts, scope, taskId, messageId),
+  });
+  return [
+    ...createOpenApiEndpoints({
+      dialects,
+      descriptions: API_DESCRIPTIONS,
+      readVersion,
+      readPage: readDocsPage,
+    }),
+    createJwksEndpoint(keys.signer, JWKS_PATH),
+    ...pages,
+    ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),
+    ...auth.endpoints,
+    ...createPushRoutes(store.deliveries).map(endpoint => adminOnly(endpoint, authenticator)),
+  ];
 }

@@ -1,57 +1,59 @@
-/** What works by itself: the runs of agents, deliveries to webhooks, and taking away what is no longer kept. */
-
+/** Background work: runs of agents, webhook deliveries, deletion of tasks past their retention. */
 import type { Dialect, Log } from "../ports/index.ts";
-import { createPusher } from "../push/worker.ts";
-import { createRunner, type RunnerParts } from "../runner/claim.ts";
+import { createPushWorker } from "../push/worker.ts";
+import { createRunner, type Runner, type RunnerParts } from "../runner/claim.ts";
 import { createSweeper } from "../runner/retention.ts";
 import { toErrorRecord } from "../telemetry/error-record.ts";
-import { toFraction, type World } from "./clock.ts";
-import type { Foundation, ServerSettings } from "./services.ts";
+import { toFraction } from "./clock.ts";
+import type { ServerSettings, Services } from "./services.ts";
 
-export interface WorkerParts {
+export interface WorkersParts {
   readonly settings: ServerSettings;
-  readonly foundation: Foundation;
-  readonly world: World;
+  readonly services: Services;
   readonly dialects: readonly Dialect[];
   readonly tools: RunnerParts["tools"];
   readonly log: Log;
 }
 
-export function beginWork({ settings, foundation, world, dialects, tools, log }: WorkerParts) {
-  const { store, bus, catalog, outbound, webhooks, keys, telemetry, newId, node } = foundation;
-  const { wallTime, ticks } = world.clock;
-  const random = (): number => toFraction(world.chance(7));
-  const { credentials } = foundation.authorization;
+export interface Workers {
+  readonly runner: Runner;
+  stop(): Promise<void>;
+}
+
+export function startWorkers({ settings, services, dialects, tools, log }: WorkersParts): Workers {
+  const { store, bus, catalog, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } = services;
+  const { wallTime, ticks } = services.clock;
+  const random = (): number => toFraction(randomHex(7));
   const runner = createRunner({
     ...settings,
     store,
     bus,
     catalog,
-    credentials,
     outbound,
     tools,
     log,
     newId,
-    now: wallTime,
     ticks,
     random,
     toErrorRecord,
-    worker: node,
+    credentials: oauth,
+    now: wallTime,
+    worker: services.node,
   });
-  const pusher = createPusher({
+  const pushes = createPushWorker({
     ...settings,
     ...keys,
     store,
     bus,
     dialects,
-    targets: webhooks,
-    fetch: telemetry.fetch(webhooks.fetch, "webhook"),
     log,
     wallTime,
     ticks,
     random,
+    targets: webhooks,
+    fetch: telemetry.fetch(webhooks.fetch, "webhook"),
   });
-  const workers = [runner, createSweeper({ ...settings, store, catalog, log }), pusher];
+  const workers = [runner, pushes, createSweeper({ ...settings, store, catalog, log })];
   return {
     runner,
     async stop(): Promise<void> {

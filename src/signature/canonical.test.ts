@@ -2,7 +2,7 @@ import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../lib/json.ts";
-import { canonical } from "./canonical.ts";
+import { toCanonicalJson } from "./canonical.ts";
 
 test("the example of RFC 8785 §3.2.2", () => {
   const value = {
@@ -11,17 +11,19 @@ test("the example of RFC 8785 §3.2.2", () => {
     string: '€$\u000f\nA\'B"\\\\"/',
     literals: [null, true, false],
   };
-  expect(canonical(value)).toBe(
+  expect(toCanonicalJson(value)).toBe(
     '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
   );
 });
 
 test("members are in the order of their UTF-16 units (RFC 8785 §3.2.3)", () => {
   const value = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\u{1f600}": 5, "\u0080": 6, "\u00f6": 7 };
-  expect(canonical(value)).toBe('{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}');
+  expect(toCanonicalJson(value)).toBe(
+    '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}',
+  );
 });
 
-test("another implementation writes the same", () => {
+test("agrees with another implementation", () => {
   const unit = fc.constantFrom(
     "a",
     "Z",
@@ -50,13 +52,13 @@ test("another implementation writes the same", () => {
   fc.assert(
     fc.property(value, one => {
       const json = JSON.parse(JSON.stringify(one)) as Json;
-      expect(canonical(json)).toBe(canonicalize(json));
+      expect(toCanonicalJson(json)).toBe(canonicalize(json));
     }),
   );
 });
 
-test("what is no JSON is not signed", () => {
-  expect(() => canonical({ a: Number.NaN })).toThrow("no JSON");
-  expect(() => canonical(["\ud800"])).toThrow("half a character");
-  expect(() => canonical({ "\udc00": 1 })).toThrow("half a character");
+test("rejects values that JSON does not have", () => {
+  expect(() => toCanonicalJson({ a: Number.NaN })).toThrow("not JSON");
+  expect(() => toCanonicalJson(["\ud800"])).toThrow("lone surrogate");
+  expect(() => toCanonicalJson({ "\udc00": 1 })).toThrow("lone surrogate");
 });

@@ -1,19 +1,16 @@
 import type { Json } from "../lib/json.ts";
 
-/**
- * RFC 8785: one text for one value. Members by the UTF-16 units of their names, numbers and strings as ECMAScript writes
- * them, nothing between them.
- */
-export function canonical(value: Json): string {
+/** RFC 8785: members sorted by UTF-16 units, numbers and strings as ECMAScript writes them, no white space. */
+export function toCanonicalJson(value: Json): string {
   const pieces: string[] = [];
   write(value, pieces);
   return pieces.join("");
 }
 
-/** Each piece is written once, however deep it stands: to join at every level would copy it as often. */
+/** Pieces are joined once: joining at every level would copy deep values as often. */
 function write(value: Json, pieces: string[]): void {
   if (typeof value === "string") pieces.push(quoted(value));
-  else if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} is no JSON`);
+  else if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${value} is not JSON`);
   else if (typeof value !== "object" || value === null) pieces.push(JSON.stringify(value));
   else if (Array.isArray(value)) writeAll("[]", value, inner => write(inner, pieces), pieces);
   else {
@@ -36,6 +33,6 @@ function writeAll<T>(around: string, all: readonly T[], writeOne: (one: T) => vo
 }
 
 function quoted(text: string): string {
-  if (!text.isWellFormed()) throw new TypeError("half a character cannot be signed");
+  if (!text.isWellFormed()) throw new TypeError("A lone surrogate cannot be signed");
   return JSON.stringify(text);
 }

@@ -1,43 +1,44 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { Dialect, Signer } from "../ports/index.ts";
-import { payloadsOf } from "./payloads.ts";
+import { toSignedPayloads } from "./payloads.ts";
 
-export interface SigningParts {
+export interface CardSigningParts {
   readonly signer: Signer;
-  /** Cards whose signatures are kept. */
+  /** The number of cards whose signatures are cached. */
   readonly entriesMax: number;
-  /** Whether a base leads to this server; cards for other bases are not signed. */
+  /** Whether a base URL is one of this server; cards for other base URLs are not signed. */
   readonly isOwnBase: (base: string) => boolean;
 }
 
-/** Where the keys are that signatures can be checked with. */
-export const KEYS_PATH = "/.well-known/jwks.json";
+/** The public keys: the `jku` of the signatures. */
+export const JWKS_PATH = "/.well-known/jwks.json";
 
 /**
- * Signs the cards of a dialect that has a place for it. A signature is different each time it is made: it is made once
- * for each document, so that what did not change still looks the same.
+ * Signs the cards of a dialect whose cards have signatures. A new signature differs from the last one over the same card,
+ * so it is cached: an unchanged card has the same bytes and the same ETag.
  */
-export function createSigning(parts: SigningParts): (dialect: Dialect) => Dialect {
+export function createCardSigning(parts: CardSigningParts): (dialect: Dialect) => Dialect {
   const { signer, entriesMax, isOwnBase } = parts;
-  const known = new Map<string, readonly JsonObject[]>();
+  const cache = new Map<string, readonly JsonObject[]>();
 
   function signaturesOf(card: JsonObject, jku: string): readonly JsonObject[] {
     const key = [signer.kid, jku, JSON.stringify(card)].join(" ");
-    const made =
-      known.get(key) ?? payloadsOf(card).map(({ text }) => signer.sign(text, { typ: "JOSE", jku }));
-    known.delete(key);
-    known.set(key, made);
-    if (known.size > entriesMax) known.delete(known.keys().next().value as string);
-    return made;
+    const signatures =
+      cache.get(key) ?? toSignedPayloads(card).map(({ text }) => signer.sign(text, { typ: "JOSE", jku }));
+    // The least recently used entry is the first.
+    cache.delete(key);
+    cache.set(key, signatures);
+    if (cache.size > entriesMax) cache.delete(cache.keys().next().value as string);
+    return signatures;
   }
 
   return dialect => ({
     ...dialect,
-    encode(operation, answer) {
-      const said = dialect.encode(operation, answer);
-      if (answer.kind !== "card" || !dialect.signsCards || !isOwnBase(answer.base)) return said;
-      const card = said as JsonObject;
-      return { ...card, signatures: signaturesOf(card, `${answer.base}${KEYS_PATH}`) };
+    encode(operation, result) {
+      const json = dialect.encode(operation, result);
+      if (result.kind !== "card" || !dialect.signsCards || !isOwnBase(result.base)) return json;
+      const card = json as JsonObject;
+      return { ...card, signatures: signaturesOf(card, `${result.base}${JWKS_PATH}`) };
     },
   });
 }

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../lib/json.ts";
-import { asDefined } from "./card-fields.ts";
-import { payloadsOf, readingsOf } from "./payloads.ts";
+import { toAcceptedPayloads, toCanonicalCard, toSignedPayloads } from "./payloads.ts";
 import { type FindKey, verifyCard } from "./verify.ts";
 
 const V1: JsonObject = {
@@ -35,9 +34,9 @@ function signed(card: JsonObject, text: string, head: JsonObject = { alg: "ES256
   return { ...card, signatures: [{ protected: protectedHead, signature }] };
 }
 
-describe("what is signed of a card", () => {
-  it("what v1.0 requires is in it, what was set is in it, anything else only if it says something", () => {
-    expect(asDefined({ ...SECURED, unknown: 1, iconUrl: "", provider: {} })).toEqual({
+describe("the payload of a card", () => {
+  it("has required fields, fields with presence that are set, and other fields unless they are empty", () => {
+    expect(toCanonicalCard({ ...SECURED, unknown: 1, iconUrl: "", provider: {} })).toEqual({
       ...SECURED,
       iconUrl: "",
       capabilities: { streaming: true, pushNotifications: false },
@@ -48,53 +47,53 @@ describe("what is signed of a card", () => {
     });
   });
 
-  it("what is required and missing is in it as nothing", () => {
+  it("has an empty value for a required field that is missing", () => {
     const { skills, capabilities, name, ...rest } = V1;
-    expect(asDefined(rest)).toMatchObject({ skills: [], capabilities: {}, name: "" });
+    expect(toCanonicalCard(rest)).toMatchObject({ skills: [], capabilities: {}, name: "" });
   });
 
-  it("readers who differ about what is empty each find a text of theirs", () => {
-    const [strict = "", loose = "", lossy = ""] = payloadsOf(SECURED).map(({ text }) => text);
+  it("comes with and without empty values, because verifiers differ", () => {
+    const [strict = "", loose = "", lossy = ""] = toSignedPayloads(SECURED).map(({ text }) => text);
     expect(strict).toContain('"securityRequirements":[{"schemes":{"b":{}}}]');
     expect(strict).toContain('"tags":[]');
     expect(loose).not.toContain("securityRequirements");
     expect(loose).not.toContain("tags");
     expect([loose.includes("securitySchemes"), lossy.includes("securitySchemes")]).toEqual([true, false]);
-    expect(payloadsOf(SECURED)[2]?.covers).toBe("v1.0 without securitySchemes");
+    expect(toSignedPayloads(SECURED)[2]?.covers).toBe("v1.0 without securitySchemes");
   });
 
-  it("an older card is signed as it stands, one that is both in each way", () => {
-    expect(payloadsOf(V03)).toEqual([
+  it("is the whole document for an older card, and both for a hybrid card", () => {
+    expect(toSignedPayloads(V03)).toEqual([
       { text: '{"name":"echo","protocolVersion":"0.3.0","skills":[],"url":"https://a"}', covers: "document" },
     ]);
-    const both = payloadsOf({ ...V1, ...V03, signatures: [] });
+    const both = toSignedPayloads({ ...V1, ...V03, signatures: [] });
     expect(both.map(({ covers }) => covers)).toEqual(["v1.0", "v1.0", "document"]);
   });
 });
 
-describe("whether a signature is good", () => {
+describe("verifying a card", () => {
   it.each([
     ["v1.0", V1],
     ["v0.3", V03],
     ["with security", SECURED],
-  ])("every text that may be signed is accepted: %s", async (_name, card) => {
-    for (const { text, covers } of readingsOf(card)) {
+  ])("accepts every payload that may be signed: %s", async (_name, card) => {
+    for (const { text, covers } of toAcceptedPayloads(card)) {
       const [verdict] = await verifyCard(signed(card, text), findKey);
       expect(verdict).toEqual({ kid: "k", alg: "ES256", valid: true, covers });
     }
   });
 
-  it("a card that was changed is not accepted, whatever was changed", async () => {
-    const [{ text } = { text: "" }] = payloadsOf(V1);
+  it("rejects a card that was changed", async () => {
+    const [{ text } = { text: "" }] = toSignedPayloads(V1);
     for (const change of [{ name: "other" }, { iconUrl: "" }, { skills: [] }]) {
       const [verdict] = await verifyCard({ ...signed(V1, text), ...change }, findKey);
       expect(verdict).toMatchObject({ valid: false, reason: expect.stringContaining("was changed") });
     }
   });
 
-  it("of a card that is both, it is told whether the older members are covered", async () => {
+  it("reports whether the older members of a hybrid card are covered", async () => {
     const both = { ...V1, ...V03 };
-    const [form, , document] = payloadsOf(both);
+    const [form, , document] = toSignedPayloads(both);
     const whole = await verifyCard(signed(both, document?.text ?? ""), findKey);
     expect(whole[0]).toMatchObject({ valid: true, covers: "document" });
     const changed = { ...signed(both, form?.text ?? ""), url: "https://elsewhere" };
@@ -102,29 +101,29 @@ describe("whether a signature is good", () => {
   });
 
   it.each([
-    ["none", { alg: "none", kid: "k" }, "the algorithm none proves nothing here"],
-    ["a shared secret", { alg: "HS256", kid: "k" }, "the algorithm HS256 proves nothing here"],
-    ["no algorithm", { kid: "k" }, "the algorithm that is not named proves nothing here"],
+    ["none", { alg: "none", kid: "k" }, "Unsupported algorithm: none"],
+    ["a shared secret", { alg: "HS256", kid: "k" }, "Unsupported algorithm: HS256"],
+    ["no algorithm", { kid: "k" }, "The signature names no algorithm"],
     ["another kind than the key's", { alg: "RS256", kid: "k" }, expect.any(String)],
-  ])("an algorithm is not believed: %s", async (_name, head, reason) => {
-    const [{ text } = { text: "" }] = payloadsOf(V1);
+  ])("rejects an algorithm: %s", async (_name, head, reason) => {
+    const [{ text } = { text: "" }] = toSignedPayloads(V1);
     const [verdict] = await verifyCard(signed(V1, text, head), findKey);
     expect(verdict).toMatchObject({ valid: false, reason });
   });
 
-  it("what is no signature is said to be none, and a missing key is told", async () => {
+  it("reports values that are not signatures, and missing keys", async () => {
     const card = {
       ...V1,
       signatures: [1, {}, { protected: "e30", signature: 5 }, { protected: "!", signature: "" }],
     };
     const verdicts = await verifyCard(card, findKey);
     expect(verdicts.map(({ valid }) => valid)).toEqual([false, false, false, false]);
-    const nobody: FindKey = () => Promise.reject(new Error("no such key"));
-    const [verdict] = await verifyCard(signed(V1, "{}"), nobody);
+    const noKey: FindKey = () => Promise.reject(new Error("no such key"));
+    const [verdict] = await verifyCard(signed(V1, "{}"), noKey);
     expect(verdict).toMatchObject({ valid: false, reason: "no such key" });
   });
 
-  it("a card without signatures has no verdicts", async () => {
+  it("has no verdicts for a card without signatures", async () => {
     expect(await verifyCard(V1, findKey)).toEqual([]);
   });
 });

@@ -1,61 +1,60 @@
 import { flattenedVerify, importJWK, type JWK } from "jose";
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import { type Coverage, type Payload, readingsOf } from "./payloads.ts";
+import { type Coverage, type Payload, toAcceptedPayloads } from "./payloads.ts";
 
-/** What a signature says of itself. */
-export interface SignatureHead {
+/** The protected header of a signature. */
+export interface SignatureHeader {
   readonly kid?: string;
   readonly alg?: string;
   readonly jku?: string;
 }
-export type SignatureVerdict = SignatureHead &
+export type SignatureVerdict = SignatureHeader &
   ({ readonly valid: true; readonly covers: Coverage } | { readonly valid: false; readonly reason: string });
 
-/** Signatures of one key for two: nothing that needs a shared secret, and nothing that is none. */
+/** Asymmetric algorithms only: no shared secret, and not `none`. */
 const ALGORITHMS = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
 ];
-/** A card has a few; each of them costs. */
+/** Each signature costs a verification per payload; the rest is ignored. */
 const SIGNATURES_MAX = 20;
 
-/** Looks for the key of a signature; an Error says in words why there is none that can be trusted. */
-export type FindKey = (head: SignatureHead) => Promise<JsonObject>;
+/** Finds the key of a signature, or throws an Error with the reason for the verdict. */
+export type FindKey = (head: SignatureHeader) => Promise<JsonObject>;
 
-/** Checks every signature of a card; it is good if one of them is. */
+/** A card is valid if one of its signatures is. */
 export async function verifyCard(card: JsonObject, findKey: FindKey): Promise<readonly SignatureVerdict[]> {
   const signatures = Array.isArray(card.signatures) ? (card.signatures as readonly Json[]) : [];
-  const readings = readingsOf(card);
-  return Promise.all(signatures.slice(0, SIGNATURES_MAX).map(one => verifyOne(one, readings, findKey)));
+  const payloads = toAcceptedPayloads(card);
+  return Promise.all(signatures.slice(0, SIGNATURES_MAX).map(one => verifyOne(one, payloads, findKey)));
 }
 
 async function verifyOne(
   signature: Json,
-  readings: readonly Payload[],
+  payloads: readonly Payload[],
   findKey: FindKey,
 ): Promise<SignatureVerdict> {
-  const head = readHead(signature);
-  if (!head) return { valid: false, reason: "it is no signature: protected and signature must be texts" };
+  const header = readHeader(signature);
+  if (!header) return { valid: false, reason: "Invalid signature: protected and signature must be strings" };
   try {
-    if (!head.alg || !ALGORITHMS.includes(head.alg))
-      throw new Error(`the algorithm ${head.alg ?? "that is not named"} proves nothing here`);
-    const key = await importJWK((await findKey(head)) as JWK, head.alg);
-    for (const { text, covers } of readings)
-      if (await isOver(signature as JsonObject, text, key)) return { ...head, valid: true, covers };
-    throw new Error(
-      "it does not belong to this card and key: the card was changed, or signed by somebody else",
-    );
+    const { alg } = header;
+    if (alg === undefined) throw new Error("The signature names no algorithm");
+    if (!ALGORITHMS.includes(alg)) throw new Error(`Unsupported algorithm: ${alg}`);
+    const key = await importJWK((await findKey(header)) as JWK, alg);
+    for (const { text, covers } of payloads)
+      if (await isSignatureOf(text, signature as JsonObject, key)) return { ...header, valid: true, covers };
+    throw new Error("The signature does not match: the card was changed, or signed with another key");
   } catch (error) {
-    return { ...head, valid: false, reason: error instanceof Error ? error.message : "it cannot be checked" };
+    return { ...header, valid: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function readHead(signature: Json): SignatureHead | null {
+function readHeader(signature: Json): SignatureHeader | null {
   if (!isObject(signature) || typeof signature.signature !== "string") return null;
   try {
-    const head = JSON.parse(Buffer.from(String(signature.protected), "base64url").toString("utf8")) as Json;
-    if (!isObject(head)) return null;
-    const { kid, alg, jku } = head;
+    const header = JSON.parse(Buffer.from(String(signature.protected), "base64url").toString("utf8")) as Json;
+    if (!isObject(header)) return null;
+    const { kid, alg, jku } = header;
     return {
       ...(typeof kid === "string" && { kid }),
       ...(typeof alg === "string" && { alg }),
@@ -66,13 +65,15 @@ function readHead(signature: Json): SignatureHead | null {
   }
 }
 
-type Key = Awaited<ReturnType<typeof importJWK>>;
+type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
-async function isOver(signature: JsonObject, text: string, key: Key): Promise<boolean> {
+async function isSignatureOf(text: string, signature: JsonObject, key: VerificationKey): Promise<boolean> {
   const payload = Buffer.from(text, "utf8").toString("base64url");
-  const { protected: head, signature: proof } = signature as { protected: string; signature: string };
+  const jws = signature as { readonly protected: string; readonly signature: string };
   try {
-    await flattenedVerify({ protected: head, payload, signature: proof }, key, { algorithms: ALGORITHMS });
+    await flattenedVerify({ protected: jws.protected, payload, signature: jws.signature }, key, {
+      algorithms: ALGORITHMS,
+    });
     return true;
   } catch {
     return false;

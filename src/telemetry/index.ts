@@ -1,4 +1,4 @@
-/** What the server tells about itself, told by whoever stands around its ports. */
+/** Log, metrics and traces: wrappers around the ports. */
 import type {
   Agent,
   CommitObserver,
@@ -9,6 +9,7 @@ import type {
   Outbound,
   Store,
 } from "../ports/index.ts";
+import { combineObservers } from "./combine-observers.ts";
 import { isVerbose, type LevelSwitch } from "./level.ts";
 import { loggedCalls } from "./logged-call.ts";
 import { type MeterParts, meteredCalls } from "./metered-call.ts";
@@ -18,37 +19,36 @@ import type { OtelParts } from "./otel.ts";
 import { isSdkThere } from "./otel-registered.ts";
 import { metricsRoute, type Sources } from "./scrape.ts";
 import type { Traced } from "./traced.ts";
-import { watchedBy } from "./watch.ts";
 
 export interface TelemetryParts {
   readonly metrics: boolean;
   readonly otel: OtelParts | undefined;
   readonly traceContent: boolean;
   readonly logBodies: boolean;
-  /** undefined: the level is what it is, and calls are not told one by one. */
+  /** undefined: the level is fixed, and calls are not logged one by one. */
   readonly levels: LevelSwitch | undefined;
   readonly log: Log;
   readonly version: () => string;
   readonly newId: () => string;
   readonly digest: (text: string) => string;
-  /** As events are dated. */
+  /** The event clock. */
   readonly now: () => number;
-  /** As spans and attempts to deliver are dated. */
+  /** The wall clock, for spans and delivery attempts. */
   readonly wallTime: () => number;
-  /** Milliseconds that only serve to measure. */
+  /** Milliseconds for durations. */
   readonly ticks: () => number;
 }
 
-/** What stands around the ports; where nobody wants to know, nothing does. */
+/** The wrappers; a port that needs none stays as it is. */
 export interface Telemetry {
   readonly watch: Observer | undefined;
   readonly commits: CommitObserver | undefined;
   store(store: Store): Store;
-  /** `target`: what kind of others are called. */
+  /** `target`: the kind of server that is called. */
   fetch(fetch: Fetch, target: string): Fetch;
   outbound(outbound: Outbound): Outbound;
   agent(agent: Agent): Agent;
-  /** What answers to Prometheus, if there is something to answer. */
+  /** The Prometheus endpoint, if metrics are on. */
   routes(sources: Sources): readonly Endpoint[];
   close(): Promise<void>;
 }
@@ -65,8 +65,8 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   const fetch = (inner: Fetch, target: string): Fetch =>
     around<Fetch>(traced?.fetch, metered && (one => metered.fetch(one, target)))(inner);
   return {
-    // Spans come first: the others tell of the place in a trace that is recorded.
-    watch: watchedBy([...(traced ? [traced.watch] : []), ...(metered ? [metered.watch] : []), logged]),
+    // Traces come first: log lines and metrics use the recorded trace context.
+    watch: combineObservers([...(traced ? [traced.watch] : []), ...(metered ? [metered.watch] : []), logged]),
     commits: metered?.commits,
     store: around<Store>(traced?.store, metered?.store),
     fetch,
@@ -80,7 +80,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   };
 }
 
-/** The first one is the outermost. */
+/** The first wrapper is the outermost. */
 function around<T>(...wraps: readonly (((one: T) => T) | undefined)[]): (one: T) => T {
   return one => wraps.reduceRight((inner, wrap) => (wrap ? wrap(inner) : inner), one);
 }
@@ -96,7 +96,7 @@ function createMetered(time: Omit<MeterParts, "meters">) {
   };
 }
 
-/** Loaded only if somebody wants spans: the environment, or a program with an SDK of its own. */
+/** Loaded only if the environment or an SDK of the host program asks for spans. */
 async function openTraced(parts: TelemetryParts): Promise<Traced | undefined> {
   if (!parts.otel && !isSdkThere()) return undefined;
   const { openTraced: open } = await import("./traced.ts");

@@ -1,15 +1,17 @@
 import { Fault } from "../model/index.ts";
 import type { Endpoint, EndpointResponse } from "../ports/index.ts";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
-/** How much is logged, while the server runs. */
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The log level while the server runs. */
 export interface LevelSwitch {
   level: LogLevel | (string & {});
 }
 
 export const isVerbose = ({ level }: LevelSwitch): boolean => level === "debug" || level === "trace";
 
-/** Between the level that was asked for and debug. */
+/** Switches between the configured level and debug. */
 export function createToggle(levels: LevelSwitch): () => string {
   const { level: usual } = levels;
   return () => {
@@ -32,7 +34,7 @@ export function levelRoutes(levels: LevelSwitch): readonly Endpoint[] {
       verb: "POST",
       path: PATH,
       async serve(call) {
-        // A page of somebody else can make a browser send any body, but not under this name.
+        // A foreign page can make a browser send any body, but not this content type.
         if (!/^application\/json\b/i.test(call.headers["content-type"] ?? ""))
           throw new Fault("invalid-request", "The Content-Type must be application/json");
         levels.level = readLevel(await call.body());

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createLog, type LogParts } from "./log.ts";
+import { createLog, type LogOptions } from "./log.ts";
 
 const AT = Date.UTC(2026, 10, 15, 12, 3, 4);
 
-function recorded(parts: Partial<LogParts>) {
+function recorded(parts: Partial<LogOptions>) {
   const lines: string[] = [];
   const log = createLog({
     level: "info",

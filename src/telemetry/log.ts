@@ -1,23 +1,20 @@
 import { styleText } from "node:util";
 import { pino } from "pino";
 import type { Log } from "../ports/index.ts";
-import type { LevelSwitch } from "./level.ts";
+import type { LevelSwitch, LogLevel } from "./level.ts";
 import { redact, scrub } from "./redact.ts";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export interface LogParts {
+export interface LogOptions {
   readonly level: LogLevel;
-  /** For a person at a terminal; else one JSON object per line. */
+  /** Lines for a terminal; otherwise one JSON object per line. */
   readonly pretty: boolean;
   readonly colour: boolean;
   now(): number;
   write(text: string): void;
 }
 
-/** The server's log: JSON for machines, lines for people; what looks like a secret is left out. */
-export function createLog(parts: LogParts): Log & LevelSwitch {
+/** The log of the server, as JSON or as lines for a terminal, with secrets redacted. */
+export function createLog(parts: LogOptions): Log & LevelSwitch {
   const write = parts.pretty ? (line: string) => parts.write(prettyLine(line, parts)) : parts.write;
   return pino(
     {
@@ -28,7 +25,7 @@ export function createLog(parts: LogParts): Log & LevelSwitch {
         level: label => ({ level: label }),
         log: facts => redact(facts) as Record<string, unknown>,
       },
-      // What pino would make of an error has been made above: it takes the copy for an error of the class "Object".
+      // Errors are serialised above: pino would report the copy as an error of the class "Object".
       serializers: { err: value => value },
       hooks: {
         logMethod([facts, text], write) {
@@ -43,7 +40,7 @@ export function createLog(parts: LogParts): Log & LevelSwitch {
 const STYLES = { trace: "dim", debug: "dim", info: "cyan", warn: "yellow", error: "red" } as const;
 
 /** `12:03:04 warn  the text  agent=echo`, and below it the stack of an error. */
-function prettyLine(line: string, parts: LogParts): string {
+function prettyLine(line: string, parts: LogOptions): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as Record<string, unknown>;
   const style = STYLES[level as keyof typeof STYLES];
   const paint = (name: Parameters<typeof styleText>[0], text: string) =>
@@ -66,7 +63,7 @@ interface ToldError {
   readonly errors?: readonly unknown[];
 }
 
-/** The stack of an error that was redacted, and below it those of its causes and of the errors it stands for. */
+/** The stack of a redacted error, then those of its causes and of its aggregated errors. */
 function stackOf(value: unknown): string | undefined {
   const { stack, cause, errors = [] } = (value ?? {}) as ToldError;
   if (typeof stack !== "string") return undefined;

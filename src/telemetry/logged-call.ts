@@ -1,33 +1,40 @@
 import type { Fault, Scope, Step, TaskId } from "../model/index.ts";
-import type { Answer, CallObserver, Log, ObservedCall, Observer, Operation } from "../ports/index.ts";
+import type {
+  CallObserver,
+  Log,
+  ObservedCall,
+  Observer,
+  Operation,
+  OperationResult,
+} from "../ports/index.ts";
 import { redact, scrub, shorten } from "./redact.ts";
 
 export interface CallLogParts {
   readonly log: Log;
-  /** Whether each call gets a line. */
+  /** Whether every call is logged. */
   readonly isVerbose: () => boolean;
-  /** Whether that line has what the call said. */
+  /** Whether the line contains the text of the call. */
   readonly bodies: boolean;
   readonly newId: () => string;
   readonly ticks: () => number;
 }
 
-/** Names calls in the log, and tells of each one if somebody wants to know. */
+/** Gives calls an id in the log, and logs each call if the level asks for it. */
 export const loggedCalls = (parts: CallLogParts): Observer => ({
-  begin: (call, dialect) => new LoggedCall(parts, call, dialect),
+  startCall: (call, dialect) => new LoggedCall(parts, call, dialect),
 });
 
-/** What a caller, or the proxy before us, may call a request. */
+/** A request id that a caller or proxy may set. */
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
-/** Characters of what a call said. */
+/** Characters of the text of a call. */
 const BODY_CHARS_MAX = 4_096;
 
 class LoggedCall implements CallObserver {
   readonly #parts: CallLogParts;
   readonly #binding: ObservedCall["transport"];
-  /** As the call gave it, or as it was recorded. */
+  /** As the call named it, or as it was recorded. */
   #traceparent: string | undefined;
-  /** What the call said, if that is told. */
+  /** The text of the call, if it is logged. */
   readonly #params: ObservedCall["params"];
   readonly #dialect: string;
   readonly #began: number;
@@ -50,7 +57,7 @@ class LoggedCall implements CallObserver {
     else if (parts.isVerbose()) this.#requestId = parts.newId();
   }
 
-  asked(operation: Operation, scope: Scope): Operation {
+  onOperation(operation: Operation, scope: Scope): Operation {
     this.#operation = operation.op;
     this.#agent = operation.agent;
     if ("send" in operation) this.#traceparent = operation.send.trace?.traceparent ?? this.#traceparent;
@@ -58,21 +65,21 @@ class LoggedCall implements CallObserver {
     return operation;
   }
 
-  read(steps: readonly Step[]): void {
+  onSteps(steps: readonly Step[]): void {
     this.#taskId ??= steps[0]?.taskId;
   }
 
-  answered(answer: Answer): void {
+  onResult(answer: OperationResult): void {
     if (answer.kind !== "task") return;
     this.#taskId = answer.task.id;
     this.#outcome = answer.task.status.state;
   }
 
-  refused({ code }: Fault): void {
+  onFault({ code }: Fault): void {
     this.#outcome = code;
   }
 
-  ended(): void {
+  onEnd(): void {
     const { log, isVerbose, bodies, ticks } = this.#parts;
     if (!isVerbose()) return;
     const ms = Math.round(ticks() - this.#began);
@@ -80,8 +87,8 @@ class LoggedCall implements CallObserver {
     log.debug({ ...this.#told(), outcome: this.#outcome, ms, ...body }, "a call");
   }
 
-  /** A call that the log tells of has an id, and its reply tells it. */
-  facts(): object {
+  /** A logged call has an id, which is also in its response. */
+  logFields(): object {
     this.#requestId ??= this.#parts.newId();
     const traceId = this.#traceparent?.split("-")[1]?.slice(0, 32);
     return {
@@ -97,7 +104,7 @@ class LoggedCall implements CallObserver {
 
   #told(): object {
     return {
-      ...this.facts(),
+      ...this.logFields(),
       dialect: this.#dialect,
       binding: this.#binding,
       operation: this.#operation,

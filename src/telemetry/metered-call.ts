@@ -4,16 +4,16 @@ import type { Meters } from "./metrics.ts";
 
 export interface MeterParts {
   readonly meters: Meters;
-  /** As events are dated. */
+  /** The event clock. */
   readonly now: () => number;
-  /** As attempts to deliver are dated. */
+  /** The wall clock. */
   readonly wallTime: () => number;
-  /** Milliseconds that only serve to measure. */
+  /** Milliseconds for durations. */
   readonly ticks: () => number;
 }
 
 export const meteredCalls = (parts: MeterParts): Observer => ({
-  begin: (call, dialect) => new MeteredCall(parts, call, dialect),
+  startCall: (call, dialect) => new MeteredCall(parts, call, dialect),
 });
 
 class MeteredCall implements CallObserver {
@@ -34,35 +34,35 @@ class MeteredCall implements CallObserver {
     this.#at = parts.now();
   }
 
-  asked(operation: Operation): Operation {
+  onOperation(operation: Operation): Operation {
     this.#operation = operation.op;
     return operation;
   }
 
-  read(steps: readonly Step[]): void {
+  onSteps(steps: readonly Step[]): void {
     const { meters, now } = this.#parts;
     if (!this.#reads) {
       this.#reads = true;
       meters.firstEventSeconds.observe([this.#operation], this.#seconds());
     }
     const first = steps[0];
-    // Whoever reads what happened before he came does not lag.
+    // Events from before the reader joined are no lag.
     if (first && first.at >= this.#at) meters.lagSeconds.observe([], (now() - first.at) / 1_000);
   }
 
-  answered(): void {}
+  onResult(): void {}
 
-  refused({ code }: Fault): void {
+  onFault({ code }: Fault): void {
     this.#outcome = code;
   }
 
-  ended(): void {
+  onEnd(): void {
     const { calls, callSeconds } = this.#parts.meters;
     calls.add([this.#dialect, this.#binding, this.#operation, this.#outcome]);
     callSeconds.observe([this.#binding, this.#operation], this.#seconds());
   }
 
-  facts(): object {
+  logFields(): object {
     return NONE;
   }
 

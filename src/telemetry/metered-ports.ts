@@ -1,12 +1,12 @@
-/** What the ports tell about themselves, counted from outside. */
+/** Metrics of the ports. */
 import type { TaskEvent } from "../model/index.ts";
 import type { CommitObserver, Fetch, Run, Store } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 import { meteredDeliveries } from "./metered-pushes.ts";
 
-/** Counts what is committed, and how long it took. */
+/** Counts commits and their durations. */
 export const meteredCommits = ({ meters, ticks }: MeterParts): CommitObserver => ({
-  begin() {
+  startCommit() {
     const began = ticks();
     return (tasks, events) => {
       meters.commitSeconds.observe([], (ticks() - began) / 1_000);
@@ -14,13 +14,13 @@ export const meteredCommits = ({ meters, ticks }: MeterParts): CommitObserver =>
       meters.events.add([], events);
     };
   },
-  failed: () => meters.commitFailures.add([]),
+  onFailure: () => meters.commitFailures.add([]),
 });
 
-/** Counts runs, from their claim to their end in the log. */
+/** Counts runs, from the claim to their end in the log. */
 export function meteredStore(store: Store, parts: MeterParts): Store {
   const { meters, now, ticks } = parts;
-  /** Weak: a run that was lost never tells its end. */
+  /** Weak: a lost run never reports its end. */
   const begun = new WeakMap<Run, number>();
 
   function begin(run: Run): void {
@@ -91,14 +91,14 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
   };
 }
 
-/** How the run ends with this event; undefined: it goes on. */
+/** The outcome if this event ends the run. */
 function outcomeOf(event: TaskEvent): string | undefined {
   if (event.type === "reply") return "completed";
   if (event.type !== "status" || event.state === "working") return undefined;
   return event.broken ? "broken" : event.state;
 }
 
-/** Counts calls to others; not to whom, since callers may choose that. `target`: what kind of others they are. */
+/** Counts outgoing calls by kind (`target`), not by host: callers may choose hosts. */
 export const meteredFetch =
   (fetch: Fetch, target: string, { meters, ticks }: MeterParts): Fetch =>
   async (url, init) => {

@@ -1,10 +1,10 @@
 import type { PushQueue, PushSubscription } from "../ports/index.ts";
 import type { MeterParts } from "./metered-call.ts";
 
-/** Deliveries that fail, of which the oldest is told; beyond it the newest are not told. */
+/** Failing subscriptions that are tracked to know the oldest; newer ones beyond this are not. */
 const FAILING_MAX = 10_000;
 
-/** Counts attempts to deliver, and knows for how long some have failed. */
+/** Counts delivery attempts and measures how long the oldest failure lasts. */
 export function meteredDeliveries(deliveries: PushQueue, { meters, wallTime }: MeterParts): PushQueue {
   const failing = new Map<string, number>();
   meters.pushOldest.follow(() => (wallTime() - Math.min(wallTime(), ...failing.values())) / 1_000);

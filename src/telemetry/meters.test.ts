@@ -1,7 +1,9 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { createExposition } from "./exposition.ts";
 import { Counter, Gauge, Histogram, SERIES_MAX } from "./meters.ts";
 import { METRICS } from "./metrics.ts";
+import { createProcessMetrics } from "./process-metrics.ts";
+import { toPrometheusText } from "./prometheus-text.ts";
 
 const facts = { help: "", labels: ["agent"] } as const;
 
@@ -39,11 +41,10 @@ it("a gauge shows what was set last, or what it follows", () => {
   expect(gauge.samples()[0]?.value).toBe(7);
 });
 
-it("what stands in a label cannot break the text", async () => {
+it("the value of a label cannot break the text", () => {
   const counter = new Counter<["agent"]>({ ...facts, name: "c_total", kind: "counter" });
   counter.add(['a"b\\c\nd']);
-  const text = await (await createExposition([counter])).text();
-  expect(text).toContain('c_total{agent="a\\"b\\\\c\\nd"} 1');
+  expect(toPrometheusText([counter])).toContain('c_total{agent="a\\"b\\\\c\\nd"} 1');
 });
 
 it("metrics are named as Prometheus recommends: a prefix, a unit, and what only grows ends in total", () => {
@@ -52,3 +53,30 @@ it("metrics are named as Prometheus recommends: a prefix, a unit, and what only 
     expect(name.endsWith("_total")).toBe(kind === "counter");
   }
 });
+
+/** Metrics of prom-client that read private functions of Node. */
+const PRIVATE = /^nodejs_active_(?:handles|requests)/;
+
+it("metrics of the process have the names, types and labels that prom-client gives them", async () => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const judge = (await registry.getMetricsAsJSON()).filter(({ name }) => !PRIVATE.test(name));
+  const ours = new Map(createProcessMetrics().map(meter => [meter.facts.name, meter]));
+  expect([...ours.keys()].toSorted()).toEqual(judge.map(({ name }) => name).toSorted());
+  for (const { name, type, values } of judge as unknown as readonly Judged[]) {
+    const meter = ours.get(name);
+    expect([name, meter?.facts.kind]).toEqual([name, type]);
+    const labels = new Set(
+      values
+        .flatMap(({ labels }) => Object.keys(labels))
+        .filter(one => one in { kind: 1, space: 1, type: 1 }),
+    );
+    for (const label of labels) expect([name, meter?.facts.labels]).toEqual([name, [label]]);
+  }
+});
+
+interface Judged {
+  readonly name: string;
+  readonly type: string;
+  readonly values: readonly { readonly labels: object }[];
+}

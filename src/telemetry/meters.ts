@@ -1,4 +1,4 @@
-/** Numbers that somebody may ask for. To change one costs a lookup; texts are made of them when somebody asks. */
+/** Counters, gauges and histograms. An update costs a lookup; text is made when Prometheus asks. */
 
 export interface MetricFacts {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface MetricFacts {
 /** One value for each label, in their order. */
 export type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
 
-/** One line of the text that Prometheus reads. */
+/** One line of the Prometheus text. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Meter {
   samples(): readonly Sample[];
 }
 
-/** Sets of labels of one metric: what goes beyond is counted together. */
+/** Label sets of one metric; further ones are counted as "other". */
 export const SERIES_MAX = 1_000;
 export const OTHER = "other";
 
@@ -34,7 +34,7 @@ class Series<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;
   readonly #byKey = new Map<string, { readonly labels: Sample["labels"]; readonly one: T }>();
-  /** What was asked for last: most often it is asked for again, and to compare costs less than to look up. */
+  /** The last series: mostly it is the next one too, and a comparison is cheaper than a lookup. */
   #last: { readonly values: readonly string[]; readonly one: T } | undefined;
 
   constructor(names: readonly string[], make: () => T) {
@@ -96,7 +96,6 @@ export class Counter<Names extends readonly string[] = readonly string[]> implem
   }
 }
 
-/** What goes up and down. */
 export class Gauge<Names extends readonly string[] = readonly string[]> implements Meter {
   readonly facts: MetricFacts;
   readonly #series: Series<{ value: number }>;
@@ -111,12 +110,12 @@ export class Gauge<Names extends readonly string[] = readonly string[]> implemen
     this.#series.of(labels).value = value;
   }
 
-  /** From now on it is what this says when somebody asks; of a metric without labels. */
+  /** From now on measured when Prometheus asks; for a metric without labels. */
   follow(look: () => number): void {
     this.#look = look;
   }
 
-  /** What is set afterwards is all there is. */
+  /** Removes all series. */
   clear(): void {
     this.#series.clear();
   }
@@ -128,8 +127,8 @@ export class Gauge<Names extends readonly string[] = readonly string[]> implemen
   }
 }
 
-interface Spread {
-  /** How many fell into each bucket, and into none. */
+interface BucketCounts {
+  /** Per bucket, and one more for values above all bounds. */
   readonly counts: number[];
   sum: number;
 }
@@ -137,7 +136,7 @@ interface Spread {
 export class Histogram<Names extends readonly string[] = readonly string[]> implements Meter {
   readonly facts: MetricFacts;
   readonly #bounds: readonly number[];
-  readonly #series: Series<Spread>;
+  readonly #series: Series<BucketCounts>;
 
   constructor(facts: MetricFacts) {
     this.facts = facts;
@@ -158,8 +157,8 @@ export class Histogram<Names extends readonly string[] = readonly string[]> impl
     return this.#series.flatMap((labels, spread) => this.#toSamples(labels, spread));
   }
 
-  /** Prometheus counts upwards: each bucket has those of the smaller ones, too. */
-  #toSamples(labels: Sample["labels"], { counts, sum }: Spread): readonly Sample[] {
+  /** Prometheus buckets are cumulative. */
+  #toSamples(labels: Sample["labels"], { counts, sum }: BucketCounts): readonly Sample[] {
     const { name } = this.facts;
     let count = 0;
     const buckets = counts.map((some, at) => {

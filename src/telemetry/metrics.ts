@@ -1,4 +1,4 @@
-/** Every metric: what it is called, what it tells, and by what it is told apart. */
+/** Every metric with its name, help text and labels. */
 import { Counter, Gauge, Histogram, type Meter, type MetricFacts } from "./meters.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -168,7 +168,7 @@ interface Kinds<Names extends readonly string[]> {
   gauge: Gauge<Names>;
   histogram: Histogram<Names>;
 }
-/** One meter for each metric, of its kind and with its labels. */
+/** One meter per metric. */
 export type Meters = { readonly [M in keyof Table]: Kinds<Table[M]["labels"]>[Table[M]["kind"]] };
 
 const KINDS: Readonly<Record<MetricFacts["kind"], new (facts: MetricFacts) => Meter>> = {

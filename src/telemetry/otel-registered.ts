@@ -1,6 +1,6 @@
-/** Where the API of OpenTelemetry keeps what a program has registered. */
+/** The global registry of the OpenTelemetry API. */
 const API = Symbol.for("opentelemetry.js.api.1");
 
-/** Whether the program that we are in has an SDK of its own. To ask does not load anything. */
+/** Whether the host program has registered an OpenTelemetry SDK. Loads nothing. */
 export const isSdkThere = (): boolean =>
   (globalThis as { [API]?: { readonly trace?: unknown } })[API]?.trace !== undefined;

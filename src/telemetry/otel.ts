@@ -1,9 +1,9 @@
-/** An OpenTelemetry SDK as the environment asks for it. Its packages are only needed, and only loaded, for that. */
+/** An OpenTelemetry SDK as the environment variables configure it. Its packages are loaded only then. */
 import type { ContextManager, TracerProvider } from "@opentelemetry/api";
 import type { IdGenerator, Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "../ports/index.ts";
 
-/** As config/ has read it. */
+/** Read by config/. */
 export interface OtelParts {
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface Provider {
   readonly provider: TracerProvider;
   readonly contexts: ContextManager;
   readonly ids: ChosenIds;
-  /** Sends what is left, if that is possible soon. */
+  /** Sends the remaining spans, if that is possible soon. */
   close(ms: number): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ interface ProviderParts {
   readonly log: Log;
 }
 
-/** Traces are of no use if they stop the server: what is wrong is said, and nothing is sent. */
+/** Tracing never stops the server: a wrong setting is logged, and nothing is sent. */
 export async function loadProvider(otel: OtelParts, parts: ProviderParts): Promise<Provider | undefined> {
   const { log } = parts;
   for (const problem of otel.problems) log.warn({}, problem);
@@ -83,7 +83,7 @@ async function createProvider(
   };
 }
 
-/** Ids by chance, but for spans that must be found again without being remembered. */
+/** Random ids, except for spans of runs, whose ids follow from the task so that a restart finds them. */
 export class ChosenIds implements IdGenerator {
   readonly #random: IdGenerator;
   #next: string | undefined;
@@ -92,7 +92,7 @@ export class ChosenIds implements IdGenerator {
     this.#random = random;
   }
 
-  /** The span that is started in it gets this id. */
+  /** A span that is started in this context gets this id. */
   next<T>(id: string | undefined, start: () => T): T {
     this.#next = id;
     try {
@@ -107,7 +107,7 @@ export class ChosenIds implements IdGenerator {
   generateSpanId = (): string => this.#next ?? this.#random.generateSpanId();
 }
 
-/** Says once that spans cannot be sent, and once that they can again. */
+/** Logs once that spans cannot be sent, and once that they can again. */
 function outspoken(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {

@@ -1,9 +1,9 @@
-/** What must not stand in a log or a trace, by what it is called and by what it looks like. */
+/** Redacts secrets from logs and traces, by member name and by pattern. */
 import { types } from "node:util";
 
 const GONE = "[redacted]";
 
-/** Names of members whose values are not for a log. `sealing` and `jwk`: the keys of a server, and private keys. */
+/** Names of members whose values are redacted. `sealing` and `jwk` are the keys of a server. */
 const SECRET_NAME =
   /authorization|cookie|password|passwd|passphrase|secret|token(?!s)|api[-_]?key|credential|private[-_]?key|verifier|assertion|^(?:jwk|sealing)$/i;
 
@@ -18,11 +18,11 @@ const WORDS =
 const opening = (value: string): string => /^\\?["']/.exec(value)?.[0] ?? "";
 
 /**
- * Texts come from callers, too: every look takes time in proportion to the text. No look has two repetitions that can
- * match the same characters, and none begins anew inside of what an earlier try has passed over.
+ * Texts come from callers too, so every pattern takes linear time: no pattern has two repetitions that match the same
+ * characters, and none starts again inside of what an earlier attempt has consumed.
  */
 const LOOKS: readonly Look[] = [
-  // Headers, by scheme and by name. Users and passwords in URLs are below.
+  // Headers by scheme and by name. User info in URLs is handled below.
   [
     new RegExp(
       `\\b(Bearer|Basic|DPoP|Negotiate)\\s+(?!${WORDS}(?:[\\s,;:!?)"']|\\.\\s|\\.?$))[\\w.~+/=-]{8,}`,
@@ -35,14 +35,14 @@ const LOOKS: readonly Look[] = [
     `$1${GONE}`,
   ],
   [/(cookie\\?["']?\s*[=:]\s*\\?["']?)[^\r\n"'\\]{4,}/gi, `$1${GONE}`],
-  // Members of objects, of forms and of connection strings.
+  // Members of objects, forms and connection strings.
   [
     /((?:api[-_]?key|passw(?:or)?d|passphrase|secret|token|credentials?|verifier|assertion)\\?["']?\s*[=:]\s*)(\\?"[^"\\]{4,}|'[^']{4,}|[^\s"',;&}]{4,})/gi,
     (_, before, value) => before + opening(value) + GONE,
   ],
-  // RFC 6749 §4.1.2, and the links that lead to it.
+  // Authorization codes (RFC 6749 §4.1.2) and the links that lead to them.
   [/([?&](?:code|state|ask|sig|signature)=)[^\s&"'#]{6,}/gi, `$1${GONE}`],
-  // Keys: our own and those of providers, by their first letters; private keys in PEM form and as JSON Web Keys.
+  // Tokens and API keys by prefix; private keys in PEM form and as JSON Web Keys.
   [/(?:drg_|whsec_)[\w+/=-]{8,}/g, GONE],
   [
     /\b(?:sk-|sk_live_|sk_test_|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|lsv2_|xox[abeprs]-|AIza)[\w-]{16,}/g,
@@ -53,20 +53,20 @@ const LOOKS: readonly Look[] = [
   [/(?<!\w)eyJ[\w.-]{20,}/g, found => (found.includes(".") ? GONE : found)],
 ];
 
-/** A text without what looks like a secret. */
+/** A text with secrets replaced. */
 export function scrub(text: string): string {
   let scrubbed = text.includes("://") ? text.replace(/[^\s"'<>`]+/g, scrubUrls) : text;
   for (const [look, instead] of LOOKS) scrubbed = scrubbed.replace(look, instead as string);
   return scrubbed;
 }
 
-/** Schemes of databases and brokers: their passwords have slashes in them, and a user may be a token. */
+/** Schemes of databases and brokers: passwords may contain slashes, and a user may be a token. */
 const STORES = /(?:postgres(?:ql)?|nats|rediss?|amqps?|mysql|mongodb|srv)$/i;
 const STORE_CHARS_MAX = 10;
-/** A user without a password is a name; one of this length is a token. */
+/** A user without a password that is this long is a token. */
 const USER_CHARS_MAX = 20;
 
-/** `word` has no spaces, and may have several URLs in it. */
+/** `word` has no spaces and may contain several URLs. */
 function scrubUrls(word: string): string {
   let made = "";
   let from = 0;
@@ -82,7 +82,7 @@ function scrubUrls(word: string): string {
   return made + word.slice(from);
 }
 
-/** Up to the last @ before the path; -1: there is no user. */
+/** The last @ before the path; -1: there is no user info. */
 function userLength(word: string, at: number): number {
   let length = -1;
   for (let i = at; i < word.length && !"/?#".includes(word[i] as string); i++)
@@ -92,26 +92,26 @@ function userLength(word: string, at: number): number {
 
 const isSecretUser = (user: string): boolean => user.includes(":") || user.length >= USER_CHARS_MAX;
 
-/** Nesting of facts in a line of the log. */
+/** Nesting of objects in a log line. */
 const DEPTH_MAX = 6;
-/** Members and entries of one object. */
+/** Members or entries of one object. */
 const MEMBERS_MAX = 100;
-/** Characters of one text: a stack with its causes fits. */
+/** Characters of one text; a stack with its causes fits. */
 const CHARS_MAX = 16_384;
 
-/** Characters of all texts in one line, roughly: objects that refer to each other have more paths than any line can hold. */
+/** Characters of all texts in one line: objects that refer to each other have exponentially many paths. */
 const LINE_CHARS_MAX = 256 * 1024;
-/** What a value counts for beside its text. */
+/** Added per value beside its text. */
 const VALUE_CHARS = 8;
 const LEFT_OUT = "…";
 
-/** How many characters may still be written. */
-interface Room {
+/** The remaining characters. */
+interface CharBudget {
   left: number;
 }
 
-/** A copy that can be written down: bounded, without secrets. */
-export function redact(value: unknown, depth = 0, room: Room = { left: LINE_CHARS_MAX }): unknown {
+/** A bounded copy without secrets. */
+export function redact(value: unknown, depth = 0, room: CharBudget = { left: LINE_CHARS_MAX }): unknown {
   if (room.left <= 0) return LEFT_OUT;
   room.left -= VALUE_CHARS;
   if (typeof value === "string") return redactText(value, room);
@@ -133,14 +133,20 @@ export function redact(value: unknown, depth = 0, room: Room = { left: LINE_CHAR
   );
 }
 
-function redactText(text: string, room: Room): string {
+function redactText(text: string, room: CharBudget): string {
   const short = shorten(text, Math.min(CHARS_MAX, Math.max(room.left, 1)));
   room.left -= short.length;
   return scrub(short);
 }
 
-/** Headers also come as lists: a name, a value, a name, a value. */
-function redactEntry(list: readonly unknown[], one: unknown, i: number, depth: number, room: Room): unknown {
+/** Raw headers are lists: name, value, name, value. */
+function redactEntry(
+  list: readonly unknown[],
+  one: unknown,
+  i: number,
+  depth: number,
+  room: CharBudget,
+): unknown {
   const before = list[i - 1];
   const isValue = typeof one === "string" && typeof before === "string" && /^[\w-]{1,40}$/.test(before);
   return isValue && isSecret(before, one) ? GONE : redact(one, depth + 1, room);
@@ -154,13 +160,13 @@ function isSecret(name: string, value: unknown): boolean {
   return /^(?:d|k|key)$/.test(name) && typeof value === "string" && KEY_CHARS.test(value);
 }
 
-/** Errors of one error that are told. */
+/** Logged errors of one AggregateError. */
 const ERRORS_MAX = 5;
-/** Classes whose name tells less than the error's own. */
+/** Classes whose name says less than the `name` of the error. */
 const PLAIN: ReadonlySet<unknown> = new Set([undefined, "", "Error", "DOMException", "Object"]);
 
-/** Libraries hang whole requests on their errors, with headers and all: what is told is what went wrong. */
-function redactError(error: Error, depth: number, room: Room): object {
+/** Libraries attach whole requests with headers to their errors: only message, stack, code and causes are kept. */
+function redactError(error: Error, depth: number, room: CharBudget): object {
   const { message, stack, cause, code, errors } = error as Error & { code?: unknown; errors?: unknown };
   const inner = depth < DEPTH_MAX;
   return {
@@ -169,13 +175,13 @@ function redactError(error: Error, depth: number, room: Room): object {
     ...(code !== undefined && { code: redact(code, depth + 1, room) }),
     ...(stack !== undefined && { stack: toText(stack, room) }),
     ...(cause !== undefined && inner && { cause: redact(cause, depth + 1, room) }),
-    // One error may stand for many, and they for many more.
+    // An AggregateError may contain others of its kind.
     ...(Array.isArray(errors) &&
       inner && { errors: errors.slice(0, ERRORS_MAX).map(one => redact(one, depth + 2, room)) }),
   };
 }
 
-/** The name of its class; of a plain error, the name that it gave itself. */
+/** The name of the class; of a plain Error, its own `name`. */
 function classOf(error: Error): string {
   const made: unknown = (error.constructor as { readonly name?: unknown } | undefined)?.name;
   return typeof made === "string" && !PLAIN.has(made)
@@ -184,7 +190,7 @@ function classOf(error: Error): string {
 }
 
 /** Members of an error can be anything. */
-const toText = (value: unknown, room: Room): string => {
+const toText = (value: unknown, room: CharBudget): string => {
   const text = redact(value, 0, room);
   return typeof text === "string" ? text : (JSON.stringify(text) ?? String(text));
 };

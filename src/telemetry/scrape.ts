@@ -1,8 +1,9 @@
 import type { Endpoint, Store } from "../ports/index.ts";
-import { createExposition, type Exposition } from "./exposition.ts";
+import type { Meter } from "./meters.ts";
 import type { Meters } from "./metrics.ts";
+import { PROMETHEUS_TYPE, toPrometheusText } from "./prometheus-text.ts";
 
-/** What is only looked at when somebody asks. */
+/** Values that are read when Prometheus asks. */
 export interface Sources {
   readonly version: () => string;
   readonly store: Store;
@@ -11,11 +12,11 @@ export interface Sources {
   readonly unreadBytes: () => number;
 }
 
-/** The answer to Prometheus. */
+/** The Prometheus endpoint. */
 export function metricsRoute(meters: Meters, sources: Sources): Endpoint {
-  let exposition: Promise<Exposition> | undefined;
+  let all: readonly Meter[] | undefined;
 
-  async function look(): Promise<void> {
+  async function measure(): Promise<void> {
     const { store } = sources;
     meters.build.set([sources.version(), process.versions.node], 1);
     meters.streams.set([], sources.streamsOpen());
@@ -31,10 +32,11 @@ export function metricsRoute(meters: Meters, sources: Sources): Endpoint {
     verb: "GET",
     path: "/metrics",
     async serve() {
-      exposition ??= createExposition(Object.values(meters));
-      const { type, text } = await exposition;
-      await look();
-      return { status: 200, headers: { "Content-Type": type }, text: await text() };
+      // Loaded with the first scrape: most servers never get one.
+      const { createProcessMetrics } = await import("./process-metrics.ts");
+      all ??= [...Object.values(meters), ...createProcessMetrics()];
+      await measure();
+      return { status: 200, headers: { "Content-Type": PROMETHEUS_TYPE }, text: toPrometheusText(all) };
     },
   };
 }

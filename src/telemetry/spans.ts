@@ -1,4 +1,4 @@
-/** Words that all spans share, and the way between W3C headers and spans. */
+/** Attributes that all spans share, and the conversion between W3C headers and spans. */
 import {
   type Attributes,
   type Context,
@@ -11,7 +11,7 @@ import {
 } from "@opentelemetry/api";
 import type { Task, Trace } from "../model/index.ts";
 
-/** Names of attributes; those that begin with gen_ai are the semantic conventions' own. */
+/** Attribute names; gen_ai.* are those of the semantic conventions. */
 export const ATTRIBUTES = {
   dialect: "a2a.dialect",
   binding: "a2a.binding",
@@ -37,11 +37,11 @@ export const ATTRIBUTES = {
   outputMessages: "gen_ai.output.messages",
   prompt: "gen_ai.prompt",
   completion: "gen_ai.completion",
-  /** By which LangSmith groups the traces of a conversation. */
+  /** LangSmith groups traces of a conversation by it. */
   thread: "langsmith.metadata.thread_id",
 } as const;
 
-/** Which task a span is about, and which conversation. */
+/** The task and context of a span. */
 export const aboutTask = (task: Pick<Task, "id" | "contextId" | "agent" | "thread">): Attributes => ({
   [ATTRIBUTES.agent]: task.agent,
   [ATTRIBUTES.task]: task.id,
@@ -56,7 +56,7 @@ export const aboutContext = (contextId: string, thread: string | undefined): Att
 
 const PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** undefined: it is none. */
+/** undefined: not a valid traceparent. */
 export function toSpanContext({ traceparent, tracestate }: Trace): SpanContext | undefined {
   const [, traceId, spanId, flags] = PARENT.exec(traceparent) ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
@@ -70,13 +70,13 @@ export function toSpanContext({ traceparent, tracestate }: Trace): SpanContext |
   return isSpanContextValid(context) ? context : undefined;
 }
 
-/** What a span is the child of; without a trace it begins one. */
+/** The parent of a span; without a trace the span is a root. */
 export function toParent(trace: Trace | undefined): Context {
   const context = trace && toSpanContext(trace);
   return context ? spans.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT;
 }
 
-/** The headers with which others join; what came in the baggage goes on. */
+/** The headers that continue the trace; baggage is passed on. */
 export function toTrace(context: SpanContext, baggage: string | undefined): Trace {
   const tracestate = context.traceState?.serialize();
   const flags = (context.traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0");

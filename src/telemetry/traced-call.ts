@@ -1,15 +1,15 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Fault, Scope, Step, Trace } from "../model/index.ts";
-import type { Answer, CallObserver, ObservedCall, Observer, Operation } from "../ports/index.ts";
+import type { CallObserver, ObservedCall, Observer, Operation, OperationResult } from "../ports/index.ts";
 import { ATTRIBUTES, aboutContext, aboutTask, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** A span for each call, as the child of the caller's. */
+/** A span per call, child of the span of the caller. */
 export const tracedCalls = (tracing: Tracing): Observer => ({
-  begin: (call, dialect) => new TracedCall(tracing, call, dialect),
+  startCall: (call, dialect) => new TracedCall(tracing, call, dialect),
 });
 
-/** What went wrong here, and not with the caller. */
+/** Faults of the server, not of the caller. */
 const OURS: ReadonlySet<Fault["code"]> = new Set(["internal", "unavailable", "invalid-agent-response"]);
 
 class TracedCall implements CallObserver {
@@ -26,7 +26,7 @@ class TracedCall implements CallObserver {
     this.#span = tracer.startSpan("a2a", options, toParent(traceOf(call)));
   }
 
-  asked(operation: Operation, scope: Scope): Operation {
+  onOperation(operation: Operation, scope: Scope): Operation {
     const { op, agent } = operation;
     this.#span.updateName(`a2a ${op}`);
     this.#span.setAttributes({
@@ -35,12 +35,12 @@ class TracedCall implements CallObserver {
       ...(agent !== undefined && { [ATTRIBUTES.agent]: agent }),
     });
     if (operation.op !== "send" && operation.op !== "stream") return operation;
-    // What is recorded is our own place: the run is our child, also after a restart.
+    // The span of the call is recorded: the run is its child, also after a restart.
     const trace = toTrace(this.#span.spanContext(), operation.send.trace?.baggage);
     return { ...operation, send: { ...operation.send, trace } };
   }
 
-  read(steps: readonly Step[]): void {
+  onSteps(steps: readonly Step[]): void {
     const [first] = steps;
     if (this.#known || !first) return;
     this.#known = true;
@@ -48,7 +48,7 @@ class TracedCall implements CallObserver {
     this.#span.addEvent("first event");
   }
 
-  answered(answer: Answer): void {
+  onResult(answer: OperationResult): void {
     if (answer.kind === "task")
       this.#span.setAttributes({
         ...aboutTask(answer.task),
@@ -58,16 +58,16 @@ class TracedCall implements CallObserver {
       this.#span.setAttributes(aboutContext(answer.message.contextId, undefined));
   }
 
-  refused(fault: Fault): void {
+  onFault(fault: Fault): void {
     this.#span.setAttributes({ [ATTRIBUTES.outcome]: fault.code, [ATTRIBUTES.error]: fault.code });
     if (OURS.has(fault.code)) this.#span.setStatus({ code: SpanStatusCode.ERROR, message: fault.message });
   }
 
-  ended(): void {
+  onEnd(): void {
     this.#span.end();
   }
 
-  facts(): object {
+  logFields(): object {
     return { traceId: this.#span.spanContext().traceId };
   }
 

@@ -4,7 +4,7 @@ import type { Fetch } from "../ports/index.ts";
 import { ATTRIBUTES, toParent, toTrace } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** A span for each call to others, below the one that its headers name; they join below it. */
+/** A span per outgoing call, child of the span in its headers; the called server continues the trace. */
 export function tracedFetch(fetch: Fetch, tracing: Tracing): Fetch {
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
@@ -29,8 +29,8 @@ export function tracedFetch(fetch: Fetch, tracing: Tracing): Fetch {
   };
 }
 
-/** The same with these headers, unless whoever calls gives his own. */
-export const joined =
+/** Adds these headers, unless the call has its own. */
+export const withTraceHeaders =
   (fetch: Fetch, trace: Trace): Fetch =>
   (url, init = {}) => {
     const headers = new Headers(init.headers);
@@ -51,7 +51,7 @@ function writeTrace(headers: Headers, { traceparent, tracestate, baggage }: Trac
   if (baggage !== undefined && !headers.has("baggage")) headers.set("baggage", baggage);
 }
 
-/** Neither what is secret in a URL nor what makes each one different. */
+/** Without user info and query: they may be secret, or different for each call. */
 function toAttributes(url: string | URL, method: string): Attributes {
   const { protocol, host, hostname, pathname, port } = new URL(url);
   return {

@@ -6,10 +6,10 @@ import { ATTRIBUTES, aboutTask, toParent, toSpanContext, toTrace } from "./spans
 import { contextOf, TracedTurn } from "./traced-turn.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** Characters of what was said in a span. */
+/** Characters of message text in a span. */
 const CONTENT_CHARS_MAX = 8_192;
 
-/** A span for each run, below that of the call that began its turn. */
+/** A span per run, child of the span of the call that began its turn. */
 export function tracedAgent(agent: Agent, tracing: Tracing): Agent {
   const { runtime } = agent;
   const run: AgentRuntime["run"] = turn => new TracedRun(runtime, turn, tracing);
@@ -54,7 +54,7 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
 
   async next(): Promise<Result> {
     try {
-      // What the agent does is done inside its span, also by libraries that trace by themselves.
+      // The span is active while the agent runs, so that libraries continue the trace.
       const result = await context.with(this.#inside, () => this.#said.next());
       if (result.done) this.#end("completed");
       else this.#hear(result.value);
@@ -130,7 +130,7 @@ const toOutput = (words: string): Attributes => ({
 const toMessages = (role: string, content: string): string =>
   JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
 
-/** The attempts before: their spans have ids that follow from the task, so that a restart need not remember them. */
+/** Links to earlier attempts: their span ids follow from the task, so that a restart knows them. */
 function toLinks({ task, attempt }: Turn, tracing: Tracing): Link[] {
   const parent = task.trace && toSpanContext(task.trace);
   if (!parent) return [];

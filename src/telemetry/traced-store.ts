@@ -1,15 +1,15 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { TaskEvent, Trace } from "../model/index.ts";
-import type { Expected, Store } from "../ports/index.ts";
+import type { AppendCondition, Store } from "../ports/index.ts";
 import { ATTRIBUTES, aboutContext, toParent } from "./spans.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** What a run records is told only if it took longer: there is one append for each word. */
+/** Appends of a run get a span only if they are slow: there is one per chunk. */
 const SLOW_MS = 100;
 
-/** A span for what callers have recorded, and for whatever took long; commits are waited for, so it is their time. */
+/** A span per append of a caller and per slow append; the time includes the commit. */
 export function tracedStore(store: Store, tracing: Tracing): Store {
-  function tell(at: number, place: Place, taskId: string, events: readonly TaskEvent[]): void {
+  function tell(at: number, place: TraceContext, taskId: string, events: readonly TaskEvent[]): void {
     const attributes = { ...place.facts, [ATTRIBUTES.task]: taskId, [ATTRIBUTES.events]: events.length };
     tracing.tracer.startSpan("log append", { startTime: at, attributes }, toParent(place.trace)).end();
   }
@@ -36,14 +36,14 @@ export function tracedStore(store: Store, tracing: Tracing): Store {
   };
 }
 
-interface Place {
+interface TraceContext {
   readonly trace: Trace;
   readonly facts: Attributes;
   readonly ofRun: boolean;
 }
 
-/** Where an append stands in a trace; undefined: nowhere. */
-function placeOf(events: readonly TaskEvent[], expected: Expected): Place | undefined {
+/** The trace context of an append. */
+function placeOf(events: readonly TaskEvent[], expected: AppendCondition): TraceContext | undefined {
   if ("run" in expected) {
     const { trace, contextId, thread } = expected.run.task;
     return trace && { trace, facts: aboutContext(contextId, thread), ofRun: true };

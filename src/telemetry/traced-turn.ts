@@ -8,26 +8,26 @@ import type {
   Log,
   McpResult,
   McpServer,
-  McpServers,
+  McpServerProvider,
   Outbound,
   Turn,
 } from "../ports/index.ts";
 import { ATTRIBUTES } from "./spans.ts";
-import { joined } from "./traced-outbound.ts";
+import { withTraceHeaders } from "./traced-outbound.ts";
 import type { Tracing } from "./tracing.ts";
 
 export interface TurnTrace {
   readonly tracing: Tracing;
   readonly span: Span;
-  /** With the run's span in it. */
+  /** Contains the span of the run. */
   readonly context: Context;
-  /** For those whom the agent calls. */
+  /** For agents and tools that the agent calls. */
   readonly trace: Trace;
-  /** What all spans of the run tell. */
+  /** Attributes of all spans of the run. */
   readonly facts: Attributes;
 }
 
-/** The turn itself, but for its place in a trace; what it does step by step is told. */
+/** The turn with its trace context; each step gets a span. */
 export class TracedTurn implements Turn {
   readonly #turn: Turn;
   readonly #traced: TurnTrace;
@@ -59,7 +59,7 @@ export class TracedTurn implements Turn {
     }
   }
 
-  /** The run is over: steps that have not come to an end are cut off. */
+  /** Ends the spans of unfinished steps when the run is over. */
   close(): void {
     for (const step of this.#steps.values()) step.end();
     this.#steps.clear();
@@ -79,11 +79,14 @@ export class TracedTurn implements Turn {
   get outbound(): Outbound {
     const { guarded, trusted } = this.#turn.outbound;
     const { trace } = this.#traced;
-    this.#outbound ??= { guarded: joined(guarded, trace), trusted: joined(trusted, trace) };
+    this.#outbound ??= {
+      guarded: withTraceHeaders(guarded, trace),
+      trusted: withTraceHeaders(trusted, trace),
+    };
     return this.#outbound;
   }
 
-  get tools(): McpServers {
+  get tools(): McpServerProvider {
     return async name => {
       const server = await this.#turn.tools(name);
       return {
@@ -174,5 +177,5 @@ export class TracedTurn implements Turn {
 
 const keyOf = ({ kind, name, nth }: StepKey): string => `${kind} ${nth} ${name}`;
 
-/** The span as what others are children of. */
+/** The context in which the span is the parent. */
 export const contextOf = (parent: Context, span: Span): Context => spans.setSpan(parent, span);

@@ -1,4 +1,4 @@
-/** Spans around the ports. */
+/** The tracing wrappers of the ports. */
 import type { Agent, Fetch, Observer, Store } from "../ports/index.ts";
 import { tracedCalls } from "./traced-call.ts";
 import { tracedFetch } from "./traced-outbound.ts";
@@ -14,7 +14,7 @@ export interface Traced {
   close(): Promise<void>;
 }
 
-/** undefined: there is nobody to send spans to. */
+/** undefined: tracing is off. */
 export async function openTraced(parts: TracingParts): Promise<Traced | undefined> {
   const tracing = await openTracing(parts);
   return (

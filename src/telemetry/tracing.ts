@@ -1,4 +1,4 @@
-/** Where spans come from and go to: the SDK of the program that we are in, or one that the environment asks for. */
+/** The tracer: of the SDK of the host program, or of an SDK that the environment variables configure. */
 import {
   type Attributes,
   type Context,
@@ -17,17 +17,17 @@ import { toSpanContext } from "./spans.ts";
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** What is said may be in spans. */
+  /** Whether spans contain message text. */
   readonly content: boolean;
-  /** As spans are dated. */
+  /** The wall clock, for spans. */
   wallTime(): number;
   /** Milliseconds for durations. */
   ticks(): number;
   /** `id`: see `idOfRun`. */
   startSpan(name: string, options: SpanOptions, parent: Context, id: string | undefined): Span;
-  /** The id of the span of a run, which follows from its task; undefined: somebody else's SDK chooses ids. */
+  /** The span id of a run, which follows from its task; undefined: the SDK of the host program chooses ids. */
   idOfRun(taskId: string, attempt: number): string | undefined;
-  /** What all spans below a run tell. */
+  /** Attributes of all spans below a run. */
   keepFacts(run: Span, facts: Attributes): void;
   dropFacts(run: Span): void;
   factsOf(trace: Trace | undefined): Attributes | undefined;
@@ -35,7 +35,7 @@ export interface Tracing {
 }
 
 export interface TracingParts {
-  /** undefined: only the SDK of the program counts. */
+  /** undefined: only the SDK of the host program is used. */
   readonly otel: OtelParts | undefined;
   readonly version: string;
   readonly content: boolean;
@@ -45,10 +45,10 @@ export interface TracingParts {
   readonly log: Log;
 }
 
-/** How long a stop waits for the last spans to be sent. */
+/** A shutdown waits this long for the last spans. */
 const FLUSH_MS = 3_000;
 
-/** undefined: there is nobody to send spans to. */
+/** undefined: tracing is off. */
 export async function openTracing(parts: TracingParts): Promise<Tracing | undefined> {
   const isThere = isSdkThere();
   const own = isThere || !parts.otel ? undefined : await loadProvider(parts.otel, parts);
@@ -77,7 +77,7 @@ export async function openTracing(parts: TracingParts): Promise<Tracing | undefi
   };
 }
 
-/** So that libraries that agents use join in; the function takes it back. */
+/** Registers the SDK globally, for libraries that agents use; the returned function unregisters it. */
 function register({ provider, contexts }: Provider): () => void {
   const isOurs = spans.setGlobalTracerProvider(provider);
   const hasContexts = context.setGlobalContextManager(contexts);

@@ -1,15 +1,15 @@
-/** For programs that receive what a Dragoman server delivers: whether it comes from there, whole and in time. */
+/** For receivers of webhooks: verifies the origin, the integrity and the time of a delivery. */
 import type { webcrypto } from "node:crypto";
 
-/** What each delivery has beside its body. */
+/** The headers of each delivery. */
 export const WEBHOOK_HEADERS = {
-  /** The same at every attempt: whoever has seen it may leave the delivery aside. */
+  /** The same at every attempt: receivers that have seen it may ignore the delivery. */
   id: "webhook-id",
-  /** When this attempt was made, in seconds. */
+  /** The time of this attempt, in seconds. */
   timestamp: "webhook-timestamp",
-  /** With a shared secret: Standard Webhooks, `v1,` and base64. */
+  /** With a shared secret: a Standard Webhooks signature, `v1,` and base64. */
   signature: "webhook-signature",
-  /** By a key of the server: a JWS (ES256) over the body, which stands in the middle of it for whoever checks it. */
+  /** With a key of the server: a detached JWS (ES256) over the body. */
   jws: "dragoman-signature",
 } as const;
 
@@ -20,38 +20,38 @@ export interface Jwk {
 export interface Jwks {
   readonly keys: readonly Jwk[];
 }
-/** Where public keys come from; it is asked for the key of this id. */
+/** Gets the public keys; called with the id of the key that is needed. */
 export type JwksSource = (kid: string) => Promise<Jwks>;
 
 export interface WebhookParts {
-  /** Of the request: as Node has them, or as `fetch` has them. */
+  /** Of the request: as an object of Node, or as a `Headers` of `fetch`. */
   readonly headers:
     | Readonly<Record<string, string | readonly string[] | undefined>>
     | { get(name: string): string | null };
-  /** As it came, byte for byte: not what a framework has parsed. */
+  /** The raw body, byte for byte: not parsed by a framework. */
   readonly body: string | Uint8Array;
   /** The public keys of the server, or `remoteJwks(…)`. */
   readonly jwks?: Jwks | JwksSource;
-  /** Where the server shows them: https://HOST/.well-known/jwks.json. They are fetched each time. */
+  /** The URL of the keys: https://HOST/.well-known/jwks.json. They are fetched each time. */
   readonly jwksUrl?: string | URL;
-  /** What the config was set with: `whsec_…`; several while one takes the place of another. */
+  /** The secret of the config: `whsec_…`; several during a rotation. */
   readonly secret?: string | readonly string[];
-  /** How old a delivery may be, and how far ahead its clock; default: five minutes. */
+  /** The tolerated age of a delivery, and clock skew; default: five minutes. */
   readonly toleranceMs?: number;
-  /** Milliseconds; default: the time. */
+  /** Milliseconds; default: the current time. */
   readonly now?: number;
 }
 
 export interface VerifiedWebhook {
   /** See `webhook-id`. */
   readonly id: string;
-  /** When the attempt was made, in milliseconds. */
+  /** The time of the attempt, in milliseconds. */
   readonly timestamp: number;
   /** The body as JSON. */
   readonly event: unknown;
 }
 
-/** Why a request is not to be believed. `code` is for programs. */
+/** The request is not authentic. `code` is for programs. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
   readonly code: "header" | "time" | "key" | "signature" | "body";
@@ -63,14 +63,14 @@ export class WebhookError extends Error {
 
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Throws unless the request is from the server whose keys or secret are given; all that is given is checked. */
+/** Throws unless the request is from the server with these keys or secret; if both are given, both are checked. */
 export async function verifyWebhook(parts: WebhookParts): Promise<VerifiedWebhook> {
   const { jwks, jwksUrl, secret, toleranceMs = TOLERANCE_MS, now = Date.now() } = parts;
   if (jwks === undefined && jwksUrl === undefined && secret === undefined)
-    throw new TypeError("verifyWebhook needs jwks, jwksUrl or secret: without one nothing can be checked");
+    throw new TypeError("verifyWebhook needs jwks, jwksUrl or secret");
   const body = typeof parts.body === "string" ? encoder.encode(parts.body) : parts.body;
-  const id = need(parts, WEBHOOK_HEADERS.id);
-  const seconds = Number(need(parts, WEBHOOK_HEADERS.timestamp));
+  const id = requireHeader(parts, WEBHOOK_HEADERS.id);
+  const seconds = Number(requireHeader(parts, WEBHOOK_HEADERS.timestamp));
   const timestamp = seconds * 1_000;
   if (!(Math.abs(now - timestamp) <= toleranceMs))
     throw new WebhookError("time", "The delivery is too old, or the clocks differ");
@@ -80,7 +80,7 @@ export async function verifyWebhook(parts: WebhookParts): Promise<VerifiedWebhoo
   return { id, timestamp, event: parse(body) };
 }
 
-interface Said {
+interface SignedContent {
   readonly id: string;
   readonly seconds: number;
   readonly body: Uint8Array;
@@ -88,37 +88,45 @@ interface Said {
 
 const encoder = new TextEncoder();
 
-function need({ headers }: WebhookParts, name: string): string {
+function requireHeader({ headers }: WebhookParts, name: string): string {
   const found =
-    "get" in headers && typeof headers.get === "function" ? headers.get(name) : lookUp(headers, name);
+    "get" in headers && typeof headers.get === "function" ? headers.get(name) : findHeader(headers, name);
   if (found) return found;
   throw new WebhookError("header", `The request has no header ${name}`);
 }
 
-function lookUp(headers: WebhookParts["headers"], name: string): string | undefined {
+function findHeader(headers: WebhookParts["headers"], name: string): string | undefined {
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
   return [entry?.[1]].flat()[0] as string | undefined;
 }
 
-/** Standard Webhooks: base64 of HMAC-SHA256 over `id.timestamp.body`; the header may have several, with spaces between. */
-async function checkSecret(parts: WebhookParts, said: Said, secrets: readonly string[]): Promise<void> {
-  const given = need(parts, WEBHOOK_HEADERS.signature)
+/** Standard Webhooks: base64 of HMAC-SHA256 over `id.timestamp.body`; the header may have several, separated by spaces. */
+async function checkSecret(
+  parts: WebhookParts,
+  signed: SignedContent,
+  secrets: readonly string[],
+): Promise<void> {
+  const given = requireHeader(parts, WEBHOOK_HEADERS.signature)
     .split(" ")
     .filter(one => one.startsWith("v1,"))
     .map(one => fromBase64(one.slice(3)));
-  const signed = concat(encoder.encode(`${said.id}.${said.seconds}.`), said.body);
+  const content = concat(encoder.encode(`${signed.id}.${signed.seconds}.`), signed.body);
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   for (const secret of secrets) {
     const bytes = fromBase64(secret.replace(/^whsec_/, ""));
     const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
-    for (const signature of given) if (await crypto.subtle.verify("HMAC", key, signature, signed)) return;
+    for (const signature of given) if (await crypto.subtle.verify("HMAC", key, signature, content)) return;
   }
-  throw new WebhookError("signature", `${WEBHOOK_HEADERS.signature} does not belong to this body and secret`);
+  throw new WebhookError("signature", `${WEBHOOK_HEADERS.signature} does not match the body and the secret`);
 }
 
-/** RFC 7515, appendix F: the payload is the body, and is left out of the header. */
-async function checkJws(parts: WebhookParts, said: Said, source: Jwks | JwksSource): Promise<void> {
-  const [head = "", payload, signature = "", ...more] = need(parts, WEBHOOK_HEADERS.jws).split(".");
+/** RFC 7515, appendix F: the payload is the body, and is omitted from the header. */
+async function checkJws(
+  parts: WebhookParts,
+  signed: SignedContent,
+  source: Jwks | JwksSource,
+): Promise<void> {
+  const [head = "", payload, signature = "", ...more] = requireHeader(parts, WEBHOOK_HEADERS.jws).split(".");
   const claims = readHead(head);
   if (
     !claims ||
@@ -127,17 +135,17 @@ async function checkJws(parts: WebhookParts, said: Said, source: Jwks | JwksSour
     claims.alg !== "ES256" ||
     typeof claims.kid !== "string"
   )
-    throw new WebhookError("signature", `${WEBHOOK_HEADERS.jws} is no detached JWS with ES256`);
+    throw new WebhookError("signature", `${WEBHOOK_HEADERS.jws} is not a detached JWS with ES256`);
   const jwks = typeof source === "function" ? await source(claims.kid) : source;
   const jwk = jwks.keys.find(one => one.kid === claims.kid);
-  if (!jwk) throw new WebhookError("key", `There is no key ${claims.kid} among those of the server`);
+  if (!jwk) throw new WebhookError("key", `Key ${claims.kid} not found in the JWKS`);
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
   const key = await crypto.subtle.importKey("jwk", jwk as webcrypto.JsonWebKey, algorithm, false, ["verify"]);
-  const signed = encoder.encode(`${head}.${toBase64Url(said.body)}`);
-  const how = { name: "ECDSA", hash: "SHA-256" };
-  const isGood = await crypto.subtle.verify(how, key, fromBase64(signature), signed);
-  if (!isGood || claims.jti !== said.id || claims.iat !== said.seconds)
-    throw new WebhookError("signature", `${WEBHOOK_HEADERS.jws} does not belong to this body, id and time`);
+  const content = encoder.encode(`${head}.${toBase64Url(signed.body)}`);
+  const hashed = { name: "ECDSA", hash: "SHA-256" };
+  const isValid = await crypto.subtle.verify(hashed, key, fromBase64(signature), content);
+  if (!isValid || claims.jti !== signed.id || claims.iat !== signed.seconds)
+    throw new WebhookError("signature", `${WEBHOOK_HEADERS.jws} does not match the body, id and time`);
 }
 
 function readHead(head: string): Readonly<Record<string, unknown>> | null {
@@ -157,45 +165,49 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-const KEEP_MS = 5 * 60_000;
-const WAIT_MS = 10_000;
+const CACHE_MS = 5 * 60_000;
+const TIMEOUT_MS = 10_000;
+/** Between two fetches because of a missing key. */
+const REFETCH_MS = 10_000;
 
-/** The keys that a server shows, kept for a while; asked for again when a key is not among them. */
+/** The keys at a URL, cached for a while; fetched again when a key is missing. */
 export function remoteJwks(url: string | URL, options: { readonly fetch?: typeof fetch } = {}): JwksSource {
-  const call = options.fetch ?? fetch;
-  let known: { readonly jwks: Promise<Jwks>; readonly at: number } | undefined;
-  const ask = (now: number): Promise<Jwks> => {
-    const jwks = load(call, url);
-    const asked = { jwks, at: now };
-    known = asked;
+  const doFetch = options.fetch ?? fetch;
+  let cached: { readonly jwks: Promise<Jwks>; readonly at: number } | undefined;
+  const load = (now: number): Promise<Jwks> => {
+    const jwks = fetchJwks(doFetch, url);
+    const entry = { jwks, at: now };
+    cached = entry;
     jwks.catch(() => {
-      if (known === asked) known = undefined;
+      if (cached === entry) cached = undefined;
     });
     return jwks;
   };
   return async kid => {
     const now = performance.now();
-    if (!known || now - known.at > KEEP_MS) return ask(now);
-    const jwks = await known.jwks;
+    if (!cached || now - cached.at > CACHE_MS) return load(now);
+    const jwks = await cached.jwks;
     const isKnown = jwks.keys.some(one => one.kid === kid);
-    return isKnown || now - known.at < WAIT_MS ? jwks : ask(now);
+    return isKnown || now - cached.at < REFETCH_MS ? jwks : load(now);
   };
 }
 
-async function load(call: typeof fetch, url: string | URL): Promise<Jwks> {
-  const response = await call(url, {
+async function fetchJwks(doFetch: typeof fetch, url: string | URL): Promise<Jwks> {
+  const response = await doFetch(url, {
     headers: { accept: "application/json" },
-    signal: AbortSignal.timeout(WAIT_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const jwks = response.ok ? ((await response.json()) as Partial<Jwks>) : {};
-  if (!Array.isArray(jwks.keys)) throw new WebhookError("key", `There are no keys at ${url}`);
+  if (!Array.isArray(jwks.keys)) throw new WebhookError("key", `No JWKS found at ${url}`);
   return jwks as Jwks;
 }
 
-/** Both alphabets, with and without what fills it up. What is no base64 gives bytes that fit nothing. */
+/** Both alphabets, with and without padding. Invalid base64 gives no bytes, which match no signature. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), sign => sign.charCodeAt(0));
+    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), character =>
+      character.charCodeAt(0),
+    );
   } catch {
     return new Uint8Array();
   }

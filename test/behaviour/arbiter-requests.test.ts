@@ -4,7 +4,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { getTask } from "../support/tongue.ts";
 
-/** wire notes 6.3: Arbiter's own interface beside A2A, and its cards. */
+/** docs/dialects/arbiter.md#requests, #cards: Arbiter's own interface beside A2A, and its cards. */
 
 const puppet = createPuppet();
 let server: TestServer;
@@ -54,8 +54,8 @@ async function readAll(response: Response): Promise<Told[]> {
   }));
 }
 
-describe("6.3 Arbiter: the events of a request", () => {
-  it("6.3.11 a request is told from its beginning to its end, while it runs and afterwards", async () => {
+describe("Arbiter: the events of a request", () => {
+  it("A11: the events of a request are sent from its beginning to its end, while it runs and afterwards", async () => {
     const id = await begun();
     const live = events(id);
     puppet.say(id, ctx => ctx.text("one "));
@@ -68,7 +68,7 @@ describe("6.3 Arbiter: the events of a request", () => {
     expect(await events(id)).toEqual(told);
   });
 
-  it("6.3.11 since_seq goes on after that event, and every event tells its number", async () => {
+  it("A11: since_seq continues after that event, and every event has its number", async () => {
     const id = await begun();
     puppet.say(id, ctx => ctx.text("one "));
     puppet.end(id);
@@ -80,7 +80,7 @@ describe("6.3 Arbiter: the events of a request", () => {
       expect((await events(id, seq)).map(one => one.event)).toEqual(["done"]);
   });
 
-  it("6.3.11 whoever names a place that is not there yet gets the text so far in one piece", async () => {
+  it("A11: a since_seq that does not exist yet gets the text so far in one event", async () => {
     const id = await begun();
     puppet.say(id, ctx => ctx.text("one "));
     puppet.say(id, ctx => ctx.text("two "));
@@ -93,14 +93,14 @@ describe("6.3 Arbiter: the events of a request", () => {
     expect(texts).toEqual(["one two ", "three"]);
   });
 
-  it("6.3.10 the events of a request that is canceled end with it", async () => {
+  it("A10: the events of a request that is canceled end with it", async () => {
     const id = await begun();
     const live = events(id);
     await fetch(`${server.url}/v1/requests/${id}/cancel`, { method: "POST" });
     expect((await live).at(-1)).toMatchObject({ event: "done", data: { ok: false, error: "canceled" } });
   });
 
-  it("6.3.11 a request that is not there is 404, and a place that is none is 400", async () => {
+  it("A11: an unknown request is 404, and an invalid since_seq is 400", async () => {
     const id = await begun();
     puppet.end(id);
     for (const [path, status] of [
@@ -114,16 +114,16 @@ describe("6.3 Arbiter: the events of a request", () => {
     }
   });
 
-  it("6.3.11 a task made in another dialect is a request, too", async () => {
+  it("A11: a task created in another dialect is a request, too", async () => {
     const { result } = (await rpc(server.url, "message/send", said)).body;
     expect((await events(result.id)).at(-1)?.data).toMatchObject({ ok: true, content: "hi" });
   });
 });
 
-describe("6.3 Arbiter: cards", () => {
+describe("Arbiter: cards", () => {
   const card = async (url: string, headers = {}) => (await fetch(url, { headers })).json();
 
-  it("6.3.15 a card is of v0.3, under version 1.0, with a skill to chat before its own", async () => {
+  it("A15: a card has the shape of v0.3 with version 1.0, and a skill to chat before its own", async () => {
     for (const name of ["index", "echo"]) {
       const found = await card(`${server.url}/v1/a2a/agents/${name}/agent-card.json`);
       expect(found).toMatchObject({
@@ -141,7 +141,7 @@ describe("6.3 Arbiter: cards", () => {
     expect((await fetch(`${server.url}/v1/a2a/agents/nobody/agent-card.json`)).status).toBe(404);
   });
 
-  it("6.3.15 strictly, the well-known card has one skill: to find the others", async () => {
+  it("A15: with the strict profile the well-known card has one skill: to find the others", async () => {
     const known = "/.well-known/agent-card.json";
     expect(await card(strict.url + known)).toMatchObject({
       name: "arbiter",

@@ -4,7 +4,7 @@ import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** wire notes 6.3: what Arbiter's document says, statement by statement. */
+/** docs/dialects/arbiter.md#statements: what Arbiter's document says, statement by statement. */
 
 const puppet = createPuppet();
 const meter: AgentDefinition = {
@@ -77,15 +77,15 @@ async function begun(text = "go") {
 
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 
-describe("6.3 Arbiter: calls", () => {
-  it("6.3.1 index is the default agent, and an agent that is not there is TaskNotFound", async () => {
+describe("Arbiter: calls", () => {
+  it("A1: index is the default agent, and an unknown agent is TaskNotFound", async () => {
     const mine = await send("index", "hi");
     expect(mine.result.metadata["x-arbiter.agent_id"]).toBe("echo");
     expect((await send("echo", "hi")).result.metadata["x-arbiter.agent_id"]).toBe("echo");
     expect((await send("nobody", "hi")).error.code).toBe(-32001);
   });
 
-  it("6.3.2 every protocol error is an envelope under 200; paths and verbs are 404 and 405", async () => {
+  it("A2: every protocol error is an envelope under 200; paths and verbs are 404 and 405", async () => {
     const wrong = ["{", "[]", "7", '{"id":1}', '{"jsonrpc":"2.0","id":1,"method":"no/such"}'];
     for (const body of wrong) {
       const reply = await post(at("echo"), body);
@@ -98,13 +98,13 @@ describe("6.3 Arbiter: calls", () => {
     await got.body?.cancel();
   });
 
-  it.each(["1.0", "1", "", " 1.0 "])("6.3.3 the version %j is fine", async version => {
+  it.each(["1.0", "1", "", " 1.0 "])("A3: the version %j is accepted", async version => {
     const reply = await rpc(at("echo"), "message/send", said("hi"), { "a2a-version": version });
     expect(reply.body.result.kind).toBe("task");
   });
 
   it.each(["2.0", "0.3", "1.0.1", "v1", "1.1"])(
-    "6.3.3 the version %j is refused under no id, whatever the body is",
+    "A3: the version %j is refused with the id null, whatever the body is",
     async version => {
       const call = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "message/send", params: said("hi") });
       for (const body of [call, '{"jsonrpc":', "[]", '{"jsonrpc":"2.0","id":7,"method":"no/such"}'])
@@ -116,7 +116,7 @@ describe("6.3 Arbiter: calls", () => {
   );
 
   it.each(['"a"', '""', "0", "1.5", "12345678901234567890", "null"])(
-    "6.3.4 the id %s comes back as it came",
+    "A4: the id %s is returned unchanged",
     async id => {
       const body = `{"jsonrpc":"2.0","id":${id},"method":"tasks/get","params":{"id":"${NOBODY}"}}`;
       const response = await fetch(at("echo"), {
@@ -128,12 +128,12 @@ describe("6.3 Arbiter: calls", () => {
     },
   );
 
-  it("6.3.4 no id is null", async () => {
+  it("A4: no id is null", async () => {
     const body = JSON.stringify({ jsonrpc: "2.0", method: "message/send", params: said("hi") });
     expect((await post(at("echo"), body)).body).toMatchObject({ id: null, result: { kind: "task" } });
   });
 
-  it("6.3.12 strictly, push is UnsupportedOperation, in the same words for every method", async () => {
+  it("A12: with the strict profile push is UnsupportedOperation, with the same message for every method", async () => {
     const methods = ["set", "get", "list", "delete"].map(verb => `tasks/pushNotificationConfig/${verb}`);
     const errors = await Promise.all(
       methods.map(async method => (await rpc(at("echo", strict), method, {})).body.error),
@@ -142,7 +142,7 @@ describe("6.3 Arbiter: calls", () => {
     expect(errors[0].code).toBe(-32004);
   });
 
-  it("6.3.12 by default, push is there as v0.3 has it", async () => {
+  it("A12: by default, push works as in v0.3", async () => {
     const { id: taskId } = (await send("echo", "hi")).result;
     const pushNotificationConfig = { id: "p1", url: "https://hooks.example/" };
     const set = { taskId, pushNotificationConfig };
@@ -154,7 +154,7 @@ describe("6.3 Arbiter: calls", () => {
     expect(await push("list", { id: taskId })).toEqual([]);
   });
 
-  it("6.3.14 what is no request, and a method that is not there, have the standard numbers", async () => {
+  it("A14: a body that is no request, and an unknown method, have the standard numbers", async () => {
     expect((await post(at("echo"), "[]")).body.error.code).toBe(-32600);
     expect((await post(at("echo"), '{"a":1}')).body.error.code).toBe(-32600);
     expect((await post(at("echo"), "{")).body.error.code).toBe(-32700);
@@ -164,8 +164,8 @@ describe("6.3 Arbiter: calls", () => {
   });
 });
 
-describe("6.3 Arbiter: sending", () => {
-  it("6.3.5 a send waits for the end, and begins a task whatever task it names", async () => {
+describe("Arbiter: sending", () => {
+  it("A5: a send waits for the end, and creates a task whatever task it names", async () => {
     const first = (await send("echo", "one", { contextId: "c-42" })).result;
     expect(first).toMatchObject({ contextId: "c-42", status: { state: "completed" } });
     const next = (await send("echo", "two", { contextId: "c-42", taskId: first.id })).result;
@@ -174,7 +174,7 @@ describe("6.3 Arbiter: sending", () => {
     expect((await send("echo", "three", { taskId: "nonsense" })).result.status.state).toBe("completed");
   });
 
-  it("6.3.5 a message needs an id, and takes nothing but text", async () => {
+  it("A5: a message requires an id and accepts only text", async () => {
     const { messageId: _, ...rest } = said("hi").message;
     expect((await rpc(at("echo"), "message/send", { message: rest })).body.error.code).toBe(-32602);
     for (const part of [{ kind: "data", data: {} }, { kind: "file", file: { uri: "a:b" } }, { kind: "x" }])
@@ -183,7 +183,7 @@ describe("6.3 Arbiter: sending", () => {
     expect((await send("mirror", "", { parts: texts })).result.status.message.parts).toEqual(texts);
   });
 
-  it("6.3.6 a task has its reply in its status and in its history, and tells what it cost", async () => {
+  it("A6: a task has its reply in its status and in its history, and its usage in the metadata", async () => {
     const { result } = await send("meter", "to be", { contextId: "c-1" });
     const stamp = { taskId: result.id, contextId: "c-1" };
     const reply = { role: "agent", messageId: `${result.id}-r`, ...stamp };
@@ -199,19 +199,19 @@ describe("6.3 Arbiter: sending", () => {
     expect(result.artifacts.map((one: Loose) => one.parts)).toEqual([[{ kind: "data", data: { words: 2 } }]]);
   });
 
-  it("6.3.6 a bare message of an agent is a task here", async () => {
+  it("A6: a bare message of an agent is a task here", async () => {
     const { result } = await send("replier", "Ada");
     expect(result.status).toMatchObject({ state: "completed", message: { messageId: `${result.id}-r` } });
     expect((await rpc(at("replier"), "tasks/get", { id: result.id })).body.result).toEqual(result);
   });
 
-  it("6.3.6 a question ends the send, and the task says so", async () => {
+  it("A6: a question ends the send, and the task is input-required", async () => {
     const { result } = await send("asker", "book");
     expect(result.status.state).toBe("input-required");
     expect(textOf(result.status.message)).toBe("Which one?");
   });
 
-  it("6.3.13 an agent that throws is InvalidAgentResponse; one that fails in its own words is a task", async () => {
+  it("A13: an agent that throws is InvalidAgentResponse; one that fails with its own message is a task", async () => {
     const { error } = await send("breaking", "hi");
     expect(error.code).toBe(-32006);
     expect(error.message).not.toContain("hunter2");
@@ -220,14 +220,14 @@ describe("6.3 Arbiter: sending", () => {
     expect(textOf(result.status.message)).toBe("The provider did not answer");
   });
 
-  it("6.3.13 a stream of an agent that throws ends with a failed status", async () => {
+  it("A13: a stream of an agent that throws ends with a failed status", async () => {
     const last = results(await stream("breaking", "hi")).at(-1);
     expect(last).toMatchObject({ status: { state: "failed" }, final: true });
   });
 });
 
-describe("6.3 Arbiter: streams", () => {
-  it("6.3.7 a stream is working, then one text in pieces, then the end with the whole of it", async () => {
+describe("Arbiter: streams", () => {
+  it("A7: a stream is working, then one text in pieces, then the end with the whole of it", async () => {
     const events = await stream("meter", "to be or not");
     expect(new Set(events.map(event => event.event))).toEqual(new Set(["message"]));
     const frames = results(events);
@@ -251,7 +251,7 @@ describe("6.3 Arbiter: streams", () => {
     expect(frames.filter(frame => frame.final)).toEqual([last]);
   });
 
-  it("6.3.8 what is no text is an artifact of its own", async () => {
+  it("A8: data and files are artifacts of their own", async () => {
     const frames = results(await stream("meter", "to be"));
     const parts = frames.flatMap(frame => frame.artifact?.parts ?? []);
     expect(parts.filter((part: Loose) => part.kind === "data")).toEqual([
@@ -259,13 +259,13 @@ describe("6.3 Arbiter: streams", () => {
     ]);
   });
 
-  it("6.3.11 what an agent spends goes along in the metadata of a status", async () => {
+  it("A11: usage is in the metadata of a status", async () => {
     const frames = results(await stream("meter", "to be"));
     const spent = frames.flatMap(frame => frame.metadata?.["x-arbiter.usage"] ?? []);
     expect(spent).toEqual([{ input_tokens: 142 }, { input_tokens: 1, output_tokens: 218 }]);
   });
 
-  it("6.3.11 a resubscription tells everything again, and then what comes", async () => {
+  it("A11: a resubscription replays all events, then sends live ones", async () => {
     const { opened, id } = await begun();
     puppet.say(id, ctx => ctx.text("one "));
     await opened.next();
@@ -283,7 +283,7 @@ describe("6.3 Arbiter: streams", () => {
     await opened.all();
   });
 
-  it("6.3.11 of a task that has ended exactly one status is left, and it is final", async () => {
+  it("A11: a task that has ended has exactly one status event, and it is final", async () => {
     const { result } = await send("echo", "hi");
     const events = await (await openStream(at("echo"), "tasks/resubscribe", { id: result.id })).all();
     expect(results(events)).toEqual([
@@ -299,8 +299,8 @@ describe("6.3 Arbiter: streams", () => {
   });
 });
 
-describe("6.3 Arbiter: tasks", () => {
-  it("6.3.9 a task that is being worked on is its state and nothing else", async () => {
+describe("Arbiter: tasks", () => {
+  it("A9: a running task has only its state", async () => {
     const { opened, id } = await begun();
     puppet.say(id, ctx => ctx.status("looking"));
     puppet.say(id, ctx => ctx.text("found"));
@@ -316,13 +316,13 @@ describe("6.3 Arbiter: tasks", () => {
     expect(done.history.map((message: Loose) => message.role)).toEqual(["user", "agent"]);
   });
 
-  it("6.3.9 a task of another agent is not there", async () => {
+  it("A9: a task of another agent is unknown", async () => {
     const { result } = await send("echo", "hi");
     expect((await rpc(at("meter"), "tasks/get", { id: result.id })).body.error.code).toBe(-32001);
     expect((await rpc(at("echo"), "tasks/get", { id: NOBODY })).body.error.code).toBe(-32001);
   });
 
-  it("6.3.10 cancel ends the task and its stream; a task that has ended cannot be canceled", async () => {
+  it("A10: cancel ends the task and its stream; a task that has ended cannot be canceled", async () => {
     const { opened, id } = await begun();
     const { result } = (await rpc(at("puppet"), "tasks/cancel", { id })).body;
     expect(result).toMatchObject({ kind: "task", id, status: { state: "canceled" } });
@@ -332,7 +332,7 @@ describe("6.3 Arbiter: tasks", () => {
     expect((await rpc(at("puppet"), "tasks/cancel", { id: NOBODY })).body.error.code).toBe(-32001);
   });
 
-  it("6.3.10 the request of the same id is canceled by its own path", async () => {
+  it("A10: the request of the same id is canceled by its own path", async () => {
     const { opened, id } = await begun();
     const cancel = (request: string) => post(`${server.url}/v1/requests/${request}/cancel`, "");
     expect(await cancel(id)).toEqual({ status: 200, body: { request_id: id, cancelled: true } });

@@ -3,7 +3,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** wire notes B-V10: an agent that needs rights of its caller says so in every dialect, and can be given them there. */
+/** docs/dialects/README.md B-V10: an agent that needs rights of its caller says so in every dialect, and can be given them there. */
 
 const SECRET = "key-hunter2";
 const keyed: AgentDefinition = {

@@ -60,7 +60,7 @@ describe("whoever is not known", () => {
       return [reply.status, reply.headers.get("www-authenticate")];
     };
     const none = 'Bearer realm="dragoman"';
-    const bad = `${none}, error="invalid_token", error_description="The token is of no kind that is taken here"`;
+    const bad = `${none}, error="invalid_token", error_description="Unsupported token type"`;
     const post = { method: "POST", body: "{}" };
     for (const [path, init] of [
       ["/", post],
@@ -181,7 +181,7 @@ describe("whoever is known", () => {
       expect([method, http, body.error.message]).toEqual([
         method,
         403,
-        `This needs the scope "${needed[method]}"; the caller has: none`,
+        `The scope "${needed[method]}" is required; the caller has: none`,
       ]);
       expect(got.get("www-authenticate")).toBe(
         `Bearer realm="dragoman", error="insufficient_scope", scope="${needed[method]}"`,

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import { agent } from "../../src/agent/definition.ts";
 import type { AgentEvent, AgentRuntime, Turn } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
-import { type Running, startServer } from "../../src/server/create-server.ts";
+import { type RunningServer, startServer } from "../../src/server/create-server.ts";
 import { createTestLog, SETTINGS } from "../support/server.ts";
 
 /** Ways in which a runtime that somebody else wrote may break its promise, by what the caller says. */
@@ -35,12 +35,12 @@ const runtime: AgentRuntime = {
   },
 };
 
-let server: Running | undefined;
+let server: RunningServer | undefined;
 afterEach(async () => server?.stop());
 
 it("a runtime that breaks its promise fails its own task, says nothing of it, and stops no other", async () => {
   const agents = [{ ...usual, runtime }];
-  server = await startServer({ settings: SETTINGS, agents, fallback: usual.name, log: createTestLog() });
+  server = await startServer({ settings: SETTINGS, agents, defaultAgent: usual.name, log: createTestLog() });
   for (const way of Object.keys(WAYS)) {
     const failed = await say(server, way);
     expect([way, failed.status.state]).toEqual([way, "TASK_STATE_FAILED"]);
@@ -53,7 +53,7 @@ interface Reply {
   readonly result: { readonly task: { readonly status: { readonly state: string } } };
 }
 
-async function say({ url }: Running, text: string) {
+async function say({ url }: RunningServer, text: string) {
   const message = { messageId: text, role: "ROLE_USER", parts: [{ text }] };
   const response = await fetch(url, {
     method: "POST",

@@ -4,7 +4,7 @@ import { asker, createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, getTask, type Loose, refused, TONGUES, untilState } from "../support/tongue.ts";
 
-/** wire notes 4.3. */
+/** docs/dialects/README.md#cancelling. */
 
 const puppet = createPuppet();
 const ends = {

@@ -3,9 +3,9 @@ import { connect } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
-import { createOwnBase } from "../../src/http/host-check.ts";
+import { createOwnBaseUrlCheck } from "../../src/http/host-check.ts";
 import type { AgentName } from "../../src/model/index.ts";
-import { PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
+import { V1_SCHEMA } from "../../src/protocol/a2a-v1/schema.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
@@ -193,8 +193,8 @@ it("over gRPC a card has the address at which the server listens, whatever the a
   closers.push(() => client.close());
   const metadata = new Metadata();
   metadata.set("authorization", at.token.headers.authorization);
-  const { decode } = createCodecs(PROTOBUF)("AgentCard");
-  const path = `/${PROTOBUF.package}.${PROTOBUF.service}/GetExtendedAgentCard`;
+  const { decode } = createCodecs(V1_SCHEMA)("AgentCard");
+  const path = `/${V1_SCHEMA.package}.${V1_SCHEMA.service}/GetExtendedAgentCard`;
   const card = await new Promise<Loose>((resolve, reject) => {
     client.makeUnaryRequest(
       path,
@@ -216,7 +216,7 @@ describe("inside another program", () => {
     const parts = {
       settings: { ...SETTINGS, signCards: true, ...settings },
       agents,
-      fallback: "echo" as AgentName,
+      defaultAgent: "echo" as AgentName,
     };
     const mount = await startMounted({ ...parts, log: createTestLog() }, path);
     const server = createServer(mount.handler);
@@ -245,7 +245,7 @@ describe("inside another program", () => {
 
 it("which addresses are those of a server, by where it listens", () => {
   const own = (address: string, host: string) =>
-    createOwnBase({
+    createOwnBaseUrlCheck({
       host,
       publicUrl: undefined,
       allowedHosts: undefined,

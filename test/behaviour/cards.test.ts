@@ -3,7 +3,7 @@ import { echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes 4.6, R12, D2: cards and where they are. */
+/** docs/dialects/README.md#cards, R12, D2: cards and where they are. */
 
 const CARD = "/.well-known/agent-card.json";
 const full = {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { toTarget } from "../../src/client/address.ts";
-import { type Heard, hear } from "../../src/client/dedupe.ts";
+import { parseAgentAddress } from "../../src/client/address.ts";
+import { type AgentUpdate, dedupe } from "../../src/client/dedupe.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/open.ts";
-import { DIALECT_NAMES, type DialectName, TONGUES, type TransportName } from "../../src/client/protocols.ts";
-import { follow } from "../../src/client/resume.ts";
-import type { Draft } from "../../src/client/types.ts";
+import { DIALECT_NAMES, type DialectName, CLIENT_BINDINGS, type ProtocolBinding } from "../../src/client/protocols.ts";
+import { readResumable } from "../../src/client/resume.ts";
+import type { OutgoingMessage } from "../../src/client/types.ts";
 import { textOf } from "../../src/model/index.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -35,21 +35,21 @@ const ENDPOINTS: Partial<Record<DialectName, string>> = {
   orloj: "/v1/agent-systems/worker/a2a",
   arbiter: "/v1/a2a/agents/worker",
 };
-const WAYS = DIALECT_NAMES.flatMap(name => TONGUES[name].map(({ transport }) => [name, transport] as const));
+const WAYS = DIALECT_NAMES.flatMap(name => CLIENT_BINDINGS[name].map(({ transport }) => [name, transport] as const));
 const signal = new AbortController().signal;
 const access: AgentAccess = { fetch, credentials: async () => ({}), direct: true };
 let server: TestServer;
 let agent: RemoteAgent;
 
-async function open(dialect: DialectName, transport: TransportName): Promise<RemoteAgent> {
+async function open(dialect: DialectName, transport: ProtocolBinding): Promise<RemoteAgent> {
   gate = createGate();
   server = await serve([worker]);
   const path = ENDPOINTS[dialect];
   const isOld = dialect === "v0.2" || dialect === "v0.1" || dialect === "simple";
   const url = path ? `${server.url}${path}` : isOld ? `${server.url}/` : undefined;
-  const target = toTarget(server.url, undefined);
+  const target = parseAgentAddress(server.url, undefined);
   const known = dialect === "v1" && transport === "JSONRPC" ? {} : { dialect, transport };
-  agent = await openAgent({ target, access: () => access, url, ...known }, signal);
+  agent = await openAgent({ address: target, access: () => access, url, ...known }, signal);
   return agent;
 }
 
@@ -59,18 +59,18 @@ afterEach(async () => {
 });
 
 let count = 0;
-const draft = (text: string, more: Partial<Draft> = {}): Draft => ({
+const draft = (text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   messageId: `message-${++count}`,
   parts: [{ kind: "text", text }],
   ...more,
 });
 
 async function heardOf(
-  said: AsyncIterable<Heard>,
+  said: AsyncIterable<AgentUpdate>,
 ): Promise<{ words: string; notes: string[]; state: string }> {
   const texts = new Map<string, string>();
   const notes: string[] = [];
-  let end: Heard | undefined;
+  let end: AgentUpdate | undefined;
   for await (const heard of said) {
     if (heard.kind === "artifact") {
       const { artifactId, parts } = heard.artifact;
@@ -84,9 +84,9 @@ async function heardOf(
 }
 
 const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]>) =>
-  hear(
-    follow(
-      { agent, until: "settled", waitsMs: [5, 5, 5], signal, sleep: async () => {}, note: () => {} },
+  dedupe(
+    readResumable(
+      { agent, until: "settled", delaysMs: [5, 5, 5], signal, sleep: async () => {}, onRetry: () => {} },
       begin,
       {},
     ),
@@ -153,7 +153,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     expect([words, state]).toEqual(["one two", "completed"]);
     gate = createGate();
     const { item } = await agent
-      .send(draft("wait", { atOnce: true }), AbortSignal.timeout(1_000))
+      .send(draft("wait", { returnImmediately: true }), AbortSignal.timeout(1_000))
       .catch(() => ({
         item: undefined,
       }));

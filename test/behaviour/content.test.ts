@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition, AgentTask } from "../../src/agent/definition.ts";
+import type { AgentTask } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream } from "../support/client.ts";
 import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -16,7 +17,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** wire notes 4.1, second half: what a message holds, and what an agent makes of it. */
+/** docs/dialects/README.md#sending, second half: what a message holds, and what an agent makes of it. */
 
 const puppet = createPuppet();
 let server: TestServer;

@@ -4,7 +4,7 @@ import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, getTask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes 5.1: one task, said in v1 and read in v0.3, and the other way round. */
+/** docs/dialects/v03.md#differences: one task, said in v1 and read in v0.3, and the other way round. */
 
 const puppet = createPuppet();
 const clerk = {
@@ -81,16 +81,16 @@ function odd(): object {
   return JSON.parse('{"kind":"data","data":{"__proto__":1,"constructor":2,"":3}}');
 }
 
-describe.each(PAIRS)("5.1: %s", (_, v1, v03) => {
-  it("5.1: said in v1 is read in v1 and in v0.3", async () => {
+describe.each(PAIRS)("%s", (_, v1, v03) => {
+  it("said in v1 is read in v1 and in v0.3", async () => {
     expect(await shown(v1, V1)).toEqual({ v1, v03 });
   });
-  it("5.1: said in v0.3 is read in v1 and in v0.3", async () => {
+  it("said in v0.3 is read in v1 and in v0.3", async () => {
     expect(await shown(v03, V03)).toEqual({ v1, v03 });
   });
 });
 
-it("5.1: the media type and the name of a text, for which v0.3 has no place, go along as metadata", async () => {
+it("the media type and the name of a text, for which v0.3 has no place, go along as metadata", async () => {
   const part = { text: "# hi", mediaType: "text/markdown", filename: "a.md", metadata: { m: 1 } };
   const { v1, v03 } = await shown(part, V1);
   expect(v1).toEqual(part);
@@ -101,25 +101,25 @@ it("5.1: the media type and the name of a text, for which v0.3 has no place, go 
 it.each([
   ["an object", { a: 1 }],
   ["an array", [1]],
-])("5.1: the media type and the name of data (%s), too, are not lost in v0.3", async (_, data) => {
+])("the media type and the name of data (%s), too, are not lost in v0.3", async (_, data) => {
   const part = { data, mediaType: "application/ld+json", filename: "a.json" };
   const { v1, v03 } = await shown(part, V1);
   expect(v1).toEqual(part);
   expect(v03.metadata).toMatchObject({ mediaType: "application/ld+json", filename: "a.json" });
 });
 
-it("5.1: base64 is taken in both alphabets, padded or not, and given in the standard one", async () => {
+it("base64 is taken in both alphabets, padded or not, and given in the standard one", async () => {
   for (const raw of ["+/+/", "-_-_"]) expect((await shown({ raw }, V1)).v03.file.bytes).toBe("+/+/");
   for (const bytes of ["aGk=", "aGk"])
     expect((await shown({ kind: "file", file: { bytes } }, V03)).v1.raw).toBe("aGk=");
 });
 
-it("5.1: v0.3 may say `data` for the bytes of a file, as its own examples do", async () => {
+it("v0.3 may say `data` for the bytes of a file, as its own examples do", async () => {
   const { v1 } = await shown({ kind: "file", file: { data: "aGk=", mimeType: "text/plain" } }, V03);
   expect(v1).toEqual({ raw: "aGk=", mediaType: "text/plain" });
 });
 
-it("5.1: ProtoJSON: v1 takes snake_case names and numbers for enums", async () => {
+it("ProtoJSON: v1 takes snake_case names and numbers for enums", async () => {
   const message = {
     message_id: "m",
     context_id: "snake",
@@ -132,7 +132,7 @@ it("5.1: ProtoJSON: v1 takes snake_case names and numbers for enums", async () =
   expect(task).not.toHaveProperty("history");
 });
 
-it("5.1: roles, states and kinds have the names of their dialect", async () => {
+it("roles, states and kinds have the names of their dialect", async () => {
   const { task } = await ask(at("echo"), V1.send, V1.said("hi"));
   expect(task.status.state).toBe("TASK_STATE_COMPLETED");
   expect(task.history[0].role).toBe("ROLE_USER");
@@ -148,7 +148,7 @@ it("5.1: roles, states and kinds have the names of their dialect", async () => {
 });
 
 it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "working"])(
-  "5.1: the state %s has its name in both dialects",
+  "the state %s has its name in both dialects",
   async state => {
     const { id } = await begin(at("puppet"), V1, "go");
     if (state === "failed") puppet.say(id, ctx => ctx.fail("Sorry."));
@@ -165,7 +165,7 @@ it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "w
   },
 );
 
-it("5.1: `blocking` is the contrary of `returnImmediately`; without it a send blocks", async () => {
+it("`blocking` is the contrary of `returnImmediately`; without it a send blocks", async () => {
   for (const configuration of [undefined, {}, { blocking: true }]) {
     const task = await ask(at("echo"), V03.send, V03.said("hi", {}, { configuration }));
     expect(task.status.state).toBe("completed");
@@ -179,7 +179,7 @@ it("5.1: `blocking` is the contrary of `returnImmediately`; without it a send bl
   puppet.end(id);
 });
 
-it("5.1: metadata of the call and of the message pass through untouched in both dialects", async () => {
+it("metadata of the call and of the message pass through untouched in both dialects", async () => {
   const metadata = { "https://ext.example/x": { a: [1, null] }, thread_id: "t" };
   for (const tongue of [V1, V03]) {
     const params = tongue.said("hi", { metadata, extensions: ["urn:x"] }, { metadata: { call: 1 } });
@@ -191,7 +191,7 @@ it("5.1: metadata of the call and of the message pass through untouched in both 
   }
 });
 
-it("5.1: append and lastChunk are left out in v1 where false, and said outright in v0.3", async () => {
+it("append and lastChunk are left out in v1 where false, and said outright in v0.3", async () => {
   const chunks = async (tongue: typeof V1) => {
     const stream = await openStream(at("clerk"), tongue.stream, tongue.said("go"));
     const heard = (await stream.all()).map(event => tongue.hear(event.data));

@@ -4,7 +4,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes 1.12 and B-V11: the envelope of JSON-RPC. */
+/** docs/dialects/v1.md#envelope: the envelope of JSON-RPC. */
 
 const puppet = createPuppet();
 let server: TestServer;
@@ -51,7 +51,7 @@ const IDS = [
 describe.each(TONGUES)("$name", tongue => {
   const label = (id: string): string => (id.length > 30 ? `${id.slice(0, 10)}… (${id.length})` : id);
 
-  it.each(IDS.map(id => [label(id), id]))("1.12: the id %s comes back as it was", async (_, id) => {
+  it.each(IDS.map(id => [label(id), id]))("the id %s comes back as it was", async (_, id) => {
     const params = JSON.stringify(tongue.said("hi"));
     const good = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.send}","params":${params}}`);
     expect(idOf(good.body)).toBe(id);
@@ -67,7 +67,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(['"s"', "0", "1.5", "12345678901234567890", "null"])(
-    "1.12: the id %s comes back in every frame of a stream",
+    "the id %s comes back in every frame of a stream",
     async id => {
       const params = JSON.stringify(tongue.said("hi"));
       const { body } = await post(
@@ -79,7 +79,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("1.12: an id inside params, or one that comes last, is not mistaken", async () => {
+  it("an id inside params, or one that comes last, is not mistaken", async () => {
     const params = `{"id":7.25,"metadata":{"id":8.5}}`;
     const { body } = await post(
       `{"method":"${tongue.get}","params":${params},"jsonrpc":"2.0","id":12345678901234567891}`,
@@ -87,7 +87,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(idOf(body)).toBe("12345678901234567891");
   });
 
-  it("1.12: a call without an id is done, and nothing is said", async () => {
+  it("a call without an id is done, and nothing is said", async () => {
     const contextId = `quiet-${tongue.name}`;
     const params = tongue.said("quietly", { contextId });
     const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.send, params }));
@@ -96,7 +96,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tasks[0].artifacts[0].parts[0].text).toBe("quietly");
   });
 
-  it("1.12: a stream that is asked for without an id begins the task and says nothing", async () => {
+  it("a stream that is asked for without an id begins the task and says nothing", async () => {
     const contextId = `quiet-stream-${tongue.name}`;
     const params = tongue.said("quietly", { contextId });
     const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.stream, params }));
@@ -107,7 +107,7 @@ describe.each(TONGUES)("$name", tongue => {
     });
   });
 
-  it("1.12: nothing is said about what is wrong in a call without an id", async () => {
+  it("nothing is said about what is wrong in a call without an id", async () => {
     for (const call of [
       { method: tongue.get, params: {} },
       { method: "Nonsense", params: {} },
@@ -117,14 +117,14 @@ describe.each(TONGUES)("$name", tongue => {
     }
   });
 
-  it("1.12: nothing is said about params of the wrong type in a call without an id", async () => {
+  it("nothing is said about params of the wrong type in a call without an id", async () => {
     for (const params of [[1], "x", 5]) {
       const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.get, params }));
       expect({ status, body }).toEqual({ status: 204, body: "" });
     }
   });
 
-  it("1.12: a batch is an invalid request with the id null", async () => {
+  it("a batch is an invalid request with the id null", async () => {
     const one = { jsonrpc: "2.0", id: 1, method: tongue.get, params: { id: "x" } };
     for (const batch of [[], [one], [one, { ...one, id: 2 }], [1, 2, 3]]) {
       const { body } = await post(JSON.stringify(batch), tongue.version);
@@ -200,7 +200,7 @@ describe.each(TONGUES)("$name", tongue => {
     ["257 letters", `"${"x".repeat(257)}"`],
     ["300 digits behind the point", `0.${"1".repeat(300)}`],
     ["half a surrogate pair", '"\\ud800"'],
-  ])("1.12: an id that is %s is an invalid request with the id null", async (_, id) => {
+  ])("an id that is %s is an invalid request with the id null", async (_, id) => {
     const { body } = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.list}","params":{}}`);
     expect(JSON.parse(body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32600 } });
   });

@@ -4,7 +4,7 @@ import { asker, createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, fieldsOf, type Loose, refused, TONGUES, untilState, V1 } from "../support/tongue.ts";
 
-/** wire notes B-V5 to B-V9: errors, and what is refused because it is not there yet. */
+/** docs/dialects/README.md#versions-extensions-errors: errors, and what is refused because it is not there yet. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
@@ -97,7 +97,7 @@ describe.each(CASES)("%s", (_, name, make, code, reason) => {
       expect(value).toEqual(expect.any(String));
   });
 
-  it("5.1: in v0.3 has a code and a message, no details of v1", async () => {
+  it("in v0.3 has a code and a message, no details of v1", async () => {
     const tongue = TONGUES[1];
     const error = await refused(at(name), ...make(tongue), { "a2a-version": "0.3" });
     expect(Object.keys(error).sort()).toEqual(["code", "message"]);

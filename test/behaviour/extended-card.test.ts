@@ -4,7 +4,7 @@ import { echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes B-D3, v1 §3.1.11: what an agent tells those whom it knows. */
+/** docs/dialects/README.md B-D3; v1 §3.1.11: what an agent tells those whom it knows. */
 
 const skills = [{ id: "secret", name: "Secret", description: "Only for those who are known", tags: ["x"] }];
 const known: AgentDefinition = {

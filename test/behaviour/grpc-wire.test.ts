@@ -10,7 +10,7 @@ import { rpc, said, until } from "../support/client.ts";
 import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** wire notes 4.7 (B-V13): what gRPC is on the wire, said by hand where clients would not let us say it. */
+/** docs/dialects/README.md B-V13: what gRPC is on the wire, said by hand where clients would not let us say it. */
 
 const BYTES_MAX = 4_096;
 const PATH = A2AService.sendMessage.path;
@@ -106,12 +106,12 @@ describe("B-V13: messages of gRPC", () => {
   it("that are compressed otherwise, or not at all, are refused, and callers hear what is known here", async () => {
     const { code, message, headers } = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "snappy" });
     expect(code).toBe(status.UNIMPLEMENTED);
-    expect(message).toBe("The message is compressed in a way that is not known here (snappy)");
+    expect(message).toBe("Unsupported compression (snappy)");
     expect(headers["grpc-accept-encoding"]).toBe("identity,gzip,deflate");
     const untrue = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "gzip" });
     expect([untrue.code, untrue.message]).toEqual([
       status.INVALID_ARGUMENT,
-      "The message is not compressed as it says (gzip)",
+      "The message is not valid gzip",
     ]);
     for (const strange of [{}, { "grpc-encoding": "constructor" }])
       expect((await ask(toFrame(toRequest("x"), 1), strange)).code).toBe(status.UNIMPLEMENTED);
@@ -136,10 +136,10 @@ describe("B-V13: messages of gRPC", () => {
   it("are one for each call, and whole", async () => {
     const one = toFrame(toRequest("one"));
     for (const [bytes, code, message] of [
-      [Buffer.alloc(0), status.UNIMPLEMENTED, "The call brought no message"],
-      [Buffer.concat([one, one]), status.UNIMPLEMENTED, "The call brought more than one message"],
-      [one.subarray(0, 3), status.INVALID_ARGUMENT, "The message broke off before its end"],
-      [one.subarray(0, 20), status.INVALID_ARGUMENT, "The message broke off before its end"],
+      [Buffer.alloc(0), status.UNIMPLEMENTED, "The call has no message"],
+      [Buffer.concat([one, one]), status.UNIMPLEMENTED, "The call has more than one message"],
+      [one.subarray(0, 3), status.INVALID_ARGUMENT, "The message is incomplete"],
+      [one.subarray(0, 20), status.INVALID_ARGUMENT, "The message is incomplete"],
     ] as const) {
       const heard = await ask(bytes);
       expect([heard.code, heard.message]).toEqual([code, message]);
@@ -180,7 +180,7 @@ describe("B-V13: calls of gRPC", () => {
   it("hear why even if what they ask for is longer than an answer may be", async () => {
     const { code, message } = await ask(toFrame(toRequest("hi")), { ":path": `/${"%".repeat(14_000)}` });
     expect(code).toBe(status.UNIMPLEMENTED);
-    expect(message).toContain("the services here are lf.a2a.v1.A2AService, ");
+    expect(message).toContain("the services of this server are lf.a2a.v1.A2AService, ");
     const name = Buffer.concat([Buffer.from([0x0a, 0xf4, 0x03]), Buffer.alloc(500, "x")]);
     const health = await ask(toFrame(name), { ":path": "/grpc.health.v1.Health/Check" });
     expect(health.code).toBe(status.RESOURCE_EXHAUSTED);
@@ -190,7 +190,7 @@ describe("B-V13: calls of gRPC", () => {
     const health = Buffer.from("Grüße 100 % 世界");
     const bytes = toFrame(Buffer.concat([Buffer.from([0x0a, health.length]), health]));
     const { code, message, headers } = await ask(bytes, { ":path": "/grpc.health.v1.Health/Check" });
-    expect([code, message]).toEqual([status.NOT_FOUND, `Nothing is called "${health}" here`]);
+    expect([code, message]).toEqual([status.NOT_FOUND, `Unknown service "${health}"`]);
     expect(headers["grpc-message"]).toMatch(/^[\x20-\x7e]+$/);
   });
 

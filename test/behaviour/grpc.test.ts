@@ -11,7 +11,7 @@ import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** wire notes 4.7 (B-V13): gRPC, in clear text at the port of HTTP. */
+/** docs/dialects/README.md B-V13: gRPC, in clear text at the port of HTTP. */
 
 const EXTENSION = "urn:example:ext";
 const puppet = createPuppet();
@@ -250,7 +250,7 @@ describe("B-V13: streams of gRPC", () => {
     const { error } = await second.ended();
     expect([error?.code, error?.details]).toEqual([
       status.UNAVAILABLE,
-      "Too many streams are open on this server; try again later",
+      "Too many streams are open on this server; retry later",
     ]);
     const watch = other.client.makeServerStreamRequest(
       "/grpc.health.v1.Health/Watch",
@@ -288,7 +288,7 @@ describe("B-V13: streams of gRPC", () => {
     await stream.first();
     const [{ error, trailers }] = await Promise.all([stream.ended(), stopping.stop()]);
     expect(error?.code).toBe(status.UNAVAILABLE);
-    expect(error?.details).toBe("The server stops; subscribe to the task to read on");
+    expect(error?.details).toBe("The server stops; subscribe to the task to continue");
     expect(Number(trailers.get("last-event-id")[0])).toBeGreaterThan(1);
     other.close();
   });

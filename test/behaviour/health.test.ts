@@ -46,7 +46,7 @@ describe("health", () => {
 
   it("a path that hides an agent is refused at the start", async () => {
     await expect(serve([ECHO], { healthPrefix: "/agents" })).rejects.toThrow(
-      '/agents/livez is taken by /agents/{agent}: choose another --health-prefix than "/agents".',
+      'The path /agents/livez belongs to /agents/{agent}. Choose another --health-prefix than "/agents".',
     );
   });
 

@@ -103,7 +103,7 @@ describe("a server on loopback that asks nobody who he is", () => {
     const parts = {
       settings: SETTINGS,
       agents: [toAgent(echo)],
-      fallback: "echo" as AgentName,
+      defaultAgent: "echo" as AgentName,
       log: createTestLog(),
     };
     const mounted = await startMounted(parts, undefined);

@@ -1,10 +1,10 @@
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { PROTOBUF as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
-import { PROTOBUF as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
+import { V1_SCHEMA as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
+import { V03_SCHEMA as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
-import type { Schema } from "../../src/protocol/protobuf/schema.ts";
+import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
 import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import type { Loose } from "../support/tongue.ts";
@@ -87,7 +87,7 @@ describe("the extended card", () => {
   });
 });
 
-async function askGrpc(protobuf: Schema, method: string): Promise<Loose> {
+async function askGrpc(protobuf: ProtobufSchema, method: string): Promise<Loose> {
   const client = new Client(new URL(guarded.url).host, credentials.createInsecure());
   const metadata = new Metadata();
   for (const [name, value] of Object.entries({ ...bob.headers, "a2a-agent": "keyed" }))
@@ -179,7 +179,7 @@ describe("credentials", () => {
     const refused = await give({}, task.id, "planted", "open");
     expect([refused.status, refused.body.error.message]).toEqual([
       403,
-      "Credentials are kept only for callers who say who they are",
+      "Credentials are stored only for authenticated callers",
     ]);
     expect(isAsking(await send({}, "open"))).toBe(true);
   });

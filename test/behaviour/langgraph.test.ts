@@ -15,7 +15,7 @@ import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 import { partsText, textOf } from "../support/wire.ts";
 
-/** Seeds 000 and 001, statement by statement: wire notes 6.1. */
+/** docs/dialects/langgraph.md#statements. */
 
 const AGENTS = [
   echo,
@@ -69,14 +69,14 @@ const saidBy = (task: Loose): string => textOf({ result: task });
 const dataOf = (task: Loose): Loose => task.artifacts[0].parts[0].data;
 
 describe("calls", () => {
-  it("6.1.1 the agent is named by its name or its UUID, and methods that are not there are refused", async () => {
+  it("L1: the agent is named by its name or its UUID, and methods that are not there are refused", async () => {
     for (const name of ["echo", toUuid("echo")]) expect(saidBy(await send(name, saidTo("hi")))).toBe("hi");
     for (const method of ["SendMessage", "tasks/send", "nonsense"])
       expect(await refusedByLanggraph(at("echo"), method, {})).toMatchObject({ code: -32601 });
     expect(await refusedByLanggraph(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
   });
 
-  it("6.1.16 Accept is needed and must fit", async () => {
+  it("L16: Accept is needed and must fit", async () => {
     const status = async (method: string, accept: string | null): Promise<number> =>
       (await post(at("echo"), envelope(method, saidTo("hi")), accept)).status;
     for (const accept of [null, "", "text/html", "text/event-stream", "application/xml"])
@@ -88,7 +88,7 @@ describe("calls", () => {
       expect(await status("message/stream", accept)).toBe(200);
   });
 
-  it("6.1.17 what is no call gets HTTP 400 without an envelope, wrong parameters get one", async () => {
+  it("L17: a body that is no call gets HTTP 400 without an envelope, wrong parameters get one", async () => {
     const call = envelope("message/send", saidTo("hi"));
     for (const body of [
       "{",
@@ -107,14 +107,14 @@ describe("calls", () => {
       expect(await refusedSend("echo", params)).toMatchObject({ code: -32602 });
   });
 
-  it("6.1.18 an unknown assistant is HTTP 404, a failure inside is no HTTP matter", async () => {
+  it("L18: an unknown assistant is HTTP 404, a failure inside is no HTTP matter", async () => {
     const call = envelope("message/send", saidTo("hi"));
     const unknown = await post(at("nobody"), call);
     expect(unknown).toMatchObject({ status: 404, body: { error: expect.stringContaining("nobody") } });
     expect((await send("failing", saidTo("hi"))).status.state).toBe("failed");
   });
 
-  it("6.1.24 a notification gets 202 and nothing else, and is done", async () => {
+  it("L24: a notification gets 202 and nothing else, and is done", async () => {
     const contextId = "notified";
     const { id: _, ...call } = envelope("message/send", saidTo("one", { contextId })) as { id: string };
     expect(await post(at("memory"), call)).toMatchObject({ status: 202, body: "" });
@@ -124,7 +124,7 @@ describe("calls", () => {
 });
 
 describe("answers", () => {
-  it("6.1.2 a send is answered with the ended task, its text in the artifact Assistant Response", async () => {
+  it("L2: a send is answered with the ended task, its text in the artifact Assistant Response", async () => {
     const task = await send("echo", saidTo("Hello back"));
     expect(task).toMatchObject({ kind: "task", id: expect.any(String), contextId: expect.any(String) });
     expect(task.status.state).toBe("completed");
@@ -137,13 +137,13 @@ describe("answers", () => {
     ]);
   });
 
-  it("6.1.3 there is always text to read: in artifacts, or in the message of the status", async () => {
+  it("L3: there is always text to read: in artifacts, or in the message of the status", async () => {
     expect(saidBy(await send("echo", saidTo("hi")))).toBe("hi");
     expect(partsText((await send("replier", saidTo("hi"))).status.message.parts)).toBe("re: hi");
     expect(partsText((await send("asker", saidTo("hi"))).status.message.parts)).toBe("Which one?");
   });
 
-  it("6.1.4 a stream is envelopes with the id of the call: the task, what happens, and a final status", async () => {
+  it("L4: a stream is envelopes with the id of the call: the task, what happens, and a final status", async () => {
     const stream = await openStream(at("echo"), "message/stream", saidTo("hi", { contextId: "streamed" }));
     const events = await stream.all();
     const results = events.map(({ data }) => data.result);
@@ -158,7 +158,7 @@ describe("answers", () => {
     expect(results.filter(one => one.final)).toHaveLength(1);
   });
 
-  it("6.1.5 a task is got by id and contextId, and what is missing is named", async () => {
+  it("L5: a task is read by id and contextId, and a missing parameter is named", async () => {
     const { id, contextId } = await send("echo", saidTo("hi"));
     const get = (params: object): Promise<Loose> => askLanggraph(at("echo"), "tasks/get", params);
     expect(await get({ id, contextId })).toMatchObject({ id, contextId, status: { state: "completed" } });
@@ -178,7 +178,7 @@ describe("answers", () => {
       expect(await refused(params)).toMatchObject({ code: -32001 });
   });
 
-  it("6.1.6 historyLength is 0 to 10, and gives the newest", async () => {
+  it("L6: historyLength is 0 to 10, and gives the newest", async () => {
     const { id, contextId } = await send("asker", saidTo("first", { contextId: "long" }));
     await send("asker", saidTo("second", { contextId, taskId: id }));
     const get = async (historyLength?: number): Promise<string[]> => {
@@ -198,7 +198,7 @@ describe("answers", () => {
       });
   });
 
-  it("6.1.7 cancel works with id and contextId; strictly, it is always an error and changes nothing", async () => {
+  it("L7: cancel works with id and contextId; strictly, it is always an error and changes nothing", async () => {
     const { id, contextId } = await send("asker", saidTo("hi"));
     const canceled = await askLanggraph(at("asker"), "tasks/cancel", { id, contextId });
     expect(canceled.status.state).toBe("canceled");
@@ -214,7 +214,7 @@ describe("answers", () => {
 });
 
 describe("messages", () => {
-  it("6.1.9 only parts of text and data are taken", async () => {
+  it("L9: only parts of text and data are taken", async () => {
     const parts = [
       { kind: "text", text: "look" },
       { kind: "data", data: { a: 1 } },
@@ -224,7 +224,7 @@ describe("messages", () => {
     expect(await refusedSend("mirror", saidTo([...parts, file]))).toMatchObject({ code: -32005 });
   });
 
-  it("6.1.10 text needs messages in the agent's input schema, data does not", async () => {
+  it("L10: text needs messages in the agent's input schema, data does not", async () => {
     expect(await refusedSend("form", saidTo("hi"))).toMatchObject({
       code: -32602,
       message: expect.stringContaining("messages"),
@@ -234,7 +234,7 @@ describe("messages", () => {
     });
   });
 
-  it("6.1.11 data parts are one input, the last counts, beside the text; whoever calls is the caller", async () => {
+  it("L11: data parts are merged into one input beside the text, and later keys win; any role is the caller's", async () => {
     const data = [{ locale: "en", seat: 1 }, { locale: "de" }].map(one => ({ kind: "data", data: one }));
     const text = { kind: "text", text: "hi" };
     const input = { text: "hi", role: "user", locale: "de", seat: 1 };
@@ -242,7 +242,7 @@ describe("messages", () => {
     expect(dataOf(await send("input", saidTo("hi", { role: "agent" })))).toMatchObject({ role: "user" });
   });
 
-  it("6.1.12 parts are needed, role and messageId only strictly", async () => {
+  it("L12: parts are needed, role and messageId only strictly", async () => {
     const bare = { parts: [{ kind: "text", text: "hi" }] };
     const task = await send("echo", { message: bare });
     expect(task.history).toMatchObject([{ role: "user", messageId: expect.stringMatching(/.{8}/) }]);
@@ -256,13 +256,13 @@ describe("messages", () => {
     }
   });
 
-  it("6.1.8 the contextId is the thread: kept as it is, or made and told", async () => {
+  it("L8: the contextId is the thread: returned unchanged, or made by the server", async () => {
     expect((await send("echo", saidTo("hi"))).contextId).toMatch(/^[0-9a-f-]{36}$/);
     for (const contextId of ["thread-123", "a b/ü:c"])
       expect((await send("echo", saidTo("hi", { contextId }))).contextId).toBe(contextId);
   });
 
-  it("6.1.13 a taskId that is unknown, foreign or ended begins a new task in the context", async () => {
+  it("L13: a taskId that is unknown, foreign or ended begins a new task in the context", async () => {
     const first = await send("memory", saidTo("one", { contextId: "stray" }));
     for (const taskId of ["nope", first.id, (await send("echo", saidTo("hi"))).id]) {
       const next = await send("memory", saidTo("more", { contextId: "stray", taskId }));
@@ -275,7 +275,7 @@ describe("messages", () => {
     expect(elsewhere).toMatchObject({ contextId: "there", status: { state: "input-required" } });
   });
 
-  it("6.1.23 the first message gets both ids, and with both the conversation goes on", async () => {
+  it("L23: the first message gets both ids, and with both the conversation goes on", async () => {
     const first = await send("memory", saidTo("one"));
     expect(saidBy(first)).toBe("nothing");
     const more = { contextId: first.contextId, taskId: first.id };
@@ -284,7 +284,7 @@ describe("messages", () => {
 });
 
 describe("resuming", () => {
-  it("6.1.14 a text with contextId and taskId resumes a task that waits", async () => {
+  it("L14: a text with contextId and taskId resumes a task that waits", async () => {
     for (const spelled of ["run", "thread:run"]) {
       const { id, contextId } = await send("asker", saidTo("hi", { contextId: `resume ${spelled}` }));
       const taskId = spelled === "run" ? id : `${contextId}:${id}`;
@@ -294,7 +294,7 @@ describe("resuming", () => {
     }
   });
 
-  it("6.1.15 a list called resume answers several questions by their ids", async () => {
+  it("L15: a list called resume answers several questions by their ids", async () => {
     const { id: taskId, contextId, status } = await send("doubter", saidTo("hi"));
     expect(status.message.parts.map((part: Loose) => part.data ?? part.text)).toEqual([
       "Which seat?\nWhich meal?",
@@ -321,7 +321,7 @@ describe("threads and cards", () => {
     return saidBy(task);
   };
 
-  it("6.1.19 thread_id in metadata beside the parameters groups traces, and never breaks a call", async () => {
+  it("L19: thread_id in metadata beside the parameters groups traces, and never breaks a call", async () => {
     expect(await threadOf({ metadata: { thread_id: "shared" } })).toBe("shared");
     for (const metadata of [
       { thread_id: null },
@@ -335,11 +335,11 @@ describe("threads and cards", () => {
       expect(await threadOf({ metadata })).toBe("conversation");
   });
 
-  it("6.1.20 without it the context is the thread", async () => {
+  it("L20: without it the context is the thread", async () => {
     expect(await threadOf({})).toBe("conversation");
   });
 
-  it("6.1.21 every agent has a card with the address of this mount", async () => {
+  it("L21: every agent has a card with the address of this mount", async () => {
     for (const { name } of AGENTS)
       for (const asked of [name, toUuid(name)]) {
         const response = await fetch(`${server.url}/.well-known/agent-card.json?assistant_id=${asked}`);
@@ -361,7 +361,7 @@ describe("threads and cards", () => {
     expect(await status("")).toBe(200);
   });
 
-  it("6.1.22 switched off, neither endpoint nor card is there", async () => {
+  it("L22: switched off, neither endpoint nor card is there", async () => {
     const off = await serve(AGENTS, { langgraph: "off" });
     try {
       expect((await post(at("echo", off), envelope("message/send", saidTo("hi")))).status).toBe(404);

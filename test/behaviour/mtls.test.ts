@@ -126,7 +126,7 @@ describe("whoever shows another one, or none", () => {
     const stranger = authority.sign("stranger");
     for (const shown of [undefined, foreign, stranger])
       for (const call of [post, post2])
-        expect(await call(server.url, shown)).toEqual([401, "Say who you are: this needs credentials"]);
+        expect(await call(server.url, shown)).toEqual([401, "Authentication required"]);
     const response = await new Promise<Loose>((resolve, reject) => {
       const call = request(server.url, { method: "POST", ca: serverCert, agent: false }, resolve);
       call.on("error", reject).end("{}");
@@ -142,7 +142,7 @@ describe("whoever shows another one, or none", () => {
       const error = await refusedBy(client.ask("SendMessage", said("hi")));
       expect([error.code, error.details]).toEqual([
         status.UNAUTHENTICATED,
-        "Say who you are: this needs credentials",
+        "Authentication required",
       ]);
       client.close();
     }
@@ -183,7 +183,7 @@ describe("beside other ways", () => {
   it("inside another program it is that program's connection that counts", async () => {
     const settings = { ...SETTINGS, auth: ["mtls"] as const, clientCertificates: owners };
     const agents = [toAgent(who)];
-    const parts = { settings, agents, fallback: "who" as AgentName, log: createTestLog() };
+    const parts = { settings, agents, defaultAgent: "who" as AgentName, log: createTestLog() };
     const mounted = await startMounted(parts, undefined);
     const options = {
       cert: serverCert,

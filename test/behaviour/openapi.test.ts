@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRoutes } from "../../src/http/routes.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { readStory } from "../support/corpus.ts";
+import { parseExchangeFile } from "../support/corpus.ts";
 import { createJudge, operationsIn } from "../support/openapi.ts";
 import { SETTINGS, serve, type TestServer } from "../support/server.ts";
 import { methodsOf } from "../support/tidy-tables.ts";
@@ -135,8 +135,8 @@ interface Told {
 /** Everything that the official dialects answer in the corpus. */
 const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(file => {
   const text = readFileSync(join("test/corpus", file), "utf8");
-  const replies = text.split("\n===\n").map(scene => scene.split("\n---\n")[2] ?? "");
-  return readStory(text).scenes.flatMap(({ request }, at): Told[] => {
+  const replies = text.split("\n===\n").map(exchange => exchange.split("\n---\n")[1] ?? "");
+  return parseExchangeFile(text).exchanges.flatMap(({ request }, at): Told[] => {
     const [head = "", ...body] = (replies[at] as string).split("\n\n");
     if (!request || request.verb === "HEAD" || !/^\d{3}\n/.test(head)) return [];
     const isStream = head.includes("text/event-stream");

@@ -8,7 +8,7 @@ import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused } from "../support/tongue.ts";
 
-/** wire notes 6.2, one statement after another; what goes over the wire word for word is in test/corpus/orloj. */
+/** docs/dialects/orloj.md#statements, one statement after another; what goes over the wire word for word is in test/corpus/orloj. */
 
 const puppet = createPuppet();
 const chronicler = { ...echo, name: "chronicler", stateTransitionHistory: true };
@@ -40,13 +40,13 @@ async function begin(id: string) {
   return { stream, ours: tasks[0].id as string };
 }
 
-it("6.2.1: only POST, and only JSON", async () => {
+it("O1: only POST, and only JSON", async () => {
   for (const url of [shared(), at("echo")]) expect((await fetch(url)).status).toBe(405);
   const { body } = await rpc(at("echo"), "tasks/get", { id: "x" }, { "content-type": "text/plain" });
   expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining("Content-Type") });
 });
 
-describe("6.2.2: which agent is meant", () => {
+describe("O2: which agent is meant", () => {
   it("the name in the path, by the newer and by the older path", async () => {
     const id = newId();
     const task = await ask(`${server.url}/v1/agents/echo/a2a`, "tasks/send", said(id, "hi"));
@@ -62,7 +62,7 @@ describe("6.2.2: which agent is meant", () => {
     }
   });
 
-  it("nobody, if there are several", async () => {
+  it("none, if there are several", async () => {
     expect((await refused(shared(), "tasks/send", said(newId(), "hi"))).code).toBe(-32602);
   });
 
@@ -92,7 +92,7 @@ describe("6.2.2: which agent is meant", () => {
   });
 });
 
-it("6.2.3: a caller without credentials, where they are needed, gets 401; what he may not see is not there", async () => {
+it("O3: a caller without required credentials gets 401; an agent that the caller may not see is unknown", async () => {
   const guarded = await serveGuarded([echo]);
   const url = `${guarded.url}/a2a`;
   const { headers } = await guarded.issue("reader", { grants: ["read"] });
@@ -103,7 +103,7 @@ it("6.2.3: a caller without credentials, where they are needed, gets 401; what h
   await guarded.stop();
 });
 
-it("6.2.4: the id of the call comes back; a call without one is done and not answered", async () => {
+it("O4: the id of the call comes back; a call without one is done and not answered", async () => {
   const post = (body: object): Promise<Response> =>
     fetch(at("echo"), {
       method: "POST",
@@ -120,7 +120,7 @@ it("6.2.4: the id of the call comes back; a call without one is done and not ans
   await until(async () => (await ask(at("echo"), "tasks/get", { id })).status.state === "completed");
 });
 
-it("6.2.5: a send without an id makes no task; one with an id waits for the end", async () => {
+it("O5: a send without an id makes no task; one with an id waits for the end", async () => {
   const count = async (): Promise<number> =>
     (await ask(`${server.url}/agents/echo`, "ListTasks", {})).totalSize;
   const before = await count();
@@ -131,7 +131,7 @@ it("6.2.5: a send without an id makes no task; one with an id waits for the end"
   expect((await send("echo", newId(), "hi")).status.state).toBe("completed");
 });
 
-it("6.2.6: the task has the caller's id, and is found by the server's as well", async () => {
+it("O6: the task has the caller's id, and is found by the server's as well", async () => {
   const id = newId();
   expect((await send("asker", id, "book")).id).toBe(id);
   const { tasks } = await ask(`${server.url}/agents/asker`, "ListTasks", { pageSize: 1 });
@@ -143,7 +143,7 @@ it("6.2.6: the task has the caller's id, and is found by the server's as well", 
   expect((await ask(at("asker"), "tasks/cancel", { id: tasks[0].id })).id).toBe(id);
 });
 
-describe("6.2.7: the same id again", () => {
+describe("O7: the same id again", () => {
   it("goes on with a task that asks", async () => {
     const id = newId();
     expect((await send("asker", id, "book")).status.state).toBe("input-required");
@@ -183,7 +183,7 @@ describe("6.2.7: the same id again", () => {
   });
 });
 
-it("6.2.8: metadata are strings, are kept, and come back", async () => {
+it("O8: metadata are strings, are kept, and come back", async () => {
   const id = newId();
   const metadata = { source: "external-workflow", empty: "" };
   expect((await send("echo", id, "hi", { metadata })).metadata).toEqual(metadata);
@@ -194,7 +194,7 @@ it("6.2.8: metadata are strings, are kept, and come back", async () => {
   }
 });
 
-it("6.2.9: a task that is not there is named in the error", async () => {
+it("O9: a task that is not there is named in the error", async () => {
   for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
     const { body } = await rpc(at("echo"), method, { id: "a2a-task-unknown" });
     const data = { task_id: "a2a-task-unknown" };
@@ -202,7 +202,7 @@ it("6.2.9: a task that is not there is named in the error", async () => {
   }
 });
 
-it("6.2.10: a cancel keeps its reason; a task is canceled once, and not after its end", async () => {
+it("O10: a cancel keeps its reason; a task is canceled once, and not after its end", async () => {
   const id = newId();
   const { stream, ours } = await begin(id);
   puppet.say(ours, ctx => ctx.status("At it"));
@@ -219,7 +219,7 @@ it("6.2.10: a cancel keeps its reason; a task is canceled once, and not after it
   expect((await refused(at("echo"), "tasks/cancel", { id: done })).code).toBe(-32002);
 });
 
-describe("6.2.11: streams", () => {
+describe("O11: streams", () => {
   it("begin at once, and are the whole task at every change of its status, without an envelope", async () => {
     const id = newId();
     const { stream, ours } = await begin(id);
@@ -266,7 +266,7 @@ describe("6.2.11: streams", () => {
   });
 });
 
-it("6.2.12: eight numbers, and no others", () => {
+it("O12: eight numbers, and no others", () => {
   const numbers = [-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003];
   const { faults, encodeFault } = createOrloj("on");
   expect(new Set(Object.values(faults).map(({ rpc }) => rpc))).toEqual(new Set(numbers));
@@ -281,7 +281,7 @@ it("6.2.12: eight numbers, and no others", () => {
     }
 });
 
-describe("6.2.13: objects", () => {
+describe("O13: objects", () => {
   it("have the members that the document has", async () => {
     const task = await send("replier", newId(), "hi", { metadata: { a: "b" } });
     expect(Object.keys(task)).toEqual(["id", "status", "artifacts", "metadata"]);
@@ -307,7 +307,7 @@ describe("6.2.13: objects", () => {
   });
 });
 
-it("6.2.14: a card in the older style, public and for five minutes", async () => {
+it("O14: a card in the older style, public and for five minutes", async () => {
   for (const path of ["agent-systems", "agents"]) {
     const reply = await fetch(`${server.url}/v1/${path}/chronicler/.well-known/agent-card.json`);
     expect(reply.headers.get("cache-control")).toBe("public, max-age=300");

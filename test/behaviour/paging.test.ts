@@ -5,7 +5,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, begin, type Loose, TONGUES, untilState, V1 } from "../support/tongue.ts";
 
-/** wire notes B-R7: a list that is read page by page while its tasks move. */
+/** docs/dialects/README.md B-R7: a list that is read page by page while its tasks move. */
 
 const folder = tempFolder();
 afterAll(() => folder.remove());

@@ -5,7 +5,7 @@ import { openReceiver, type Received, type Receiver } from "../support/receiver.
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1 } from "../support/tongue.ts";
 
-/** wire notes 1.13, R16: what a webhook gets, by the dialect in which it was set. The task itself is v1's, and so is its end. */
+/** docs/dialects/README.md R16: what a webhook gets, by the dialect in which it was set. The task itself is v1's, and so is its end. */
 
 const puppet = createPuppet();
 let server: TestServer;

@@ -5,7 +5,7 @@ import { openReceiver, type Received, type Receiver } from "../support/receiver.
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes 4.5: push, over a real socket and to real receivers. */
+/** docs/dialects/README.md#push: push, over a real socket and to real receivers. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();

@@ -6,7 +6,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, begin, getTask, untilState, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes B-V9: what callers get who want more than their share. */
+/** docs/dialects/README.md B-V9: what callers get who want more than their share. */
 
 let server: TestServer;
 afterEach(() => server.stop());
@@ -84,7 +84,7 @@ it("tasks that are kept", async () => {
   const refused = await rpc(server.url, "SendMessage", V1.said("three"));
   expect([refused.status, refused.body.error.message]).toEqual([
     429,
-    expect.stringContaining("2 tasks are kept"),
+    expect.stringContaining("may have 2 tasks"),
   ]);
 });
 

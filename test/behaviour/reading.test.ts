@@ -14,7 +14,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** wire notes 4.2: get and list, on both stores. */
+/** docs/dialects/README.md#reading: get and list, on both stores. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const folder = tempFolder();

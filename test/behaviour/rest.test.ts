@@ -5,7 +5,7 @@ import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, V1, V03 } from "../support/tongue.ts";
 import { foldText, idsOf } from "../support/wire.ts";
 
-/** wire notes 1.2, 1.6, 1.8, 4.7: HTTP+JSON beside JSON-RPC, on the same tasks. */
+/** docs/dialects/v1.md#paths, #streams, #errors: HTTP+JSON beside JSON-RPC, on the same tasks. */
 
 const puppet = createPuppet();
 let server: TestServer;

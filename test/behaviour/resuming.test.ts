@@ -15,7 +15,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** wire notes B-S5, B-S6, B-S10, B-S12: readers that come late, come back, or do not keep up. */
+/** docs/dialects/README.md B-S5, B-S6, B-S10, B-S12: readers that come late, come back, or do not keep up. */
 
 const folder = tempFolder();
 afterAll(() => folder.remove());

@@ -14,7 +14,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** wire notes 4.1, first half: what becomes of a message. */
+/** docs/dialects/README.md#sending, first half: what becomes of a message. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 

@@ -3,7 +3,7 @@ import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** wire notes 6.4: what simple_a2a's document says, statement by statement. */
+/** docs/dialects/simple.md#statements: what simple_a2a's document says, statement by statement. */
 
 const puppet = createPuppet();
 const locked = {
@@ -49,8 +49,8 @@ async function begun() {
 
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 
-describe("6.4 simple_a2a: calls", () => {
-  it("6.4.1 calls go to the root, and the card is at /agentCard", async () => {
+describe("simple_a2a: calls", () => {
+  it("S1: calls go to the root, and the card is at /agentCard", async () => {
     expect((await send(server.url, "hello")).result.status.state).toBe("completed");
     const card = await (await fetch(`${server.url}/agentCard`)).json();
     expect(card).toMatchObject({
@@ -65,19 +65,19 @@ describe("6.4 simple_a2a: calls", () => {
     expect(other.interfaces[0].url).toBe(at("asker"));
   });
 
-  it.each(["1.0", "0.3", ""])("6.4.8 the version %j is fine", async version => {
+  it.each(["1.0", "0.3", ""])("S8: the version %j is fine", async version => {
     const reply = await rpc(server.url, "tasks/send", said("hi"), { "a2a-version": version });
     expect(reply.body.result).not.toHaveProperty("kind");
   });
 
-  it.each(["2.0", "0.4", "nonsense"])("6.4.8 the version %j is refused under no id", async version => {
+  it.each(["2.0", "0.4", "nonsense"])("S8: the version %j is refused under no id", async version => {
     for (const url of [server.url, strict.url]) {
       const reply = await rpc(url, "tasks/send", said("hi"), { "a2a-version": version });
       expect([reply.status, reply.body.id, reply.body.error.code]).toEqual([200, null, -32008]);
     }
   });
 
-  it("6.4.8 strictly, the version is judged before anything else", async () => {
+  it("S8: with the strict profile the version is checked first", async () => {
     const headers = { "content-type": "application/json", "a2a-version": "0.2" };
     for (const body of ["nonsense", "[]", '{"jsonrpc":"2.0","id":7,"method":"SendMessage"}']) {
       const response = await fetch(strict.url, { method: "POST", headers, body });
@@ -85,7 +85,7 @@ describe("6.4 simple_a2a: calls", () => {
     }
   });
 
-  it("6.4.10 what is no call has the standard numbers, under 200 and no id", async () => {
+  it("S10: a body that is no call has the standard numbers, with HTTP 200 and the id null", async () => {
     for (const [body, code] of [
       ["nonsense", -32700],
       ["[]", -32600],
@@ -102,8 +102,8 @@ describe("6.4 simple_a2a: calls", () => {
   });
 });
 
-describe("6.4 simple_a2a: sending", () => {
-  it("6.4.2 a send is answered with the finished task, under an id of the server", async () => {
+describe("simple_a2a: sending", () => {
+  it("S2: a send is answered with the finished task, under an id of the server", async () => {
     const { result } = await send(server.url, "hello");
     expect(Object.keys(result)).toEqual(["id", "contextId", "status", "artifacts"]);
     expect(result.status).toEqual({ state: "completed", timestamp: expect.stringMatching(/Z$/) });
@@ -114,7 +114,7 @@ describe("6.4 simple_a2a: sending", () => {
     expect(bare.status).toMatchObject({ state: "completed", message: { role: "agent" } });
   });
 
-  it("6.4.3 a stream has frames without an id, and `final` on every event", async () => {
+  it("S3: a stream has frames without an id, and `final` on every event", async () => {
     const events = await stream(server.url, "hello");
     for (const { data } of events) expect(Object.keys(data)).toEqual(["jsonrpc", "result"]);
     const frames = results(events);
@@ -127,19 +127,19 @@ describe("6.4 simple_a2a: sending", () => {
     expect(new Set(frames.map(frame => frame.taskId)).size).toBe(1);
   });
 
-  it("6.4.6 a stream of an agent that does not stream is UnsupportedOperation", async () => {
+  it("S6: a stream of an agent that does not stream is UnsupportedOperation", async () => {
     const reply = await rpc(at("mute"), "tasks/sendSubscribe", said("hi"));
     expect([reply.status, reply.body.error.code]).toEqual([200, -32004]);
   });
 
-  it("6.4.7 an extension that is needed and content that is not taken have their numbers", async () => {
+  it("S7: an extension that is needed and content that is not taken have their numbers", async () => {
     expect((await send(at("needy"), "hi")).error.code).toBe(-32007);
     const parts = [{ kind: "file", url: "https://files.example/a.png", mediaType: "image/png" }];
     const call = { message: { role: "user", parts } };
     expect((await rpc(at("echo"), "tasks/send", call)).body.error.code).toBe(-32005);
   });
 
-  it("6.4.9 a task that waits says so with underscores, and is resumed by its id", async () => {
+  it("S9: the state of a waiting task has underscores, and it is resumed by its id", async () => {
     expect((await send(at("locked"), "hi")).result.status.state).toBe("auth_required");
     const { result } = await send(at("asker"), "book");
     expect(result.status.state).toBe("input_required");
@@ -147,7 +147,7 @@ describe("6.4 simple_a2a: sending", () => {
     expect(on).toMatchObject({ id: result.id, status: { state: "completed" } });
   });
 
-  it("6.4.9 only a task that waits can be resumed: others are refused, unknown ones too", async () => {
+  it("S9: only a task that waits can be resumed: others are refused, unknown ones too", async () => {
     const { result } = await send(at("asker"), "book");
     await send(at("asker"), "red", { id: result.id });
     expect((await send(at("asker"), "blue", { id: result.id })).error.code).toBe(-32004);
@@ -158,7 +158,7 @@ describe("6.4 simple_a2a: sending", () => {
     await opened.all();
   });
 
-  it("6.4.9 a stream ends where the task waits", async () => {
+  it("S9: a stream ends where the task waits", async () => {
     for (const [agent, state] of [
       ["asker", "input_required"],
       ["locked", "auth_required"],
@@ -167,15 +167,15 @@ describe("6.4 simple_a2a: sending", () => {
   });
 });
 
-describe("6.4 simple_a2a: tasks", () => {
-  it("6.4.4 a task is got in the shape in which it was made, by id and by taskId", async () => {
+describe("simple_a2a: tasks", () => {
+  it("S4: a task is got in the shape in which it was made, by id and by taskId", async () => {
     const { result } = await send(server.url, "hello");
     expect((await rpc(server.url, "tasks/get", { id: result.id })).body.result).toEqual(result);
     expect((await rpc(server.url, "tasks/get", { taskId: result.id })).body.result).toEqual(result);
     expect((await rpc(server.url, "tasks/get", { taskId: NOBODY })).body.error.code).toBe(-32001);
   });
 
-  it("6.4.4 all tasks are one list, the newest first", async () => {
+  it("S4: all tasks are one list, the newest first", async () => {
     const first = (await send(strict.url, "one")).result;
     const second = (await send(strict.url, "two")).result;
     for (const params of [undefined, {}]) {
@@ -185,7 +185,7 @@ describe("6.4 simple_a2a: tasks", () => {
     expect(Array.isArray((await rpc(server.url, "tasks/list", {})).body.result)).toBe(true);
   });
 
-  it("R8: whoever asks for a page, or names version 0.3, gets a page of v0.3", async () => {
+  it("R8: a request with page parameters or version 0.3 gets a page of v0.3", async () => {
     await send(server.url, "one");
     for (const [params, headers] of [
       [{ pageSize: 1 }, {}],
@@ -196,7 +196,7 @@ describe("6.4 simple_a2a: tasks", () => {
     }
   });
 
-  it("6.4.4 a task is canceled once, and its stream ends with it", async () => {
+  it("S4: a task is canceled once, and its stream ends with it", async () => {
     const { opened, id } = await begun();
     const { result } = (await rpc(at("puppet"), "tasks/cancel", { taskId: id })).body;
     expect(result.status.state).toBe("canceled");
@@ -205,7 +205,7 @@ describe("6.4 simple_a2a: tasks", () => {
       expect((await rpc(at("puppet"), "tasks/cancel", params)).body.error.code).toBe(-32002);
   });
 
-  it("6.4.4 whoever comes back hears everything, and of a task that has ended nothing", async () => {
+  it("S4: a resubscription replays all events, and is refused for a task that has ended", async () => {
     const { opened, id } = await begun();
     puppet.say(id, ctx => ctx.text("one "));
     await opened.next();
@@ -218,7 +218,7 @@ describe("6.4 simple_a2a: tasks", () => {
     expect((await rpc(at("puppet"), "tasks/resubscribe", { taskId: id })).body.error.code).toBe(-32004);
   });
 
-  it("6.4.5 where there is no push, none of its methods is supported; a task that is not there is not there", async () => {
+  it("S5: without push none of its methods is supported; an unknown task is TaskNotFound", async () => {
     for (const verb of ["set", "get", "delete", "list"]) {
       const config = { id: NOBODY, pushNotificationConfig: { webhookUrl: "https://hooks.example/" } };
       const reply = await rpc(strict.url, `tasks/pushNotification/${verb}`, config);
@@ -228,7 +228,7 @@ describe("6.4 simple_a2a: tasks", () => {
     }
   });
 
-  it("6.4.5 a config is set, got, replaced, listed and deleted; what is missing is a wrong parameter", async () => {
+  it("S5: a config is set, read, replaced, listed and deleted; a missing member is a wrong parameter", async () => {
     const push = async (verb: string, params: object): Promise<Loose> =>
       (await rpc(strict.url, `tasks/pushNotification/${verb}`, params)).body;
     const { id } = (await send(strict.url, "hello")).result;
@@ -249,7 +249,7 @@ describe("6.4 simple_a2a: tasks", () => {
   });
 });
 
-describe("R6: who answers a method that simple_a2a shares with v0.1", () => {
+describe("R6: the dialect of a method that simple_a2a shares with v0.1", () => {
   const parts = (part: object, more: object = {}) => ({ message: { role: "user", parts: [part], ...more } });
 
   it("R6: parts tell, and without a word the id of the message does", async () => {

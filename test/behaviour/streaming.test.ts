@@ -16,7 +16,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** wire notes 4.4: what a stream holds, when it begins and when it ends. */
+/** docs/dialects/README.md#streams: what a stream holds, when it begins and when it ends. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
@@ -298,7 +298,7 @@ it("R15: one event is final for the stream that ends with it and not for one tha
   expect(states.at(-1)).toEqual(["completed", true]);
 });
 
-it("1.6: a stream has the headers that proxies need, and an id on every event", async () => {
+it("a stream has the headers that proxies need, and an id on every event", async () => {
   const stream = await openStream(at("mutterer"), "SendStreamingMessage", V1.said("a b c"));
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     "content-type": "text/event-stream",
@@ -310,7 +310,7 @@ it("1.6: a stream has the headers that proxies need, and an id on every event", 
   for (const [i, id] of ids.entries()) expect(id).toBeGreaterThan(ids[i - 1] ?? 0);
 });
 
-it("1.6: what JSON allows and event streams break is escaped: every event is one line", async () => {
+it("what JSON allows and event streams break is escaped: every event is one line", async () => {
   const text = "a\nb\r\nc\u2028d\u2029e\u0000f";
   const stream = await openStream(at("echo"), "SendStreamingMessage", V1.said(text));
   const heard = await heardIn(stream, V1);

@@ -191,7 +191,7 @@ describe("an agent for everybody", () => {
   });
 });
 
-describe("6.2.3, 6.3.2: the vendors' own rules", () => {
+describe("O3, A2: the vendors' own rules", () => {
   const task = (id: string) => ({ id, message: { role: "user", parts: [{ type: "text", text: "hi" }] } });
 
   it("Orloj: what a caller may not see is not there; the only system for everybody is found at the shared path", async () => {

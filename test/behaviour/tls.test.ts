@@ -100,7 +100,7 @@ describe("with a certificate", () => {
     const stream = client.open("SendStreamingMessage", said("go"));
     await stream.first();
     const [{ error }] = await Promise.all([stream.ended(), stopping.stop()]);
-    expect(error?.details).toBe("The server stops; subscribe to the task to read on");
+    expect(error?.details).toBe("The server stops; subscribe to the task to continue");
     client.close();
   });
 
@@ -307,18 +307,18 @@ describe("a certificate that cannot be used", () => {
     [
       "a file is not there",
       { ...files, tlsCert: join(folder.path, "none") },
-      /none, of --tls-cert, cannot be read: ENOENT/,
+      /^--tls-cert: .*none cannot be read: ENOENT/,
     ],
-    ["a file is no certificate", { ...files, tlsCert: junk }, /junk, of --tls-cert, has no "CERTIFICATE"/],
+    ["a file is no certificate", { ...files, tlsCert: junk }, /--tls-cert: .*junk has no "CERTIFICATE"/],
     [
       "a file is no key",
       { ...files, tlsKey: files.tlsCert },
-      /test\.crt, of --tls-key, has no "PRIVATE KEY"/,
+      /--tls-key: .*test\.crt has no "PRIVATE KEY"/,
     ],
     [
       "the two do not belong together",
       { ...files, tlsKey: other.tlsKey },
-      /test\.crt and .*other\.key are no certificate and its key \(key values mismatch\)\.$/,
+      /test\.crt and .*other\.key are not a certificate and its key \(key values mismatch\)\.$/,
     ],
   ];
   it.each(wrong)("stops the start: %s", async (_what, settings, message) => {

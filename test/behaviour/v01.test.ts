@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FrameWriter } from "../../src/binding/reply-stream.ts";
+import { JSON_FORMAT } from "../../src/binding/json-format.ts";
+import { FrameEncoder } from "../../src/binding/reply-stream.ts";
 import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
 import { toTextAppend } from "../../src/model/index.ts";
 import { createV01 } from "../../src/protocol/a2a-v01/index.ts";
@@ -8,7 +9,7 @@ import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, getTask, type Loose, refused } from "../support/tongue.ts";
 
-/** wire notes 1, 2.2 and 5.3 for v0.1; what goes over the wire word for word is in test/corpus/v01. */
+/** docs/dialects/v01.md; what goes over the wire word for word is in test/corpus/v01. */
 
 const puppet = createPuppet();
 /** Two texts in turns, and a third thing in between. */
@@ -60,7 +61,7 @@ describe("R6: calls of the family of v0.1", () => {
     expect((await getTask(at("echo"), unnamed.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("name the version that was spoken", async () => {
+  it("name the version used", async () => {
     const { headers } = await rpc(at("echo"), "tasks/send", said(newId(), "hi"));
     expect(headers.get("a2a-version")).toBe("0.1");
   });
@@ -83,7 +84,7 @@ describe("R7: methods that generations share", () => {
     });
   });
 
-  it("tell the version that was spoken, also when another one understood the call", async () => {
+  it("name the version used, also if another dialect decoded the call", async () => {
     const id = newId();
     await send("echo", id, "hi");
     const { headers } = await rpc(at("echo"), "tasks/get", { id });
@@ -103,7 +104,7 @@ describe("R7: methods that generations share", () => {
 });
 
 describe("R14: a caller's id of a task", () => {
-  it("goes on with a task that asks, and names one task only, whoever is first", async () => {
+  it("continues a task that waits for input, and names one task only, whichever call is first", async () => {
     const id = newId();
     const replies = await Promise.all(
       Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", said(id, "book"))),
@@ -129,7 +130,7 @@ describe("R14: a caller's id of a task", () => {
   });
 });
 
-describe("5.3: one task, in the words of v0.1", () => {
+describe("one task, in the shape of v0.1", () => {
   it("a context is a session, and a message without an id gets one", async () => {
     const { id } = await send("asker", undefined, "book", { sessionId: "s1" });
     const task = await getTask(at("asker"), id);
@@ -138,7 +139,7 @@ describe("5.3: one task, in the words of v0.1", () => {
     expect(wrong).toMatchObject({ code: -32602, message: expect.stringContaining("sessionId") });
   });
 
-  it("history is for those who ask for it", async () => {
+  it("the history is present only on request", async () => {
     const id = newId();
     expect(await send("asker", id, "book")).not.toHaveProperty("history");
     expect((await send("asker", id, "red", { historyLength: 3 })).history).toHaveLength(3);
@@ -168,7 +169,7 @@ describe("5.3: one task, in the words of v0.1", () => {
     expect(texts).toEqual(whole);
   });
 
-  it("who comes back to a stream misses nothing", async () => {
+  it("a client that reconnects to a stream misses no event", async () => {
     const id = newId();
     const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(id, "work"));
     await stream.next();
@@ -215,7 +216,7 @@ describe("5.3: one task, in the words of v0.1", () => {
   });
 });
 
-it("1.5: every part comes back as it came; what is no object or array travels wrapped", async () => {
+it("every part is returned unchanged; data that is no object or array is wrapped", async () => {
   const parts = [
     { type: "text", text: "hi", metadata: { lang: "en" } },
     { type: "data", data: { a: [1, null] } },
@@ -228,7 +229,7 @@ it("1.5: every part comes back as it came; what is no object or array travels wr
   expect(task.artifacts).toEqual([{ name: "mirror", parts, index: 0 }]);
 });
 
-it("1.6: streamed words are written in one mould, though they name the caller's id and the artifact's number", () => {
+it("chunks of text share one template, although they contain the caller's id and the artifact's number", () => {
   const dialect = createV01({ versionPolicy: "lenient" });
   let encoded = 0;
   const counted = {
@@ -244,9 +245,9 @@ it("1.6: streamed words are written in one mould, though they name the caller's 
     artifacts: [{ artifactId: "x" }, { artifactId: "y" }],
   } as unknown as Task;
   const steps = Array.from({ length: 50 }, (_, i) => toStep(i + 1, toTextAppend("y", `w${i} `), task));
-  const frames = new FrameWriter(counted, undefined).write({ steps, closing: false });
+  const frames = new FrameEncoder(counted, undefined, JSON_FORMAT).encode({ steps, closing: false });
   expect(encoded).toBe(1);
-  expect(frames.map(frame => JSON.parse(frame.json).artifact)).toEqual(
+  expect(frames.map(frame => JSON.parse(frame.data).artifact)).toEqual(
     steps.map((_, i) => ({
       parts: [{ type: "text", text: `w${i} ` }],
       index: 1,

@@ -4,7 +4,7 @@ import { asker, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** wire notes 1.9, 2.2 (R3, R4, R5, R7) and B-V1 to B-V3: which dialect answers, and under which version. */
+/** docs/dialects/README.md R3, R4, R5, R7, B-V1, B-V2, B-V3: which dialect answers, and under which version. */
 
 let lenient: TestServer;
 let strict: TestServer;
@@ -193,14 +193,14 @@ describe.each(TONGUES)("B-V3: extensions, in $name", tongue => {
     expect((await ask(url(), tongue.list, {})).pageSize).toBe(50);
   });
 
-  it("B-V3: those that are named and known are active, and the reply says which", async () => {
+  it("B-V3: requested extensions that the agent has are active, and the response names them", async () => {
     const named = "urn:example:unknown, urn:example:needed ,urn:example:nice";
     const reply = await rpc(url(), tongue.send, tongue.said("hi"), { [header]: named });
     expect(tongue.taskIn(reply.body.result)).toBeDefined();
     expect(reply.headers.get(header)).toBe("urn:example:needed, urn:example:nice");
   });
 
-  it("B-V3: an extension that nobody knows is ignored", async () => {
+  it("B-V3: an unknown extension is ignored", async () => {
     const named = { [header]: "urn:example:unknown" };
     const reply = await rpc(lenient.url, tongue.send, tongue.said("hi"), named);
     expect(tongue.taskIn(reply.body.result)).toBeDefined();

@@ -14,7 +14,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** wire notes D9, B-M1, B-M3, B-S3, 1.6, B-V9: what those get who wait, and those for whom there is no room. */
+/** docs/dialects/README.md D9, B-M1, B-M3, B-S3, B-V9: what those get who wait, and those for whom there is no room. */
 
 let server: TestServer;
 afterEach(() => server.stop());
@@ -38,7 +38,7 @@ describe.each(TONGUES)("$name", tongue => {
 
   it("B-S3: a stream shows the task of an agent that takes its time; a later reply is then its last status", async () => {
     const puppet = undecided();
-    server = await serve([puppet.definition], { firstWordMs: 10 });
+    server = await serve([puppet.definition], { firstEventTimeoutMs: 10 });
     const stream = await openStream(server.url, tongue.stream, tongue.said("well?"));
     const first = tongue.hear((await stream.next())?.data);
     expect(first.kind).toBe("task");
@@ -76,7 +76,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(heard.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
   });
 
-  it("1.6: a silent stream is kept alive with comments, which no reader takes for an event", async () => {
+  it("a silent stream is kept alive with comments, which no reader takes for an event", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition], { heartbeatMs: 10 });
     const { id } = await begin(server.url, tongue, "hush");

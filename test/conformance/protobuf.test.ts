@@ -2,19 +2,22 @@ import { LegacyA2AService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PROTOBUF as V1 } from "../../src/protocol/a2a-v1/schema.ts";
-import { PROTOBUF as V03 } from "../../src/protocol/a2a-v03/schema.ts";
+import type { Json, JsonObject } from "../../src/lib/json.ts";
+import { V1_SCHEMA as V1 } from "../../src/protocol/a2a-v1/schema.ts";
+import { V03_SCHEMA as V03 } from "../../src/protocol/a2a-v03/schema.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
-import { fieldsOf, type Schema } from "../../src/protocol/protobuf/schema.ts";
+import { type Field, fieldsOf, type ProtobufSchema, rpcsOf } from "../../src/protocol/protobuf/schema.ts";
 import { createJudges } from "../support/bufbuild.ts";
 
 /** The official SDK reads what we write and writes it again: whatever has another number, or another type, gets lost. */
 
-const SAMPLES: Readonly<Record<string, unknown>> = {
+const SAMPLES: Readonly<Record<string, Json>> = {
   string: "text",
+  url: "https://a.example/",
   bytes: "AAEC",
   bool: true,
   int32: 7,
+  count: 7,
   Struct: { a: [1, "b", { c: true }] },
   Value: ["d"],
   Timestamp: "2026-01-31T12:00:00.123Z",
@@ -26,26 +29,28 @@ const NOT_THERE: ReadonlySet<string> = new Set([
   "a2a.v1.AgentCard.iconUrl",
 ]);
 
-/** A message with all its fields; of those that exclude each other, the one whose turn it is. */
-function sample(schema: Schema, name: string, turn: number): object {
-  const fields = Object.entries(schema.messages[name] ?? {}).filter(
-    ([field]) => !NOT_THERE.has(`${schema.package}.${name}.${field}`),
+/** A message with all its fields; of a oneof, the field whose turn it is. */
+function sample(schema: ProtobufSchema, name: string, turn: number): JsonObject {
+  const fields = numberedFields(schema, name).filter(
+    field => !NOT_THERE.has(`${schema.package}.${name}.${field.name}`),
   );
-  const choices = fields.filter(([, spec]) => spec.includes("|"));
+  const choices = fields.filter(field => field.oneof);
   const chosen = choices[turn % Math.max(1, choices.length)];
   return Object.fromEntries(
     fields
-      .filter(field => !choices.includes(field) || field === chosen)
-      .map(([field, spec]) => [field, value(schema, spec, turn)]),
+      .filter(field => !field.oneof || field === chosen)
+      .map(field => [field.name, value(schema, field, turn)]),
   );
 }
 
-function value(schema: Schema, spec: string, turn: number): unknown {
-  const [type = ""] = spec.split(" ");
-  const bare = type.replace(/^map<(\w+)>$/, "$1").replace(/\W+$/, "");
-  const one = SAMPLES[bare] ?? schema.enums[bare]?.[1 + (turn % 2)] ?? sample(schema, bare, turn);
-  if (type.startsWith("map<")) return { key: one };
-  return type.endsWith("[]") ? [one, one] : one;
+const numberedFields = (schema: ProtobufSchema, name: string): readonly Field[] =>
+  fieldsOf(schema, name).filter(field => field.number !== undefined);
+
+function value(schema: ProtobufSchema, { type, form }: Field, turn: number): Json {
+  const words = schema.stringEnums?.[type] ?? schema.enums[type]?.slice(1);
+  const one = SAMPLES[type] ?? words?.[turn % 2] ?? sample(schema, type, turn);
+  if (form === "map") return { key: one };
+  return form === "list" ? [one, one] : one;
 }
 
 interface Definition {
@@ -57,45 +62,44 @@ interface Definition {
   responseSerialize(value: unknown): Buffer;
   responseDeserialize(bytes: Buffer): unknown;
 }
-const OFFICIAL: readonly (readonly [Schema, Readonly<Record<string, Definition>>])[] = [
+const OFFICIAL: readonly (readonly [ProtobufSchema, Readonly<Record<string, Definition>>])[] = [
   [V1, A2AService as unknown as Record<string, Definition>],
   [V03, LegacyA2AService as unknown as Record<string, Definition>],
 ];
 
 describe.each(OFFICIAL)("$package", (schema, official) => {
   const codecs = createCodecs(schema);
-  const rpcs = Object.entries(schema.rpcs);
+  const rpcs = rpcsOf(schema);
 
   test("has the methods of the official SDK, and no others", () => {
     const paths = Object.values(official).map(({ path, responseStream }) => [path, responseStream]);
-    const ours = rpcs.map(([name, spec]) => [
-      `/${schema.package}.${schema.service}/${name}`,
-      spec.includes("stream"),
-    ]);
+    const ours = rpcs.map(({ name, streams }) => [`/${schema.package}.${schema.service}/${name}`, streams]);
     expect(ours.sort()).toEqual(paths.sort());
   });
 
-  test.each(rpcs)("every field of %s arrives, and comes back", (name, spec) => {
-    const definition = Object.values(official).find(one => one.path.endsWith(`/${name}`)) as Definition;
-    const [takes = "", gives = ""] = spec.replace("stream ", "").split(": ");
-    for (let turn = 0; turn < 6; turn++) {
-      const request = sample(schema, takes, turn);
-      const sent = codecs(takes).encode(JSON.stringify(request));
-      const heard = definition.requestSerialize(definition.requestDeserialize(sent));
-      expect(codecs(takes).decode(heard)).toEqual(request);
-      const reply = sample(schema, gives, turn);
-      const said = codecs(gives).encode(JSON.stringify(reply));
-      const read = definition.responseSerialize(definition.responseDeserialize(said));
-      expect(codecs(gives).decode(read)).toEqual(reply);
-    }
-  });
+  test.each(rpcs)(
+    "every field of $name arrives, and comes back",
+    ({ name, request: takes, response: gives }) => {
+      const definition = Object.values(official).find(one => one.path.endsWith(`/${name}`)) as Definition;
+      for (let turn = 0; turn < 6; turn++) {
+        const request = sample(schema, takes, turn);
+        const sent = codecs(takes).encode(request);
+        const heard = definition.requestSerialize(definition.requestDeserialize(sent));
+        expect(codecs(takes).decode(heard)).toEqual(request);
+        const reply = sample(schema, gives, turn);
+        const said = codecs(gives).encode(reply);
+        const read = definition.responseSerialize(definition.responseDeserialize(said));
+        expect(codecs(gives).decode(read)).toEqual(reply);
+      }
+    },
+  );
 });
 
 /** Any message of a schema, with any of its fields. */
-function anyOf(schema: Schema, name: string, depth: number): fc.Arbitrary<object> {
-  const fields = fieldsOf(schema, name).filter(({ type }) => depth > 0 || !(type in schema.messages));
-  const chosen = fields.filter(field => field.exclusive);
-  const others = fields.filter(field => !field.exclusive);
+function anyOf(schema: ProtobufSchema, name: string, depth: number): fc.Arbitrary<object> {
+  const fields = numberedFields(schema, name).filter(({ type }) => depth > 0 || !(type in schema.messages));
+  const chosen = fields.filter(field => field.oneof);
+  const others = fields.filter(field => !field.oneof);
   const values = (some: typeof fields) =>
     fc.record(Object.fromEntries(some.map(field => [field.name, anyValue(schema, field, depth)])), {
       requiredKeys: [],
@@ -108,9 +112,11 @@ const TEXT = fc.oneof(fc.string({ unit: "binary" }), fc.string({ minLength: 30, 
 const JSON_VALUE = fc.jsonValue({ maxDepth: 4 }).map(value => JSON.parse(JSON.stringify(value)));
 const ANY: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   string: TEXT,
+  url: TEXT,
   bytes: fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes).toString("base64")),
   bool: fc.boolean(),
   int32: fc.integer(),
+  count: fc.integer(),
   Value: JSON_VALUE,
   Struct: fc.dictionary(TEXT, JSON_VALUE),
   Timestamp: fc
@@ -121,9 +127,10 @@ const ANY: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     .map(([seconds, part]) => `${new Date(seconds * 1000).toISOString().slice(0, -5)}${part}Z`),
 };
 
-function anyValue(schema: Schema, field: ReturnType<typeof fieldsOf>[number], depth: number) {
+function anyValue(schema: ProtobufSchema, field: Field, depth: number) {
   const one =
     ANY[field.type] ??
+    (schema.stringEnums?.[field.type] && TEXT) ??
     (schema.enums[field.type] && fc.constantFrom(...(schema.enums[field.type] as string[]))) ??
     anyOf(schema, field.type, depth - 1);
   if (field.form === "map") return fc.dictionary(TEXT, one, { maxKeys: 3 });
@@ -133,9 +140,7 @@ function anyValue(schema: Schema, field: ReturnType<typeof fieldsOf>[number], de
 describe.each([V1, V03] as const)("$package, and a library for all of protobuf", schema => {
   const ours = createCodecs(schema);
   const theirs = createJudges(schema);
-  const names = [
-    ...new Set(Object.values(schema.rpcs).flatMap(spec => spec.replace("stream ", "").split(": "))),
-  ];
+  const names = [...new Set(rpcsOf(schema).flatMap(({ request, response }) => [request, response]))];
   const any = fc
     .constantFrom(...names.filter(name => name in schema.messages))
     .chain(name => anyOf(schema, name, 4).map(value => [name, JSON.stringify(value)] as const));
@@ -143,7 +148,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
   test("say the same and understand each other, whatever the message", () => {
     fc.assert(
       fc.property(any, ([name, json]) => {
-        const bytes = ours(name).encode(json);
+        const bytes = ours(name).encode(JSON.parse(json));
         const expected = theirs(name).encode(json);
         expect(bytes.length).toBe(expected.length);
         const meaning = theirs(name).decode(expected);
@@ -161,7 +166,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
     });
     fc.assert(
       fc.property(any, damage, ([name, json], blows) => {
-        let bytes = ours(name).encode(json);
+        let bytes = ours(name).encode(JSON.parse(json));
         for (const [at, byte, how] of blows) bytes = strike(bytes, at, byte, how);
         let meaning: unknown;
         try {
@@ -170,7 +175,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
           expect(error).toBeInstanceOf(RangeError);
           return;
         }
-        const again = ours(name).encode(JSON.stringify(meaning));
+        const again = ours(name).encode(meaning as Json);
         expect(ours(name).decode(again)).toEqual(meaning);
       }),
       { numRuns: 1_000 },

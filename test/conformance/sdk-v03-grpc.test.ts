@@ -194,8 +194,8 @@ describe("the official client 0.3.14 over gRPC meets an error of its own type", 
     const client = await connect();
     const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
     const sending = client.sendMessage(words("", { parts: [file] }));
-    await expect(sending).rejects.toThrow(/ 3 This agent takes text/);
+    await expect(sending).rejects.toThrow(/ 3 Unsupported media type .*; the agent accepts text/);
     const missing = withAgent("nobody").send(words("hello"));
-    await expect(missing).rejects.toThrow('There is no agent "nobody" here');
+    await expect(missing).rejects.toThrow('Agent "nobody" not found');
   });
 });

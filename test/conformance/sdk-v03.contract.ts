@@ -219,7 +219,7 @@ export function clientV03Contract(
       await expect(client.cancelTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
       const lost = client.sendMessage(words("anyone?", { taskId: nobody }));
       await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/no task/);
+      await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/Task not found/);
     });
 
     test("for a task that has ended: cancel, cancel again, send", async () => {
@@ -237,7 +237,7 @@ export function clientV03Contract(
     test("for what the agent does not do: streaming, push, a file it did not ask for", async () => {
       const mute = await connect("mute");
       const { id } = asTask(await mute.sendMessage(words("hello")));
-      await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/does not stream/);
+      await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/does not support streaming/);
       // The client itself would refuse by the card; its transport asks the server.
       const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
       const setting = mute.transport.setTaskPushNotificationConfig(config);

@@ -8,7 +8,7 @@ import { serveGuarded } from "../support/callers.ts";
 import { echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** wire notes 3.5: the official client 1.3.0 checks the signatures of our cards, and we check those that it makes. */
+/** docs/dialects/v1.md#cards: the official client 1.3.0 checks the signatures of our cards, and we check those that it makes. */
 
 const CARD = "/.well-known/agent-card.json";
 let server: TestServer;

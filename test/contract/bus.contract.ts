@@ -3,15 +3,15 @@ import type { RemoteBus } from "../../src/bus/remote.ts";
 import { until } from "../support/client.ts";
 
 export interface BusUnderTest {
-  /** A node: all nodes of one test hear each other. */
+  /** Creates a node; all nodes of one test are connected. */
   open(node: string, onRemote: (topic: string | undefined) => void): RemoteBus;
-  /** One that nobody answers. */
+  /** A node whose broker does not answer. */
   lonely(node: string): RemoteBus;
-  /** Breaks all connections; they may be made again. */
+  /** Breaks all connections; reconnecting is possible. */
   cut(): Promise<void>;
 }
 
-/** What every bus between nodes must do. */
+/** The contract of every bus between nodes. */
 export function busContract(name: string, create: () => BusUnderTest): void {
   describe(`the bus over ${name}`, () => {
     let under: BusUnderTest;
@@ -30,14 +30,14 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await Promise.all(nodes.map(node => node.close()));
       nodes = [];
     });
-    /** Rings until it is heard: a node hears only when it is connected. */
+    /** Notifies until the other node receives it: nodes receive nothing before they are connected. */
     const connect = (from: RemoteBus, to: string): Promise<void> =>
       until(() => {
         from.notify("ready");
         return Promise.resolve(heard.includes(`${to} ready`));
       });
 
-    it("wakes those who listen on this node at once, and on others soon", async () => {
+    it("notifies listeners on this node at once, and on others soon", async () => {
       const [a, b] = [open("a"), open("b")];
       let [here, there] = [0, 0];
       a.subscribe("t", { wake: () => void here++ });
@@ -50,7 +50,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       expect(heard).not.toContain("b u");
     });
 
-    it("tells the store of other nodes' rings before it wakes anybody, and never of its own", async () => {
+    it("passes notifications of other nodes to the store before it wakes listeners, and never its own", async () => {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       const order: string[] = [];
@@ -60,7 +60,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       expect(heard).not.toContain("a x");
     });
 
-    it("carries thousands of rings, however many they are at once", async () => {
+    it("delivers thousands of notifications, however many come at once", async () => {
       const a = open("a");
       open("b");
       await connect(a, "b");
@@ -72,7 +72,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await until(() => Promise.resolve(topics.every(topic => heard.includes(`b ${topic}`))));
     });
 
-    it("whoever does not listen any longer is not woken", async () => {
+    it("a removed listener is not notified", async () => {
       const a = open("a");
       let count = 0;
       const sleeper = { wake: () => void count++ };
@@ -82,7 +82,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       expect(count).toBe(0);
     });
 
-    it("after a connection broke, everybody looks again, and rings are heard as before", async () => {
+    it("after a connection broke, all listeners are woken, and notifications are delivered as before", async () => {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       let woken = 0;
@@ -94,12 +94,12 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await connect(a, "b");
     });
 
-    it("what could not be told while a connection was broken is made good when it is there again", async () => {
+    it("notifications that were lost while a connection was broken are made up for after it is back", async () => {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       await connect(b, "a");
       const cut = under.cut();
-      // Nobody knows which of these go through: whoever listens looks again, here and there.
+      // It is unknown which of these are delivered: listeners on both nodes are woken.
       const ring = setInterval(() => a.notify("lost"), 1);
       await cut;
       clearInterval(ring);
@@ -108,7 +108,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await connect(b, "a");
     });
 
-    it("is closed at once, also where nobody answers", async () => {
+    it("closes at once, also if the broker does not answer", async () => {
       const bus = under.lonely("alone");
       bus.notify("t");
       await bus.close();

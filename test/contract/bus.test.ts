@@ -7,7 +7,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { busContract } from "./bus.contract.ts";
 
-const PARTS = { gatherMs: 2, pollMs: 60_000, cluster: "one", log: createTestLog() };
+const PARTS = { batchMs: 2, pollMs: 60_000, cluster: "one", log: createTestLog() };
 
 describe("Postgres", () => {
   let postgres: TestPostgres;

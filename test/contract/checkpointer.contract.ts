@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 type Config = CheckpointTuple["config"];
 
 /**
- * What LangGraph expects of a checkpointer: the cases of its own validation suite, which cannot be installed here, and a
+ * The contract of LangGraph checkpointers: the cases of LangGraph's validation suite, which cannot be installed here, and a
  * few that real graphs depend on.
  */
 export function checkpointerContract(name: string, create: () => BaseCheckpointSaver): void {
@@ -49,13 +49,13 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       (await Array.fromAsync(saver.list(config, wish))).map(one => one.checkpoint.id);
 
     describe.each(["", "child"])('in the namespace "%s"', ns => {
-      it("put: gives a config with thread, namespace and id, and nothing else", async () => {
+      it("put: returns a config with thread, namespace and id only", async () => {
         const checkpoint = made();
         const config = { configurable: { thread_id, checkpoint_ns: ns, canary: "tweet" } };
         expect(await put(config, checkpoint)).toEqual(at(ns, checkpoint.id));
       });
 
-      it("put: what was put is found again unchanged, by its id and as the latest", async () => {
+      it("put: the checkpoint is found unchanged, by its id and as the latest", async () => {
         const [first, second] = [made({ animals: ["dog"] }), made({ animals: ["dog", "fish"] })];
         const config = await put(at(ns), first, "input");
         await put(config, second);
@@ -77,12 +77,12 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
         expect(await saver.get(at(ns))).toEqual(second);
       });
 
-      it("put: needs a thread", async () => {
+      it("put: requires a thread", async () => {
         await expect(put({}, made())).rejects.toThrow("thread_id");
         await expect(put({ configurable: { checkpoint_ns: ns } }, made())).rejects.toThrow("thread_id");
       });
 
-      it("getTuple: what is not there is undefined", async () => {
+      it("getTuple: returns undefined for a missing checkpoint", async () => {
         const config = await put(at(ns), made());
         expect(await saver.getTuple(at(ns, uuid6(3)))).toBeUndefined();
         expect(await saver.getTuple(at(ns, config.configurable?.checkpoint_id, "other"))).toBeUndefined();
@@ -90,7 +90,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
         expect(await saver.getTuple({ configurable: { checkpoint_ns: ns } })).toBeUndefined();
       });
 
-      it("getTuple: channels that only an earlier checkpoint wrote are there", async () => {
+      it("getTuple: includes channels that only an earlier checkpoint wrote", async () => {
         const first = made({ messages: ["hi"], stepCount: 1 });
         const second = made(
           { messages: ["hi"], stepCount: 3 },
@@ -101,7 +101,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
         expect((await saver.getTuple(at(ns)))?.checkpoint).toEqual(second);
       });
 
-      it("putWrites: writes stay with their checkpoint", async () => {
+      it("putWrites: writes belong to their checkpoint", async () => {
         const first = await put(at(ns), made());
         await saver.putWrites(first, [[TASKS, ["add_fish"]]], "pending_sends_task");
         const second = await put(first, made());
@@ -114,13 +114,13 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
         ]);
       });
 
-      it("putWrites: needs a thread and a checkpoint", async () => {
+      it("putWrites: requires a thread and a checkpoint", async () => {
         const config = { configurable: { checkpoint_ns: ns, checkpoint_id: uuid6(3) } };
         await expect(saver.putWrites(config, [["a", 1]], "task")).rejects.toThrow("thread_id");
         await expect(saver.putWrites(at(ns), [["a", 1]], "task")).rejects.toThrow("checkpoint_id");
       });
 
-      it("putWrites: a task that is done again does not change its writes, but that it waits is as it was last", async () => {
+      it("putWrites: a repeated task does not change its writes, except for its newest interrupt", async () => {
         const config = await put(at(ns), made());
         await saver.putWrites(config, [["a", 1]], "task");
         await saver.putWrites(config, [["a", 2]], "task");
@@ -133,7 +133,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
         ]);
       });
 
-      it("getDeltaChannelHistory: walks back to the nearest value", async () => {
+      it("getDeltaChannelHistory: goes back to the nearest value", async () => {
         const first = await put(at(ns), made({ messages: new DeltaSnapshot([0]) }));
         await saver.putWrites(first, [["messages", [2]]], "task-b");
         await saver.putWrites(first, [["messages", [1]]], "task-a");
@@ -147,12 +147,12 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       });
     });
 
-    it("put: the namespace is the root if none is named", async () => {
+    it("put: the default namespace is the root", async () => {
       const checkpoint = made();
       expect(await put({ configurable: { thread_id } }, checkpoint)).toEqual(at("", checkpoint.id));
     });
 
-    it("getTuple: checkpoints of older versions get the tasks that were sent to them", async () => {
+    it("getTuple: checkpoints of older versions include their pending sends", async () => {
       const first = await put(at(""), made({}, { v: 1 }));
       await saver.putWrites(
         first,
@@ -172,7 +172,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       expect(listed[0]?.checkpoint.channel_values).toEqual(sent);
     });
 
-    it("list: by thread, namespace, place, metadata and number, the newest first", async () => {
+    it("list: filters by thread, namespace, position, metadata and limit, the newest first", async () => {
       const all: { id: string; thread: string; ns: string; source: string }[] = [];
       for (const thread of [thread_id, "second"])
         for (const ns of ["", "child"]) {
@@ -214,7 +214,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       for (const tuple of listed) expect(tuple).toEqual(await saver.getTuple(tuple.config));
     });
 
-    it("deleteThread: takes away one thread and leaves the others", async () => {
+    it("deleteThread: deletes one thread and keeps the others", async () => {
       const config = await put(at("", undefined, "1"), made());
       await saver.putWrites(config, [["a", 1]], "task");
       await put(at("child", undefined, "1"), made());
@@ -225,7 +225,7 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       expect(await ids({ configurable: { thread_id: "2" } })).toHaveLength(1);
     });
 
-    it("messages, bytes and other objects come back as what they were", async () => {
+    it("messages, bytes and other objects keep their types", async () => {
       const values = {
         messages: [
           new HumanMessage({ content: "hi", id: "1" }),

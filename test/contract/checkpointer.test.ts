@@ -8,27 +8,30 @@ import {
 import { afterAll, describe, expect, it } from "vitest";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
 import type { ContextStorage, StorageArea } from "../../src/ports/index.ts";
-import { createSavers, type ShelfSaver } from "../../src/runtime/langgraph/checkpointer.ts";
-import type { Library } from "../../src/runtime/langgraph/library.ts";
+import {
+  createCheckpointerFactory,
+  type StorageCheckpointer,
+} from "../../src/runtime/langgraph/checkpointer.ts";
+import type { CheckpointLibrary } from "../../src/runtime/langgraph/library.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
 import { Conversation } from "../support/turn.ts";
 import { checkpointerContract } from "./checkpointer.contract.ts";
-import { alice, bob, Stage } from "./stage.ts";
+import { alice, bob, StoreHarness } from "./store-harness.ts";
 
-const create = createSavers(library as unknown as Library);
-const asBase = (saver: ShelfSaver): BaseCheckpointSaver => saver as unknown as BaseCheckpointSaver;
+const create = createCheckpointerFactory(library as unknown as CheckpointLibrary);
+const asBase = (saver: StorageCheckpointer): BaseCheckpointSaver => saver as unknown as BaseCheckpointSaver;
 
 const folder = tempFolder();
-const on = new Stage({
+const on = new StoreHarness({
   open: parts => createSqliteStore({ ...parts, folder: folder.path, durability: "process" }),
-  lasting: true,
+  isPersistent: true,
   remove: folder.remove,
 });
 on.start();
-afterAll(() => on.end());
+afterAll(() => on.close());
 
-function shelfAt(place: Partial<StorageArea> = {}): ContextStorage {
+function storageAt(place: Partial<StorageArea> = {}): ContextStorage {
   const whole = { scope: alice, agent: "graph" as AgentName, area: uuid6(3), ...place };
   return {
     get: key => on.store.storage.get(whole, key),
@@ -37,91 +40,98 @@ function shelfAt(place: Partial<StorageArea> = {}): ContextStorage {
   };
 }
 
-// LangGraph's own, so that the suite itself is known to be right.
+// LangGraph's own checkpointer, to verify the contract itself.
 checkpointerContract("MemorySaver", () => new MemorySaver());
-checkpointerContract("the shelf in memory", () => asBase(create(new Conversation().shelf, "own")));
-checkpointerContract("the shelf in SQLite", () => asBase(create(shelfAt(), "own")));
+checkpointerContract("context storage in memory", () => asBase(create(new Conversation().storage, "own")));
+checkpointerContract("context storage in SQLite", () => asBase(create(storageAt(), "own")));
 
-describe("a checkpointer on a shelf", () => {
+describe("the checkpointer of a context", () => {
   const config = (thread_id: string, checkpoint_ns = "") => ({ configurable: { thread_id, checkpoint_ns } });
   const made = (values = {}) => ({ ...emptyCheckpoint(), id: uuid6(3), channel_values: values });
   const about = { source: "loop", step: 0, parents: {} };
 
-  it("is one for each caller, agent and context, whatever the thread is called", async () => {
+  it("is separate for each caller, agent and context, whatever the thread id is", async () => {
     const [area, thread] = ["context-1", "context-1"];
-    await create(shelfAt({ area }), thread).put(config(thread), made(), about, {});
+    await create(storageAt({ area }), thread).put(config(thread), made(), about, {});
     const others = [{ area, scope: bob }, { area, agent: "other" as AgentName }, { area: "context-2" }];
     for (const place of others) {
-      const other = create(shelfAt(place), thread);
+      const other = create(storageAt(place), thread);
       expect(await other.getTuple(config(thread))).toBeUndefined();
       expect(await Array.fromAsync(other.list({}))).toEqual([]);
     }
   });
 
-  it("a thread that a node names is apart from that of the context, also if it is called like a key", async () => {
-    const saver = create(shelfAt(), "mine");
-    await saver.put(config("mine"), made(), about, {});
+  it("a thread id chosen by a node is separate from the thread of the context, also if it looks like a key", async () => {
+    const checkpointer = create(storageAt(), "mine");
+    await checkpointer.put(config("mine"), made(), about, {});
     for (const thread of ["own", "own/", "of-mine", "other", "c/own"])
-      expect(await saver.getTuple(config(thread))).toBeUndefined();
-    await saver.put(config("own"), made(), about, {});
-    expect(await Array.fromAsync(saver.list(config("mine")))).toHaveLength(1);
+      expect(await checkpointer.getTuple(config(thread))).toBeUndefined();
+    await checkpointer.put(config("own"), made(), about, {});
+    expect(await Array.fromAsync(checkpointer.list(config("mine")))).toHaveLength(1);
   });
 
-  it("tells in plain words when a state is too large to be kept", async () => {
-    const saver = create(shelfAt(), "mine");
-    const large = made({ text: "x".repeat(LIMITS.shelfValueBytesMax) });
-    await expect(saver.put(config("mine"), large, about, {})).rejects.toThrow(
+  it("reports a state that is too large", async () => {
+    const checkpointer = create(storageAt(), "mine");
+    const large = made({ text: "x".repeat(LIMITS.storageValueBytesMax) });
+    await expect(checkpointer.put(config("mine"), large, about, {})).rejects.toThrow(
       /state of the graph has \d+ characters/,
     );
-    expect(await saver.getTuple(config("mine"))).toBeUndefined();
+    expect(await checkpointer.getTuple(config("mine"))).toBeUndefined();
   });
 
-  it("bytes that are the whole of a write come back as bytes", async () => {
-    const saver = create(shelfAt(), "mine");
-    const at = await saver.put(config("mine"), made(), about, {});
-    await saver.putWrites(at, [["a", new Uint8Array([0, 255, 7])]], "task");
-    expect((await saver.getTuple(at))?.pendingWrites).toEqual([["task", "a", new Uint8Array([0, 255, 7])]]);
+  it("a write that is only bytes is read as bytes", async () => {
+    const checkpointer = create(storageAt(), "mine");
+    const at = await checkpointer.put(config("mine"), made(), about, {});
+    await checkpointer.putWrites(at, [["a", new Uint8Array([0, 255, 7])]], "task");
+    expect((await checkpointer.getTuple(at))?.pendingWrites).toEqual([
+      ["task", "a", new Uint8Array([0, 255, 7])],
+    ]);
   });
 
-  it("writes come in the order of tasks and of writes, numbers as numbers", async () => {
-    const saver = create(shelfAt(), "mine");
-    const at = await saver.put(config("mine"), made(), about, {});
-    await saver.putWrites(
+  it("writes are ordered by task and index, and indexes compared as numbers", async () => {
+    const checkpointer = create(storageAt(), "mine");
+    const at = await checkpointer.put(config("mine"), made(), about, {});
+    await checkpointer.putWrites(
       at,
       Array.from({ length: 11 }, (_, i) => ["a", i] as const),
       "z",
       "~pull, 2",
     );
-    await saver.putWrites(at, [["a", "y"]], "y", "~pull, 1");
-    await saver.putWrites(at, [["a", "x"]], "x");
-    const writes = (await saver.getTuple(at))?.pendingWrites?.map(one => one[2]);
+    await checkpointer.putWrites(at, [["a", "y"]], "y", "~pull, 1");
+    await checkpointer.putWrites(at, [["a", "x"]], "x");
+    const writes = (await checkpointer.getTuple(at))?.pendingWrites?.map(one => one[2]);
     expect(writes).toEqual(["x", "y", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it("prune keeps the newest of each lasting namespace, with its writes, and nothing else", async () => {
-    const shelf = shelfAt();
-    const saver = create(shelf, "mine");
+  it("prune keeps the newest checkpoint of each persistent namespace with its writes, and nothing else", async () => {
+    const storage = storageAt();
+    const checkpointer = create(storage, "mine");
     const newest: string[] = [];
     for (const ns of ["", "memory", "sub:123", "memory|x:1"])
       for (let i = 0; i < 25; i++) {
-        const at = await saver.put(config("mine", ns), made(), about, {});
-        await saver.putWrites(at, [["a", i]], "task");
+        const at = await checkpointer.put(config("mine", ns), made(), about, {});
+        await checkpointer.putWrites(at, [["a", i]], "task");
         if (i === 24 && !ns.includes(":")) newest.push(at.configurable?.checkpoint_id as string);
       }
-    await saver.prune();
+    await checkpointer.prune();
     const left = await Array.fromAsync(
-      saver.list(config("mine").configurable && { configurable: { thread_id: "mine" } }),
+      checkpointer.list(config("mine").configurable && { configurable: { thread_id: "mine" } }),
     );
     expect(left.map(one => one.checkpoint.id).toSorted()).toEqual(newest.toSorted());
     expect(left.map(one => one.pendingWrites)).toEqual([[["task", "a", 24]], [["task", "a", 24]]]);
-    expect(await shelf.list({ prefix: "", max: 100 })).toHaveLength(4);
+    expect(await storage.list({ prefix: "", max: 100 })).toHaveLength(4);
   });
 
-  it("prune leaves all of a graph whose checkpoints are told by what was written before them", async () => {
-    const saver = create(shelfAt(), "mine");
+  it("prune keeps everything of a graph with delta channels", async () => {
+    const checkpointer = create(storageAt(), "mine");
     for (let i = 0; i < 3; i++)
-      await saver.put(config("mine"), made(), { ...about, counters_since_delta_snapshot: { a: [i, i] } }, {});
-    await saver.prune();
-    expect(await Array.fromAsync(saver.list(config("mine")))).toHaveLength(3);
+      await checkpointer.put(
+        config("mine"),
+        made(),
+        { ...about, counters_since_delta_snapshot: { a: [i, i] } },
+        {},
+      );
+    await checkpointer.prune();
+    expect(await Array.fromAsync(checkpointer.list(config("mine")))).toHaveLength(3);
   });
 });

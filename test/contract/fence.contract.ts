@@ -1,30 +1,43 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task, TaskEvent } from "../../src/model/index.ts";
 import type { Run } from "../../src/ports/index.ts";
-import { alice, chunk, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
+import {
+  alice,
+  chunk,
+  faultCode,
+  StoreHarness,
+  type StoreUnderTest,
+  status,
+  userMessage,
+} from "./store-harness.ts";
 
-/** What a store takes from a run after it has refused something, in any store: no log has a gap. */
+/** After one rejected append of a run, all its later appends are rejected, so that no log has a gap, in any store. */
 export function fenceContract(name: string, create: () => StoreUnderTest): void {
-  describe(`refused appends of runs in the ${name} store`, () => {
-    let on: Stage;
+  describe(`rejected appends of runs in the ${name} store`, () => {
+    let on: StoreHarness;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
-    it("after one refused append of a run all its later ones are refused, but for an end that knows of it", async () => {
+    it("after one rejected append of a run all later ones are rejected, except for a final event with afterRefusal", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       const append = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
-      const asked = [chunk("a"), said("not now"), chunk("b"), status("completed")].map(append);
-      expect(await Promise.all(asked.map(refusal))).toEqual(["accepted", "conflict", "conflict", "conflict"]);
-      expect(await refusal(append(chunk("c")))).toBe("conflict");
-      expect(await refusal(on.store.runs.release(run))).toBe("conflict");
-      // Of others it takes what it always takes.
+      const asked = [chunk("a"), userMessage("not now"), chunk("b"), status("completed")].map(append);
+      expect(await Promise.all(asked.map(faultCode))).toEqual([
+        "accepted",
+        "conflict",
+        "conflict",
+        "conflict",
+      ]);
+      expect(await faultCode(append(chunk("c")))).toBe("conflict");
+      expect(await faultCode(on.store.runs.release(run))).toBe("conflict");
+      // Appends of callers are accepted as before.
       await on.store.log.append(alice, id, [{ type: "cancel" }], { state: "working" });
       const end: TaskEvent = { type: "status", state: "canceled" };
-      expect(await refusal(on.store.log.append(alice, id, [end], { run, afterRefusal: true }))).toBe(
+      expect(await faultCode(on.store.log.append(alice, id, [end], { run, afterRefusal: true }))).toBe(
         "accepted",
       );
       const { task } = (await on.store.tasks.get(alice, id)) as { task: Task };
@@ -34,13 +47,13 @@ export function fenceContract(name: string, create: () => StoreUnderTest): void 
       ]);
     });
 
-    it("what is refused of a caller costs the run nothing, and the order of its words stays", async () => {
+    it("a rejected append of a caller does not affect the run or the order of its events", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       const say = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
       const tell = (text: string, key: string): Promise<void> => {
-        const event = said(text, { type: "incoming", key: { name: key, digest: text } });
+        const event = userMessage(text, { type: "incoming", key: { name: key, digest: text } });
         return on.store.log.append(alice, id, [event], { state: "working" });
       };
       const asked = [
@@ -51,7 +64,7 @@ export function fenceContract(name: string, create: () => StoreUnderTest): void 
         say(chunk("c")),
         say(status("completed")),
       ];
-      expect(await Promise.all(asked.map(refusal))).toEqual([
+      expect(await Promise.all(asked.map(faultCode))).toEqual([
         ...["accepted", "accepted", "accepted", "conflict", "accepted", "accepted"],
       ]);
       const { task } = (await on.store.tasks.get(alice, id)) as { task: Task };
@@ -59,37 +72,39 @@ export function fenceContract(name: string, create: () => StoreUnderTest): void 
       expect(task.status.state).toBe("completed");
     });
 
-    it("a run whose append was refused loses its task to the next one", async () => {
+    it("a run whose append was rejected loses its task to the next run", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
-      expect(await refusal(on.store.log.append(alice, id, [said("not now")], { run }))).toBe("conflict");
+      const run = await on.claimRun();
+      expect(await faultCode(on.store.log.append(alice, id, [userMessage("not now")], { run }))).toBe(
+        "conflict",
+      );
       on.now += 1_100;
-      const next = await on.begin();
+      const next = await on.claimRun();
       expect(next).toMatchObject({ attempt: 2, afterCrash: true, task: { id } });
-      expect(await refusal(on.complete(next))).toBe("accepted");
+      expect(await faultCode(on.complete(next))).toBe("accepted");
     });
 
-    it("after a commit that failed, nothing more of its runs is recorded, and they are begun again", async context => {
+    it("after a failed commit nothing more of its runs is recorded, and the tasks are run again", async context => {
       on.start();
       if (!on.under.setFull)
         return context.skip("commits of this store are made to fail in tests of its own");
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       const append = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
       await append(chunk("a"));
       on.under.setFull(true);
-      expect(await Promise.all([append(chunk("b")), append(status("working"))].map(refusal))).toEqual([
+      expect(await Promise.all([append(chunk("b")), append(status("working"))].map(faultCode))).toEqual([
         "unavailable",
         "unavailable",
       ]);
       on.under.setFull(false);
-      expect(await Promise.all([append(chunk("c")), append(status("completed"))].map(refusal))).toEqual([
+      expect(await Promise.all([append(chunk("c")), append(status("completed"))].map(faultCode))).toEqual([
         "conflict",
         "conflict",
       ]);
       let next: Run | undefined;
-      await expect.poll(async () => (next = await on.begin()), { timeout: 10_000 }).toBeDefined();
+      await expect.poll(async () => (next = await on.claimRun()), { timeout: 10_000 }).toBeDefined();
       expect(next).toMatchObject({ attempt: 2, afterCrash: true, task: { id } });
     });
   });

@@ -2,23 +2,32 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import type { AgentName, Scope, Seq, TaskEvent, TaskId } from "../../src/model/index.ts";
 import type { CallerName, NamedTask } from "../../src/ports/index.ts";
-import { alice, bob, ECHO, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
+import {
+  alice,
+  bob,
+  ECHO,
+  faultCode,
+  StoreHarness,
+  type StoreUnderTest,
+  status,
+  userMessage,
+} from "./store-harness.ts";
 
 /** Names that callers give, in any store. */
 export function namesContract(name: string, create: () => StoreUnderTest): void {
   describe(`names in the ${name} store`, () => {
-    let on: Stage;
+    let on: StoreHarness;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
       on.start();
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
     const find = (kind: CallerName["kind"], word: string, scope: Scope = alice): Promise<NamedTask | null> =>
       on.store.tasks.findByName(scope, ECHO, { kind, name: word });
     const keyed = (word: string) => ({ message: { key: { name: word, digest: `digest of ${word}` } } });
 
-    it("finds a task by its alias, a call by its key and a message by its id, each with its place", async () => {
+    it("finds a task by its alias, a call by its key and a message by its id, each with its event", async () => {
       const id = await on.createTask({
         created: { alias: "mine" },
         message: { key: { name: "k", digest: "d" }, once: "o" },
@@ -31,41 +40,44 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
     });
 
     it("shows no name before it is committed", async () => {
-      const done = on.append(on.mint() as TaskId, keyed("k"));
+      const done = on.append(on.newId() as TaskId, keyed("k"));
       expect(await find("key", "k")).toBeNull();
       await done;
       expect(await find("key", "k")).not.toBeNull();
     });
 
-    it("a name is taken once, and whoever comes second is told when he can read what came first", async () => {
-      const [first, second] = [on.mint(), on.mint()] as [TaskId, TaskId];
+    it("a name is used once, and the second append is rejected when the first can be read", async () => {
+      const [first, second] = [on.newId(), on.newId()] as [TaskId, TaskId];
       const done = on.append(first, keyed("k"));
-      const late = refusal(on.append(second, keyed("k"))).then(async code => [code, await find("key", "k")]);
+      const late = faultCode(on.append(second, keyed("k"))).then(async code => [
+        code,
+        await find("key", "k"),
+      ]);
       expect(await late).toEqual(["conflict", { taskId: first, seq: 2, digest: "digest of k" }]);
       await done;
-      expect(await refusal(on.append(second, keyed("k")))).toBe("conflict");
+      expect(await faultCode(on.append(second, keyed("k")))).toBe("conflict");
       expect(await on.store.tasks.get(alice, second)).toBeNull();
     });
 
-    it("a refused second one changes nothing: the same task can be made with another name", async () => {
+    it("a rejected append changes nothing: the same task can be created with another name", async () => {
       await on.createTask(keyed("k"));
-      const id = on.mint() as TaskId;
-      expect(await refusal(on.append(id, keyed("k")))).toBe("conflict");
+      const id = on.newId() as TaskId;
+      expect(await faultCode(on.append(id, keyed("k")))).toBe("conflict");
       await on.append(id, keyed("l"));
       expect(await find("key", "l")).toMatchObject({ taskId: id });
     });
 
-    it("every kind of name is taken by itself", async () => {
+    it("each kind of name has a namespace of its own", async () => {
       await on.createTask({ created: { alias: "x" } });
       await on.createTask(keyed("x"));
       await on.createTask({ message: { once: "o" } });
-      expect(await refusal(on.createTask({ created: { alias: "x" } }))).toBe("conflict");
-      expect(await refusal(on.createTask(keyed("x")))).toBe("conflict");
-      expect(await refusal(on.createTask({ message: { once: "p" } }))).toBe("conflict");
-      expect(await refusal(on.createTask({ message: {} }))).toBe("accepted");
+      expect(await faultCode(on.createTask({ created: { alias: "x" } }))).toBe("conflict");
+      expect(await faultCode(on.createTask(keyed("x")))).toBe("conflict");
+      expect(await faultCode(on.createTask({ message: { once: "p" } }))).toBe("conflict");
+      expect(await faultCode(on.createTask({ message: {} }))).toBe("accepted");
     });
 
-    it("callers, tenants and agents do not see each other's names and do not take them away", async () => {
+    it("callers, tenants and agents have namespaces of their own", async () => {
       const id = await on.createTask(keyed("k"));
       const others: readonly Scope[] = [bob, toScope("other", "alice"), toScope("acme", "")];
       for (const scope of others) {
@@ -79,12 +91,15 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
       expect(await find("key", "k")).toMatchObject({ taskId: id });
     });
 
-    it("messages to a task that is there bring names, too, whatever they are to it", async () => {
+    it("messages to an existing task have names, too, whatever their effect", async () => {
       const id = await on.createTask({ message: {} });
-      const run = await on.begin(id);
+      const run = await on.claimRun(id);
       const asks: TaskEvent = { type: "status", state: "input-required", asks: ["a", "b"] };
       const says = (type: string, word: string): TaskEvent =>
-        ({ ...said(word, { key: { name: word, digest: word }, answers: { a: 1 } }), type }) as TaskEvent;
+        ({
+          ...userMessage(word, { key: { name: word, digest: word }, answers: { a: 1 } }),
+          type,
+        }) as TaskEvent;
       await on.store.log.append(alice, id, [says("incoming", "while")], { state: "working" });
       await on.store.log.append(alice, id, [asks], { run });
       await on.store.log.append(alice, id, [says("answered", "half")], { state: "input-required" });
@@ -92,23 +107,25 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
       const places = await Promise.all(["while", "half", "rest"].map(word => find("key", word)));
       expect(places.map(place => place?.seq)).toEqual([4, 6, 7]);
       const again = on.store.log.append(alice, id, [says("message", "half")], { after: 7 as Seq });
-      expect(await refusal(again)).toBe("conflict");
+      expect(await faultCode(again)).toBe("conflict");
     });
 
-    it("an append that the lifecycle refuses takes no name", async () => {
+    it("an append that the lifecycle rejects reserves no name", async () => {
       const id = await on.completeTask();
-      const late = on.store.log.append(alice, id, [said("late", keyed("k").message)], { after: 5 as Seq });
-      expect(await refusal(late)).toBe("conflict");
-      expect(await refusal(on.createTask(keyed("k")))).toBe("accepted");
+      const late = on.store.log.append(alice, id, [userMessage("late", keyed("k").message)], {
+        after: 5 as Seq,
+      });
+      expect(await faultCode(late)).toBe("conflict");
+      expect(await faultCode(on.createTask(keyed("k")))).toBe("accepted");
     });
 
-    it("a commit that is refused frees its names", async context => {
+    it("a failed commit releases its names", async context => {
       if (!on.under.setFull) return context.skip("this store never refuses a commit");
       const before = await on.createTask(keyed("before"));
       on.under.setFull(true);
-      const id = on.mint() as TaskId;
-      const first = refusal(on.append(id, keyed("k")));
-      const second = refusal(on.append(on.mint() as TaskId, keyed("k")));
+      const id = on.newId() as TaskId;
+      const first = faultCode(on.append(id, keyed("k")));
+      const second = faultCode(on.append(on.newId() as TaskId, keyed("k")));
       expect([await first, await second]).toEqual(["unavailable", "conflict"]);
       expect(await find("key", "k")).toBeNull();
       on.under.setFull(false);
@@ -117,19 +134,19 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
       expect(await find("key", "before")).toMatchObject({ taskId: before });
     });
 
-    it("names are still there after it was closed and opened", async context => {
-      if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
+    it("names exist after the store was reopened", async context => {
+      if (!on.under.isPersistent) return context.skip("this store keeps nothing, by design");
       const id = await on.createTask({ created: { alias: "ä'ö\"" }, ...keyed("k") });
       await on.reopen();
       expect(await find("alias", "ä'ö\"")).toEqual({ taskId: id, seq: 1 });
       expect(await find("key", "k")).toEqual({ taskId: id, seq: 2, digest: "digest of k" });
       expect(await find("key", "k", bob)).toBeNull();
-      expect(await refusal(on.createTask(keyed("k")))).toBe("conflict");
+      expect(await faultCode(on.createTask(keyed("k")))).toBe("conflict");
     });
 
     it("an ended task keeps its names", async () => {
       const id = await on.createTask(keyed("k"));
-      const run = await on.begin(id);
+      const run = await on.claimRun(id);
       await on.store.log.append(alice, id, [status("completed")], { run });
       expect(await find("key", "k")).toMatchObject({ taskId: id });
     });

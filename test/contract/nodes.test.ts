@@ -2,20 +2,20 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ContextId, LIMITS, type TaskId } from "../../src/model/index.ts";
 import type { PushSubscription, Run } from "../../src/ports/index.ts";
-import { type Asker, openDatabase } from "../../src/store/postgres/database.ts";
+import type { StoreParts } from "../../src/store/kernel/store-parts.ts";
+import { openDatabase, type Queryable } from "../../src/store/postgres/database.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
-import { findMissed } from "../../src/store/postgres/pushes.ts";
-import type { HotParts } from "../../src/store/single-node/store.ts";
+import { markMissedPushes } from "../../src/store/postgres/pushes.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
-import { AGENTS, alice, chunk, ECHO, Stage, status } from "./stage.ts";
+import { AGENTS, alice, chunk, ECHO, StoreHarness, status } from "./store-harness.ts";
 
-/** What several nodes on one Postgres must do beyond what any store must. */
+/** Several nodes on one Postgres, beyond the contract of every store. */
 
 let postgres: TestPostgres;
 let url: string;
-let on: Stage;
+let on: StoreHarness;
 let nodes: PostgresStore[] = [];
 let side: Client;
 
@@ -25,7 +25,12 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 beforeEach(async () => {
   url = await postgres.createDatabase();
-  on = new Stage({ open: () => nodes[0] as PostgresStore, lasting: true, shared: true, remove() {} });
+  on = new StoreHarness({
+    open: () => nodes[0] as PostgresStore,
+    isPersistent: true,
+    isShared: true,
+    remove() {},
+  });
   side = new Client({ connectionString: url });
   await side.connect();
 });
@@ -37,8 +42,8 @@ afterEach(async () => {
 
 const LEASE_MS = 1_000;
 
-/** A node; the first one is on stage. */
-async function open(more: Partial<HotParts> = {}): Promise<PostgresStore> {
+/** Opens a node; the first one is the store of the harness. */
+async function open(more: Partial<StoreParts> = {}): Promise<PostgresStore> {
   const name = `node ${nodes.length}`;
   const node = await openNode(() => on, {
     leaseMs: LEASE_MS,
@@ -61,7 +66,7 @@ const push = (id: string) => ({
   opening: "task" as const,
 });
 
-it("a connection that breaks in the middle of a transaction costs that transaction, and nothing else", async () => {
+it("a connection that breaks during a transaction fails only that transaction", async () => {
   const db = await openDatabase({
     url,
     durability: "power",
@@ -72,7 +77,7 @@ it("a connection that breaks in the middle of a transaction costs that transacti
   const work = db.transact(async ask => {
     const [{ pid }] = (await ask.query("SELECT pg_backend_pid() AS pid")) as [{ pid: number }];
     await side.query("SELECT pg_terminate_backend($1)", [pid]);
-    // Nobody asks anything when the end comes.
+    // The connection ends while it is idle.
     await new Promise(resolve => void setTimeout(resolve, 100));
     await ask.query("SELECT 1");
   });
@@ -81,7 +86,7 @@ it("a connection that breaks in the middle of a transaction costs that transacti
   await db.close();
 });
 
-it("transactions that wait for each other in a circle are done again", async () => {
+it("transactions in a deadlock are retried", async () => {
   const db = await openDatabase({
     url,
     durability: "power",
@@ -104,14 +109,14 @@ it("transactions that wait for each other in a circle are done again", async () 
   await db.close();
 });
 
-it("a task that comes while the one before it in its context is about to settle is not forgotten", async () => {
+it("a task that arrives while the previous task of its context is settling becomes due", async () => {
   let due = 0;
   const a = await open({ onDue: () => void due++ });
   const b = await open();
-  const contextId = on.mint() as ContextId;
+  const contextId = on.newId() as ContextId;
   await on.createTask({ contextId });
   const [run] = (await claim(a)) as [Run];
-  // What settles sees the line as it was when its statement began, and commits later.
+  // The settling transaction sees the queue as it was when its statement began, and commits later.
   await side.query(
     "CREATE FUNCTION wait() RETURNS trigger AS $$ BEGIN PERFORM pg_advisory_lock(1); PERFORM pg_advisory_unlock(1); RETURN NEW; END $$ LANGUAGE plpgsql;" +
       "CREATE TRIGGER wait BEFORE UPDATE ON task FOR EACH ROW WHEN (NEW.state >= 2) EXECUTE FUNCTION wait();" +
@@ -121,7 +126,7 @@ it("a task that comes while the one before it in its context is about to settle 
   await expect
     .poll(async () => (await side.query("SELECT 1 FROM pg_locks WHERE NOT granted")).rows.length)
     .toBe(1);
-  const next = on.mint() as TaskId;
+  const next = on.newId() as TaskId;
   on.store = b;
   await on.append(next, { contextId });
   expect(await claim(b)).toEqual([]);
@@ -132,20 +137,20 @@ it("a task that comes while the one before it in its context is about to settle 
   expect((await claim(b)).map(one => one.task.id)).toEqual([next]);
 });
 
-it("who was begun goes on before who came at the same time and was not", async () => {
+it("a started task runs before a task that arrived at the same time and was not started", async () => {
   const a = await open();
-  const contextId = on.mint() as ContextId;
+  const contextId = on.newId() as ContextId;
   const begun = await on.createTask({ contextId });
   await claim(a);
   const other = await on.createTask({ contextId });
-  // Numbers are drawn before the commit: the one with the smaller number may be seen later.
+  // Sequence numbers are drawn before the commit: the row with the smaller number may become visible later.
   await side.query("UPDATE task SET arrived = 0 WHERE id = $1", [other]);
   expect(await claim(a)).toEqual([]);
   on.now += 2 * LEASE_MS;
   expect((await claim(a)).map(run => [run.task.id, run.attempt])).toEqual([[begun, 2]]);
 });
 
-it("a task that somebody has his hand on while it is looked at is taken a moment later", async () => {
+it("a task whose row is locked during a claim is claimed a moment later", async () => {
   const a = await open();
   const id = await on.createTask();
   await side.query("BEGIN");
@@ -156,7 +161,7 @@ it("a task that somebody has his hand on while it is looked at is taken a moment
   expect((await claimed).map(run => run.task.id)).toEqual([id]);
 });
 
-it("two nodes that take runs at the same time keep to a quota together", async () => {
+it("two nodes that claim at the same time respect a quota together", async () => {
   const runQuota = () => ({ caller: 3, tenant: 3 });
   const both = [await open({ runQuota }), await open({ runQuota })];
   for (let i = 0; i < 10; i++) await on.createTask();
@@ -164,7 +169,7 @@ it("two nodes that take runs at the same time keep to a quota together", async (
   expect(claims.flat()).toHaveLength(3);
 });
 
-it("of very many callers each gets its turn, and each task once", async () => {
+it("of very many callers each gets its turn, and each task is claimed once", async () => {
   const a = await open();
   const callers = 1_100;
   await side.query(
@@ -187,7 +192,7 @@ it("of very many callers each gets its turn, and each task once", async () => {
   expect([taken.length, new Set(taken).size]).toEqual([callers, callers]);
 });
 
-it("many leases are renewed together, and each is told for itself", async () => {
+it("many leases are renewed together, with a result for each", async () => {
   const [a, b] = [await open(), await open()];
   for (let i = 0; i < 5; i++) await on.createTask();
   const runs = await claim(a);
@@ -198,20 +203,20 @@ it("many leases are renewed together, and each is told for itself", async () => 
   expect(kept).toEqual(runs.map(run => !taken.has(run.task.id)));
 });
 
-it("a node reads what another wrote when it is told, and of its own accord when it wants to be sure", async () => {
+it("a node reads the writes of another after a notification, and without one where it must be sure", async () => {
   const [a, b] = [await open(), await open()];
   const id = await on.createTask();
   const [run] = (await claim(a)) as [Run];
   expect((await b.tasks.get(alice, id))?.seq).toBe(3);
   await a.log.append(alice, id, [chunk("x")], { run });
   expect(await b.log.read(alice, id, 3 as never, 10)).toEqual([]);
-  b.doubt(id);
+  b.invalidate(id);
   expect((await b.log.read(alice, id, 3 as never, 10)).map(step => step.seq)).toEqual([4]);
   await a.log.append(alice, id, [chunk("y")], { run });
   expect((await b.tasks.get(alice, id))?.seq).toBe(5);
 });
 
-it("a task that cannot be read spoils neither a list nor the runs of others", async () => {
+it("a task that cannot be read fails neither a list nor the runs of others", async () => {
   const a = await open();
   const ids = [await on.createTask(), await on.createTask()];
   await side.query("UPDATE segment SET events = '[[' WHERE task = (SELECT key FROM task WHERE id = $1)", [
@@ -225,7 +230,7 @@ it("a task that cannot be read spoils neither a list nor the runs of others", as
   expect(a).toBeDefined();
 });
 
-it("nobody holds a delivery that was taken over from him, not even on the same node", async () => {
+it("a claim of a delivery that was taken over is lost, also on the same node", async () => {
   const a = await open();
   const id = await on.createTask();
   await a.pushes.set(alice, id, push("a"));
@@ -237,7 +242,7 @@ it("nobody holds a delivery that was taken over from him, not even on the same n
   expect(await a.deliveries.record(second, progress, undefined)).toMatchObject({ cursor: 2 });
 });
 
-it("what an append missed while a config was being set is found", async () => {
+it("events that were appended while a config was being set are delivered", async () => {
   const a = await open();
   const id = await on.createTask();
   await a.pushes.set(alice, id, push("a"));
@@ -246,12 +251,12 @@ it("what an append missed while a config was being set is found", async () => {
   await claim(a);
   await side.query("UPDATE push SET happened = 0");
   expect(await a.deliveries.claim(new Set(), 1)).toEqual([]);
-  const asker: Asker = { query: async sql => (await side.query(sql)).rows };
-  expect([await findMissed(asker), await findMissed(asker)]).toEqual([1, 0]);
-  expect(await a.deliveries.claim(new Set(), 1)).toMatchObject([{ place: 2 }]);
+  const asker: Queryable = { query: async sql => (await side.query(sql)).rows };
+  expect([await markMissedPushes(asker), await markMissedPushes(asker)]).toEqual([1, 0]);
+  expect(await a.deliveries.claim(new Set(), 1)).toMatchObject([{ cursor: 2 }]);
 });
 
-it("a node knows when to look for what another one held that is no longer there", async () => {
+it("a node knows when the claims of a stopped node expire", async () => {
   const [a, b] = [await open(), await open()];
   const id = await on.createTask();
   await a.pushes.set(alice, id, push("a"));
@@ -259,7 +264,7 @@ it("a node knows when to look for what another one held that is no longer there"
   expect(await b.deliveries.nextInMs()).toBe(LEASE_MS);
 });
 
-it("nodes know how many they are", async () => {
+it("a node knows the number of nodes", async () => {
   const a = await open();
   expect(a.nodes()).toBe(1);
   const b = await open();
@@ -270,12 +275,12 @@ it("nodes know how many they are", async () => {
   expect((await side.query("SELECT id FROM node")).rows).toEqual([{ id: "node 0" }]);
 });
 
-it("lists are whole in a database that was restored from a dump", async () => {
+it("lists are complete in a database that was restored from a dump", async () => {
   const a = await open();
   const ids = [await on.createTask(), await on.createTask()];
   await a.close();
   nodes = [];
-  // As it is on a server that has not counted so many transactions.
+  // As on a server with a smaller transaction counter.
   await side.query(
     "UPDATE task SET xid = '9000000000'; UPDATE segment SET xid = '9000000000' WHERE xid IS NOT NULL",
   );

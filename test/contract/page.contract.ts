@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LIMITS, type TaskId, taskSize, type View } from "../../src/model/index.ts";
-import { AGENTS, alice, ECHO, Stage, type StoreUnderTest, status } from "./stage.ts";
+import { AGENTS, alice, ECHO, StoreHarness, type StoreUnderTest, status } from "./store-harness.ts";
 
 const MIB = 1024 * 1024;
 const WHOLE: View = { artifacts: true };
@@ -8,13 +8,13 @@ const WHOLE: View = { artifacts: true };
 /** Pages of a list are bounded by bytes, in any store. */
 export function pageContract(name: string, create: () => StoreUnderTest): void {
   describe(`list pages of the ${name} store`, () => {
-    let on: Stage;
+    let on: StoreHarness;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
-    /** Settled tasks with a message of so many bytes each, newest last. */
+    /** Creates settled tasks with a message of `bytes` bytes each, the newest last. */
     async function make(sizes: readonly number[]): Promise<TaskId[]> {
       const ids: TaskId[] = [];
       for (const size of sizes) {
@@ -43,12 +43,12 @@ export function pageContract(name: string, create: () => StoreUnderTest): void {
     const idsOf = (found: Awaited<ReturnType<typeof pages>>): string[] =>
       found.flatMap(page => page.tasks.map(task => task.id));
 
-    it.each(["in memory", "read again"])(
-      "a page ends before it has too many bytes, and the next one goes on there (%s)",
+    it.each(["in memory", "from the backend"])(
+      "a page ends before it has too many bytes, and the next one continues there (%s)",
       async how => {
         on.start();
         const ids = await make(Array.from({ length: 12 }, () => MIB));
-        if (how === "read again" && on.under.lasting) await on.reopen();
+        if (how === "read again" && on.under.isPersistent) await on.reopen();
         const found = await pages(10);
         expect(idsOf(found)).toEqual(ids.toReversed());
         expect(found.length).toBeGreaterThan(2);
@@ -64,14 +64,14 @@ export function pageContract(name: string, create: () => StoreUnderTest): void {
     it("a task larger than a page is a page of its own", async () => {
       on.start();
       const ids = await make([10, 2 * LIMITS.pageBytesMax, 10, 2 * LIMITS.pageBytesMax]);
-      if (on.under.lasting) await on.reopen();
+      if (on.under.isPersistent) await on.reopen();
       const found = await pages(10);
       expect(idsOf(found)).toEqual(ids.toReversed());
       expect(found.map(page => page.tasks.length)).toEqual([1, 1, 1, 1]);
     });
 
-    it("what the caller does not want to see does not count where the tasks are in memory", async () => {
-      on.start({ hotBytesMax: 64 * MIB });
+    it("parts of a task that are not requested do not count if the tasks are in memory", async () => {
+      on.start({ tailCacheBytesMax: 64 * MIB });
       const ids = await make(Array.from({ length: 8 }, () => MIB));
       for (const id of ids) await on.store.tasks.get(alice, id);
       const found = await pages(10, { artifacts: true, historyMax: 0 });
@@ -79,7 +79,7 @@ export function pageContract(name: string, create: () => StoreUnderTest): void {
       expect(idsOf(found)).toEqual(ids.toReversed());
     });
 
-    it("small tasks fill a page as ever", async () => {
+    it("small tasks fill a page up to its size", async () => {
       on.start();
       const ids = await make(Array.from({ length: 7 }, () => 100));
       const found = await pages(3);
@@ -87,7 +87,7 @@ export function pageContract(name: string, create: () => StoreUnderTest): void {
       expect(idsOf(found)).toEqual(ids.toReversed());
     });
 
-    it("tells the ids of the newest tasks without reading them", async () => {
+    it("returns the ids of the newest tasks without reading the tasks", async () => {
       on.start();
       const ids = await make([100, 3 * LIMITS.pageBytesMax, 100]);
       expect(await on.store.tasks.newest(alice, ECHO, 2)).toEqual(ids.toReversed().slice(0, 2));

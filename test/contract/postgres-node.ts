@@ -1,27 +1,27 @@
-/** One node on a Postgres database, as the contracts of several nodes open it. */
+/** Opens one node on a Postgres database, for tests with several nodes. */
 import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
 import { createTestLog } from "../support/server.ts";
-import type { Stage } from "./stage.ts";
+import type { StoreHarness } from "./store-harness.ts";
 
 type NodeParts = Parameters<typeof createPostgresStore>[0];
 
-/** `stage`: has the clocks. `more`: the database, the name of the node, and all that is not as usual. */
+/** `harness`: has the clock. `more`: the database, the name of the node, and overrides. */
 export const openNode = (
-  stage: () => Pick<Stage, "now">,
+  harness: () => Pick<StoreHarness, "now">,
   more: Pick<NodeParts, "url" | "node"> & Partial<NodeParts>,
 ): Promise<PostgresStore> =>
   createPostgresStore({
     loop: new LoopBudget(2_048),
-    now: () => stage().now,
-    wallTime: () => stage().now,
-    ticks: () => stage().now,
+    now: () => harness().now,
+    wallTime: () => harness().now,
+    ticks: () => harness().now,
     leaseMs: 1_000,
     pushLeaseMs: 1_000,
     runQuota: () => ({ caller: Infinity, tenant: Infinity }),
-    hotEventsMax: 1_024,
-    hotTasksMax: 100,
-    hotBytesMax: 1_000_000,
+    tailEventsMax: 1_024,
+    tailCacheTasksMax: 100,
+    tailCacheBytesMax: 1_000_000,
     onCommitted() {},
     onDue() {},
     onPushDue() {},

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Store } from "../../src/ports/index.ts";
+import type { StoreParts } from "../../src/store/kernel/store-parts.ts";
 import {
   createPostgresStore,
-  createPostgresTokenBook,
+  createPostgresTokenStore,
   type PostgresStore,
 } from "../../src/store/postgres/index.ts";
-import type { HotParts } from "../../src/store/single-node/store.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
+import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
 import { fenceContract } from "./fence.contract.ts";
+import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
-import { packingContract } from "./packing.contract.ts";
+import { packedEventsContract } from "./packed-events.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
-import { shareContract } from "./share.contract.ts";
-import { shelfContract } from "./shelf.contract.ts";
-import type { StoreUnderTest } from "./stage.ts";
+import { runQuotaContract } from "./run-quota.contract.ts";
+import { storageContract } from "./storage.contract.ts";
 import { storeContract } from "./store.contract.ts";
-import { stormContract } from "./storm.contract.ts";
-import { tokenBookContract } from "./token-book.contract.ts";
+import type { StoreUnderTest } from "./store-harness.ts";
+import { tokenStoreContract } from "./token-store.contract.ts";
 import { turnsContract } from "./turns.contract.ts";
-import { upkeepContract } from "./upkeep.contract.ts";
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(() => postgres.stop());
 /** Each test has a database of its own. */
 function database(): StoreUnderTest {
   let url: Promise<string> | undefined;
-  const open = async (parts: Omit<HotParts, "journal">): Promise<PostgresStore> => {
+  const open = async (parts: StoreParts): Promise<PostgresStore> => {
     url ??= postgres.createDatabase();
     return createPostgresStore({
       ...parts,
@@ -48,8 +48,8 @@ function database(): StoreUnderTest {
   let opening: Promise<PostgresStore> | undefined;
   let store: Store | undefined;
   return {
-    lasting: true,
-    shared: true,
+    isPersistent: true,
+    isShared: true,
     open(parts) {
       opening = open(parts);
       return (store = soon(opening));
@@ -61,7 +61,7 @@ function database(): StoreUnderTest {
   };
 }
 
-/** A store that is still being opened: whatever is asked of it waits. */
+/** A store that is still opening: all its calls wait. */
 function soon(opening: Promise<PostgresStore>): Store {
   opening.catch(() => {});
   let opened: Store | undefined;
@@ -82,10 +82,9 @@ function soon(opening: Promise<PostgresStore>): Store {
       },
     );
   const store = Object.fromEntries(
-    (["log", "tasks", "runs", "upkeep", "shelf", "usage", "pushes", "deliveries"] as const).map(name => [
-      name,
-      part(name as keyof Store),
-    ]),
+    (["log", "tasks", "runs", "maintenance", "storage", "usage", "pushes", "deliveries"] as const).map(
+      name => [name, part(name as keyof Store)],
+    ),
   );
   return { ...store, lastAt: 0, close: async () => (await opening).close() } as unknown as Store;
 }
@@ -94,18 +93,18 @@ storeContract("Postgres", database);
 fenceContract("Postgres", database);
 turnsContract("Postgres", database);
 namesContract("Postgres", database);
-upkeepContract("Postgres", database);
-shelfContract("Postgres", database);
+maintenanceContract("Postgres", database);
+storageContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
-packingContract("Postgres", database);
+packedEventsContract("Postgres", database);
 pageContract("Postgres", database);
-shareContract("Postgres", database);
-stormContract("Postgres", database);
-tokenBookContract("Postgres", () => {
+runQuotaContract("Postgres", database);
+concurrentReadersContract("Postgres", database);
+tokenStoreContract("Postgres", () => {
   const url = postgres.createDatabase();
   return {
-    open: async now => createPostgresTokenBook({ url: await url, now, log: createTestLog() }),
+    open: async now => createPostgresTokenStore({ url: await url, now, log: createTestLog() }),
     shared: true,
     remove() {},
   };

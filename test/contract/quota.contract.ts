@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toScope } from "../../src/auth/scope.ts";
 import { dayOf, type Scope, type TaskId } from "../../src/model/index.ts";
 import type { Run } from "../../src/ports/index.ts";
-import { AGENTS, alice, bob, ECHO, Stage, type StoreUnderTest } from "./stage.ts";
+import { AGENTS, alice, bob, ECHO, StoreHarness, type StoreUnderTest } from "./store-harness.ts";
 
 const carol = toScope("globex", "carol");
 
-/** Who gets how much, in any store. */
+/** Fair order, quotas and counts, in any store. */
 export function quotaContract(name: string, create: () => StoreUnderTest): void {
-  describe(`shares in the ${name} store`, () => {
-    let on: Stage;
+  describe(`quotas in the ${name} store`, () => {
+    let on: StoreHarness;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
     const make = async (scope: Scope, count: number): Promise<TaskId[]> => {
       const ids: TaskId[] = [];
@@ -23,7 +23,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
     const claim = (max: number): Promise<readonly Run[]> => on.store.runs.claim("w", AGENTS, max);
     const whose = (runs: readonly Run[]): string[] => runs.map(run => run.scope.principal);
 
-    it("takes from each tenant in turn, and there from each caller, in order of arrival", async () => {
+    it("claims round-robin by tenant and then by caller, in order of arrival", async () => {
       on.start();
       const ids = await make(alice, 4);
       await make(bob, 2);
@@ -35,7 +35,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       expect(own).toEqual(ids.slice(0, 2));
     });
 
-    it("lets no caller and no tenant have more runs than their quota; the next one is due when one ends", async () => {
+    it("limits the runs of callers and tenants to their quotas; the next task is due when a run ends", async () => {
       let due = 0;
       const runQuota = (scope: Scope) => ({ caller: 2, tenant: scope.tenant === "acme" ? 3 : 100 });
       on.start({ runQuota, onDue: () => void due++ });
@@ -52,7 +52,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       expect(whose(await claim(10))).toEqual(["bob"]);
     });
 
-    it("a run that is given back leaves room for others", async () => {
+    it("a released run makes room for others", async () => {
       on.start({ runQuota: () => ({ caller: 1, tenant: 1 }) });
       await make(alice, 1);
       const [run] = (await claim(5)) as [Run];
@@ -62,7 +62,7 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       expect(await claim(5)).toHaveLength(1);
     });
 
-    it("counts what is kept, for a caller and for its tenant", async () => {
+    it("counts the tasks of a caller and of its tenant", async () => {
       on.start();
       await make(alice, 2);
       await on.completeTask({ scope: bob });
@@ -75,10 +75,10 @@ export function quotaContract(name: string, create: () => StoreUnderTest): void 
       expect(await on.store.tasks.count(bob)).toEqual({ caller: 0, tenant: 3 });
     });
 
-    it("adds up what is spent, by caller, tenant and day", async () => {
+    it("adds up usage by caller, tenant and day", async () => {
       on.start();
       const spend = async (scope: Scope, usage: Record<string, number>): Promise<void> => {
-        const run = await on.begin(await on.createTask({ scope }));
+        const run = await on.claimRun(await on.createTask({ scope }));
         await on.store.log.append(scope, run.task.id, [{ type: "usage", usage }], { run });
         await on.complete(run);
       };

@@ -5,7 +5,7 @@ import { performance } from "../support/performance.ts";
 import { startProxy } from "../support/proxy.ts";
 import { runtimeContract } from "./runtime.contract.ts";
 
-/** A second server does the work; in front of it stands something that can fail in a way that is nobody's business. */
+/** The agent runs on a second server, behind a proxy that can fail. */
 runtimeContract({
   name: "a remote agent",
   resumes: true,

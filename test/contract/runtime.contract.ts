@@ -163,7 +163,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       open();
       const body = await settled(id, "failed");
       expect([wordsOf(body), textOf(body), trail()]).toEqual([
-        "The work was cut off, and this agent does not begin it again",
+        "The run was interrupted, and this agent does not repeat runs",
         "before ",
         ["begun"],
       ]);

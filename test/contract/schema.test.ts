@@ -6,13 +6,13 @@ import { MIGRATIONS, type Migration } from "../../src/store/postgres/sql/index.t
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
-import { Stage } from "./stage.ts";
+import { StoreHarness } from "./store-harness.ts";
 
-/** Servers of two releases on one Postgres, while one takes the place of the other. */
+/** Servers of two releases on one Postgres, during a rolling update. */
 
 let postgres: TestPostgres;
 let url: string;
-let on: Stage;
+let on: StoreHarness;
 let nodes: PostgresStore[] = [];
 const log = createTestLog();
 beforeAll(async () => {
@@ -28,17 +28,22 @@ afterEach(async () => {
 afterAll(() => postgres.stop());
 
 const NOW = MIGRATIONS.length;
-/** Of the next release: it adds a column and a table. */
+/** The migration of the next release: it adds a column and a table. */
 const ADDING: Migration = {
   sql: "ALTER TABLE task ADD COLUMN colour text; CREATE TABLE palette (colour text PRIMARY KEY)",
   oldest: NOW,
 };
-/** Of the one after it: what this release needs is gone. */
+/** The migration of the release after it: it drops a column that this release needs. */
 const BREAKING: Migration = { sql: "ALTER TABLE task DROP COLUMN alone", oldest: NOW + 1 };
 
 /** A node of this release. */
 async function open(): Promise<PostgresStore> {
-  on = new Stage({ open: () => nodes.at(-1) as PostgresStore, lasting: true, shared: true, remove() {} });
+  on = new StoreHarness({
+    open: () => nodes.at(-1) as PostgresStore,
+    isPersistent: true,
+    isShared: true,
+    remove() {},
+  });
   const node = await openNode(() => on, { url, node: `node ${nodes.length}`, connectionsMax: 2, log });
   nodes.push(node);
   on.store = node;
@@ -47,34 +52,36 @@ async function open(): Promise<PostgresStore> {
 const upgrade = (...more: readonly Migration[]): Promise<void> =>
   migrate({ url, log, migrations: [...MIGRATIONS, ...more] });
 
-it("nodes of this release work on after the next one has added to the tables, and can be started again", async () => {
+it("nodes of this release continue after an additive migration, and can be restarted", async () => {
   await open();
   const id = await on.createTask();
   await upgrade(ADDING);
-  await on.complete(await on.begin(id));
+  await on.complete(await on.claimRun(id));
   await open();
   await on.completeTask();
 });
 
-it("what they could not work with waits until they are gone, and is refused to them afterwards", async () => {
+it("an incompatible migration waits until they have stopped, and prevents them from starting afterwards", async () => {
   const node = await open();
-  await expect(upgrade(ADDING, BREAKING)).rejects.toThrow(/1 servers of an older Dragoman/);
+  await expect(upgrade(ADDING, BREAKING)).rejects.toThrow(
+    /Servers of an older Dragoman are still running on this database \(1\)/,
+  );
   await on.completeTask();
   await node.close();
   nodes = [];
   await upgrade(ADDING, BREAKING);
   await expect(open()).rejects.toThrow(
-    `written by a newer Dragoman (schema ${NOW + 2}; this one knows up to ${NOW}, and cannot work beside it)`,
+    `written by a newer Dragoman (schema ${NOW + 2}; this one knows up to ${NOW}, and is not compatible with it)`,
   );
 });
 
-it("many nodes that start at once make the tables once", async () => {
+it("many nodes that start at once create the tables once", async () => {
   await Promise.all(Array.from({ length: 5 }, open));
   const runs: readonly Run[] = await on.store.runs.claim("w", new Set(), 1);
   expect(runs).toEqual([]);
 });
 
-/** What a server of the release before would stumble over. */
+/** Statements that would break a server of the previous release. */
 const BREAKS: readonly RegExp[] = [
   /\bDROP\s+(?!INDEX)/i,
   /\bRENAME\b/i,
@@ -84,7 +91,7 @@ const BREAKS: readonly RegExp[] = [
 ];
 const isAdding = ({ sql }: Migration): boolean => !BREAKS.some(pattern => pattern.test(sql));
 
-it("a migration beside which older servers may work on only adds to the tables", () => {
+it("a migration that is compatible with older servers only adds to the tables", () => {
   for (const [i, migration] of MIGRATIONS.entries()) {
     expect(migration.oldest).toBeGreaterThanOrEqual(MIGRATIONS[i - 1]?.oldest ?? 1);
     expect(migration.oldest).toBeLessThanOrEqual(i + 1);

@@ -15,41 +15,41 @@ import {
   bob,
   chunk,
   ECHO,
-  plain,
-  refusal,
-  Stage,
+  faultCode,
+  StoreHarness,
   type StoreUnderTest,
-  said,
   status,
-} from "./stage.ts";
+  toPlain,
+  userMessage,
+} from "./store-harness.ts";
 
-/** What every store must do, whatever it is made of. */
+/** The contract of every store. */
 export function storeContract(name: string, create: () => StoreUnderTest): void {
   describe(`the ${name} store`, () => {
-    let on: Stage;
+    let on: StoreHarness;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
-    it("numbers events from 1 without gaps and reads them back from any place", async () => {
+    it("numbers events from 1 without gaps and reads them from any position", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       for (let i = 0; i < 20; i++) await on.store.log.append(alice, id, [chunk(`${i},`)], { run });
       await on.store.log.append(alice, id, [status("completed")], { run });
       const all = await on.store.log.read(alice, id, BEGINNING, 1_000);
       expect(all.map(step => step.seq)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1));
       for (let after = 0; after <= 24; after++)
-        expect(plain(await on.store.log.read(alice, id, after as Seq, 7))).toEqual(
-          plain(all.slice(after, after + 7)),
+        expect(toPlain(await on.store.log.read(alice, id, after as Seq, 7))).toEqual(
+          toPlain(all.slice(after, after + 7)),
         );
     });
 
-    it("gives with each event the task as it stood after it, from memory and from the journal alike", async () => {
-      on.start({ hotEventsMax: 4, hotTasksMax: 1 });
+    it("returns with each event the task after it, from memory and from the backend alike", async () => {
+      on.start({ tailEventsMax: 4, tailCacheTasksMax: 1 });
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       for (let i = 0; i < 30; i++) await on.store.log.append(alice, id, [chunk(String(i % 10))], { run });
       await on.complete(run);
       const steps = [];
@@ -69,33 +69,33 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect(await on.store.tasks.get(alice, id)).toEqual({ task: steps.at(-1)?.task, seq: 35, since: 0 });
     });
 
-    it("a log that has fallen silent is read from any place, and goes on without a gap", async () => {
-      on.start({ hotQuietMs: 5 });
+    it("an idle log is read from any position, and continues without a gap", async () => {
+      on.start({ tailIdleMs: 5 });
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       for (const text of ["a", "b", "c"]) await on.store.log.append(alice, id, [chunk(text)], { run });
-      const before = plain(await on.store.log.read(alice, id, BEGINNING, 100));
+      const before = toPlain(await on.store.log.read(alice, id, BEGINNING, 100));
       await pause(30);
-      expect(plain(await on.store.log.read(alice, id, BEGINNING, 100))).toEqual(before);
+      expect(toPlain(await on.store.log.read(alice, id, BEGINNING, 100))).toEqual(before);
       expect(await on.store.log.read(alice, id, before.length as Seq, 100)).toEqual([]);
       await on.store.log.append(alice, id, [chunk("d")], { run });
       const all = await on.readAll(alice, id);
-      expect(plain(all.slice(0, -1))).toEqual(before);
+      expect(toPlain(all.slice(0, -1))).toEqual(before);
       expect(all.at(-1)).toMatchObject({ seq: before.length + 1, event: chunk("d") });
       expect(all.at(-1)?.task.artifacts[0]?.parts).toEqual([{ kind: "text", text: "abcd" }]);
       expect((await on.store.tasks.get(alice, id))?.task).toEqual(all.at(-1)?.task);
     });
 
-    it("shows nothing before it is committed, and tells of each commit after it", async () => {
+    it("shows nothing before it is committed, and notifies after each commit", async () => {
       on.start();
-      const id = on.mint() as TaskId;
+      const id = on.newId() as TaskId;
       const contextId = "c" as ContextId;
       const created: TaskEvent = { type: "created", id, contextId, agent: ECHO, origin: "v1", shown: true };
-      const done = on.store.log.append(alice, id, [created, said("hi")], { after: BEGINNING });
-      // Whoever asks a database may see what is committed before its writer has heard of it.
-      if (!on.under.shared) {
+      const done = on.store.log.append(alice, id, [created, userMessage("hi")], { after: BEGINNING });
+      // A reader of a database may see a commit before its writer gets the response.
+      if (!on.under.isShared) {
         expect(await on.store.tasks.get(alice, id)).toBeNull();
-        expect(await refusal(on.store.log.read(alice, id, BEGINNING, 10))).toBe("task-not-found");
+        expect(await faultCode(on.store.log.read(alice, id, BEGINNING, 10))).toBe("task-not-found");
         expect(on.committed).toEqual([]);
       }
       await done;
@@ -105,7 +105,7 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
 
     it("commits all appends of one turn of the event loop together", async () => {
       on.start();
-      const ids = [on.mint(), on.mint(), on.mint()] as TaskId[];
+      const ids = [on.newId(), on.newId(), on.newId()] as TaskId[];
       const contextId = "c" as ContextId;
       await Promise.all(
         ids.map(id =>
@@ -122,46 +122,46 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect(on.committed).toEqual(ids);
     });
 
-    it("refuses an append after another place than the end", async () => {
+    it("rejects an append whose expected position is not the end", async () => {
       on.start();
       const id = await on.createTask();
-      expect(await refusal(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 1 as Seq }))).toBe(
+      expect(await faultCode(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 1 as Seq }))).toBe(
         "conflict",
       );
-      expect(await refusal(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 2 as Seq }))).toBe(
+      expect(await faultCode(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 2 as Seq }))).toBe(
         "accepted",
       );
     });
 
-    it("refuses what the lifecycle refuses, all of it or nothing", async () => {
+    it("rejects a whole append if the lifecycle rejects one event", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       const over = [chunk("x"), status("completed"), chunk("y")];
-      expect(await refusal(on.store.log.append(alice, id, over, { run }))).toBe("conflict");
+      expect(await faultCode(on.store.log.append(alice, id, over, { run }))).toBe("conflict");
       expect((await on.store.tasks.get(alice, id))?.task.artifacts).toEqual([]);
-      const next = await on.begin(await on.createTask());
-      expect(await refusal(on.complete(next))).toBe("accepted");
-      expect(await refusal(on.store.log.append(alice, next.task.id, [chunk("z")], { run: next }))).toBe(
+      const next = await on.claimRun(await on.createTask());
+      expect(await faultCode(on.complete(next))).toBe("accepted");
+      expect(await faultCode(on.store.log.append(alice, next.task.id, [chunk("z")], { run: next }))).toBe(
         "conflict",
       );
     });
 
-    it("a foreign task and an absent one are the same", async () => {
+    it("the task of another caller is reported like a missing task", async () => {
       on.start();
       const id = await on.createTask();
-      const nowhere = on.mint() as TaskId;
+      const nowhere = on.newId() as TaskId;
       for (const one of [id, nowhere, "no-such-id" as TaskId]) {
         expect(await on.store.tasks.get(bob, one)).toBeNull();
-        expect(await refusal(on.store.log.read(bob, one, BEGINNING, 9))).toBe("task-not-found");
-        expect(await refusal(on.store.log.append(bob, one, [{ type: "cancel" }], { after: 2 as Seq }))).toBe(
-          "task-not-found",
-        );
+        expect(await faultCode(on.store.log.read(bob, one, BEGINNING, 9))).toBe("task-not-found");
+        expect(
+          await faultCode(on.store.log.append(bob, one, [{ type: "cancel" }], { after: 2 as Seq })),
+        ).toBe("task-not-found");
       }
       expect((await on.store.tasks.list(bob, ECHO, { pageSize: 10 })).totalSize).toBe(0);
     });
 
-    it("hands out each due task once, in order of arrival, for the agents that are asked for", async () => {
+    it("claims each due task once, in order of arrival, for the requested agents", async () => {
       on.start();
       const ids = [await on.createTask(), await on.createTask(), await on.createTask()];
       expect(await on.store.runs.claim("w", new Set(["other" as AgentName]), 10)).toEqual([]);
@@ -172,9 +172,9 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect(await on.store.runs.claim("w", AGENTS, 2)).toEqual([]);
     });
 
-    it("turns in one context go one after another", async () => {
+    it("turns of one context run one after another", async () => {
       on.start();
-      const context = on.mint() as ContextId;
+      const context = on.newId() as ContextId;
       const [one, two] = [
         await on.createTask({ contextId: context }),
         await on.createTask({ contextId: context }),
@@ -183,13 +183,13 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const runs = await on.store.runs.claim("w", AGENTS, 10);
       expect(runs.map(run => run.task.id)).toEqual([one, other]);
       await on.complete(runs[0] as Run);
-      expect((await on.begin())?.task.id).toBe(two);
+      expect((await on.claimRun())?.task.id).toBe(two);
     });
 
-    it("a lease that is renewed holds; one that is not is lost, and its run is fenced off", async () => {
+    it("a renewed lease is kept; an expired lease is lost, and its run is fenced", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       on.now += 900;
       expect(await on.store.runs.renew(run)).toBe(true);
       on.now += 900;
@@ -198,36 +198,36 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       const [taken] = await on.store.runs.claim("v", AGENTS, 10);
       expect(taken).toMatchObject({ attempt: 2, worker: "v", task: { id, crashes: 1 } });
       expect(await on.store.runs.renew(run)).toBe(false);
-      expect(await refusal(on.store.log.append(alice, id, [chunk("old")], { run }))).toBe("conflict");
-      expect(await refusal(on.store.log.append(alice, id, [chunk("new")], { run: taken as Run }))).toBe(
+      expect(await faultCode(on.store.log.append(alice, id, [chunk("old")], { run }))).toBe("conflict");
+      expect(await faultCode(on.store.log.append(alice, id, [chunk("new")], { run: taken as Run }))).toBe(
         "accepted",
       );
     });
 
-    it("a run that is given back is due again at once, and that is no crash", async () => {
+    it("a released run is due again at once, and does not count as a crash", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       await on.store.runs.release(run);
       expect((await on.store.tasks.get(alice, id))?.task.status.state).toBe("submitted");
-      expect(await refusal(on.store.log.append(alice, id, [chunk("old")], { run }))).toBe("conflict");
-      expect(await on.begin()).toMatchObject({ attempt: 2, task: { id, crashes: 0 } });
+      expect(await faultCode(on.store.log.append(alice, id, [chunk("old")], { run }))).toBe("conflict");
+      expect(await on.claimRun()).toMatchObject({ attempt: 2, task: { id, crashes: 0 } });
     });
 
-    it("an interrupted task is due when it gets a message", async () => {
+    it("an interrupted task is due when it receives a message", async () => {
       on.start();
       const id = await on.createTask();
-      const run = await on.begin();
+      const run = await on.claimRun();
       await on.store.log.append(alice, id, [status("input-required")], { run });
       expect(await on.store.runs.claim("w", AGENTS, 10)).toEqual([]);
-      await on.store.log.append(alice, id, [said("more")], { after: 4 as Seq });
-      expect(await on.begin()).toMatchObject({ task: { id, turn: 2 } });
+      await on.store.log.append(alice, id, [userMessage("more")], { after: 4 as Seq });
+      expect(await on.claimRun()).toMatchObject({ task: { id, turn: 2 } });
       expect(await on.store.runs.unfinished()).toEqual(new Map([[ECHO, 1]]));
     });
 
     it("lists the newest status first, filtered, with a total", async () => {
       on.start();
-      const context = on.mint() as ContextId;
+      const context = on.newId() as ContextId;
       const ids: TaskId[] = [];
       for (let i = 0; i < 5; i++) {
         on.now += 10;
@@ -251,8 +251,8 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect((await on.store.tasks.list(alice, "other" as AgentName, { pageSize: 10 })).totalSize).toBe(0);
     });
 
-    it("pages neither lose nor repeat a task while tasks change between them", async () => {
-      on.start({ hotTasksMax: 2 });
+    it("pages neither omit nor repeat a task while tasks change between them", async () => {
+      on.start({ tailCacheTasksMax: 2 });
       const ids = new Set<TaskId>();
       for (let i = 0; i < 12; i++) ids.add(await on.createTask());
       const runs = [...(await on.store.runs.claim("w", AGENTS, 20))];
@@ -262,7 +262,7 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
         const page = await on.store.tasks.list(alice, ECHO, { pageSize: 3, ...(pageToken && { pageToken }) });
         seen.push(...page.tasks.map(task => task.id));
         pageToken = page.nextPageToken;
-        // The oldest and the newest both move to the front, and a new one arrives.
+        // The oldest and the newest task move to the front, and a new task arrives.
         await on.complete(runs.shift() as Run);
         await on.complete(runs.pop() as Run);
         await on.createTask();
@@ -271,46 +271,46 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       expect(new Set(seen)).toEqual(ids);
     });
 
-    it("refuses a page token that it did not make", async () => {
+    it("rejects a page token that it did not create", async () => {
       on.start();
       for (const pageToken of ["x", "1.2", "bm9wZQ", "MS4yLjM"])
-        expect(await refusal(on.store.tasks.list(alice, ECHO, { pageSize: 3, pageToken }))).toBe(
+        expect(await faultCode(on.store.tasks.list(alice, ECHO, { pageSize: 3, pageToken }))).toBe(
           "invalid-params",
         );
     });
 
-    it("replies are kept but not listed", async () => {
+    it("bare replies are stored but not listed", async () => {
       on.start();
-      const id = on.mint() as TaskId;
+      const id = on.newId() as TaskId;
       const events: TaskEvent[] = [
         { type: "created", id, contextId: "c" as ContextId, agent: ECHO, origin: "v1", shown: false },
-        said("hi"),
+        userMessage("hi"),
       ];
       await on.store.log.append(alice, id, events, { after: BEGINNING });
-      const run = await on.begin();
+      const run = await on.claimRun();
       const message = { messageId: "r", role: "agent", parts: [{ kind: "text", text: "yes" }] } as const;
       await on.store.log.append(alice, id, [{ type: "reply", message }], { run });
       expect((await on.store.tasks.list(alice, ECHO, { pageSize: 9 })).totalSize).toBe(0);
       expect((await on.store.tasks.get(alice, id))?.task.reply?.messageId).toBe("r");
     });
 
-    it("takes no more after it is closed", async () => {
+    it("rejects appends after it is closed", async () => {
       on.start();
       const id = await on.createTask();
       await on.store.close();
-      expect(await refusal(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 2 as Seq }))).toBe(
+      expect(await faultCode(on.store.log.append(alice, id, [{ type: "cancel" }], { after: 2 as Seq }))).toBe(
         "unavailable",
       );
     });
 
-    it("finds everything again after it was closed and opened", async context => {
+    it("has all its data after it was closed and reopened", async context => {
       on.start();
-      if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
+      if (!on.under.isPersistent) return context.skip("this store keeps nothing, by design");
       const done = await on.createTask();
-      await on.complete(await on.begin());
+      await on.complete(await on.claimRun());
       const asked = await on.createTask();
-      const run = await on.begin();
-      // Long enough for a snapshot, and then some more.
+      const run = await on.claimRun();
+      // Long enough for a snapshot, with events after it.
       for (let i = 0; i < 12; i++)
         await on.store.log.append(
           alice,
@@ -321,26 +321,26 @@ export function storeContract(name: string, create: () => StoreUnderTest): void 
       await on.store.log.append(alice, asked, [status("working"), chunk("y")], { run });
       await on.store.log.append(alice, asked, [status("input-required")], { run });
       const working = await on.createTask();
-      await on.store.log.append(alice, working, [chunk("y")], { run: await on.begin() });
+      await on.store.log.append(alice, working, [chunk("y")], { run: await on.claimRun() });
       const before = await Promise.all([done, asked, working].map(id => on.store.tasks.get(alice, id)));
-      const log = plain(await on.readAll(alice, asked));
+      const log = toPlain(await on.readAll(alice, asked));
       await on.reopen();
       expect(await Promise.all([done, asked, working].map(id => on.store.tasks.get(alice, id)))).toEqual(
         before,
       );
-      expect(plain(await on.readAll(alice, asked))).toEqual(log);
-      expect(plain(await on.store.log.read(alice, asked, 500 as Seq, 10))).toEqual(log.slice(500, 510));
+      expect(toPlain(await on.readAll(alice, asked))).toEqual(log);
+      expect(toPlain(await on.store.log.read(alice, asked, 500 as Seq, 10))).toEqual(log.slice(500, 510));
       expect((await on.store.tasks.list(alice, ECHO, { pageSize: 9 })).totalSize).toBe(3);
       expect(on.store.lastAt).toBeGreaterThan(0);
-      expect(await on.begin()).toMatchObject({ task: { id: working }, attempt: 2 });
+      expect(await on.claimRun()).toMatchObject({ task: { id: working }, attempt: 2 });
       const page = await on.store.tasks.list(alice, ECHO, { pageSize: 1 });
       expect(page.tasks[0]?.id).toBe(working);
     });
 
-    it("knows the time of the newest event after it was closed and opened, also if that moved no status", async context => {
+    it("knows the time of the newest event after it was reopened, also if the event changed no status", async context => {
       on.start();
-      if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
-      const run = await on.begin(await on.createTask());
+      if (!on.under.isPersistent) return context.skip("this store keeps nothing, by design");
+      const run = await on.claimRun(await on.createTask());
       on.now += 60_000;
       const { now } = on;
       await on.store.log.append(alice, run.task.id, [chunk("x")], { run });

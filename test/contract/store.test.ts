@@ -3,27 +3,27 @@ import { DatabaseSync } from "node:sqlite";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
 import { tempFolder } from "../support/server.ts";
+import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
 import { fenceContract } from "./fence.contract.ts";
+import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
-import { packingContract } from "./packing.contract.ts";
+import { packedEventsContract } from "./packed-events.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
-import { shareContract } from "./share.contract.ts";
-import { shelfContract } from "./shelf.contract.ts";
-import type { StoreUnderTest } from "./stage.ts";
+import { runQuotaContract } from "./run-quota.contract.ts";
+import { storageContract } from "./storage.contract.ts";
 import { storeContract } from "./store.contract.ts";
-import { stormContract } from "./storm.contract.ts";
+import type { StoreUnderTest } from "./store-harness.ts";
 import { turnsContract } from "./turns.contract.ts";
-import { upkeepContract } from "./upkeep.contract.ts";
 
-const memory = (): StoreUnderTest => ({ open: createMemoryStore, lasting: false, remove() {} });
+const memory = (): StoreUnderTest => ({ open: createMemoryStore, isPersistent: false, remove() {} });
 
 function sqlite(durability: "power" | "process"): StoreUnderTest {
   const folder = tempFolder();
   return {
     open: parts => createSqliteStore({ ...parts, folder: folder.path, durability }),
-    lasting: true,
+    isPersistent: true,
     setFull(full) {
       const db = new DatabaseSync(join(folder.path, "dragoman.db"));
       for (const table of ["task", "segment"])
@@ -43,24 +43,24 @@ storeContract("memory", memory);
 fenceContract("memory", memory);
 turnsContract("memory", memory);
 namesContract("memory", memory);
-upkeepContract("memory", memory);
-shelfContract("memory", memory);
+maintenanceContract("memory", memory);
+storageContract("memory", memory);
 quotaContract("memory", memory);
 pushesContract("memory", memory);
-packingContract("memory", memory);
+packedEventsContract("memory", memory);
 pageContract("memory", memory);
-shareContract("memory", memory);
-stormContract("memory", memory);
+runQuotaContract("memory", memory);
+concurrentReadersContract("memory", memory);
 
 for (const durability of ["power", "process"] as const)
   storeContract(`SQLite (${durability})`, () => sqlite(durability));
 fenceContract("SQLite", () => sqlite("process"));
 turnsContract("SQLite", () => sqlite("process"));
 namesContract("SQLite", () => sqlite("process"));
-upkeepContract("SQLite", () => sqlite("process"));
-shelfContract("SQLite", () => sqlite("process"));
+maintenanceContract("SQLite", () => sqlite("process"));
+storageContract("SQLite", () => sqlite("process"));
 quotaContract("SQLite", () => sqlite("process"));
 pushesContract("SQLite", () => sqlite("process"));
-packingContract("SQLite", () => sqlite("process"));
+packedEventsContract("SQLite", () => sqlite("process"));
 pageContract("SQLite", () => sqlite("process"));
-stormContract("SQLite", () => sqlite("process"));
+concurrentReadersContract("SQLite", () => sqlite("process"));

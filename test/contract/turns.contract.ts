@@ -1,31 +1,41 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ContextId, TaskEvent, TaskId } from "../../src/model/index.ts";
 import type { Run } from "../../src/ports/index.ts";
-import { AGENTS, alice, bob, ECHO, refusal, Stage, type StoreUnderTest, said, status } from "./stage.ts";
+import {
+  AGENTS,
+  alice,
+  bob,
+  ECHO,
+  faultCode,
+  StoreHarness,
+  type StoreUnderTest,
+  status,
+  userMessage,
+} from "./store-harness.ts";
 
-/** In which order and side by side with what turns run, in any store. */
+/** The order and the concurrency of turns, in any store. */
 export function turnsContract(name: string, create: () => StoreUnderTest): void {
   describe(`turns in the ${name} store`, () => {
-    let on: Stage;
+    let on: StoreHarness;
     let contextId: ContextId;
     beforeEach(() => {
-      on = new Stage(create());
+      on = new StoreHarness(create());
       on.start();
-      contextId = on.mint() as ContextId;
+      contextId = on.newId() as ContextId;
     });
-    afterEach(() => on.end());
+    afterEach(() => on.close());
 
     const claim = (): Promise<readonly Run[]> => on.store.runs.claim("w", AGENTS, 10);
     const claimed = async (): Promise<readonly TaskId[]> => (await claim()).map(run => run.task.id);
     const settle = (run: Run, state: "completed" | "input-required"): Promise<void> =>
       on.store.log.append(run.scope, run.task.id, [status(state)], { run });
     const answer = (id: TaskId): Promise<void> =>
-      on.store.log.append(alice, id, [said("more")], { state: "input-required" });
+      on.store.log.append(alice, id, [userMessage("more")], { state: "input-required" });
     const reopen = async (): Promise<void> => {
       await on.reopen();
     };
 
-    /** Three tasks of one context: one that was answered after the others had come, one at work, one in line. */
+    /** Three tasks of one context: one that was answered after the others arrived, one running, one waiting. */
     async function crowd(): Promise<{ asked: TaskId; running: Run; waiting: TaskId }> {
       const asked = await on.createTask({ contextId });
       await settle((await claim())[0] as Run, "input-required");
@@ -36,7 +46,7 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       return { asked, running: running as Run, waiting };
     }
 
-    it("a task that is answered goes to the end of the line", async () => {
+    it("a task that is answered goes to the end of the queue", async () => {
       const { asked, running, waiting } = await crowd();
       await settle(running, "completed");
       const [next] = await claim();
@@ -46,8 +56,8 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
     });
 
     for (const how of ["cut off", "given back"])
-      it(`the order of arrival is the same after it was closed and opened; a run that was ${how} is first`, async context => {
-        if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
+      it(`the order of arrival is the same after the store was reopened; a run that was ${how} is first`, async context => {
+        if (!on.under.isPersistent) return context.skip("this store keeps nothing, by design");
         const { asked, running, waiting } = await crowd();
         if (how === "given back") await on.store.runs.release(running);
         await reopen();
@@ -60,7 +70,7 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
         }
       });
 
-    it("a run knows whether the one before it was cut off", async () => {
+    it("a run knows whether the previous run crashed", async () => {
       const id = await on.createTask();
       const [first] = await claim();
       expect(first?.afterCrash).toBe(false);
@@ -74,7 +84,7 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       expect((await claim())[0]).toMatchObject({ attempt: 4, afterCrash: false });
     });
 
-    it("a run knows since when its task was due: since its message, or since it was given back", async () => {
+    it("a run knows since when its task was due: since its message, or since its release", async () => {
       const id = await on.createTask();
       const created = on.now;
       on.now += 500;
@@ -88,12 +98,12 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       expect(second).toMatchObject({ dueAt: released, task: { id } });
     });
 
-    it("a turn that is run again at its caller's wish is the same turn, and no crash follows from it", async () => {
+    it("a turn that its caller has repeated is the same turn, and does not count as a crash", async () => {
       const id = await on.createTask();
       await claim();
       on.now += 2_000;
       await settle((await claim())[0] as Run, "input-required");
-      const again = { ...said("yes"), again: true } as TaskEvent;
+      const again = { ...userMessage("yes"), again: true } as TaskEvent;
       await on.store.log.append(alice, id, [again], { state: "input-required" });
       const [run] = await claim();
       expect(run).toMatchObject({ attempt: 3, afterCrash: false });
@@ -105,7 +115,7 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       });
     });
 
-    it("tasks that stand alone wait for no other of their context, and no other waits for them", async () => {
+    it("standalone tasks do not wait for others of their context, nor others for them", async () => {
       const created = { alone: true } as const;
       const one = await on.createTask({ contextId });
       const alone = [
@@ -121,8 +131,8 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       expect(await claimed()).toEqual([two]);
     });
 
-    it("they still do after it was closed and opened, and after an answer", async context => {
-      if (!on.under.lasting) return context.skip("this store keeps nothing, by design");
+    it("standalone tasks stay so after the store was reopened, and after an answer", async context => {
+      if (!on.under.isPersistent) return context.skip("this store keeps nothing, by design");
       const one = await on.createTask({ contextId });
       const alone = await on.createTask({ contextId, created: { alone: true } });
       await settle((await claim())[1] as Run, "input-required");
@@ -131,28 +141,28 @@ export function turnsContract(name: string, create: () => StoreUnderTest): void 
       expect((await claimed()).toSorted()).toEqual([one, alone].toSorted());
     });
 
-    it("an append that wants its context free is refused while another task of it is in line, and told which", async () => {
+    it("an append that requires a free context is rejected with the id of another unfinished task", async () => {
       const first = await on.createTask({ contextId, free: true });
       const busy = on.createTask({ contextId, free: true });
       await expect(busy).rejects.toMatchObject({ code: "busy", details: { taskId: first } });
       const [run] = await claim();
-      expect(await refusal(on.createTask({ contextId, free: true }))).toBe("busy");
-      expect(await refusal(on.createTask({ free: true }))).toBe("accepted");
-      expect(await refusal(on.createTask({ contextId, scope: bob, free: true }))).toBe("accepted");
+      expect(await faultCode(on.createTask({ contextId, free: true }))).toBe("busy");
+      expect(await faultCode(on.createTask({ free: true }))).toBe("accepted");
+      expect(await faultCode(on.createTask({ contextId, scope: bob, free: true }))).toBe("accepted");
       await settle(run as Run, "completed");
-      expect(await refusal(on.createTask({ contextId, free: true }))).toBe("accepted");
+      expect(await faultCode(on.createTask({ contextId, free: true }))).toBe("accepted");
     });
 
-    it("of two such appends at once only one is taken", async () => {
-      const both = [1, 2].map(() => refusal(on.createTask({ contextId, free: true })));
+    it("of two such appends at once only one is accepted", async () => {
+      const both = [1, 2].map(() => faultCode(on.createTask({ contextId, free: true })));
       expect((await Promise.all(both)).toSorted()).toEqual(["accepted", "busy"]);
     });
 
-    it("a task may go on in a context that is free but for itself", async () => {
+    it("a task can continue in a context without other unfinished tasks", async () => {
       const id = await on.createTask({ contextId });
       await settle((await claim())[0] as Run, "input-required");
       const after = (await on.store.tasks.get(alice, id))?.seq as never;
-      await on.store.log.append(alice, id, [said("more")], { after, free: true });
+      await on.store.log.append(alice, id, [userMessage("more")], { after, free: true });
       expect(await claimed()).toEqual([id]);
       expect(await on.store.runs.unfinished()).toEqual(new Map([[ECHO, 1]]));
     });

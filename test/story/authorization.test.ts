@@ -64,7 +64,7 @@ describe("with OAuth 2", () => {
     const facts = factsOf(task);
     expect(facts).toMatchObject({ name: "github", scheme: "oauth2", scopes: ["repo"], taskId: task.id });
     expect(task.status.message.parts[0].text).toBe(
-      `To read your issues on GitHub.\nOpen ${facts.url} to give it; the work then goes on by itself.`,
+      `To read your issues on GitHub.\nOpen ${facts.url} to authorize; the task then continues automatically.`,
     );
     const done = await new Browser().open(facts.url);
     expect([done.status, done.text]).toEqual([200, expect.stringContaining("goes on with its work")]);
@@ -159,7 +159,7 @@ describe("with OAuth 2", () => {
     const task = await send("hi");
     provider.mood = "declines";
     const no = await new Browser().open(factsOf(task).url);
-    expect([no.status, no.text]).toEqual([200, expect.stringContaining("Nothing was authorized")]);
+    expect([no.status, no.text]).toEqual([200, expect.stringContaining("Authorization declined")]);
     expect((await get(task.id)).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
     provider.mood = "kind";
     expect((await new Browser().open(factsOf(task).url)).status).toBe(200);
@@ -172,9 +172,9 @@ describe("with OAuth 2", () => {
       const task = await send("hi");
       provider.mood = mood;
       const page = await new Browser().open(factsOf(task).url);
-      expect([page.status, page.text]).toEqual([502, expect.stringContaining("This did not work")]);
+      expect([page.status, page.text]).toEqual([502, expect.stringContaining("Authorization failed")]);
       expect((await get(task.id)).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
-      const line = server.log.lines.find(({ text }) => text === "an authorization came to nothing");
+      const line = server.log.lines.find(({ text }) => text === "authorization failed");
       expect((line?.facts.err as Error | undefined)?.stack).toEqual(expect.not.stringContaining("hunter2"));
     },
   );
@@ -284,7 +284,7 @@ describe("without a browser", () => {
       credentialsUrl: `${server.url}/credentials`,
     });
     expect(task.status.message.parts[0].text).toContain(
-      'answer this task with a data part {"credentials": {…}}',
+      'reply to this task with a data part {"credentials": {…}}',
     );
     const parts = [{ data: { credentials: { apiKey: "key-hunter2" } } }];
     const end = await send("", "keyed", { taskId: task.id, parts });
@@ -318,10 +318,10 @@ describe("without a browser", () => {
     ["no JSON", "{", 400, "The body is not JSON"],
     ["no task", { credentials: "x" }, 400, "taskId is missing"],
     ["no credentials", { taskId: "t" }, 400, "credentials must be"],
-    ["empty ones", { agent: "keyed", taskId: "TASK", credentials: {} }, 400, "must be a text, or an object"],
+    ["empty ones", { agent: "keyed", taskId: "TASK", credentials: {} }, 400, "must be a string or a non-empty object"],
     ["too many", { agent: "keyed", taskId: "TASK", credentials: "x".repeat(20_000) }, 400, "more than 16384"],
-    ["an unknown task", { taskId: "nope", credentials: "x" }, 404, "no task with this id"],
-    ["an unknown agent", { agent: "nope", taskId: "t", credentials: "x" }, 404, "no agent"],
+    ["an unknown task", { taskId: "nope", credentials: "x" }, 404, "Task not found"],
+    ["an unknown agent", { agent: "nope", taskId: "t", credentials: "x" }, 404, "not found; available"],
   ])("what is wrong with a post is told: %s", async (_name, body, status, message) => {
     const task = await send("hi", "keyed");
     const response = await give(
@@ -347,7 +347,7 @@ describe("without a browser", () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: V1.send, params: { message } });
       const headers = { "content-type": "application/json", "a2a-version": "1.0" };
       const answer = (await (await fetch(other.url, { method: "POST", headers, body })).json()) as Loose;
-      expect(answer.error.message).toContain("does not ask for credentials; they were not kept");
+      expect(answer.error.message).toContain("does not ask for credentials; they were discarded");
       const seen = await ask(other.url, V1.get, { id: task.id }, { "a2a-version": "1.0" });
       expect(JSON.stringify(seen)).not.toContain("hunter2");
     } finally {

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyStore, examineStore } from "../../src/store/sqlite/index.ts";
+import { copyStore, checkStore } from "../../src/store/sqlite/index.ts";
 import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, until } from "../support/client.ts";
@@ -77,7 +77,7 @@ test("a copy of a server that never stops writing is whole, and a server on it g
   expect(readdirSync(folder.path).filter(name => name.includes("partial"))).toEqual([]);
 
   const restored = restore("copy.db", "restored");
-  const report = await examineStore(restored, WATCH);
+  const report = await checkStore(restored, WATCH);
   expect(report.findings).toEqual([]);
   expect(report.unfinished.counter).toBeGreaterThan(0);
   expect(report.tasks).toBeGreaterThanOrEqual(before.length + 3);
@@ -98,11 +98,11 @@ test("nothing is written over what is there, and nothing is left of what went wr
   writeFileSync(join(folder.path, "mine.txt"), "precious");
   const taken = await backup("mine.txt");
   expect([taken.code, taken.out]).toEqual([1, ""]);
-  expect(taken.err).toMatch(/mine\.txt is there already, and nothing is written over it/);
+  expect(taken.err).toMatch(/mine\.txt exists already and is not overwritten/);
   expect(readFileSync(join(folder.path, "mine.txt"), "utf8")).toBe("precious");
   const nowhere = await backup("no/such/folder/copy.db");
   expect([nowhere.code, nowhere.out]).toEqual([1, ""]);
-  expect(nowhere.err).toMatch(/could not be written.*folder is there and can be written/);
+  expect(nowhere.err).toMatch(/could not be written.*folder exists and can be written/);
   const nothing = await runCli("backup", join(folder.path, "x.db"), "--data", folder.path);
   expect(nothing.err).toContain("There is no store in");
   expect(readdirSync(folder.path).toSorted()).toEqual(["counter.ts", "data", "mine.txt"]);
@@ -150,7 +150,7 @@ test("a store that may only be read can be looked at and copied, and a server re
   expect(refusal.err).toMatch(/cannot be written.*--data DIR/);
   process.seteuid?.(65_534);
   try {
-    expect((await examineStore(data, WATCH)).findings).toEqual([]);
+    expect((await checkStore(data, WATCH)).findings).toEqual([]);
   } finally {
     process.seteuid?.(0);
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CallReply } from "../../src/agent/calls.ts";
-import { type AgentDefinition, type AgentTask, agent, type Ctx } from "../../src/agent/definition.ts";
+import type { AgentTask, Ctx } from "../../src/agent/context.ts";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { aborted } from "../support/gate.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -166,7 +167,7 @@ describe("an address", () => {
     await caller(plain);
     const body = await send(there.url);
     expect(wordsOf(body)).toContain(
-      "it is an address inside. Name it in the option callAllow; or call it with",
+      "it is a private address. Add it to the option callAllow; or call it with",
     );
     expect(heard).toEqual([]);
   });
@@ -192,7 +193,7 @@ describe("an address", () => {
     await caller(async (_task, ctx) => ctx.call(7 as never, "two").then(() => undefined));
     await send("go");
     const why = here?.log.lines.map(line => String(line.facts.err)).join();
-    expect(why).toContain("ctx.call needs an address");
+    expect(why).toContain("ctx.call needs a URL");
   });
 });
 
@@ -214,7 +215,7 @@ describe("an end", () => {
     });
     // A machine that is so busy that the other has not begun by then gets more time.
     for (let ms = 50; heard.length === 0; ms *= 2)
-      expect(textOf(await send(String(ms)))).toBe(`The other agent did not come to an end in ${ms} ms`);
+      expect(textOf(await send(String(ms)))).toBe(`The other agent did not finish in ${ms} ms`);
     await until(() => heard[0]?.ctx.signal.aborted === true);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FrameWriter } from "../../src/binding/reply-stream.ts";
+import { JSON_FORMAT } from "../../src/binding/json-format.ts";
+import { FrameEncoder } from "../../src/binding/reply-stream.ts";
 import {
   apply,
   type ContextId,
@@ -66,8 +67,8 @@ const CASES = DIALECTS.flatMap(dialect =>
 describe.each(CASES)("in the dialect $name (form: $form)", ({ dialect, form }) => {
   it(`${WORDS} words are said with a look or two at the task`, () => {
     const { steps, looks } = createSpeech();
-    const frames = new FrameWriter(dialect, form).write({ steps, closing: false });
-    expect(frames.map(frame => / word \d+/.exec(frame.json)?.[0])).toEqual(steps.map((_, i) => ` word ${i}`));
+    const frames = new FrameEncoder(dialect, form, JSON_FORMAT).encode({ steps, closing: false });
+    expect(frames.map(frame => / word \d+/.exec(frame.data)?.[0])).toEqual(steps.map((_, i) => ` word ${i}`));
     expect(looks()).toBeLessThanOrEqual(2);
   });
 });

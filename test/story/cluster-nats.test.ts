@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition, Ctx } from "../../src/agent/definition.ts";
+import type { Ctx } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream } from "../support/client.ts";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -9,7 +10,7 @@ import { ask, begin, getTask, V1 } from "../support/tongue.ts";
 
 /** Nodes that share one Postgres and wake each other over NATS. */
 
-describe.skipIf(!hasNats)(`with a bell over NATS${hasNats ? "" : `: ${NO_NATS}`}`, () => {
+describe.skipIf(!hasNats)(`notified over NATS${hasNats ? "" : `: ${NO_NATS}`}`, () => {
   let postgres: TestPostgres;
   let nats: TestNats;
   let nodes: TestServer[] = [];
@@ -36,7 +37,7 @@ describe.skipIf(!hasNats)(`with a bell over NATS${hasNats ? "" : `: ${NO_NATS}`}
 
   it("a task is streamed from another node than the one that runs it, also while NATS is started again, and canceled from a third", async () => {
     const data = await postgres.createDatabase();
-    nodes = await Promise.all([1, 2, 3].map(() => serve([counter], { data, bell: nats.url })));
+    nodes = await Promise.all([1, 2, 3].map(() => serve([counter], { data, notify: nats.url })));
     const [a, b, c] = nodes as [TestServer, TestServer, TestServer];
     const { id } = await begin(a.url, V1, "go");
     const streams = await Promise.all(nodes.map(node => openStream(node.url, "SubscribeToTask", { id })));

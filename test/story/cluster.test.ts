@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { AgentDefinition, Ctx } from "../../src/agent/definition.ts";
+import type { Ctx } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";

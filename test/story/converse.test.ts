@@ -6,7 +6,7 @@ import { createMemoryTerminal } from "../../src/cli/terminal/memory-terminal.ts"
 import { appV03, type Official, startOfficial } from "../support/official.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** Seed 001: two agents talk to each other, and somebody listens. */
+/** The example of LangSmith "A2A endpoint in Agent Server": two agents talk to each other (docs/dialects/langgraph.md L13). */
 
 let heard: { agent: string; taskId: string; contextId: string; thread: string; text: string }[];
 let servers: readonly [TestServer, TestServer];
@@ -45,7 +45,7 @@ async function type(words: readonly string[]) {
     now: () => 0,
   });
   const code = await run(["converse", ...words], [converseFile], terminal);
-  return { code, ...terminal.said };
+  return { code, ...terminal.written };
 }
 const urls = (path = ""): readonly string[] =>
   servers.map((server, i) => server.url + path.replace("NAME", ["alpha", "beta"][i] as string));

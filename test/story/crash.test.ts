@@ -21,7 +21,7 @@ const WORK = `
     yield ctx.text(", done");`;
 
 const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
-const QUESTION = "The work may already have happened; run it again?";
+const QUESTION = "The run was interrupted, and its work may already be done. Run it again?";
 
 /** A task whose run was cut off, in a server that was started again. */
 async function cutOff(options: object, how: "kill" | "stop" = "kill"): Promise<string> {
@@ -37,24 +37,28 @@ for (const how of ["kill", "stop"] as const) {
   test(`onCrash "fail": after a ${how} the task has failed, says so, and nothing is begun again`, async () => {
     const id = await cutOff({ onCrash: "fail" }, how);
     const body = await on.settled(id, "failed");
-    expect(wordsOf(body)).toBe("The work was cut off, and this agent does not begin it again");
+    expect(wordsOf(body)).toBe("The run was interrupted, and this agent does not repeat runs");
     expect(textOf(body)).toBe("attempt 1 at the job");
     expect(on.trail()).toEqual(["the job 1"]);
   });
 
   test(`onCrash "ask": after a ${how} the caller is asked, and a yes runs the same work again`, async () => {
     const id = await cutOff({ onCrash: "ask" }, how);
-    expect(wordsOf(await on.settled(id, "input-required"))).toBe(QUESTION);
+    const asked = await on.settled(id, "input-required");
+    expect(wordsOf(asked)).toBe(QUESTION);
+    expect(taskOf(asked).status.message.parts[1]).toMatchObject({
+      data: { options: ["run-again", "cancel"] },
+    });
     expect(on.trail()).toEqual(["the job 1"]);
     on.open("end");
-    const body = await on.send("Yes, please", { taskId: id });
+    const body = await on.send("Yes", { taskId: id });
     expect([stateOf(body), textOf(body)]).toEqual([
       "completed",
       expect.stringMatching(/^attempt [23] at the job, done$/),
     ]);
     expect(on.trail()).toEqual(["the job 1", expect.stringMatching(/^the job [23]$/)]);
     const said = taskOf(body).history.map((one: { parts: [] }) => partsText(one.parts));
-    expect(said).toEqual(["the job", QUESTION, "Yes, please"]);
+    expect(said).toEqual(["the job", QUESTION, "Yes"]);
   });
 }
 
@@ -62,7 +66,7 @@ describe('onCrash "ask"', () => {
   test("a no ends the task as canceled, without running anything", async () => {
     const id = await cutOff({ onCrash: "ask" });
     await on.settled(id, "input-required");
-    expect(stateOf(await on.send("No.", { taskId: id }))).toBe("canceled");
+    expect(stateOf(await on.send("no", { taskId: id }))).toBe("canceled");
     expect(on.trail()).toEqual(["the job 1"]);
   });
 
@@ -90,7 +94,7 @@ describe('onCrash "ask"', () => {
     await until(async () => /^attempt [23] /.test(textOf(await on.get(id))));
     await on.server.kill();
     await on.start();
-    expect(wordsOf(await on.settled(id, "failed"))).toMatch(/begun 2 times/);
+    expect(wordsOf(await on.settled(id, "failed"))).toMatch(/started 2 times/);
   });
 
   test("finished steps are not repeated when the work is run again", async () => {
@@ -109,7 +113,7 @@ describe('onCrash "ask"', () => {
     await on.start();
     await on.settled(id, "input-required");
     on.open("end");
-    expect(textOf(await on.send("ok", { taskId: id }))).toBe("paid");
+    expect(textOf(await on.send("run-again", { taskId: id }))).toBe("paid");
     expect(on.trail()).toEqual(["paid", "here", "here"]);
   });
 });
@@ -123,7 +127,7 @@ test("attempts: an agent says how often its work is begun, and the failed task s
     await on.start();
   }
   expect(wordsOf(await on.settled(id, "failed"))).toBe(
-    "The work was begun 2 times and ended each time without a word",
+    "The run was started 2 times and was interrupted each time",
   );
   expect(on.trail()).toEqual(["poison 1", "poison 2"]);
 });
@@ -136,7 +140,7 @@ test("after a restart nothing is at work that nobody works on; the tasks of an a
   await on.server.kill();
   const agent = on.rename("other");
   await on.start();
-  await until(() => on.server.stderr().includes("unfinished tasks wait for an agent that is not served"));
+  await until(() => on.server.stderr().includes("unfinished tasks belong to an agent that is not served"));
   // A run that began later has looked for due tasks, and for the older ones first.
   await on.shows(await on.begin("three"), "attempt 1 at three");
   expect(on.trail().toSorted()).toEqual(["one 1", "three 1", "two 1"]);

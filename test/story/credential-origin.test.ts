@@ -84,7 +84,7 @@ describe("a card that leads to another port of its host", () => {
     expect(stolen.length).toBeGreaterThan(0);
     expect(isTold(stolen)).toBe(false);
     const why = here.log.lines.map(line => String((line.facts.err as Error | undefined)?.message)).join();
-    expect(why).toContain("credentials are not sent: if it is right, name it with the option endpoint");
+    expect(why).toContain("credentials are not sent: if it is right, set the option endpoint");
   });
 
   it("gets it if the config names that origin", async () => {

@@ -154,7 +154,7 @@ describe("a database that is empty, cut off or gone beside what a server left th
       },
       /is empty, but keys\.json beside it/,
     ],
-    ["cut off", folder => truncateSync(db(folder), 8_192), /is cut off/],
+    ["cut off", folder => truncateSync(db(folder), 8_192), /is truncated/],
     ["gone", folder => rmSync(db(folder)), /is empty, but dragoman\.store/],
     [
       "nothing but zeros",
@@ -228,7 +228,7 @@ describe("a key file that is gone beside a store", () => {
     rmSync(join(folder, "keys.json"));
     await expectRefused(
       folder,
-      /There is no key file .*keys\.json, but the server that ran with this store signed/,
+      /The key file .*keys\.json is missing, but the server that used this store signed/,
     );
     expect(existsSync(join(folder, "keys.json"))).toBe(false);
     const doctor = await runCli("doctor", "--data", folder);
@@ -317,7 +317,7 @@ describe("a place that cannot be a data folder is refused at once, in one senten
       const { code, err, out } = await refusedChild({ data, flags: FLAGS });
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(
-        /^error: The data folder \S+ cannot be (?:made|written) \(E[A-Z]+\)\. .*--data.*\n$/,
+        /^error: The data folder \S+ cannot be (?:created|written) \(E[A-Z]+\)\. .*--data.*\n$/,
       );
       const token = await runCli("token", "create", "--data", data, "--principal", "alice");
       expect([token.code, token.err]).toEqual([1, expect.stringMatching(/The data folder \S+ cannot be/)]);
@@ -329,7 +329,7 @@ describe("a place that cannot be a data folder is refused at once, in one senten
     writeFileSync(file, "x");
     for (const data of [file, join(file, "inside")]) {
       const { code, err } = await refusedChild({ data, flags: FLAGS });
-      expect([code, err]).toEqual([1, expect.stringMatching(/cannot be made \(ENOTDIR\)/)]);
+      expect([code, err]).toEqual([1, expect.stringMatching(/cannot be created \(ENOTDIR\)/)]);
     }
   });
 
@@ -341,7 +341,7 @@ describe("a place that cannot be a data folder is refused at once, in one senten
     try {
       for (const data of [folder, join(folder, "inside")]) {
         const { code, err } = await refusedChild({ data, flags: FLAGS });
-        expect([code, err]).toEqual([1, expect.stringMatching(/cannot be (?:made|written) \(EROFS\)/)]);
+        expect([code, err]).toEqual([1, expect.stringMatching(/cannot be (?:created|written) \(EROFS\)/)]);
       }
     } finally {
       spawnSync("umount", [folder]);

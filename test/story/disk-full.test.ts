@@ -7,12 +7,12 @@ import {
   type AgentName,
   BEGINNING,
   type ContextId,
-  createMint,
+  createIdGenerator,
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import { createHotStore } from "../../src/store/single-node/store.ts";
-import { createSqliteJournal } from "../../src/store/sqlite/backend.ts";
+import { createSingleNodeStore } from "../../src/store/single-node/store.ts";
+import { createSqliteBackend } from "../../src/store/sqlite/backend.ts";
 import { openDatabase } from "../../src/store/sqlite/open.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, said, said03, until } from "../support/client.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
 describe("a store whose database may grow no further", () => {
   const ALICE = toScope("acme", "alice");
   const ECHO = "echo" as AgentName;
-  const mint = createMint({
+  const mint = createIdGenerator({
     now: Date.now,
     randomHex: n => Buffer.from(crypto.getRandomValues(new Uint8Array(n))).toString("hex"),
   });
@@ -40,9 +40,9 @@ describe("a store whose database may grow no further", () => {
   function open() {
     const folder = tempFolder();
     const { db, unlock } = openDatabase({ folder: folder.path, durability: "process" });
-    const store = createHotStore({
+    const store = createSingleNodeStore({
       loop: new LoopBudget(2_048),
-      journal: createSqliteJournal({
+      backend: createSqliteBackend({
         db,
         find: async () => ({ tasks: [], logs: [] }),
         ticks: () => performance.now(),
@@ -53,10 +53,10 @@ describe("a store whose database may grow no further", () => {
       ticks: () => performance.now(),
       runQuota: () => ({ caller: Infinity, tenant: Infinity }),
       leaseMs: 30_000,
-      hotEventsMax: 1_024,
-      hotTasksMax: 100,
-      hotQuietMs: 1_000,
-      hotBytesMax: 1_000_000,
+      tailEventsMax: 1_024,
+      tailCacheTasksMax: 100,
+      tailIdleMs: 1_000,
+      tailCacheBytesMax: 1_000_000,
       onCommitted: id => void committed.push(id),
       onDue: () => {},
       onPushDue: () => {},

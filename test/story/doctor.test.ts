@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { examineStore, type Report } from "../../src/store/sqlite/index.ts";
+import { checkStore, type StoreReport } from "../../src/store/sqlite/index.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";
@@ -61,7 +61,7 @@ afterEach(async () => {
 afterAll(() => sound.remove());
 
 const WATCH = { onProgress: () => {}, signal: new AbortController().signal };
-const examine = (folder: string): Promise<Report> => examineStore(folder, WATCH);
+const examine = (folder: string): Promise<StoreReport> => checkStore(folder, WATCH);
 
 /** A copy of the sound store, after something was done to it. */
 function damaged(sql: string): string {
@@ -111,12 +111,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
   [
     "a beginning that is missing",
     "DELETE FROM segment WHERE task = $unfinished AND last < 4",
-    /cannot follow: the task is not there|follows event 0/,
+    /cannot follow: the task is not created|follows event 0/,
   ],
   [
     "an end that is missing",
     "DELETE FROM segment WHERE task = $long AND last = (SELECT max(last) FROM segment WHERE task = $long)",
-    /its state is completed, but its events say working/,
+    /its state is completed, but its events result in working/,
   ],
   [
     "a log that is no JSON",
@@ -126,12 +126,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
   [
     "events that cannot follow each other",
     "UPDATE task SET whole = replace(whole, '\"completed\"', '\"input-required\"') WHERE key = $echo",
-    /its state is completed, but its events say input-required/,
+    /its state is completed, but its events result in input-required/,
   ],
   [
     "a snapshot of something else",
     "UPDATE task SET snapshot = replace(snapshot, '1,2,', '2,1,') WHERE key = $long",
-    /its snapshot at event \d+ is not what its events say/,
+    /its snapshot at event \d+ does not match its events/,
   ],
   [
     "a compacted task without its snapshot",
@@ -141,7 +141,7 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
   [
     "a state that is not the log's",
     "UPDATE task SET state = 5 WHERE key = $echo",
-    /its state is failed, but its events say completed/,
+    /its state is failed, but its events result in completed/,
   ],
   [
     "a time that is not the log's",
@@ -161,12 +161,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
   [
     "a task that lists leave out",
     "UPDATE task SET hidden = 1 WHERE key = $echo",
-    /hidden is true, but its events say false/,
+    /hidden is true, but its events result in false/,
   ],
   [
     "an id that is not its own",
     "UPDATE task SET id = 'nobody' WHERE key = $echo",
-    /id and its key do not belong together/,
+    /its id does not match its key/,
   ],
   ["rows of logs without a task", "DELETE FROM task WHERE key = $long", /rows of logs without a task: \d+/],
   ["names without a task", "DELETE FROM task WHERE key = $keyed", /names without a task: 1/],
@@ -176,11 +176,11 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
     "UPDATE name SET seq = 1 WHERE task = $keyed",
     /the name "k" is not in event 1/,
   ],
-  ["a name that is lost", "DELETE FROM name WHERE task = $keyed", /the name "k" of event 2 is not kept/],
+  ["a name that is lost", "DELETE FROM name WHERE task = $keyed", /the name "k" of event 2 is missing/],
   [
-    "a name that belongs to somebody else",
+    "a name that belongs to another owner",
     "UPDATE name SET owner = owner + 1, name = 'x' WHERE task = $keyed",
-    /belongs to somebody else/,
+    /belongs to another owner/,
   ],
 ];
 

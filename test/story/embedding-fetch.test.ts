@@ -1,4 +1,4 @@
-import { agent, createHandler, type Mounted } from "dragoman";
+import { agent, createHandler, type MountedServer } from "dragoman";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStream, rpc, said, toStream } from "../support/client.ts";
 import { aborted } from "../support/gate.ts";
@@ -32,10 +32,10 @@ const flood = agent({
 const BASE = "http://agents.example";
 const CONFIG = { agents: [echo, slow, silent, flood], data: ":memory:", drainMs: 100, cancelGraceMs: 100 };
 
-let mounted: Mounted;
+let mounted: MountedServer;
 afterEach(() => mounted.close());
 
-async function create(config: object = {}): Promise<Mounted["fetch"]> {
+async function create(config: object = {}): Promise<MountedServer["fetch"]> {
   mounted = await createHandler({ ...CONFIG, ...config }, { log: createTestLog() });
   return mounted.fetch;
 }
@@ -127,7 +127,7 @@ describe("fetch of a handler", () => {
     expect((await fetchMounted(post("/message:send", broken, { duplex: "half" }))).status).toBe(400);
     const used = send("echo", "send");
     await used.text();
-    await expect(fetchMounted(used)).rejects.toThrow("has been read before it came here");
+    await expect(fetchMounted(used)).rejects.toThrow("has already been read");
   });
 
   it("a reader that cancels, or aborts, ends its reading and not the work", async () => {

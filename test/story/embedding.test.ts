@@ -6,7 +6,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { agent, createHandler, type HostParts, type Mounted } from "dragoman";
+import { agent, createHandler, type HandlerOptions, type MountedServer } from "dragoman";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStream, rpc, said } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
@@ -40,10 +40,10 @@ const CONFIG = { agents: [echo, slow], data: ":memory:", cancelGraceMs: 300, dra
 /** A host with our agents in it, and where they are. */
 async function open(
   openHost: hosts.OpenHost,
-  parts: HostParts = {},
+  parts: HandlerOptions = {},
   config: Parameters<typeof createHandler>[0] = CONFIG,
 ): Promise<{
-  readonly mounted: Mounted;
+  readonly mounted: MountedServer;
   readonly host: hosts.Host;
   readonly log: ReturnType<typeof createTestLog>;
 }> {
@@ -65,7 +65,7 @@ function connect(url: string, transport: keyof typeof TRANSPORTS): Promise<Clien
   return new ClientFactory(options).createFromUrl(`${url}/`);
 }
 
-const HOSTS: readonly (readonly [string, hosts.OpenHost, string, HostParts])[] = [
+const HOSTS: readonly (readonly [string, hosts.OpenHost, string, HandlerOptions])[] = [
   ["a server of Node", hosts.onNode, "", {}],
   ["Express", hosts.onExpress, hosts.PATH, {}],
   ["Express, and the path is said as well", hosts.onExpress, hosts.PATH, { path: hosts.PATH }],
@@ -153,7 +153,7 @@ describe("a handler", () => {
   it("tells who has forgotten that Fastify reads bodies first", async () => {
     const { host, log } = await open(hosts.onParsingFastify, { path: hosts.PATH });
     const { body } = await rpc(`${host.url}${hosts.PATH}/agents/echo`, "SendMessage", said("hello"));
-    expect(body.error.message).toContain("has read the body");
+    expect(body.error.message).toContain("was consumed before");
     expect(log.lines.map(line => line.level)).toContain("error");
   });
 
@@ -226,8 +226,8 @@ describe("a handler", () => {
       /createHandler: there is no option "streamMax" \(did you mean.*streamsMax[\s\S]*runsMax: expected/,
     );
     await expect(createHandler({ ...CONFIG, default: "nobody" })).rejects.toThrow(
-      'There is no agent "nobody"',
+      'The default agent "nobody" does not exist',
     );
-    await expect(createHandler(CONFIG, { path: "a2a/" })).rejects.toThrow('Give one such as "/a2a"');
+    await expect(createHandler(CONFIG, { path: "a2a/" })).rejects.toThrow('Use one such as "/a2a"');
   });
 });

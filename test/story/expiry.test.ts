@@ -154,7 +154,7 @@ describe("after an event that was recorded 31 days ahead", () => {
     await recordAhead(31 * DAY);
     const seconds = Math.floor(Date.now() / 1_000);
     const who = { principal: "sub", prefix: "", tenant: undefined, tenants: [DEFAULT_TENANT] };
-    const may = { scopes: undefined, grants: DEFAULT_PERMISSIONS, words: {}, agents: undefined };
+    const may = { scopes: undefined, grants: DEFAULT_PERMISSIONS, scopeNames: {}, agents: undefined };
     const trusted = { issuer: issuer.url, jwksUrl: undefined, audience: ["agents"], algorithms: ["ES256"] };
     const jwt = [{ ...trusted, skewSeconds: 0, claims: { ...who, ...may } }];
     const url = await start({ auth: ["jwt"], jwt });

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { Fault, type Message, type Part } from "../../src/model/index.ts";
 import type { WireCall } from "../../src/ports/index.ts";
-import { readSend as readV1 } from "../../src/protocol/a2a-v1/decode.ts";
-import { writeMessage as writeV1 } from "../../src/protocol/a2a-v1/encode.ts";
+import { decodeSend as readV1 } from "../../src/protocol/a2a-v1/decode.ts";
+import { encodeMessage as writeV1 } from "../../src/protocol/a2a-v1/encode.ts";
 import { createDialects } from "../../src/protocol/index.ts";
-import { readKindSend } from "../../src/protocol/shared/kind-read.ts";
-import { writeMessage as writeV03 } from "../../src/protocol/shared/kind-write.ts";
+import { decodeV03Send } from "../../src/protocol/shared/v03-decode.ts";
+import { encodeV03Message as writeV03 } from "../../src/protocol/shared/v03-encode.ts";
 import { asker, echo, mirror, replier } from "../support/puppet.ts";
 import { expectHonest } from "../support/raw.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, type Loose, TONGUES, V1 } from "../support/tongue.ts";
 
-const readV03 = (call: WireCall, params: JsonObject) => readKindSend(call, params, "v03");
+const readV03 = (call: WireCall, params: JsonObject) => decodeV03Send(call, params, "v03");
 
 /** Nonsense by chance: whatever comes in, what goes out is an envelope or a documented HTTP error. */
 
@@ -314,7 +314,7 @@ function there(message: Message, write: (message: Message) => JsonObject, read: 
     ...(contextId !== undefined && { contextId }),
   };
 }
-/** What v0.3 has no place for is said in metadata; wire notes 5.1. */
+/** What v0.3 has no place for is said in metadata; docs/dialects/v03.md#differences. */
 function toV03(part: Part): Part {
   const { filename, mediaType, metadata, ...rest } = part as Loose;
   if (part.kind === "bytes" || part.kind === "url" || (filename ?? mediaType) === undefined) return part;

@@ -109,7 +109,7 @@ describe("a message to a task that is being worked on", () => {
       Promise.all(Array.from({ length: count }, () => begin(url, ".", { taskId })));
     for (let sent = 0; sent < LIMITS.incomingMax; sent += 100) await batch(100);
     expect((await send(url, "one too many", { taskId })).error.message).toContain(
-      "no more than 1000 messages",
+      "at most 1000 messages",
     );
   });
 

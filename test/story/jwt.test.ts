@@ -28,7 +28,7 @@ const trusting = (url: string, more: Partial<JwtIssuer> = {}): JwtIssuer => ({
     tenants: ["default"],
     scopes: undefined,
     grants: ["send", "read"],
-    words: {},
+    scopeNames: {},
     agents: undefined,
   },
   ...more,

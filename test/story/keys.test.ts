@@ -187,7 +187,7 @@ describe("kept secrets", () => {
     writeFileSync(file(), JSON.stringify({ ...JSON.parse(ring), sealing: otherKeys() }));
     expect((await doctor()).out).toContain(`1 secret of the key ${id}, which is not in ${file()}`);
     chmodSync(file(), 0o644);
-    expect((await doctor()).out).toContain("can be read or changed by others");
+    expect((await doctor()).out).toContain("is accessible to other users");
     rmSync(file());
     const { code, out } = await doctor();
     expect([code, out]).toEqual([1, expect.stringContaining(`there is no key file ${file()}`)]);
@@ -203,7 +203,7 @@ describe("kept secrets", () => {
     const at = await start();
     expect((await call(at, V1.send, V1.said("again"))).task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
     expect(at.log.lines.map(({ text }) => text)).toContain(
-      "credentials can no longer be opened; they are asked for anew",
+      "credentials cannot be decrypted; they will be requested again",
     );
   });
 

@@ -44,7 +44,7 @@ export const make = async () => builder.compile();
 const WORDS = `export const greet = (name: string): string => "Hello, " + name;\nexport const NO_GRAPH = 7;\n`;
 
 function writeProject(config: object): string {
-  writeGraph(folder.path, "src/agent/definition.ts", AGENT);
+  writeGraph(folder.path, "src/agent.ts", AGENT);
   writeGraph(folder.path, "src/form.ts", FORM);
   writeGraph(folder.path, "src/words.ts", WORDS);
   writeFileSync(join(folder.path, ".env"), "STORY_KEY=from-the-file\n");
@@ -72,7 +72,7 @@ const start = (file: string, command: "serve" | "dev" = "serve"): Promise<Child>
     flags: ["--durability", "process"],
   });
 
-test("every graph is an agent, by name and by LangGraph's id, with its variables; what is left aside is told", async () => {
+test("every graph is an agent, by name and by LangGraph's id, with its variables; ignored entries are logged", async () => {
   const server = await start(writeProject(CONFIG));
   expect(server.banner.agents.map((one: { name: string }) => one.name)).toEqual(["agent", "form", "made"]);
   // The id that LangGraph's own server gives to a graph of this name.
@@ -93,7 +93,7 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
   expect(textOf((await rpc(server.url, "SendMessage", said("Bob"))).body)).toBe("Hello, Bob");
   const told = server.stderr();
-  for (const words of ["graphs.old is left aside", "is Python", "auth is left aside"])
+  for (const words of ["graphs.old is ignored", "is Python", "auth is ignored"])
     expect(told).toContain(words);
   expect(told).not.toContain("node_version");
 });
@@ -124,10 +124,10 @@ test("a graph that is not there, or is none, is told by file and cure, before an
     const file = writeProject({ graphs: { agent: graph } });
     return (await refusedChild({ agents: [file], data: join(folder.path, "data") })).err;
   };
-  expect(await refused("./src/nowhere.ts:graph")).toMatch(/nowhere\.ts\n {2}There is no such file/);
+  expect(await refused("./src/nowhere.ts:graph")).toMatch(/nowhere\.ts\n {2}File not found/);
   expect(await refused("./src/agent.ts:graf")).toMatch(/has no export "graf" \(did you mean "graph"\?\)/);
   expect(await refused("./src/words.ts")).toMatch(
-    /has no export "default"\n {2}Cure: Name one that it has: NO_GRAPH, greet/,
+    /has no export "default"\n {2}Fix: Name one of its exports: NO_GRAPH, greet/,
   );
   expect(await refused("./src/words.ts:NO_GRAPH")).toMatch(
     /The agent "agent": langgraph\(\) takes a compiled graph/,

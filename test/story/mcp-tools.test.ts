@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { loadPeer } from "../../src/lib/optional-package.ts";
+import { loadOptionalPackage } from "../../src/lib/optional-package.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { taskOf, textOf } from "../support/wire.ts";
@@ -91,13 +91,13 @@ it("tools of a server elsewhere are called at its address: agents of ours, for e
 it("a server that is not named, or not there, is told to the author", async () => {
   const mcpServers = { gone: { command: "/nowhere/program" }, away: { url: "http://127.0.0.1:9/mcp" } };
   await start(async (task, ctx) => told(ctx.mcp(task.text)), { mcpServers });
-  expect(await ask("nobody")).toBe('There is no MCP server "nobody"; the option mcpServers has: gone, away');
+  expect(await ask("nobody")).toBe('Unknown MCP server "nobody"; the option mcpServers has: gone, away');
   expect(await ask("gone")).toMatch(/ENOENT|Connection closed/);
 });
 
 it("a library that is missing is told with the command that installs it", async () => {
   const missing = () => import("@modelcontextprotocol/nowhere" as string);
-  await expect(loadPeer("@modelcontextprotocol/client", "ctx.mcp", missing)).rejects.toThrow(
+  await expect(loadOptionalPackage("@modelcontextprotocol/client", "ctx.mcp", missing)).rejects.toThrow(
     "ctx.mcp needs the package @modelcontextprotocol/client, which is not installed: npm install @modelcontextprotocol/client",
   );
 });

@@ -105,7 +105,7 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
     };
     const result = await callTool(client, "worker", { message: "wait" }, { onprogress });
     expect(textIn(result)).toBe("begun heard wait");
-    expect(progress.join("")).toMatch(/The task \S+ has begun\. begun /);
+    expect(progress.join("")).toMatch(/The task \S+ has started\. begun /);
   });
 });
 
@@ -143,7 +143,7 @@ describe("work that takes long", () => {
     const waiting = await callTool(client, "worker", { message: "wait" });
     const { task, state } = waiting.structuredContent ?? {};
     expect(["submitted", "working"]).toContain(state);
-    expect(textIn(waiting)).toContain(`Ask again with get_task and the task ${task}.`);
+    expect(textIn(waiting)).toContain(`Call get_task with the task ${task}.`);
     gate.open();
     for (let result = waiting; ; ) {
       result = await callTool(client, "get_task", { task });
@@ -169,7 +169,7 @@ it("a question is asked, and the answer goes to the same task", async () => {
   const client = await connect();
   const asked = await callTool(client, "worker", { message: "ask" });
   const { task } = asked.structuredContent ?? {};
-  expect(textIn(asked)).toContain("Which one?\nThe agent waits for an answer: call worker again");
+  expect(textIn(asked)).toContain("Which one?\nThe agent requires input: call worker again");
   const answered = await callTool(client, "worker", { message: "this", task });
   expect([textIn(answered), answered.structuredContent?.task]).toEqual(["You chose this", task]);
 });
@@ -190,9 +190,9 @@ it("what is wrong with a call is told to who made it", async () => {
   const client = await connect();
   const wrong: readonly (readonly [string, object, RegExp])[] = [
     ["worker", {}, /^Invalid params: message is missing: give a message, or data$/],
-    ["worker", { message: "x", task: "nope" }, /^There is no task with this id$/],
+    ["worker", { message: "x", task: "nope" }, /^Task not found$/],
     ["get_task", {}, /^Invalid params: task is required and must be a non-empty string$/],
-    ["nobody", { message: "x" }, /^There is no tool "nobody" here$/],
+    ["nobody", { message: "x" }, /^Unknown tool "nobody"$/],
     ["worker", { message: "fail" }, /^It is broken$/],
   ];
   for (const [name, input, words] of wrong) {
@@ -216,7 +216,7 @@ it("callers are known as everywhere else, and see their own tasks only", async (
   const { structuredContent } = await callTool(alice, "worker", { message: "ask" });
   const { task } = structuredContent ?? {};
   expect((await callTool(alice, "get_task", { task })).structuredContent?.state).toBe("input-required");
-  expect(textIn(await callTool(bob, "get_task", { task }))).toBe("There is no task with this id");
+  expect(textIn(await callTool(bob, "get_task", { task }))).toBe("Task not found");
 });
 
 it("it is not there unless it is asked for", async () => {

@@ -92,11 +92,11 @@ describe("a config that is wrong", () => {
 
   test("is told before anything is served: which agent, which option, what to do", async () => {
     expect(await refused({ keyEnv: "NO_SUCH_KEY" })).toContain(
-      `The agent "chat": The variable NO_SUCH_KEY is not set: it holds the key for ${endpoint.url}`,
+      `The agent "chat": The environment variable NO_SUCH_KEY is not set: it contains the API key for ${endpoint.url}`,
     );
     expect(await refused({ keyenv: "X" })).toContain(
       'openai() has no option "keyenv" (did you mean "keyEnv"?)',
     );
-    expect(await refused({ runtime: "openia" })).toMatch(/There is no runtime "openia".*openai/);
+    expect(await refused({ runtime: "openia" })).toMatch(/Unknown runtime "openia".*openai/);
   });
 });

@@ -9,13 +9,13 @@ import { ClientFactory } from "@a2a-js/sdk/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { agent } from "../../src/agent/definition.ts";
 import { toSettings } from "../../src/config/config.ts";
-import { OPTIONS } from "../../src/config/options.ts";
+import { OPTIONS } from "../../src/config/options/index.ts";
 import { until } from "../support/client.ts";
 import { asTask, resultOf, words } from "../support/sdk-v1.ts";
 import { SETTINGS, serve, tempFolder } from "../support/server.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const DEFAULT = OPTIONS.port.fallback;
+const DEFAULT = OPTIONS.port.default;
 const PLACES = { data: ":memory:", signCards: false };
 
 /** Another program that has the port; undefined: a program outside of this test already has it. */
@@ -75,7 +75,7 @@ describe.each(["serve", "dev"])("%s, where another program has the default port"
     const { out } = await start([command, ...FLAGS]);
     const [first = ""] = out.split("\n");
     const [, port] =
-      /on port (\d+) \(another program has port 2024; choose one with --port\)$/.exec(first) ?? [];
+      /on port (\d+) \(port 2024 is in use; choose one with --port\)$/.exec(first) ?? [];
     expect(Number(port)).toBeGreaterThan(DEFAULT);
     expect(Number(port)).toBeLessThan(DEFAULT + 20);
     expect(new Set(urlsIn(out).map(url => url.port))).toEqual(new Set([port]));
@@ -118,7 +118,7 @@ it("two servers find two ports, and a port that was chosen for gRPC is left for 
 });
 
 describe("a port that was chosen is refused, and the message says how to choose another", () => {
-  const refusal = `Port ${DEFAULT} is in use by another program. Choose another with --port (with npm: npm start -- --port N), or stop it.`;
+  const refusal = `Port ${DEFAULT} is in use by another program. Choose another one with --port (with npm: npm start -- --port N), or stop that program.`;
   it("by flag", async () => {
     const { code, err, out } = await start(["serve", ...FLAGS, "--port", String(DEFAULT)]);
     expect([code, out]).toEqual([1, ""]);
@@ -139,7 +139,7 @@ describe("a port that was chosen is refused, and the message says how to choose 
     for (const flag of ["--grpc-port", "--admin-port"]) {
       const { code, err } = await start(["serve", ...FLAGS, "--port", "0", flag, String(DEFAULT)]);
       expect(code).toBe(1);
-      expect(err).toContain(`Choose another with ${flag} (with npm: npm start -- ${flag} N)`);
+      expect(err).toContain(`Choose another one with ${flag} (with npm: npm start -- ${flag} N)`);
     }
   });
 });
@@ -208,7 +208,7 @@ describe("in a program", () => {
       closers.push(() => server?.close());
     }
     await expect(preferring(port, SETTINGS.host)).rejects.toThrow(
-      `The ports ${port} to ${port + 19} are all in use. Choose another with --port`,
+      `Ports ${port} to ${port + 19} are in use. Choose another one with --port`,
     );
   });
 });

@@ -42,7 +42,7 @@ test("push shows the webhooks of a task, and redeliver has them delivered", asyn
   expect(seen.out).toMatch(
     /^mine {2}http:\/\/127\.0\.0\.1:\d+\/hook\n {2}given up after \d+ failed attempts?,/,
   );
-  expect(seen.out).toMatch(/event 2 {2}500 {2}\d+ ms +it answered 500/);
+  expect(seen.out).toMatch(/event 2 {2}500 {2}\d+ ms +HTTP 500/);
   const json = JSON.parse((await runCli("push", `${server.url}/agents/echo`, id, "--json")).out);
   expect(json).toMatchObject({
     task: id,
@@ -68,7 +68,7 @@ test("push shows the webhooks of a task, and redeliver has them delivered", asyn
   const none = await runCli("push", server.url, "nobody");
   expect([none.code, none.err]).toEqual([0, expect.stringMatching(/no webhooks/)]);
   const missing = await runCli("push", "redeliver", server.url, id, "other");
-  expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/There is no such push config/)]);
+  expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/Push config not found/)]);
 });
 
 test("only administrators see them, and no page of somebody else can have them delivered", async () => {
@@ -115,11 +115,11 @@ test("without its keys a server says that the secrets are lost, and gives the we
   rmSync(join(data(), "keys.json"));
   const count = hook.all.length;
   await expect(serve([echo], { data: data() })).rejects.toThrow(
-    /There is no key file .* but secrets in the store \(\d+\) can only be read with the keys in it/,
+    /The key file .* is missing, but secrets in the store \(\d+\) can only be decrypted with its keys/,
   );
   server = await serve([echo], { data: data(), drainMs: 0, acceptDataLoss: true });
   await runCli("push", "redeliver", server.url, id);
   await until(() => isDead(id));
-  expect((await runCli("push", server.url, id)).out).toMatch(/can no longer be read; give it again/);
+  expect((await runCli("push", server.url, id)).out).toMatch(/cannot be decrypted; send it again/);
   expect(hook.all).toHaveLength(count);
 });

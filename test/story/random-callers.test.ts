@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { JSON_FORMAT } from "../../src/binding/json-format.ts";
 import { toAsyncIterable } from "../../src/lib/batch-source.ts";
 import { type ApiKey, DEFAULT_PERMISSIONS } from "../../src/model/index.ts";
 import type { Agent, Frame, WireCall, WireReply } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
-import { compose } from "../../src/server/wiring.ts";
+import { type WiredServer, wireServer } from "../../src/server/wiring.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
 
 /**
@@ -47,24 +48,27 @@ const teller: AgentDefinition = {
   name: "teller",
   async *run(task, ctx) {
     const before = (await ctx.history).map(message => JSON.stringify(message.parts));
-    const shelved = await ctx.shelf.get("last");
-    await ctx.shelf.put([{ key: "last", value: task.text }]);
+    const shelved = await ctx.storage.get("last");
+    await ctx.storage.put([{ key: "last", value: task.text }]);
     if (task.turn === 1 && task.text.includes("?")) yield ctx.ask(`What else, ${task.text}?`);
     else yield ctx.text([task.text, JSON.stringify(shelved ?? ""), ...before].join(" "));
   },
 };
 
-type House = Awaited<ReturnType<typeof compose>>;
-
-async function openHouse(data: string): Promise<House> {
+async function startServer(data: string): Promise<WiredServer> {
   const settings = { ...SETTINGS, data, auth: ["api-key"] as const, apiKeys: KEYS, drainMs: 0 };
   const agents = [toAgent(teller), toAgent({ ...teller, name: "other" })];
-  const house = await compose(
-    { settings, agents, fallback: (agents[0] as Agent).name, log: createTestLog() },
-    undefined,
-  );
-  house.begin();
-  return house;
+  const defaultAgent = (agents[0] as Agent).name;
+  const server = await wireServer({
+    settings,
+    agents,
+    defaultAgent,
+    log: createTestLog(),
+    addresses: {},
+    hasGrpc: false,
+  });
+  server.start();
+  return server;
 }
 
 /** Chance that can be had again. */
@@ -88,15 +92,15 @@ const NO_QUERY = new URLSearchParams();
 const OTHER = { agent: "other" };
 
 class World {
-  readonly #house: House;
+  readonly #server: WiredServer;
   readonly #chance: Chance;
   /** All ids that anybody has seen, and whose they are. */
   readonly owners = new Map<string, Somebody>();
   #ids: string[] = ["01980000-0000-7000-8000-000000000000", "nothing"];
   answers = 0;
 
-  constructor(house: House, chance: Chance) {
-    this.#house = house;
+  constructor(server: WiredServer, chance: Chance) {
+    this.#server = server;
     this.#chance = chance;
   }
 
@@ -172,11 +176,19 @@ class World {
       metadata: undefined,
       signal: () => controller.signal,
     };
-    return this.#read(await this.#house.kernel.pipeline.handle(call), method, controller);
+    const incoming = {
+      caller: call,
+      agent: agent.agent,
+      isPublic: false,
+      format: JSON_FORMAT,
+      read: () => call,
+      withoutBody: () => call,
+    };
+    return this.#read(await this.#server.pipeline.handle(incoming), method, controller);
   }
 
   async #read(reply: WireReply, method: string, controller: AbortController): Promise<string> {
-    if (reply.kind === "one") return reply.json;
+    if (reply.kind === "unary") return reply.body;
     if (reply.kind === "fault") return JSON.stringify(reply.fault);
     const isOpen = /ubscribe/.test(method);
     const frames: Frame[] = [];
@@ -253,8 +265,8 @@ describe.each(["memory", "sqlite"])("random callers over %s", kind => {
   it("never get or change what is not theirs", async () => {
     const seed = Date.now() % 2 ** 31;
     const folder = tempFolder();
-    const house = await openHouse(kind === "memory" ? ":memory:" : folder.path);
-    const world = new World(house, createChance(seed));
+    const server = await startServer(kind === "memory" ? ":memory:" : folder.path);
+    const world = new World(server, createChance(seed));
     for (const caller of CALLERS) caller.canceled.clear();
     try {
       for (let done = 0; done < STEPS; done += AT_ONCE)
@@ -264,7 +276,7 @@ describe.each(["memory", "sqlite"])("random callers over %s", kind => {
     } catch (error) {
       throw new Error(`with the seed ${seed}`, { cause: error });
     } finally {
-      await house.close([]);
+      await server.close([]);
       folder.remove();
     }
   }, 180_000);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteAuth, type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
-import { equip } from "../../src/runtime/shared/bind-environment.ts";
+import { bindEnvironment } from "../../src/runtime/shared/bind-environment.ts";
 import { rpc, said, until } from "../support/client.ts";
 import { type Middleman, startProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -57,7 +57,7 @@ describe("circles", () => {
     for (const [i, card] of cards.entries()) card.target = (circle[i] as TestServer).url;
     const body = await send(circle[0] as TestServer, "round and round");
     expect(stateOf(body)).toBe("rejected");
-    expect(wordsOf(body)).toContain("was passed on by 5 servers, and 4 are the limit here");
+    expect(wordsOf(body)).toContain("was forwarded by 5 servers; the limit is 4");
     expect(cards.flatMap(card => card.calls).filter(one => one.body.includes("round")).length).toBeLessThan(
       10,
     );
@@ -83,7 +83,7 @@ describe("cards", () => {
     };
     const here = await start([remote({ name: "gate", card: proxy.url })]);
     expect(await cardOf(here)).toMatchObject({ description: `The agent at ${proxy.url}` });
-    expect(here.log.lines.some(line => line.text.includes("cannot be read"))).toBe(true);
+    expect(here.log.lines.some(line => line.text.includes("could not be read"))).toBe(true);
     const there = await start([echo], { publicUrl: proxy.url });
     proxy.target = there.url;
     isAway = false;
@@ -98,7 +98,7 @@ describe("cards", () => {
     expect(stateOf(await send(here, "hello"))).toBe("failed");
     const why = here.log.lines.map(line => String((line.facts.err as Error | undefined)?.message)).join();
     expect(why).toContain(
-      "is not called: it is an address inside. If the card is right, name it with the option endpoint",
+      "is not called: it is a private address. If the card is right, set the option endpoint",
     );
   });
 });
@@ -114,7 +114,7 @@ describe("an agent without a card", () => {
 });
 
 const wrong: readonly (readonly [string, Partial<RemoteOptions>, RegExp])[] = [
-  ["an address that is none", { card: "agents" }, /card: expected an address .*, got "agents"/],
+  ["an address that is none", { card: "agents" }, /card: expected a URL.*, got "agents"/],
   [
     "a dialect that is none",
     { dialect: "latin" as never },
@@ -140,7 +140,7 @@ describe("who calls", () => {
   }
   async function gate(auth: RemoteAuth, variables: Record<string, string> = {}): Promise<TestServer> {
     const definition = remote({ name: "gate", card: proxy.url, auth });
-    equip(definition, { folder: "/", variable: name => variables[name] });
+    bindEnvironment(definition, { folder: "/", variable: name => variables[name] });
     return start([definition]);
   }
 
@@ -158,8 +158,8 @@ describe("who calls", () => {
 
   it("must be set: a variable that is missing is told when the server starts", () => {
     const definition = remote({ name: "gate", card: "https://x.example", auth: { bearerEnv: "TOKEN" } });
-    expect(() => equip(definition, { folder: "/", variable: () => undefined })).toThrow(
-      "The variable TOKEN is not set",
+    expect(() => bindEnvironment(definition, { folder: "/", variable: () => undefined })).toThrow(
+      "The environment variable TOKEN is not set",
     );
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentDefinition, AgentTask, Ctx } from "../../src/agent/definition.ts";
+import type { AgentTask, Ctx } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { openStream, rpc, said, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
@@ -264,7 +265,7 @@ describe("what goes wrong", () => {
     const parts = [{ raw: "AAEC", mediaType: "image/png" }];
     const body = await call("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts } });
     expect(stateOf(body)).toBe("rejected");
-    expect(wordsOf(body)).toContain("This agent takes text/plain");
+    expect(wordsOf(body)).toContain("the agent accepts text/plain");
     expect(wordsOf(body)).not.toContain("127.0.0.1");
   });
 
@@ -276,7 +277,7 @@ describe("what goes wrong", () => {
       const body = await send("go");
       expect([stateOf(body), wordsOf(body)]).toEqual([
         "failed",
-        `The other agent did not come to an end in ${timeoutMs} ms`,
+        `The other agent did not finish in ${timeoutMs} ms`,
       ]);
     }
     await until(() => heard[0]?.ctx.signal.aborted === true);

@@ -40,7 +40,7 @@ async function open(url: string, count: number): Promise<readonly Stream[]> {
   );
   for (const stream of streams) expect((await stream.next())?.data.result.task).toBeDefined();
   // Long enough for their logs to leave memory.
-  await pause(3 * LIMITS.hotQuietMs);
+  await pause(3 * LIMITS.tailIdleMs);
   return streams;
 }
 

@@ -195,11 +195,11 @@ describe("code that was changed between two attempts", () => {
       BEFORE.replaceAll('"greet"', '"welcome"'),
       /step \\"greet\\".*began the step \\"welcome\\"/,
     ],
-    ["a step is gone", BEFORE.replace("await ctx.step", "// "), /step \\"greet\\".*it came to its end/],
+    ["a step is gone", BEFORE.replace("await ctx.step", "// "), /step \\"greet\\".*it ended/],
     [
       "words before a step are others",
       BEFORE.replace("Hello", "Welcome"),
-      /said something else of the artifact/,
+      /emitted something else for the artifact/,
     ],
   ] as const;
   test.each(broken)(
@@ -238,7 +238,7 @@ test("what the steps of a turn keep has a bound, and the step that goes beyond i
     } catch (error) {
       yield ctx.text(kept + ": " + error.message);
     }`);
-  expect(textOf(await on.send("go"))).toMatch(/^15000000: the steps of one turn note at most 16777216 bytes/);
+  expect(textOf(await on.send("go"))).toMatch(/^15000000: the results of the steps of one turn have at most 16777216 bytes/);
 });
 
 test("an attempt without steps begins anew: its artifacts take the place of the old ones, marked", async () => {

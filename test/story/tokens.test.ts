@@ -127,7 +127,7 @@ describe("an open stream", () => {
     const first = await stream.next();
     return { stream, id: first?.data.result.task.id as string };
   };
-  const LAPSED = "The credentials of this call are no longer good";
+  const LAPSED = "The credentials have expired or were revoked";
 
   it("ends with a clear fault when its token is revoked, on every transport; the work goes on", async () => {
     const { url } = await start();
@@ -212,12 +212,12 @@ describe("a server does not start", () => {
   });
 
   it("where nobody could get in, or an option means nothing", async () => {
-    expect(await refusedWith("--auth", "jwt")).toContain("give the option jwt as well");
-    expect(await refusedWith("--auth", "api-key")).toContain("give the option apiKeys as well");
+    expect(await refusedWith("--auth", "jwt")).toContain("needs the option jwt");
+    expect(await refusedWith("--auth", "api-key")).toContain("needs the option apiKeys");
     expect(await refusedWith("--auth", "mtls")).toContain("--tls-client-ca");
     expect(await refusedWith("--auth", "tokens,none")).toContain('auth: expected "none", or a list of');
     const jwt = JSON.stringify({ issuer: "https://login.example", audience: "agents" });
-    expect(await refusedWith("--jwt", jwt)).toContain('means nothing without "jwt" in auth');
+    expect(await refusedWith("--jwt", jwt)).toContain('has no effect without "jwt" in auth');
     expect(await refusedWith("--auth", "jwt", "--jwt", '{"issuer":"https://login.example"}')).toContain(
       "jwt.0.audience",
     );

@@ -24,7 +24,7 @@ afterEach(async () => {
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
 
-/** Asks another agent, in the same conversation, as seed 001 of the LangGraph dialect has it. */
+/** Asks another agent, in the same conversation, as docs/dialects/langgraph.md L19 describes it. */
 const asks = (url: string): string => `
     const text = await ctx.step("prepare", () => task.text.toUpperCase());
     const message = { role: "user", kind: "message", messageId: "m2", contextId: task.contextId, parts: [{ kind: "text", text }] };

@@ -12,7 +12,7 @@ import { askLanggraph, saidTo } from "../support/langgraph.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText } from "../support/wire.ts";
 
-/** Seed 001: two agents on two servers talk to each other, as its two programs let them. */
+/** The programs of LangSmith "A2A endpoint in Agent Server": two agents on two servers talk to each other. */
 
 interface Heard {
   readonly agent: string;
@@ -35,7 +35,7 @@ const talker = (name: string): AgentDefinition => ({
   },
 });
 
-/** The same as a graph, with the state of the seed's own agent: a list of plain messages. */
+/** The same as a graph, with the state of the agent in the document: a list of plain messages. */
 function graphTalker(name: string): AgentDefinition {
   type Plain = { readonly role: string; readonly content: string };
   const graph = new StateGraph(
@@ -127,7 +127,7 @@ describe.each(KINDS)("%s, called from TypeScript", (_what, kind) => {
 // ---- the programs themselves ---------------------------------------------------------------------------------
 
 const NO_PYTHON =
-  "no python3 here knows aiohttp (apt-get install python3-aiohttp): the seed's programs were not run";
+  "no python3 here knows aiohttp (apt-get install python3-aiohttp): the programs of the document were not run";
 
 const python = ["python3", "/usr/bin/python3"].find(command => {
   try {
@@ -138,7 +138,7 @@ const python = ["python3", "/usr/bin/python3"].find(command => {
   }
 });
 
-/** Runs a program of the seed, word for word but for ports and ids, and gives what it printed. */
+/** Runs a program of the document, word for word but for ports and ids, and gives what it printed. */
 async function run(name: string): Promise<string> {
   const program = readFileSync(new URL(`../support/python/${name}.py`, import.meta.url), "utf8")
     // In one go: a port of ours may have the digits of another one.

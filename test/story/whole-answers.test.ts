@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AgentDefinition, Ctx } from "../../src/agent/definition.ts";
+import type { Ctx } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { AgentEvent } from "../../src/ports/index.ts";
 import { openStream } from "../support/client.ts";
 import { createGate, type Gate, nextTurn } from "../support/gate.ts";

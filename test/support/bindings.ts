@@ -1,13 +1,14 @@
 /** The six ways to speak the official protocol, with one face: an operation in, its neutral meaning out. */
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { expect } from "vitest";
+import type { Json } from "../../src/lib/json.ts";
 import { FAULTS, type FaultCode } from "../../src/model/index.ts";
 import type { FaultTable } from "../../src/ports/index.ts";
-import { PROTOBUF as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
-import { PROTOBUF as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
+import { V1_SCHEMA as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
+import { V03_SCHEMA as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
-import type { Schema } from "../../src/protocol/protobuf/schema.ts";
+import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
 import { SETTINGS } from "./server.ts";
 import type { Loose } from "./tongue.ts";
 
@@ -265,7 +266,7 @@ const STATUSES = [
 function overGrpc(url: string, version: Binding["version"], agent: string): Binding {
   const isV1 = version === "1.0";
   const faults = faultsOf(isV1 ? "v1" : "v03");
-  const schema = (isV1 ? V1_PROTOBUF : V03_PROTOBUF) as Schema;
+  const schema = (isV1 ? V1_PROTOBUF : V03_PROTOBUF) as ProtobufSchema;
   const codecs = createCodecs(schema);
   const client = new Client(new URL(url).host, credentials.createInsecure());
 
@@ -277,7 +278,7 @@ function overGrpc(url: string, version: Binding["version"], agent: string): Bind
       const spec = schema.rpcs[rpcName];
       if (spec === undefined) return refused(code => code === "method-not-found");
       const [takes = "", gives = ""] = spec.replace("stream ", "").split(": ");
-      const request = codecs(takes).encode(JSON.stringify(isV1 ? params : toNames(method, params)));
+      const request = codecs(takes).encode((isV1 ? params : toNames(method, params)) as Json);
       const metadata = new Metadata();
       for (const [name, value] of Object.entries({ "a2a-agent": agent, "a2a-version": version, ...headers }))
         metadata.set(name, value);

@@ -20,11 +20,15 @@ import {
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
 import type { Json } from "../../src/lib/json.ts";
-import type { Codec } from "../../src/protocol/protobuf/codec.ts";
-import type { Schema } from "../../src/protocol/protobuf/schema.ts";
+import { type Field, fieldsOf, type ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
+
+export interface Judge {
+  decode(bytes: Uint8Array): Json;
+  encode(json: string): Buffer;
+}
 
 /** What a library for all of protobuf makes of our schemas: slower, and somebody else's. */
-export function createJudges(schema: Schema): (message: string) => Codec {
+export function createJudges(schema: ProtobufSchema): (message: string) => Judge {
   const { registry, nameOf } = readSchema(schema);
   const reading = { readUnknownFields: false, recursionLimit: 1_000 };
   const writing = { registry, ignoreUnknownFields: true, recursionLimit: 1_000 };
@@ -39,9 +43,11 @@ export function createJudges(schema: Schema): (message: string) => Codec {
 
 const SCALARS: Readonly<Record<string, Type>> = {
   string: Type.STRING,
+  url: Type.STRING,
   bytes: Type.BYTES,
   bool: Type.BOOL,
   int32: Type.INT32,
+  count: Type.INT32,
 };
 
 /** What Google's own package has, and the file that it is in. */
@@ -55,13 +61,13 @@ const KNOWN = {
 const FILES = new Map([...new Set(Object.values(KNOWN))].map(file => [file.proto.name, file]));
 
 /** A package made from its table; `nameOf`: how a message is called there. */
-function readSchema(schema: Schema): { registry: FileRegistry; nameOf: (message: string) => string } {
+function readSchema(schema: ProtobufSchema): { registry: FileRegistry; nameOf: (message: string) => string } {
   const file = create(FileDescriptorProtoSchema, {
     name: `${schema.package}.proto`,
     package: schema.package,
     syntax: "proto3",
     dependency: [...FILES.keys()],
-    messageType: Object.entries(schema.messages).map(([name, fields]) => toMessage(schema, name, fields)),
+    messageType: Object.keys(schema.messages).map(name => toMessage(schema, name)),
     enumType: Object.entries(schema.enums).map(([name, values]) => ({
       name,
       value: values.map((value, number) => ({ name: value, number })),
@@ -73,7 +79,7 @@ function readSchema(schema: Schema): { registry: FileRegistry; nameOf: (message:
   };
 }
 
-const fullName = (schema: Schema, name: string): string =>
+const fullName = (schema: ProtobufSchema, name: string): string =>
   Object.hasOwn(KNOWN, name) ? `google.protobuf.${name}` : `${schema.package}.${name}`;
 
 type Init<T> = Partial<Omit<T, "$typeName" | "$unknown">>;
@@ -85,54 +91,40 @@ interface MessageInit {
   options?: { mapEntry: boolean };
 }
 
-const SPEC = /^(?:map<(\w+)>|(\w+)(\[\]|\?|\|)?) (\d+)$/;
-
-function toMessage(schema: Schema, name: string, fields: Readonly<Record<string, string>>): MessageInit {
+function toMessage(schema: ProtobufSchema, name: string): MessageInit {
   const message: MessageInit = { name, field: [], nestedType: [], oneofDecl: [] };
-  // Fields that exclude each other come first, so that theirs is the first group.
-  if (Object.values(fields).some(spec => spec.includes("|"))) message.oneofDecl.push({ name: "one" });
-  for (const [jsonName, spec] of Object.entries(fields)) {
-    const [, values, type, mark, number] = SPEC.exec(spec) ?? [];
-    if (number === undefined)
-      throw new Error(`${schema.package}.${name}.${jsonName} cannot be read: ${spec}`);
-    const field = { name: jsonName, jsonName, number: Number(number), label: Label.OPTIONAL };
-    if (values !== undefined) addMap(schema, message, field, values);
-    else message.field.push({ ...field, ...typeOf(schema, type as string), ...markOf(message, field, mark) });
+  const fields = fieldsOf(schema, name);
+  // The oneof of the schema is the first group.
+  if (fields.some(field => field.oneof)) message.oneofDecl.push({ name: "one" });
+  for (const field of fields) {
+    const { name: jsonName, number } = field;
+    if (number === undefined) continue;
+    const init = { name: jsonName, jsonName, number, label: Label.OPTIONAL };
+    if (field.form === "map") addMap(schema, message, init, field.type);
+    else message.field.push({ ...init, ...typeOf(schema, field.type), ...presenceOf(message, field) });
   }
   return message;
 }
 
-function typeOf(schema: Schema, name: string): Init<FieldDescriptorProto> {
+function typeOf(schema: ProtobufSchema, name: string): Init<FieldDescriptorProto> {
   const scalar = SCALARS[name];
   if (scalar !== undefined) return { type: scalar };
+  if (Object.hasOwn(schema.stringEnums ?? {}, name)) return { type: Type.STRING };
   const type = Object.hasOwn(schema.enums, name) ? Type.ENUM : Type.MESSAGE;
   return { type, typeName: `.${fullName(schema, name)}` };
 }
 
-function markOf(
-  message: MessageInit,
-  field: { readonly name: string },
-  mark: string | undefined,
-): Init<FieldDescriptorProto> {
-  switch (mark) {
-    case "[]":
-      return { label: Label.REPEATED };
-    case "|":
-      return { oneofIndex: 0 };
-    case "?":
-      // How proto3 says that absence is told from a default: a group with one member.
-      return {
-        proto3Optional: true,
-        oneofIndex: message.oneofDecl.push({ name: `_${field.name}` }) - 1,
-      };
-    default:
-      return {};
-  }
+function presenceOf(message: MessageInit, field: Field): Init<FieldDescriptorProto> {
+  if (field.form === "list") return { label: Label.REPEATED };
+  if (field.oneof) return { oneofIndex: 0 };
+  if (!field.optional) return {};
+  // proto3 has a group of one member for a field whose absence differs from its default.
+  return { proto3Optional: true, oneofIndex: message.oneofDecl.push({ name: `_${field.name}` }) - 1 };
 }
 
 /** How protobuf has maps: a list of entries, of a type inside the message. */
 function addMap(
-  schema: Schema,
+  schema: ProtobufSchema,
   message: MessageInit,
   field: { readonly name: string },
   values: string,

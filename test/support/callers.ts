@@ -4,7 +4,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { issueToken } from "../../src/auth/issue-token.ts";
 import { DEFAULT_PERMISSIONS, DEFAULT_TENANT, type Identity } from "../../src/model/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { createSqliteTokenBook } from "../../src/store/sqlite/tokens.ts";
+import { createSqliteTokenStore } from "../../src/store/sqlite/token-store.ts";
 import { serve, type TestServer, tempFolder } from "./server.ts";
 
 export type TokenWish = Partial<Identity> & { readonly expiresAt?: number; readonly name?: string };
@@ -17,11 +17,11 @@ export interface Issued {
 
 /** Makes a token in a data folder, as the command line does while a server runs. */
 export async function issue(folder: string, principal: string, wish: TokenWish = {}): Promise<Issued> {
-  const book = createSqliteTokenBook({ folder, now: Date.now });
+  const book = createSqliteTokenStore({ folder, now: Date.now });
   const chance = (bytes: number): string => randomBytes(bytes).toString("hex");
   const badge = { tenants: [DEFAULT_TENANT], grants: DEFAULT_PERMISSIONS, agents: undefined };
   const { secret, token } = await issueToken(
-    { book, wallTime: Date.now, chance },
+    { tokens: book, wallTime: Date.now, chance },
     { name: undefined, expiresAt: undefined, ...badge, ...wish, principal },
   );
   await book.close();
@@ -31,7 +31,7 @@ export async function issue(folder: string, principal: string, wish: TokenWish =
 export const bearer = (secret: string): Issued["headers"] => ({ authorization: `Bearer ${secret}` });
 
 export async function revoke(folder: string, id: string): Promise<void> {
-  const book = createSqliteTokenBook({ folder, now: Date.now });
+  const book = createSqliteTokenStore({ folder, now: Date.now });
   await book.revoke(id, Date.now());
   await book.close();
 }

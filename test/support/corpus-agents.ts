@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 
-/** Where agents wait until the story goes on. */
-export class Lever {
+/** Agents wait here until `@resume`. */
+export class ResumeSignal {
   #waiting: (() => void)[] = [];
 
   wait(signal: AbortSignal): Promise<void> {
@@ -11,16 +11,16 @@ export class Lever {
     });
   }
 
-  pull(): void {
+  fire(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const go of waiting) go();
   }
 }
 
-/** The cast; the first one is the default agent. Stories are frozen with what these say: add, do not change. */
-export function createCast(lever: Lever): readonly AgentDefinition[] {
-  return [...SIMPLE, ...createPatient(lever)];
+/** The first one is the default agent. The corpus is frozen with their texts: add agents, do not change them. */
+export function createCorpusAgents(resume: ResumeSignal): readonly AgentDefinition[] {
+  return [...SIMPLE, ...createWaiting(resume)];
 }
 
 const SIMPLE: readonly AgentDefinition[] = [
@@ -198,14 +198,14 @@ const SIMPLE: readonly AgentDefinition[] = [
   },
 ];
 
-const createPatient = (lever: Lever): readonly AgentDefinition[] => [
+const createWaiting = (resume: ResumeSignal): readonly AgentDefinition[] => [
   {
     name: "patient",
     description: "Waits until the story goes on",
     replies: "task",
     async *run(task, ctx) {
       yield ctx.status("Looking into it");
-      await lever.wait(ctx.signal);
+      await resume.wait(ctx.signal);
       if (!ctx.signal.aborted) yield ctx.text(`Found: ${task.text}`, { last: true });
     },
   },

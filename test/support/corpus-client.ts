@@ -1,68 +1,66 @@
-/** The caller in a story: sends what the file says and writes down what comes back. */
+/** The client of the corpus: sends the requests of a file and returns the responses as text. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
-import { type Outcome, type Reading, type Scene, type Story, type WireRequest, writeJson } from "./corpus.ts";
-import { Names } from "./corpus-names.ts";
-import { type House, openHouse } from "./corpus-server.ts";
+import type { Exchange, ExchangeFile, StreamReading, WireRequest } from "./corpus.ts";
+import { StableNames } from "./corpus-names.ts";
+import { type CorpusServer, startCorpusServer } from "./corpus-server.ts";
 
-/** Headers of the connection, not of the reply. */
-const UNTOLD: ReadonlySet<string> = new Set(["date", "keep-alive", "transfer-encoding", "content-length"]);
-const isTold = (name: string, value: string): boolean =>
-  !UNTOLD.has(name.toLowerCase()) && !(name.toLowerCase() === "connection" && value === "keep-alive");
+/** Headers of the connection, not of the response. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+]);
+const isRecorded = (name: string, value: string): boolean =>
+  !CONNECTION_HEADERS.has(name.toLowerCase()) &&
+  !(name.toLowerCase() === "connection" && value === "keep-alive");
 
-/** Plays a story on a stage of its own. */
-export async function play(story: Story): Promise<readonly Outcome[]> {
-  const house = await openHouse(story);
-  const caller = new Caller(house);
+/** Runs the exchanges of a file against a server of its own; one response each. */
+export async function runExchanges(file: ExchangeFile): Promise<readonly string[]> {
+  const server = await startCorpusServer(file);
+  const client = new CorpusClient(server);
   try {
-    const outcomes: Outcome[] = [];
-    for (const scene of story.scenes) outcomes.push(await caller.play(scene));
-    return outcomes;
+    const responses: string[] = [];
+    for (const exchange of file.exchanges) responses.push(await client.run(exchange));
+    return responses;
   } finally {
-    caller.close();
-    await house.close();
+    client.close();
+    await server.close();
   }
 }
 
-class Caller {
-  readonly #house: House;
-  readonly #names = new Names();
+class CorpusClient {
+  readonly #server: CorpusServer;
+  readonly #names = new StableNames();
   readonly #connections = new Agent({ keepAlive: true });
-  #held: Frames | undefined;
+  #paused: FrameReader | undefined;
 
-  constructor(house: House) {
-    this.#house = house;
+  constructor(server: CorpusServer) {
+    this.#server = server;
   }
 
-  async play(scene: Scene): Promise<Outcome> {
-    this.#house.tick();
-    if (!scene.request) {
-      await this.#house.goOn();
-      return { operation: "-", reply: await this.#readOn() };
-    }
-    const response = await this.#send(scene.request);
-    const reply = await this.#read(response, scene.reading);
-    const operation = this.#house.decoded();
-    return {
-      operation: operation ? this.#names.hide(writeJson(operation)) : "-",
-      reply: this.#names.hide(reply),
-    };
+  async run(exchange: Exchange): Promise<string> {
+    this.#server.tick();
+    if (exchange.request)
+      return this.#names.hide(await this.#read(await this.#send(exchange.request), exchange.reading));
+    await this.#server.resumeAgents();
+    return this.#readPaused();
   }
 
   close(): void {
     this.#connections.destroy();
   }
 
-  async #send(asked: WireRequest): Promise<IncomingMessage> {
-    const { verb: method, headers } = asked;
-    const body = Buffer.from(this.#names.show(asked.body));
+  async #send({ verb: method, path, headers, body: text }: WireRequest): Promise<IncomingMessage> {
+    const body = Buffer.from(this.#names.show(text));
     const all = headers.flatMap(([name, value]) => [name, this.#names.show(value)]);
     const sent = request({
       method,
       agent: this.#connections,
       host: "127.0.0.1",
-      port: this.#house.port,
-      path: this.#names.show(asked.path),
+      port: this.#server.port,
+      path: this.#names.show(path),
       headers: ["Host", "agents.example", "Content-Length", String(body.length), ...all],
     });
     sent.end(body);
@@ -70,42 +68,42 @@ class Caller {
     return response;
   }
 
-  async #read(response: IncomingMessage, reading: Reading): Promise<string> {
-    const frames = new Frames(response);
-    const head = toHead(response);
-    if (reading.how === "all") {
-      const body = await frames.all();
+  async #read(response: IncomingMessage, reading: StreamReading): Promise<string> {
+    const frames = new FrameReader(response);
+    const head = formatHead(response);
+    if (reading.until === "end") {
+      const body = await frames.readAll();
       if (!isStream(response)) return body === "" ? head : `${head}\n\n${body}`;
       return `${head}\n\n${body}(close)`;
     }
-    const text = await frames.some(reading.frames);
-    if (reading.how === "hold") this.#held = frames;
+    const text = await frames.read(reading.frames);
+    if (reading.until === "pause") this.#paused = frames;
     else response.destroy();
-    return `${head}\n\n${text}${reading.how === "hold" ? "(held)" : "(left)"}`;
+    return `${head}\n\n${text}${reading.until === "pause" ? "(paused)" : "(disconnected)"}`;
   }
 
-  async #readOn(): Promise<string> {
-    const held = this.#held;
-    this.#held = undefined;
-    return held ? this.#names.hide(`${await held.all()}(close)`) : "-";
+  async #readPaused(): Promise<string> {
+    const paused = this.#paused;
+    this.#paused = undefined;
+    return paused ? this.#names.hide(`${await paused.readAll()}(close)`) : "-";
   }
 }
 
 const isStream = (response: IncomingMessage): boolean =>
   response.headers["content-type"]?.startsWith("text/event-stream") === true;
 
-function toHead(response: IncomingMessage): string {
+function formatHead(response: IncomingMessage): string {
   const lines = [String(response.statusCode)];
   const { rawHeaders } = response;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = rawHeaders.slice(i, i + 2) as [string, string];
-    if (isTold(name, value)) lines.push(`${name}: ${value}`);
+    if (isRecorded(name, value)) lines.push(`${name}: ${value}`);
   }
   return lines.join("\n");
 }
 
-/** A body, whole or in pieces that end with an empty line. */
-class Frames {
+/** A body, whole or in frames that end with an empty line. */
+class FrameReader {
   readonly #chunks: AsyncIterator<string>;
   #text = "";
 
@@ -113,10 +111,10 @@ class Frames {
     this.#chunks = response.setEncoding("utf8")[Symbol.asyncIterator]();
   }
 
-  /** Frames that did not come are missing in what is returned. */
-  async some(count: number): Promise<string> {
+  /** Fewer frames if the stream ends before. */
+  async read(count: number): Promise<string> {
     for (;;) {
-      const end = endOf(this.#text, count);
+      const end = findFrameEnd(this.#text, count);
       if (end !== -1) return this.#take(end);
       const { value, done } = await this.#chunks.next();
       if (done) return this.#take(this.#text.length);
@@ -124,7 +122,7 @@ class Frames {
     }
   }
 
-  async all(): Promise<string> {
+  async readAll(): Promise<string> {
     for (;;) {
       const { value, done } = await this.#chunks.next();
       if (done) return this.#take(this.#text.length);
@@ -139,8 +137,8 @@ class Frames {
   }
 }
 
-/** Where the frame of this number ends; -1: it is not there yet. */
-function endOf(text: string, frame: number): number {
+/** Where the frame of this number ends; -1: it has not arrived. */
+function findFrameEnd(text: string, frame: number): number {
   let end = 0;
   for (let i = 0; i < frame; i++) {
     const blank = text.indexOf("\n\n", end);

@@ -1,6 +1,6 @@
 import { CLOCK_START, TICK_MS } from "./corpus-server.ts";
 
-/** Which letter an id gets, by the member in which it is first seen. */
+/** The letter of an id, by the member in which it is first seen. */
 const LETTERS: Readonly<Record<string, string>> = {
   id: "T",
   taskId: "T",
@@ -16,15 +16,15 @@ const REFERENCE = /(in the log under )([0-9a-f]{12})\b/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const TIME_NAME = /\bTS(\d+)\b/g;
 
-/** Stable names for what differs from run to run; given in the order in which things are first seen. */
-export class Names {
+/** Stable names for values that differ from run to run, numbered in the order in which they are first seen. */
+export class StableNames {
   readonly #byValue = new Map<string, string>();
   readonly #byName = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
   /** From the wire to the file. */
   hide(text: string): string {
-    return this.#known(text)
+    return this.#replaceKnown(text)
       .replace(TAG, (_, before, tag, after) => `${before}${this.#name("E", tag)}${after}`)
       .replace(PAGE, (_, member, token) => `"${member}":"${this.#name("P", token)}"`)
       .replace(REFERENCE, (_, before, reference) => `${before}${this.#name("R", reference)}`)
@@ -42,10 +42,9 @@ export class Names {
       .replace(TIME_NAME, (_, request) => new Date(CLOCK_START + request * TICK_MS).toISOString());
   }
 
-  /** What has a name already has it wherever it stands. */
-  #known(text: string): string {
+  #replaceKnown(text: string): string {
     let named = text;
-    // Page tokens are short: what looks like one inside of something else is none.
+    // Page tokens and entity tags are short: replace only whole quoted strings.
     for (const [value, name] of this.#byValue)
       named = /^[PE]/.test(name)
         ? named.replaceAll(`"${value}"`, `"${name}"`)
@@ -54,7 +53,7 @@ export class Names {
   }
 
   #name(letter: string, value: string): string {
-    // What was replaced a moment ago by its name is found again.
+    // A value that was just replaced matches again under its name.
     const known = this.#byName.has(value) ? value : this.#byValue.get(value);
     if (known !== undefined) return known;
     const count = (this.#counts.get(letter) ?? 0) + 1;

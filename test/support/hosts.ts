@@ -5,7 +5,7 @@ import { serve as serveHono } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
-import type { Mounted } from "../../src/index.ts";
+import type { MountedServer } from "../../src/index.ts";
 
 export interface Host {
   readonly url: string;
@@ -15,7 +15,7 @@ export interface Host {
 /** Where ours is in all of them; something else answers at /other. */
 export const PATH = "/a2a-server";
 
-export type OpenHost = (mounted: Mounted) => Promise<Host>;
+export type OpenHost = (mounted: MountedServer) => Promise<Host>;
 
 async function listen(server: Server): Promise<Host> {
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));

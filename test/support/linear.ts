@@ -5,6 +5,7 @@ import { expect } from "vitest";
 const GROWTH = [1, 2, 4, 8] as const;
 const SLACK = 3;
 const ROUNDS = 5;
+const REMEASURED_MAX = 5;
 /** What is measured lasts at least so long, in microseconds. */
 const MEASURED_US = 1_000;
 
@@ -35,8 +36,12 @@ export async function expectLinear<T>(
 ): Promise<void> {
   let first = 0;
   for (const growth of GROWTH) {
-    const cost = await costOf(work, make(size * growth));
+    const input = make(size * growth);
+    let cost = await costOf(work, input);
     first ||= cost;
+    // Other processes take caches away, which only ever adds cost: the least of several measurements counts.
+    for (let again = 0; cost / first >= growth * SLACK && again < REMEASURED_MAX; again++)
+      cost = Math.min(cost, await costOf(work, input));
     // Checked at every size: what costs too much at one would not end at the next.
     expect(cost / first, `${growth} times the input`).toBeLessThan(growth * SLACK);
   }

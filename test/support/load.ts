@@ -18,9 +18,8 @@ export interface LoadOutcome {
     readonly name: string;
     readonly file: string;
     readonly line?: number;
-    readonly column?: number;
     readonly reason: string;
-    readonly cure?: string;
+    readonly hint?: string;
     readonly message: string;
   };
 }
@@ -58,8 +57,8 @@ const load = async ({ sources, generation = 0, write = {} }) => {
 const outcomes = {};
 for (const [name, one] of Object.entries(JSON.parse(cases))) {
   outcomes[name] = await load(one).catch(error => {
-    const { name, file, line, column, reason, cure, message } = error;
-    return { agents: [], files: [], failure: { name, file, line, column, reason, cure, message } };
+    const { name, file, line, reason, hint, message } = error;
+    return { agents: [], files: [], failure: { name, file, line, reason, hint, message } };
   });
 }
 process.stdout.write(JSON.stringify(outcomes));

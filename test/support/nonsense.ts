@@ -1,4 +1,4 @@
-import type { Ctx } from "../../src/agent/definition.ts";
+import type { Ctx } from "../../src/agent/context.ts";
 
 const TEXT = { kind: "text", text: "x" };
 const artifact = (more: object): object => ({

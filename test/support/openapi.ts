@@ -12,8 +12,8 @@ export const operationsIn = (api: Loose): readonly { verb: string; path: string;
     })),
   );
 
-/** Names of schemas that others are built from: they cannot be closed. */
-const OPEN = /AgentCard$/;
+/** The parts of cards: a hybrid card has the members of two versions. */
+const OPEN = /Agent(?:Card|Capabilities)$|SecurityScheme$/;
 
 /** Checks values against schemas of a document: a member that no schema names is wrong, too. */
 export function createJudge(api: Loose): (schema: object, value: unknown) => string {

@@ -1,7 +1,8 @@
-import type { AgentDefinition, Ctx, Said } from "../../src/agent/definition.ts";
+import type { Ctx, AgentOutput } from "../../src/agent/context.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
 
 /** What a puppet says next; it may throw, as agents do. */
-export type Line = (ctx: Ctx) => Said;
+export type Line = (ctx: Ctx) => AgentOutput;
 
 const END = Symbol("end");
 

@@ -5,7 +5,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
 import type { Log } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
-import { type Running, type ServerSettings, startServer } from "../../src/server/create-server.ts";
+import { type RunningServer, type ServerSettings, startServer } from "../../src/server/create-server.ts";
 import { placeOf } from "./place.ts";
 
 export const SETTINGS: ServerSettings = {
@@ -35,7 +35,7 @@ export const SETTINGS: ServerSettings = {
   drainMs: 300,
   leaseMs: LIMITS.leaseMs,
   attemptsMax: LIMITS.attemptsMax,
-  firstWordMs: LIMITS.firstWordMs,
+  firstEventTimeoutMs: LIMITS.firstEventTimeoutMs,
   sendWaitMs: 0,
   sweepMs: LIMITS.sweepMs,
   auth: ["none"],
@@ -72,7 +72,7 @@ export const SETTINGS: ServerSettings = {
   keys: undefined,
   keysCommand: undefined,
   oauth: undefined,
-  bell: undefined,
+  notify: undefined,
   databaseDirectUrl: undefined,
   databaseConnectionsMax: LIMITS.databaseConnectionsMax,
   quotas: {},
@@ -97,7 +97,7 @@ export function createTestLog(): Log & { readonly lines: Logged[] } {
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-export interface TestServer extends Running {
+export interface TestServer extends RunningServer {
   readonly log: ReturnType<typeof createTestLog>;
 }
 
@@ -108,10 +108,15 @@ export async function serve(
 ): Promise<TestServer> {
   const log = createTestLog();
   const agents = definitions.map(toAgent);
-  const fallback = agents[0]?.name as AgentName;
+  const defaultAgent = agents[0]?.name as AgentName;
   const data = await placeOf(settings.data ?? SETTINGS.data);
-  const running = await startServer({ settings: { ...SETTINGS, ...settings, data }, agents, fallback, log });
-  return Object.assign(Object.create(running) as Running, { log });
+  const running = await startServer({
+    settings: { ...SETTINGS, ...settings, data },
+    agents,
+    defaultAgent,
+    log,
+  });
+  return Object.assign(Object.create(running) as RunningServer, { log });
 }
 
 /** A folder for one test, gone after it. */

@@ -75,7 +75,7 @@ const targetOf = (file: TreeFile, name: string): string =>
   name === "" ? file.path : normalize(join(dirname(file.path), name));
 
 /** As GitHub makes it. */
-const slugOf = (heading: string): string =>
+export const slugOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")

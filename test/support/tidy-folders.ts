@@ -23,7 +23,8 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   auth: { ...INNER, libraries: ["jose", "node:crypto"] },
   oauth: { ...INNER, libraries: ["node:crypto"] },
   keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
-  signature: { ...INNER, libraries: ["jose"] },
+  // The canonical form of a card follows the schema of v1.0.
+  signature: { folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"], libraries: ["jose"] },
   outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
   quotas: INNER,
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
@@ -39,29 +40,22 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
       "@opentelemetry/exporter-trace-otlp-proto",
       "@opentelemetry/resources",
       "@opentelemetry/sdk-trace",
+      "node:fs",
+      "node:perf_hooks",
       "node:util",
+      "node:v8",
       "pino",
-      "prom-client",
     ],
   },
+  // Knows no binding: the router is given its bindings by the server.
   http: {
-    folders: [...BASE, "binding"],
-    libraries: [
-      "node:buffer",
-      "node:crypto",
-      "node:fs",
-      "node:http",
-      "node:http2",
-      "node:net",
-      "node:stream",
-      "node:tls",
-    ],
-    lazily: ["binding/grpc"],
+    folders: BASE,
+    libraries: ["node:buffer", "node:fs", "node:http", "node:http2", "node:net", "node:stream", "node:tls"],
   },
   binding: { folders: [...BASE, "http"], libraries: ["node:crypto"] },
   // Loaded with the first connection that speaks gRPC.
   "binding/grpc": {
-    folders: [...BASE, "http", "binding", "protocol/protobuf"],
+    folders: [...BASE, "http", "protocol/protobuf"],
     libraries: ["node:http2", "node:net", "node:stream", "node:util", "node:zlib"],
   },
   // The list of protocols.
@@ -69,10 +63,13 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   "protocol/shared": INNER,
   // The engines over the schema of a protocol.
   "protocol/protobuf": { folders: ["lib", "model"], libraries: ["node:buffer"] },
-  "protocol/openapi": { ...INNER, libraries: ["node:crypto"] },
+  "protocol/openapi": { folders: ["lib", "ports", "protocol/protobuf"], libraries: ["node:crypto"] },
   "protocol/*": { folders: [...BASE, "protocol/*", "client"] },
   client: { folders: [...BASE, "protocol/*"], lazily: ["client/grpc"] },
-  "client/grpc": { folders: [...BASE, "client", "protocol/*"], libraries: ["@grpc/grpc-js"] },
+  "client/grpc": {
+    folders: ["lib", "client", "protocol/a2a-v1", "protocol/a2a-v03", "protocol/protobuf"],
+    libraries: ["@grpc/grpc-js"],
+  },
   mcp: {
     folders: [...BASE, "protocol/shared"],
     libraries: [
@@ -82,58 +79,67 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
     ],
   },
   // What the single-node stores and Postgres share.
-  "store/kernel": { folders: [...BASE, "store/single-node"], libraries: ["node:util"] },
+  "store/kernel": { ...INNER, libraries: ["node:util"] },
   "store/single-node": { folders: [...BASE, "store/kernel"] },
   "store/memory": { folders: [...BASE, "store/kernel", "store/single-node"] },
   "store/sqlite": {
     folders: [...BASE, "store/kernel", "store/single-node"],
-    libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:util", "node:worker_threads"],
+    libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:worker_threads"],
   },
   "store/postgres": {
-    folders: [...BASE, "store/kernel", "store/single-node"],
-    libraries: ["node:timers", "node:timers/promises", "pg"],
+    folders: [...BASE, "store/kernel"],
+    libraries: ["node:timers/promises", "pg"],
   },
-  // The list of runtimes.
+  // The list of runtimes: a runtime is one folder and one line there.
   runtime: {
-    folders: [...BASE, "agent", "runtime/*"],
+    folders: ["agent"],
     lazily: ["runtime/langgraph", "runtime/ai-sdk", "runtime/openai", "runtime/process", "runtime/remote"],
   },
-  "runtime/shared": { folders: [...BASE, "agent", "runtime/function"] },
+  // No runtime imports another runtime: common code is in shared and calls.
+  "runtime/shared": { folders: [...BASE, "agent"] },
+  // Calls to other agents: ctx.call and the remote runtime.
+  "runtime/calls": {
+    folders: [...BASE, "agent", "client", "runtime/shared"],
+    libraries: ["node:timers/promises"],
+  },
   "runtime/function": {
     folders: [...BASE, "agent", "runtime/shared"],
     libraries: ["node:async_hooks"],
-    lazily: ["runtime/remote"],
+    lazily: ["runtime/calls"],
   },
   "runtime/langgraph": {
-    folders: [...BASE, "agent", "runtime", "runtime/shared"],
+    folders: [...BASE, "agent", "runtime/shared"],
     libraries: ["node:crypto", "node:fs", "node:module", "node:path", "node:url", "node:util"],
   },
-  "runtime/ai-sdk": { folders: [...BASE, "agent", "runtime", "runtime/shared"] },
+  "runtime/ai-sdk": { folders: [...BASE, "agent", "runtime/shared"] },
   "runtime/openai": {
     folders: [...BASE, "agent", "runtime/shared", "client"],
     libraries: ["node:timers/promises"],
   },
   "runtime/process": {
-    folders: [...BASE, "agent", "runtime/function", "runtime/shared"],
+    folders: [...BASE, "agent", "runtime/shared"],
     libraries: ["node:child_process", "node:path"],
   },
-  "runtime/remote": {
-    folders: [...BASE, "agent", "runtime/shared", "client"],
-    libraries: ["node:timers/promises"],
-  },
+  "runtime/remote": { folders: [...BASE, "agent", "runtime/shared", "runtime/calls", "client"] },
   loader: { folders: ["lib", "model", "agent"], libraries: ["node:*", "zod"] },
-  config: { folders: ["lib", "model", "agent", "loader"], libraries: ["node:*", "zod"] },
+  config: { folders: ["lib", "model", "agent", "loader", "config/options"], libraries: ["node:*", "zod"] },
+  // The table of options, which every command reads at its start: without zod.
+  "config/options": {
+    folders: ["lib", "model", "agent"],
+    libraries: ["node:net"],
+    lazily: ["loader"],
+  },
   // The one place that assembles the server.
   server: { folders: ["*", "*/*"], libraries: ["node:*"] },
   index: { folders: [...BASE, "agent", "config", "server"] },
   cli: {
-    folders: [...BASE, "client", "server"],
+    folders: [...BASE, "client", "config/options", "server"],
     libraries: ["node:*", "commander"],
     lazily: ["auth", "config", "telemetry", "store/sqlite", "store/postgres", "keys", "signature"],
   },
 };
 
-const isLike = (pattern: string, name: string): boolean =>
+export const isLike = (pattern: string, name: string): boolean =>
   new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`).test(name);
 
 /** `node:fs/promises` is one of `node:*`. */

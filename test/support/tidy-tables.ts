@@ -2,7 +2,15 @@ import { Command } from "commander";
 import { type CommandFile, EXIT } from "../../src/cli/command.ts";
 import { CLI_LIMITS } from "../../src/cli/limits.ts";
 import { CLIENT_LIMITS } from "../../src/client/limits.ts";
-import { envName, flagName, OPTION_NAMES, OPTIONS, type OptionName } from "../../src/config/options.ts";
+import {
+  envName,
+  flagName,
+  getOption,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+  RENAMED,
+} from "../../src/config/options/index.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { FAULTS, type FaultCode, LIMITS } from "../../src/model/index.ts";
 import type { Dialect, WireCall } from "../../src/ports/index.ts";
@@ -57,22 +65,29 @@ export function optionRows(): Rows {
     tick(name),
     flagOf(name),
     tick(envName(name)),
-    fallbackOf(name),
+    defaultOf(name),
     OPTIONS[name].expected.replaceAll('"', "`"),
-    OPTIONS[name].about,
+    OPTIONS[name].help,
   ]);
 }
 
 function flagOf(name: OptionName): string {
-  if (name === "agents") return "words without a flag";
-  return OPTIONS[name].secret ? "none: others could read it" : tick(flagName(name));
+  if (name === "agents") return "arguments";
+  return OPTIONS[name].isFlag ? tick(flagName(name)) : "none: it is secret";
 }
 
-function fallbackOf(name: OptionName): string {
-  const value: unknown = OPTIONS[name].fallback;
-  if (name === "agents") return "the bundled examples";
+/** docs/reference/config.md: former name, present name. */
+export const renamedRows = (): Rows =>
+  Object.entries(RENAMED).map(([former, name]) => [
+    [former, flagName(former), envName(former)].map(tick).join(", "),
+    [name, flagName(name), envName(name)].map(tick).join(", "),
+  ]);
+
+function defaultOf(name: OptionName): string {
+  const { default: value, defaultText } = getOption(name);
+  if (defaultText !== undefined) return defaultText;
   const isNothing = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return value === undefined || isNothing ? "none" : tick(String(value));
+  return value === undefined || value === "" || isNothing ? "none" : tick(String(value));
 }
 
 /** docs/reference/limits.md: name, value, and the option that changes it. The reason is for the document to tell. */
@@ -128,7 +143,7 @@ export function routeRows(): Rows {
 
 /** Every method of a dialect, and the operation that it asks for. */
 export async function methodsOf(dialect: Dialect): Promise<ReadonlyMap<string, string>> {
-  const { METHODS } = (await import(`../../src/protocol/${folderOfDialect(dialect.name)}/methods.ts`)) as {
+  const { METHODS } = (await import(`../../src/protocol/${folderOfDialect(dialect.name)}/routes.ts`)) as {
     METHODS: object;
   };
   return new Map(Object.keys(METHODS).map(method => [method, operationOf(dialect, method)]));
@@ -179,7 +194,7 @@ export function operations(): readonly string[] {
 
 /** The members of `ctx`, as authors of agents see it. */
 export function ctxMembers(): readonly string[] {
-  const { text } = readTree("src/agent/definition.ts");
+  const { text } = readTree("src/agent/context.ts");
   const body = /^export interface Ctx \{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:<]/gm)].map(found => found[1] as string);
 }
@@ -204,14 +219,16 @@ function toUsage(argument: Command["registeredArguments"][number]): string {
 
 /** docs/reference/cli.md: flag, and its line of the help, with choices and default. */
 export const flagRows = (command: Command): Rows =>
-  command.options.map(({ flags, description, argChoices, defaultValue }) => [
-    tick(flags),
-    [
-      description,
-      argChoices ? `: ${argChoices.map(tick).join(", ")}` : "",
-      // A flag that begins with --no- is on by default.
-      typeof defaultValue === "number" ? ` (default: ${defaultValue})` : "",
-    ].join(""),
-  ]);
+  command.options
+    .filter(({ hidden }) => !hidden)
+    .map(({ flags, description, argChoices, defaultValue }) => [
+      tick(flags),
+      [
+        description,
+        argChoices ? `: ${argChoices.map(tick).join(", ")}` : "",
+        // A flag that begins with --no- is on by default.
+        typeof defaultValue === "number" ? ` (default: ${defaultValue})` : "",
+      ].join(""),
+    ]);
 
 export const exitCodes = (): readonly string[] => Object.values(EXIT).map(String);

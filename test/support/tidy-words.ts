@@ -64,7 +64,7 @@ export const BANS: readonly Ban[] = [
     instead: "the same: nothing lives there but constants",
     pattern: /^(?:export\s+)?const\s+\w+(?::[^=]+)?\s*=\s*(?:new\s+(?:Map|Set|WeakMap)\b[^(]*\(\)|\[\])/gm,
     except: {
-      "src/protocol/shared/read.ts":
+      "src/protocol/shared/fields.ts":
         "spellings of names that stand in the code: no more than there are names",
     },
   },

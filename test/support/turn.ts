@@ -1,6 +1,6 @@
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { toScope } from "../../src/auth/scope.ts";
-import { isSame, type JsonObject } from "../../src/lib/json.ts";
+import { isDeepEqual, type JsonObject } from "../../src/lib/json.ts";
 import {
   type AgentName,
   apply,
@@ -17,21 +17,21 @@ import {
 } from "../../src/model/index.ts";
 import type { AgentEvent, AuthorizationOptions, ContextStorage, Log, Turn } from "../../src/ports/index.ts";
 import { functionRuntime } from "../../src/runtime/function/index.ts";
-import { createShelves } from "../../src/store/memory/storage.ts";
-import { toShelved } from "../../src/store/single-node/storage.ts";
+import { createMemoryStorage } from "../../src/store/memory/storage.ts";
+import { encodeStorageValue } from "../../src/store/kernel/storage-value.ts";
 
 const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;
 
-/** A shelf of nobody in particular. */
-function createTestShelf(): ContextStorage {
-  const shelves = createShelves();
+/** The storage of one context. */
+function createTestStorage(): ContextStorage {
+  const shelves = createMemoryStorage();
   const place = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, area: CONTEXT };
   return {
     get: async key => shelves.list(place, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
     list: async range => shelves.list(place, range),
     put: async changes =>
-      shelves.put({ place, changes: changes.map(one => ({ key: one.key, text: toShelved(one) })) }),
+      shelves.write({ area: place, changes: changes.map(one => ({ key: one.key, text: encodeStorageValue(one) })) }),
   };
 }
 
@@ -43,7 +43,7 @@ export class Conversation {
   /** What runs have put on record; later attempts of the turn find it again. */
   notes: StepRecord[] = [];
   /** What the agent has put away. */
-  readonly shelf: ContextStorage;
+  readonly storage: ContextStorage;
   /** What the caller has given, and how it can be given, by name. */
   credentials: Readonly<Record<string, Credential>> = {};
   ways: Readonly<Record<string, AuthorizationOptions>> = {};
@@ -54,9 +54,9 @@ export class Conversation {
   #seq = 0;
   #ids = 0;
 
-  /** `shelf`: of another task of the same context. */
-  constructor(shelf: ContextStorage = createTestShelf()) {
-    this.shelf = shelf;
+  /** `storage`: shared with another task of the same context. */
+  constructor(storage: ContextStorage = createTestStorage()) {
+    this.storage = storage;
   }
 
   /** A caller's message: begins a turn. */
@@ -99,12 +99,12 @@ export class Conversation {
       log,
       history: async () => this.earlier,
       incoming: asyncOf(this.task.incoming ?? []),
-      findStep: async place => known.find(note => isSame(toPlace(note), place)) ?? null,
+      findStep: async place => known.find(note => isDeepEqual(toPlace(note), place)) ?? null,
       recordStep: async note => {
         this.notes.push(note);
         this.#record({ type: "noted", note });
       },
-      storage: this.shelf,
+      storage: this.storage,
       caller: this.caller,
       credentials: async name => this.credentials[name],
       authorizationOptions: ({ name }) => this.ways[name] ?? {},

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { GetTaskRequest } from "@a2a-js/sdk";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
-import { createHandler, type Mounted } from "dragoman";
+import { createHandler, type MountedServer } from "dragoman";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { writeCertificate } from "./certificate.ts";
 import { rpc, said } from "./client.ts";
@@ -27,7 +27,7 @@ export const large: AgentDefinition = {
 export interface Servers {
   readonly plain: TestServer;
   readonly secure: TestServer;
-  readonly mounted: Mounted;
+  readonly mounted: MountedServer;
   readonly cert: string;
   close(): Promise<void>;
 }

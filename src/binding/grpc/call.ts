@@ -1,128 +1,147 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
 import type { BodyLimits } from "../../http/body.ts";
-import { HOLD_MS } from "../../http/open-connections.ts";
-import { peerOf } from "../../http/peer-certificate.ts";
-import type { Unsent } from "../../http/unsent-bytes.ts";
-import { writePieces } from "../../http/write-large.ts";
-import type { Headers, PeerCertificate, WireReply } from "../../ports/index.ts";
-import { headOf, MessageReader, toFrame } from "./message.ts";
-import { CODES, GrpcRefusal, OK, type Status, toTrailers } from "./status.ts";
+import { readPeerCertificate } from "../../http/peer-certificate.ts";
+import { CLOSE_GRACE_MS } from "../../http/sockets.ts";
+import type { UnsentBytes } from "../../http/unsent-bytes.ts";
+import { writeInChunks } from "../../http/write-large.ts";
+import type { PeerCertificate, RequestHeaders, WireReply } from "../../ports/index.ts";
+import { MessageReader, toFrame, toFrameHead } from "./message.ts";
+import { CODES, GrpcError, type GrpcStatus, OK, toTrailers } from "./status.ts";
 
 const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
-const WITH_TRAILERS = { waitForTrailers: true };
-const AND_NO_MORE = { endStream: true };
 
-const TOO_LATE = new GrpcRefusal("DEADLINE_EXCEEDED", "The message took too long");
-const GONE = new GrpcRefusal("CANCELLED", "The caller has gone");
+const TOO_LATE = new GrpcError("DEADLINE_EXCEEDED", "The message took too long");
+const GONE = new GrpcError("CANCELLED", "The caller has gone");
 
-/** How much a message may be, and how long it may take. */
+/** Bytes that may wait for a reader in memory; further frames wait in the log. */
+const UNSENT_BYTES_MAX = 64 * 1024;
+
+/** The size and time limits of a request message. */
 export type ReadLimits = Pick<BodyLimits, "bodyBytesMax" | "bodyReadMs">;
 
-/** One call: a stream of HTTP/2 with the words of gRPC. Nothing is said to a caller who is gone. */
+/** One gRPC call: an HTTP/2 stream. Writing to a call whose caller is gone does nothing. */
 export class GrpcCall {
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly #stream: ServerHttp2Stream;
-  readonly #unsent: Unsent;
+  readonly #unsent: UnsentBytes;
   readonly #deadline: NodeJS.Timeout | undefined;
-  /** Whoever wants to know when nobody waits for the answer any more. */
-  #heard: (() => void)[] = [];
-  /** How it ends, as soon as that is known. */
-  #status: Status | undefined;
-  #late = false;
-  #isLeft = false;
+  #closeListeners: (() => void)[] = [];
+  /** Known as soon as the call ends. */
+  #status: GrpcStatus | undefined;
+  #isExpired = false;
+  #isClosed = false;
   #bytes = 0;
+  /** Bytes that `writePaced` has written and the network has not taken. */
+  #waiting = 0;
+  #onRoom: (() => void) | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, unsent: Unsent) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, unsent: UnsentBytes) {
     this.#stream = stream;
     this.#unsent = unsent;
-    this.headers = toHeaders(headers);
-    const ms = timeoutOf(this.headers["grpc-timeout"]);
+    this.headers = toRequestHeaders(headers);
+    const ms = parseTimeout(this.headers["grpc-timeout"]);
     if (ms !== undefined) this.#deadline = setTimeout(() => this.#expire(), ms);
-    stream.once("close", () => this.#leave());
-    // Whoever called has gone: there is nobody left to tell.
+    stream.once("close", () => this.#close());
+    // The caller has disconnected: `close` follows.
     stream.on("error", () => {});
   }
 
   get destroyed(): boolean {
-    return this.#late || this.#stream.destroyed || this.#stream.closed;
+    return this.#isExpired || this.#stream.destroyed || this.#stream.closed;
   }
 
-  /** All that was to be said is said. */
   get writableFinished(): boolean {
-    return this.#status !== undefined && !this.#late;
+    return this.#status !== undefined && !this.#isExpired;
   }
 
-  /** Bytes of its message, as it came. */
+  /** The size of the request message, as it came. */
   get bytes(): number {
     return this.#bytes;
   }
 
   certificate(): PeerCertificate | undefined {
-    return peerOf(this.#stream.session?.socket);
+    return readPeerCertificate(this.#stream.session?.socket);
   }
 
-  once(_event: "close", heard: () => void): void {
-    if (this.#isLeft) queueMicrotask(heard);
-    else this.#heard.push(heard);
+  once(_event: "close", listener: () => void): void {
+    if (this.#isClosed) queueMicrotask(listener);
+    else this.#closeListeners.push(listener);
   }
 
-  /** The one message that it brings; nothing of it is taken before somebody asks for it. */
+  /** Reads the request message; before that, nothing of it is taken from the network. */
   read(limits: ReadLimits): Promise<Buffer> {
     const stream = this.#stream;
     const reader = new MessageReader(limits.bodyBytesMax);
     // A stream without data ends by itself, also before there is a listener.
     if (stream.readableEnded) return reader.finish(undefined);
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(late);
-        stream.off("data", take).off("end", finish);
+      const detach = (): void => {
+        clearTimeout(timer);
+        stream.off("data", onData).off("end", onEnd);
       };
-      const refuse = (error: unknown): void => {
-        leave();
+      const fail = (error: unknown): void => {
+        detach();
         reject(error);
       };
-      const finish = (): void => {
-        leave();
+      const onEnd = (): void => {
+        detach();
         resolve(reader.finish(this.headers["grpc-encoding"]));
       };
-      const take = (piece: Buffer): void => {
-        this.#bytes += piece.length;
-        const why = reader.add(piece);
-        if (why) refuse(why);
+      const onData = (chunk: Buffer): void => {
+        this.#bytes += chunk.length;
+        const error = reader.add(chunk);
+        if (error) fail(error);
       };
-      const late = setTimeout(refuse, limits.bodyReadMs, TOO_LATE);
-      stream.on("data", take).on("end", finish);
-      this.once("close", () => refuse(GONE));
+      const timer = setTimeout(fail, limits.bodyReadMs, TOO_LATE);
+      stream.on("data", onData).on("end", onEnd);
+      this.once("close", () => fail(GONE));
     });
   }
 
-  /** The head of an answer. */
+  /** Sends the headers of a successful response. */
   begin(headers: WireReply["headers"]): void {
     if (this.#isOver()) return;
     const stream = this.#stream;
-    stream.respond({ ...HEAD, ...headers }, WITH_TRAILERS);
+    stream.respond({ ...HEAD, ...headers }, { waitForTrailers: true });
     stream.once("wantTrailers", () => stream.sendTrailers(toTrailers(this.#status ?? OK)));
   }
 
-  write(message: Uint8Array, written?: () => void): void {
-    if (!this.#isOver()) this.#stream.write(toFrame(message), written);
+  write(message: Uint8Array, onWritten?: () => void): void {
+    if (!this.#isOver()) this.#stream.write(toFrame(message), onWritten);
   }
 
-  /** A large message, piece by piece. `stalled`: how the call ends if its reader takes nothing for `stallMs`. */
-  async writeLarge(message: Uint8Array, stallMs: number, stalled: Status): Promise<boolean> {
+  /** Writes no faster than the caller reads. Resolves with false if the caller has read nothing for `stallMs`. */
+  writePaced(message: Uint8Array, stallMs: number): Promise<boolean> | true {
+    this.#waiting += message.length;
+    this.write(message, () => {
+      this.#waiting -= message.length;
+      if (this.#waiting < UNSENT_BYTES_MAX) this.#onRoom?.();
+    });
+    if (this.#waiting < UNSENT_BYTES_MAX) return true;
+    return new Promise(resolve => {
+      const stalled = setTimeout(() => resolve(false), stallMs);
+      this.#onRoom = () => {
+        clearTimeout(stalled);
+        resolve(true);
+      };
+    });
+  }
+
+  /** Writes a large message in pieces. `stalled`: the status if the caller reads nothing for `stallMs`. */
+  async writeLarge(message: Uint8Array, stallMs: number, stalled: GrpcStatus): Promise<boolean> {
     if (this.#isOver()) return false;
     const stream = this.#stream;
     const isOver = (): boolean => this.#isOver();
-    stream.write(headOf(message));
-    return writePieces(
+    stream.write(toFrameHead(message));
+    return writeInChunks(
       {
         get destroyed() {
           return isOver();
         },
         write: bytes => stream.write(bytes),
-        on: (event, heard) => stream.on(event, heard),
-        off: (event, heard) => stream.off(event, heard),
+        on: (event, listener) => stream.on(event, listener),
+        off: (event, listener) => stream.off(event, listener),
         destroy: () => this.abandon(stalled),
       },
       message,
@@ -131,36 +150,36 @@ export class GrpcCall {
   }
 
   /** With a last message, or without. */
-  end(status: Status, message?: Uint8Array): void {
+  end(status: GrpcStatus, message?: Uint8Array): void {
     if (this.#isOver()) return;
     this.#status = status;
     const stream = this.#stream;
-    if (!stream.headersSent) stream.respond({ ...HEAD, ...toTrailers(status) }, AND_NO_MORE);
+    if (!stream.headersSent) stream.respond({ ...HEAD, ...toTrailers(status) }, { endStream: true });
     else if (message) stream.end(toFrame(message));
     else stream.end();
     this.#unsent.add(stream, stream.writableLength);
-    if (!stream.readableEnded) this.#cutLater(constants.NGHTTP2_NO_ERROR);
+    if (!stream.readableEnded) this.#closeLater(constants.NGHTTP2_NO_ERROR);
   }
 
-  /** Ends it, also if the caller does not read how. */
-  abandon(status: Status): void {
+  /** Ends the call, also if the caller does not read the status. */
+  abandon(status: GrpcStatus): void {
     this.end(status);
-    this.#cutLater(constants.NGHTTP2_CANCEL);
+    this.#closeLater(constants.NGHTTP2_CANCEL);
   }
 
-  /** It is no call of gRPC at all. */
+  /** Answers a request that is not gRPC. */
   refuse(httpStatus: number): void {
     this.#status = OK;
-    this.#stream.respond({ ":status": httpStatus }, AND_NO_MORE);
-    this.#cutLater(constants.NGHTTP2_NO_ERROR);
+    this.#stream.respond({ ":status": httpStatus }, { endStream: true });
+    this.#closeLater(constants.NGHTTP2_NO_ERROR);
   }
 
-  /** What the caller has still to say is for nobody; whoever goes on all the same has had time to hear why not. */
-  #cutLater(code: number): void {
+  /** Discards the rest of the request; a caller that goes on sending has had time to read the response. */
+  #closeLater(code: number): void {
     const stream = this.#stream;
     stream.resume();
-    const cut = setTimeout(() => stream.close(code), HOLD_MS);
-    stream.once("close", () => clearTimeout(cut));
+    const timer = setTimeout(() => stream.close(code), CLOSE_GRACE_MS);
+    stream.once("close", () => clearTimeout(timer));
   }
 
   #isOver(): boolean {
@@ -169,21 +188,22 @@ export class GrpcCall {
 
   #expire(): void {
     this.abandon({ code: CODES.DEADLINE_EXCEEDED, message: "The deadline of the call has passed" });
-    this.#late = true;
-    this.#leave();
+    this.#isExpired = true;
+    this.#close();
   }
 
-  #leave(): void {
+  #close(): void {
     clearTimeout(this.#deadline);
-    this.#isLeft = true;
-    const heard = this.#heard;
-    this.#heard = [];
-    for (const one of heard) one();
+    this.#isClosed = true;
+    this.#onRoom?.();
+    const listeners = this.#closeListeners;
+    this.#closeListeners = [];
+    for (const listener of listeners) listener();
   }
 }
 
-/** Names in lower case, as HTTP/2 has them; what is binary is nothing that we know. */
-function toHeaders(all: IncomingHttpHeaders): Headers {
+/** HTTP/2 names are in lower case. Binary metadata is not used. */
+function toRequestHeaders(all: IncomingHttpHeaders): RequestHeaders {
   const headers: Record<string, string> = {};
   for (const name in all) {
     const value = all[name];
@@ -203,8 +223,8 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** How long the caller waits; undefined: as long as it takes. */
-function timeoutOf(text: string | undefined): number | undefined {
+/** undefined: no deadline. */
+function parseTimeout(text: string | undefined): number | undefined {
   const [, count, unit] = /^(\d{1,8})([HMSmun])$/.exec(text ?? "") ?? [];
   if (count === undefined || unit === undefined) return undefined;
   return Math.min(Number(count) * (UNITS_MS[unit] as number), TIMER_MS_MAX);

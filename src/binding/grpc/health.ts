@@ -1,11 +1,11 @@
 import { createCodecs } from "../../protocol/protobuf/codec.ts";
-import type { Schema } from "../../protocol/protobuf/schema.ts";
+import type { ProtobufSchema } from "../../protocol/protobuf/schema.ts";
 import type { GrpcCall } from "./call.ts";
-import type { CallParts } from "./calls.ts";
-import { GrpcRefusal, OK } from "./status.ts";
+import type { GrpcMethodParts } from "./methods.ts";
+import { GrpcError, OK } from "./status.ts";
 
-/** The standard health checks of gRPC: what load balancers and probes ask. */
-export const HEALTH: Schema = {
+/** The standard health service of gRPC, for load balancers and probes. */
+export const HEALTH: ProtobufSchema = {
   package: "grpc.health.v1",
   service: "Health",
   rpcs: {
@@ -19,43 +19,42 @@ export const HEALTH: Schema = {
   },
 };
 
-/** Names are short, and are said again where they are not known. */
+/** Service names are short, and an unknown one is repeated in the error. */
 const REQUEST_BYTES_MAX = 256;
 
-export type HealthParts = Pick<CallParts, "streams" | "limits">;
-
-/** `served`: the names of what is served; the server as a whole has the empty name. */
-export function createHealth(served: ReadonlySet<string>, { streams, limits }: HealthParts) {
+/** `services`: the names of the services; the empty name stands for the whole server. */
+export function createGrpcHealth(
+  services: ReadonlySet<string>,
+  { streams, limits }: Pick<GrpcMethodParts, "streams" | "limits">,
+) {
   const codecs = createCodecs(HEALTH);
   const request = codecs("HealthCheckRequest");
   const response = codecs("HealthCheckResponse");
-  /** And whether what they watch is there. */
+  /** By call: whether the service that it watches exists. */
   const watchers = new Map<GrpcCall, boolean>();
-  let serving = true;
+  let isServing = true;
 
-  async function nameIn(call: GrpcCall): Promise<string> {
+  async function readName(call: GrpcCall): Promise<string> {
     const bytes = await call.read({ ...limits, bodyBytesMax: REQUEST_BYTES_MAX });
     try {
       return (request.decode(bytes) as { readonly service?: string }).service ?? "";
     } catch {
-      throw new GrpcRefusal("INVALID_ARGUMENT", "The message cannot be read");
+      throw new GrpcError("INVALID_ARGUMENT", "The message cannot be decoded");
     }
   }
-  const isKnown = (name: string): boolean => name === "" || served.has(name);
-  const say = (word: string): Buffer => response.encode(JSON.stringify({ status: word }));
-  const now = (): Buffer => say(serving ? "SERVING" : "NOT_SERVING");
+  const isKnown = (name: string): boolean => name === "" || services.has(name);
+  const toStatus = (): Buffer => response.encode({ status: isServing ? "SERVING" : "NOT_SERVING" });
 
-  const answers = {
+  const handlers = {
     async Check(call: GrpcCall): Promise<void> {
-      const name = await nameIn(call);
-      if (!isKnown(name)) throw new GrpcRefusal("NOT_FOUND", `Nothing is called "${name}" here`);
+      const name = await readName(call);
+      if (!isKnown(name)) throw new GrpcError("NOT_FOUND", `Unknown service "${name}"`);
       call.begin({});
-      call.end(OK, now());
+      call.end(OK, toStatus());
     },
     async Watch(call: GrpcCall): Promise<void> {
-      const known = isKnown(await nameIn(call));
-      if (!streams.hasRoom())
-        throw new GrpcRefusal("UNAVAILABLE", "Too many streams are open on this server");
+      const known = isKnown(await readName(call));
+      if (!streams.hasRoom()) throw new GrpcError("UNAVAILABLE", "Too many streams are open on this server");
       await streams.count(watch(call, known));
     },
   };
@@ -63,7 +62,7 @@ export function createHealth(served: ReadonlySet<string>, { streams, limits }: H
   function watch(call: GrpcCall, known: boolean): Promise<void> {
     watchers.set(call, known);
     call.begin({});
-    call.write(known ? now() : say("SERVICE_UNKNOWN"));
+    call.write(known ? toStatus() : response.encode({ status: "SERVICE_UNKNOWN" }));
     return new Promise(resolve =>
       call.once("close", () => {
         watchers.delete(call);
@@ -73,11 +72,11 @@ export function createHealth(served: ReadonlySet<string>, { streams, limits }: H
   }
 
   return {
-    answers,
-    /** Watchers are told that nothing new is taken. */
+    handlers,
+    /** Sends NOT_SERVING to watchers. */
     refuseNew(): void {
-      serving = false;
-      for (const [watcher, known] of watchers) if (known) watcher.write(now());
+      isServing = false;
+      for (const [watcher, known] of watchers) if (known) watcher.write(toStatus());
     },
     close(): void {
       for (const watcher of watchers.keys()) watcher.end(OK);

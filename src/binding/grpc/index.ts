@@ -1,41 +1,36 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { createServer, type Server } from "node:net";
 import type { Duplex } from "node:stream";
-import { trackSockets } from "../../http/fast-path/sniff.ts";
-import { HOLD_MS } from "../../http/open-connections.ts";
-import { STALLED_MAX } from "../../http/sse.ts";
+import type { GrpcListener } from "../../http/http2.ts";
+import { CLOSE_GRACE_MS, trackSockets } from "../../http/sockets.ts";
+import { STALLED_HEARTBEATS_MAX } from "../../http/sse.ts";
 import type { Tls } from "../../http/tls.ts";
 import type { GrpcServer, GrpcServerParts } from "./server.ts";
 
 export interface GrpcParts extends Omit<GrpcServerParts, "stallMs"> {
   readonly tls: Tls | undefined;
-  /** Listens at a port of its own. */
-  readonly apart: boolean;
+  readonly hasOwnPort: boolean;
 }
 
-export interface Grpc {
-  /** What listens for it, if it has a port of its own. */
+export interface Grpc extends GrpcListener {
+  /** undefined: gRPC shares the port of HTTP. */
   readonly server: Server | undefined;
-  /** Takes a connection on which HTTP/2 is spoken. */
-  take(connection: Duplex): void;
-  /** Takes a call on a connection on which other things are asked as well. */
-  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void;
-  /** Takes no more connections and tells those who watch; connections that are open go on. */
+  /** Accepts no more connections and tells health watchers; open connections go on. */
   refuseNew(): void;
-  /** Ends what callers are reading: each stream after a whole event, so that it can be resumed. */
+  /** Ends open streams, each after a whole event, so that callers can resume. */
   close(): Promise<void>;
 }
 
-/** Loads what gRPC needs with the first connection: most servers never get one, and a start should be quick. */
+/** Loads the gRPC server with the first connection: most servers never get one, and should start quickly. */
 export function createGrpc(parts: GrpcParts): Grpc {
   let loading: Promise<GrpcServer | null> | undefined;
   let refusing = false;
-  const port = parts.apart ? createPort(take, parts.tls) : undefined;
+  const port = parts.hasOwnPort ? createPort(takeConnection, parts.tls) : undefined;
 
   async function load(): Promise<GrpcServer | null> {
     try {
       const { createGrpcServer } = await import("./server.ts");
-      const server = createGrpcServer({ ...parts, stallMs: STALLED_MAX * parts.heartbeatMs });
+      const server = createGrpcServer({ ...parts, stallMs: STALLED_HEARTBEATS_MAX * parts.heartbeatMs });
       if (refusing) server.refuseNew();
       return server;
     } catch (error) {
@@ -44,37 +39,33 @@ export function createGrpc(parts: GrpcParts): Grpc {
     }
   }
 
-  async function hand(connection: Duplex): Promise<void> {
-    const lose = (): void => void connection.destroy();
-    connection.on("error", lose);
+  async function takeConnection(connection: Duplex): Promise<void> {
+    const destroy = (): void => void connection.destroy();
+    connection.on("error", destroy);
     loading ??= load();
     const server = await loading;
-    connection.off("error", lose);
-    if (!server) lose();
-    else if (!connection.destroyed) server.take(connection);
+    connection.off("error", destroy);
+    if (!server) destroy();
+    else if (!connection.destroyed) server.takeConnection(connection);
   }
 
-  function take(connection: Duplex): void {
-    void hand(connection);
-  }
-
-  async function hear(
+  async function takeStream(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     raw: readonly string[],
   ): Promise<void> {
-    // Whoever goes before anybody listens to him was not there.
+    // The caller may disconnect before the server is loaded.
     stream.on("error", () => {});
     loading ??= load();
     const server = await loading;
     if (!server) stream.close();
-    else if (!stream.destroyed) server.hear(stream, headers, raw);
+    else if (!stream.destroyed) server.takeStream(stream, headers, raw);
   }
 
   return {
     server: port?.server,
-    take,
-    hear: (stream, headers, raw) => void hear(stream, headers, raw),
+    takeConnection,
+    takeStream,
     refuseNew() {
       refusing = true;
       port?.refuseNew();
@@ -87,8 +78,8 @@ export function createGrpc(parts: GrpcParts): Grpc {
   };
 }
 
-function createPort(take: (connection: Duplex) => void, tls: Tls | undefined) {
-  const server = tls ? tls.createHttp2(take) : createServer(take);
+function createPort(onConnection: (connection: Duplex) => void, tls: Tls | undefined) {
+  const server = tls ? tls.createHttp2(onConnection) : createServer(onConnection);
   const sockets = trackSockets(server);
   let closed: Promise<void> | undefined;
   return {
@@ -98,7 +89,7 @@ function createPort(take: (connection: Duplex) => void, tls: Tls | undefined) {
     },
     async close(): Promise<void> {
       this.refuseNew();
-      const cut = setTimeout(sockets.close, HOLD_MS);
+      const cut = setTimeout(sockets.close, CLOSE_GRACE_MS);
       await closed;
       clearTimeout(cut);
     },

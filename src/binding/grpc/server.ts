@@ -1,29 +1,31 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { Duplex } from "node:stream";
-import { trackSockets } from "../../http/fast-path/sniff.ts";
-import { HEAD_TOO_LARGE, http2Options, isGrpc, isHeadTooLarge, TOO_MUCH_UNSENT } from "../../http/http2.ts";
-import { createSessions } from "../../http/http2-sessions.ts";
-import { createReaders, HOLD_MS, type Readers } from "../../http/open-connections.ts";
-import { createUnsent, type UnsentParts } from "../../http/unsent-bytes.ts";
-import type { Log } from "../../ports/index.ts";
+import { type AbortSignals, createAbortSignals } from "../../http/abort.ts";
+import {
+  type GrpcListener,
+  HEAD_TOO_LARGE,
+  http2Options,
+  isGrpc,
+  isHeadTooLarge,
+  TOO_MUCH_UNSENT,
+} from "../../http/http2.ts";
+import { createHttp2Sessions } from "../../http/http2-sessions.ts";
+import { CLOSE_GRACE_MS, trackSockets } from "../../http/sockets.ts";
+import { createUnsentBytes, type UnsentBytesParts } from "../../http/unsent-bytes.ts";
+import type { BodyFormat, Log } from "../../ports/index.ts";
 import { createCodecs } from "../../protocol/protobuf/codec.ts";
-import type { Schema } from "../../protocol/protobuf/schema.ts";
+import { type ProtobufSchema, rpcsOf } from "../../protocol/protobuf/schema.ts";
 import { GrpcCall } from "./call.ts";
-import { type Answer, type CallParts, createCalls } from "./calls.ts";
-import { createHealth, HEALTH } from "./health.ts";
-import { CODES, GrpcRefusal, type Status } from "./status.ts";
+import { createGrpcHealth, HEALTH } from "./health.ts";
+import { createMethods, type GrpcMethodParts, type ServeGrpcCall } from "./methods.ts";
+import { CODES, GrpcError, type GrpcStatus } from "./status.ts";
 
-export interface GrpcServerParts extends Omit<CallParts, "readers">, UnsentParts {
+export interface GrpcServerParts extends Omit<GrpcMethodParts, "signals">, UnsentBytesParts {
   readonly log: Log;
-  readonly schemas: readonly Schema[];
+  readonly schemas: readonly ProtobufSchema[];
   readonly streamsMax: number;
 }
 
-/** Speaks gRPC on the connections that it is given. */
-export interface GrpcServer {
-  take(connection: Duplex): void;
-  /** Takes a call on a connection that is somebody else's. */
-  hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void;
+export interface GrpcServer extends GrpcListener {
   refuseNew(): void;
   close(): Promise<void>;
 }
@@ -31,88 +33,84 @@ export interface GrpcServer {
 const UNSUPPORTED_MEDIA_TYPE = 415;
 const HEADERS_TOO_LARGE = 431;
 
+/** Serves gRPC on the connections that it is given. */
 export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
-  const readers = createReaders();
-  const health = createHealth(new Set(parts.schemas.map(nameOf)), parts);
-  const answers = createAnswers(parts, readers, health.answers);
-  const sessions = createSessions(parts.heartbeatMs);
-  const unsent = createUnsent(parts);
+  const signals = createAbortSignals();
+  const health = createGrpcHealth(new Set(parts.schemas.map(toQualifiedName)), parts);
+  const handlers = toHandlers(parts, signals, health.handlers);
+  const sessions = createHttp2Sessions(parts.heartbeatMs);
+  const unsent = createUnsentBytes(parts);
   const server = createServer(http2Options(parts.streamsMax));
   const sockets = trackSockets(server);
   server.on("session", sessions.add);
-  // Whoever does not speak HTTP/2 after all is cut off, and nobody else is concerned.
+  // A client that does not speak HTTP/2 after all is disconnected; that concerns no other connection.
   server.on("sessionError", () => {});
   server.on("stream", (stream, headers, _flags, raw: string[]) =>
-    hear(stream as ServerHttp2Stream, headers, raw),
+    takeStream(stream as ServerHttp2Stream, headers, raw),
   );
 
-  /** Without what was asked for: a long name would not fit into the trailers, and nothing at all would be said. */
-  const unknown = `There is no such method; the services here are ${[...parts.schemas, HEALTH].map(nameOf).join(", ")}`;
+  /** Without the name of the method: a long one would not fit into the trailers, and the caller would get no status. */
+  const unknownMethod = `Unknown method; the services of this server are ${[...parts.schemas, HEALTH].map(toQualifiedName).join(", ")}`;
 
-  function hear(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
+  function takeStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     const call = new GrpcCall(stream, headers, unsent);
     const isTooLarge = isHeadTooLarge(raw);
     if (!isGrpc(headers)) return call.refuse(isTooLarge ? HEADERS_TOO_LARGE : UNSUPPORTED_MEDIA_TYPE);
     if (isTooLarge) return call.end({ code: CODES.RESOURCE_EXHAUSTED, message: HEAD_TOO_LARGE });
     if (!unsent.hasRoom(stream)) return call.end({ code: CODES.UNAVAILABLE, message: TOO_MUCH_UNSENT });
     const path = headers[":path"] as string;
-    const answer = answers.get(path);
-    if (!answer) return call.end({ code: CODES.UNIMPLEMENTED, message: unknown });
-    answer(call).catch(error => call.end(toFailure(error, path)));
+    const handler = handlers.get(path);
+    if (!handler) return call.end({ code: CODES.UNIMPLEMENTED, message: unknownMethod });
+    handler(call).catch(error => call.end(toErrorStatus(error, path)));
   }
 
-  function toFailure(error: unknown, path: string): Status {
-    if (error instanceof GrpcRefusal) return error.status;
+  function toErrorStatus(error: unknown, path: string): GrpcStatus {
+    if (error instanceof GrpcError) return error.status;
     parts.log.error({ err: error, path }, "a call failed");
-    return { code: CODES.INTERNAL, message: "The server failed while it handled this call" };
+    return { code: CODES.INTERNAL, message: "Internal server error" };
   }
 
   return {
-    take: connection => void server.emit("connection", connection),
-    hear,
+    takeConnection: connection => void server.emit("connection", connection),
+    takeStream,
     refuseNew: health.refuseNew,
     async close() {
-      readers.close();
+      signals.close();
       health.close();
       sessions.close();
       unsent.close();
-      // A session that ends in good order waits for its peer, who may never answer.
-      const cut = setTimeout(sockets.close, HOLD_MS);
-      await sockets.gone();
+      // A session that is closed gracefully waits for its peer, which may never answer.
+      const cut = setTimeout(sockets.close, CLOSE_GRACE_MS);
+      await sockets.allClosed();
       clearTimeout(cut);
     },
   };
 }
 
-/** Who answers, by the path of the call. */
-function createAnswers(
+/** The handlers by the path of their method. */
+function toHandlers(
   parts: GrpcServerParts,
-  readers: Readers,
-  health: Readonly<Record<string, Answer>>,
-): ReadonlyMap<string, Answer> {
-  const calls = createCalls({ ...parts, readers });
-  const answers = new Map<string, Answer>();
-  for (const name in health) answers.set(`/${nameOf(HEALTH)}/${name}`, health[name] as Answer);
+  signals: AbortSignals,
+  health: Readonly<Record<string, ServeGrpcCall>>,
+): ReadonlyMap<string, ServeGrpcCall> {
+  const { unary, streaming } = createMethods({ ...parts, signals });
+  const handlers = new Map<string, ServeGrpcCall>();
+  for (const name in health)
+    handlers.set(`/${toQualifiedName(HEALTH)}/${name}`, health[name] as ServeGrpcCall);
   for (const schema of parts.schemas) {
     const codecs = createCodecs(schema);
     const endpoint = `grpc:${schema.package}`;
-    for (const { name, takes, gives, stream } of rpcsOf(schema)) {
-      const method = { endpoint, name, takes: codecs(takes), gives: codecs(gives) };
-      answers.set(`/${nameOf(schema)}/${name}`, stream ? calls.streaming(method) : calls.unary(method));
+    /** By message: methods with the same response share their encoded frames. */
+    const formats = new Map<string, BodyFormat<Uint8Array>>();
+    for (const { name, request, response, streams } of rpcsOf(schema)) {
+      const { encode } = codecs(response);
+      const format = formats.get(response) ?? { encode, encodeFrame: encode };
+      formats.set(response, format);
+      const method = { endpoint, name, decode: codecs(request).decode, format };
+      handlers.set(`/${toQualifiedName(schema)}/${name}`, streams ? streaming(method) : unary(method));
     }
   }
-  return answers;
+  return handlers;
 }
 
-const nameOf = (schema: Schema): string => `${schema.package}.${schema.service}`;
-
-const RPC = /^(\w+): (stream )?(\w+)$/;
-
-function* rpcsOf(schema: Schema) {
-  for (const [name, spec] of Object.entries(schema.rpcs)) {
-    const [, takes, stream, gives] = RPC.exec(spec) ?? [];
-    if (takes === undefined || gives === undefined)
-      throw new Error(`${nameOf(schema)}.${name} cannot be read: ${spec}`);
-    yield { name, takes, gives, stream: stream !== undefined };
-  }
-}
+const toQualifiedName = (schema: ProtobufSchema): string => `${schema.package}.${schema.service}`;

@@ -1,7 +1,7 @@
 import type { WireFault, WireReply } from "../../ports/index.ts";
-import { DETAILS } from "../../protocol/protobuf/details.ts";
+import { STATUS_CODEC } from "../../protocol/protobuf/status.ts";
 
-/** How a call can end, and the numbers of it. */
+/** The status codes of gRPC. */
 export const CODES = {
   OK: 0,
   CANCELLED: 1,
@@ -22,44 +22,44 @@ export const CODES = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** How a call ends, and what is said beside it. */
-export interface Status {
+/** How a call ends. */
+export interface GrpcStatus {
   readonly code: number;
   readonly message?: string;
   readonly trailers?: Readonly<Record<string, string>>;
 }
 
-export const OK: Status = { code: CODES.OK };
+export const OK: GrpcStatus = { code: CODES.OK };
 
-/** What is no call, or cannot be read as one: it ends with this status. */
-export class GrpcRefusal extends Error {
-  override readonly name = "GrpcRefusal";
-  readonly status: Status;
+/** An error of the transport, before there is a call that a dialect could answer. */
+export class GrpcError extends Error {
+  override readonly name = "GrpcError";
+  readonly status: GrpcStatus;
 
-  constructor(code: keyof typeof CODES, message: string, trailers: Status["trailers"] = {}) {
+  constructor(code: keyof typeof CODES, message: string, trailers: GrpcStatus["trailers"] = {}) {
     super(message);
     this.status = { code: CODES[code], message, trailers };
   }
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(
+const DETAIL_TYPES: ReadonlySet<unknown> = new Set(
   ["ErrorInfo", "BadRequest"].map(name => `type.googleapis.com/google.rpc.${name}`),
 );
 
-/** v1 §10.6: the status, and in its details what programs need to know. */
-export function toStatus(fault: WireFault, headers: WireReply["headers"]): Status {
+/** v1 §10.6: the details are in the status message of google.rpc, for programs. */
+export function toGrpcStatus(fault: WireFault, headers: WireReply["headers"]): GrpcStatus {
   const code = CODES[fault.grpc as keyof typeof CODES] ?? CODES.UNKNOWN;
   const { message, data } = fault;
-  const details = Array.isArray(data) ? data.filter(one => TYPES.has(one?.["@type"])) : [];
-  const bytes = DETAILS.encode(JSON.stringify({ code, message, details }));
+  const details = Array.isArray(data) ? data.filter(detail => DETAIL_TYPES.has(detail?.["@type"])) : [];
+  const bytes = STATUS_CODEC.encode({ code, message, details });
   return { code, message, trailers: { ...headers, "grpc-status-details-bin": bytes.toString("base64") } };
 }
 
-export function toTrailers({ code, message, trailers }: Status): Record<string, string> {
-  const said = { ...trailers, "grpc-status": String(code) };
-  return message ? { ...said, "grpc-message": toPrintable(message) } : said;
+export function toTrailers({ code, message, trailers }: GrpcStatus): Record<string, string> {
+  const all = { ...trailers, "grpc-status": String(code) };
+  return message ? { ...all, "grpc-message": toPrintable(message) } : all;
 }
 
-/** Only printable ASCII has a place in a header; the rest is told by the numbers of its bytes. */
+/** Percent-encodes what is not printable ASCII, as gRPC demands. */
 const toPrintable = (text: string): string =>
   /^[\x20-\x24\x26-\x7e]*$/.test(text) ? text : encodeURI(text.toWellFormed());

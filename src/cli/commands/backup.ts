@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { createOutput } from "../terminal/output.ts";
-import { count, size } from "../terminal/text.ts";
+import { formatCount, formatSize } from "../terminal/text.ts";
 import { dataFolder, dataOption } from "./data-option.ts";
 
 interface BackupFlags {
@@ -18,7 +18,7 @@ Examples:
 
 To restore it, put the file into an empty folder as dragoman.db, and start a server with --data FOLDER.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("backup <file>")
     .description("Copy a store into one file, also while its server runs");
@@ -30,37 +30,37 @@ export function define(program: Command, session: Session): void {
     });
 }
 
-async function backup({ terminal }: Session, target: string, flags: BackupFlags): Promise<number> {
+async function backup({ terminal }: CommandContext, target: string, flags: BackupFlags): Promise<number> {
   const folder = await dataFolder(terminal, flags.data);
-  const { copyStore, countSealed, storeDamage } = await import("../../store/sqlite/index.ts");
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const { copyStore, countEncrypted, findStoreDamage } = await import("../../store/sqlite/index.ts");
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   const stop = new AbortController();
   const off = terminal.onSignal("SIGINT", () => stop.abort());
   let progress = "copying";
-  output.waiting(() => progress);
+  output.startWaiting(() => progress);
   const onProgress = (done: number, total: number): void => {
-    progress = `copied ${size(done)} of about ${size(total)}`;
+    progress = `copied ${formatSize(done)} of about ${formatSize(total)}`;
   };
   try {
     const { tasks, bytes } = await copyStore({ folder, target, onProgress, signal: stop.signal });
-    const secrets = [...countSealed(folder).values()].reduce((sum, one) => sum + one, 0);
+    const secrets = [...countEncrypted(folder).values()].reduce((sum, one) => sum + one, 0);
     if (flags.json) output.json({ file: target, tasks, bytes, secrets });
-    else output.line(`${count(tasks, "task")} (${size(bytes)}) copied into ${target}`);
+    else output.line(`${formatCount(tasks, "task")} (${formatSize(bytes)}) copied into ${target}`);
     // Where keys lie beside what they seal, nothing is sealed.
     if (secrets > 0)
       output.note(
-        `${count(secrets, "secret")} in it can only be read with the server's keys: keep these apart from it`,
+        `${formatCount(secrets, "secret")} in it can only be read with the server's keys: keep these apart from it`,
       );
-    const damage = storeDamage(folder);
+    const damage = findStoreDamage(folder);
     if (damage === undefined) return EXIT.ok;
     output.alert(`${damage} The copy has what is left`);
-    return EXIT.trouble;
+    return EXIT.error;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     output.note("stopped; there is no copy");
     return EXIT.interrupted;
   } finally {
-    output.rest();
+    output.stopWaiting();
     off();
   }
 }

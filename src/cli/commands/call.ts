@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import type { Draft, Received } from "../../client/types.ts";
+import type { OutgoingMessage, ReceivedResponse } from "../../client/types.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { messageOf, Trouble } from "../terminal/errors.ts";
+import { messageOf, ClientError } from "../terminal/errors.ts";
 import { readAttachment } from "../terminal/files.ts";
-import { conclude, followed, listen, type Talk, type TalkWish, withTalk } from "../terminal/session.ts";
+import { reportResult, resumeStream, printResponses, type AgentSession, type SessionOptions, withSession } from "../terminal/session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";
 
@@ -29,7 +29,7 @@ Examples:
 
 The exit code is 0, 3 if the task failed, was rejected or canceled, or 1 if the call went wrong.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("call <url> [text...]")
     .description("Send a message to an agent and show its answer as it arrives");
@@ -54,18 +54,18 @@ async function call(
   flags: CallFlags,
 ): Promise<number> {
   const parts = await readParts(terminal, words, flags);
-  const wish: TalkWish = {
+  const wish: SessionOptions = {
     remote: toRemote(url, flags),
     history: false,
     ...(flags.save !== undefined && { saveFolder: flags.save }),
     ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
   };
-  const first: Omit<Draft, "messageId"> = {
+  const first: Omit<OutgoingMessage, "messageId"> = {
     parts,
     ...(flags.task !== undefined && { taskId: flags.task }),
     ...(flags.context !== undefined && { contextId: flags.context }),
   };
-  return withTalk(terminal, wish, talk => converse(terminal, talk, first, flags.stream));
+  return withSession(terminal, wish, talk => converse(terminal, talk, first, flags.stream));
 }
 
 async function readParts(
@@ -82,7 +82,7 @@ async function readParts(
   if (flags.data !== undefined) parts.push({ kind: "data", data: parseData(flags.data) });
   for (const path of flags.file ?? []) parts.push(await readAttachment(path, terminal.cwd));
   if (parts.length === 0)
-    throw new Trouble(`There is nothing to say. Try: ${terminal.program} call URL "hello"`);
+    throw new ClientError(`There is nothing to say. Try: ${terminal.program} call URL "hello"`);
   return parts;
 }
 
@@ -90,55 +90,55 @@ function parseData(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw new Trouble(`--data is not JSON: ${messageOf(error)}`);
+    throw new ClientError(`--data is not JSON: ${messageOf(error)}`);
   }
 }
 
 /** Turn by turn, for as long as the agent asks and somebody is there to answer. */
 async function converse(
   terminal: Terminal,
-  talk: Talk,
-  first: Omit<Draft, "messageId">,
+  talk: AgentSession,
+  first: Omit<OutgoingMessage, "messageId">,
   stream: boolean,
 ): Promise<number> {
   let draft = first;
   for (let turn = 0; turn < CLI_LIMITS.turnsMax; turn++) {
     talk.progress = toProgress(draft);
     const message = { ...draft, messageId: terminal.newId() };
-    await listen(talk, answerTo(talk, message, stream && talk.agent.streaming));
-    if (talk.progress.state !== "input-required") return conclude(talk);
+    await printResponses(talk, answerTo(talk, message, stream && talk.agent.streaming));
+    if (talk.progress.state !== "input-required") return reportResult(talk);
     const answer = await askUser(terminal, talk);
     if (answer === null) return howToAnswer(talk);
     draft = { parts: [{ kind: "text", text: answer }], ...pick(talk) };
   }
-  return conclude(talk);
+  return reportResult(talk);
 }
 
 /** What is known before the agent has answered. */
 const toProgress = ({ taskId }: { readonly taskId?: string }) => (taskId === undefined ? {} : { taskId });
 
-const pick = ({ progress: { taskId, contextId } }: Talk) => ({
+const pick = ({ progress: { taskId, contextId } }: AgentSession) => ({
   ...(taskId !== undefined && { taskId }),
   ...(contextId !== undefined && { contextId }),
 });
 
-function answerTo(talk: Talk, draft: Draft, stream: boolean): AsyncIterable<Received> {
+function answerTo(talk: AgentSession, draft: OutgoingMessage, stream: boolean): AsyncIterable<ReceivedResponse> {
   // It begins with nothing known, follow-up or not: a message that never arrived must not be taken for a lost stream.
-  if (stream) return followed(talk, talk.agent.stream(draft, talk.signal), "asked", {});
+  if (stream) return resumeStream(talk, talk.agent.stream(draft, talk.signal), "asked", {});
   return once(talk.agent.send(draft, talk.signal));
 }
 
-async function* once(received: Promise<Received>): AsyncGenerator<Received> {
+async function* once(received: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {
   yield await received;
 }
 
-async function askUser(terminal: Terminal, talk: Talk): Promise<string | null> {
+async function askUser(terminal: Terminal, talk: AgentSession): Promise<string | null> {
   if (!terminal.interactive || talk.json) return null;
   const answer = await terminal.ask("> ", talk.signal);
   return answer?.trim() ? answer : null;
 }
 
-function howToAnswer(talk: Talk): number {
+function howToAnswer(talk: AgentSession): number {
   if (!talk.json) talk.output.note(`The agent waits for an answer: ${talk.hints.answer(talk.progress)}`);
   return EXIT.ok;
 }

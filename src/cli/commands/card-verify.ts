@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type FoundCard, fetchCard } from "../../client/card.ts";
-import { readText, request } from "../../client/http.ts";
+import { type FetchedCard, fetchCard } from "../../client/card.ts";
+import { readText, sendRequest } from "../../client/http.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import type { FindKey, SignatureHead, SignatureVerdict } from "../../signature/verify.ts";
-import { EXIT, type Session } from "../command.ts";
+import type { FindKey, SignatureHeader, SignatureVerdict } from "../../signature/verify.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { codeOf, messageOf } from "../terminal/errors.ts";
 import { createInterrupt } from "../terminal/interrupt.ts";
@@ -28,7 +28,7 @@ Without --keys, keys are taken from the host of the card and from nowhere else: 
 as this host made it. With --keys, whether it was made by somebody whom you trust. One good signature is enough.
 The exit code is 0 if there is one, and 1 if there is none.`;
 
-export function defineVerify(card: Command, session: Session): void {
+export function defineVerify(card: Command, session: CommandContext): void {
   card.enablePositionalOptions();
   const command = card.command("verify <url>").description("Check the signatures of a card");
   remoteOptions(command)
@@ -42,9 +42,9 @@ export function defineVerify(card: Command, session: Session): void {
 async function verify(terminal: Terminal, remote: Remote, place: string | undefined): Promise<number> {
   const { verifyCard } = await import("../../signature/verify.ts");
   const interrupt = createInterrupt(terminal, undefined);
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   try {
-    output.waiting(`waiting for the card of ${remote.target.base}`);
+    output.startWaiting(`waiting for the card of ${remote.target.base}`);
     const found = await fetchCard(remote.target, toAccess(terminal, remote), interrupt.signal);
     const read = createReader(terminal, interrupt.signal);
     const findKey = place === undefined ? keysOfHost(found, read) : keysAt(place, read);
@@ -52,19 +52,19 @@ async function verify(terminal: Terminal, remote: Remote, place: string | undefi
     const valid = verdicts.some(one => one.valid);
     if (remote.json) output.json({ card: found.url, valid, signatures: verdicts as unknown as Json });
     else print(output, found, verdicts, valid);
-    return valid ? EXIT.ok : EXIT.trouble;
+    return valid ? EXIT.ok : EXIT.error;
   } catch (error) {
-    if (interrupt.why === undefined) throw error;
+    if (interrupt.reason === undefined) throw error;
     return EXIT.interrupted;
   } finally {
-    output.rest();
+    output.stopWaiting();
     interrupt.close();
   }
 }
 
 function print(
   output: Output,
-  { url }: FoundCard,
+  { url }: FetchedCard,
   verdicts: readonly SignatureVerdict[],
   valid: boolean,
 ): void {
@@ -94,8 +94,8 @@ function createReader(terminal: Terminal, signal: AbortSignal): Reader {
     if (!/^https?:/.test(place)) return readKeys(resolve(terminal.cwd, place));
     // Keys are for everybody: whoever asks need not say who he is, and credentials stay at home.
     const access = toAccess(terminal, { headers: {} });
-    const asked = { verb: "GET", url: place, headers: { accept: "application/json" } } as const;
-    const response = await request(access, asked, signal);
+    const asked = { method: "GET", url: place, headers: { accept: "application/json" } } as const;
+    const response = await sendRequest(access, asked, signal);
     if (!response.ok) throw new Error(`${place} has no keys (HTTP ${response.status})`);
     return readText(place, response);
   }
@@ -129,7 +129,7 @@ const keysAt =
 
 /** Whoever changes a card can name a place of his own, too: only the host of the card is asked. */
 const keysOfHost =
-  ({ url }: FoundCard, read: Reader): FindKey =>
+  ({ url }: FetchedCard, read: Reader): FindKey =>
   async head => {
     const { origin } = new URL(url);
     const place = head.jku ?? `${origin}/.well-known/jwks.json`;
@@ -140,7 +140,7 @@ const keysOfHost =
     return choose(await read(place), head, place);
   };
 
-function choose(keys: readonly JsonObject[], { kid }: SignatureHead, place: string): JsonObject {
+function choose(keys: readonly JsonObject[], { kid }: SignatureHeader, place: string): JsonObject {
   const found = kid === undefined && keys.length === 1 ? keys[0] : keys.find(key => asText(key.kid) === kid);
   if (found) return found;
   throw new Error(`${place} has no key ${kid ?? "that is named"}`);

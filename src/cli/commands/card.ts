@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { fetchCard, offersOf } from "../../client/card.ts";
+import { fetchCard, readInterfaces } from "../../client/card.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { createInterrupt } from "../terminal/interrupt.ts";
 import { createOutput } from "../terminal/output.ts";
@@ -17,7 +17,7 @@ Examples:
   dragoman card https://agents.example/.well-known/agent-card.json --json
   dragoman card http://127.0.0.1:2024 --json --header 'A2A-Version: 0.3'`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program.command("card <url>").description("Show what an agent says about itself");
   remoteOptions(command)
     .addHelpText("after", EXAMPLES)
@@ -29,20 +29,20 @@ export function define(program: Command, session: Session): void {
 
 async function showCard(terminal: Terminal, remote: Remote): Promise<number> {
   const interrupt = createInterrupt(terminal, undefined);
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   try {
-    output.waiting(`waiting for the card of ${remote.target.base}`);
+    output.startWaiting(`waiting for the card of ${remote.target.base}`);
     const access = toAccess(terminal, remote);
     const { card, url } = await fetchCard(remote.target, access, interrupt.signal);
-    output.rest();
+    output.stopWaiting();
     const bold = (text: string) => paint(terminal.out, "bold", text);
     terminal.out.write(remote.json ? `${JSON.stringify(card, null, 2)}\n` : describeCard(card, url, bold));
     return EXIT.ok;
   } catch (error) {
-    if (interrupt.why === undefined) throw error;
+    if (interrupt.reason === undefined) throw error;
     return EXIT.interrupted;
   } finally {
-    output.rest();
+    output.stopWaiting();
     interrupt.close();
   }
 }
@@ -59,7 +59,7 @@ export function describeCard(card: JsonObject, url: string, bold: Paint): string
       ["card", url],
       ["provider", providerOf(card)],
       ["documentation", said(card.documentationUrl)],
-      ...offersOf(card).map(
+      ...readInterfaces(card).map(
         ({ url: at, binding, version }): Fact => [binding || "interface", `${at} (${version})`],
       ),
       ["can", capabilitiesOf(card)],

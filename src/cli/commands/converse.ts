@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { type Heard, type HeardEnd, hear } from "../../client/dedupe.ts";
-import { Refusal } from "../../client/errors.ts";
+import { type AgentUpdate, type FinalUpdate, dedupe } from "../../client/dedupe.ts";
+import { RemoteError } from "../../client/errors.ts";
 import { CLIENT_LIMITS } from "../../client/limits.ts";
 import type { RemoteAgent } from "../../client/open.ts";
-import { follow } from "../../client/resume.ts";
-import type { Draft, Received } from "../../client/types.ts";
+import { readResumable } from "../../client/resume.ts";
+import type { OutgoingMessage, ReceivedResponse } from "../../client/types.ts";
 import { defined, type Json } from "../../lib/json.ts";
 import { type Part, textOf } from "../../model/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createInterrupt } from "../terminal/interrupt.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { openRemote, sleep } from "../terminal/session.ts";
-import { summarise } from "../terminal/task-printer.ts";
+import { summarizeParts } from "../terminal/task-printer.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { serverOptions, toCount, toRemote, toSeconds } from "./remote-options.ts";
 
@@ -33,7 +33,7 @@ Examples:
 
 Each agent hears what the other said. The exit code is 0, or 3 if one of them failed, rejected or canceled.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("converse <url> <other>")
     .description("Let two agents talk to each other, and show what they say as it arrives")
@@ -70,7 +70,7 @@ interface Stage {
 async function converse(terminal: Terminal, urls: readonly string[], flags: ConverseFlags): Promise<number> {
   const { rounds, timeout, json = false } = flags;
   const interrupt = createInterrupt(terminal, timeout === undefined ? undefined : timeout * 1000);
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   const { signal } = interrupt;
   const stage: Stage = { terminal, output, json, signal, thread: terminal.newId() };
   const speakers: Speaker[] = [];
@@ -88,8 +88,8 @@ async function converse(terminal: Terminal, urls: readonly string[], flags: Conv
     }
     return EXIT.ok;
   } catch (error) {
-    if (interrupt.why === undefined) throw error;
-    return interrupt.why === "time" ? EXIT.trouble : EXIT.interrupted;
+    if (interrupt.reason === undefined) throw error;
+    return interrupt.reason === "time" ? EXIT.error : EXIT.interrupted;
   } finally {
     for (const { agent } of speakers) agent.close();
     output.end();
@@ -102,7 +102,7 @@ async function speak(stage: Stage, speaker: Speaker, words: string, round: numbe
   const { output, json } = stage;
   const name = oneLine(speaker.agent.name);
   if (!json) output.text(`${name}: `);
-  output.waiting(`waiting for ${name}`);
+  output.startWaiting(`waiting for ${name}`);
   const { end, texts } = await listen(stage, speaker, words);
   const spoken = texts || textOf(end.message?.parts ?? []);
   const failed = end.state === "failed" || end.state === "rejected" || end.state === "canceled";
@@ -110,11 +110,11 @@ async function speak(stage: Stage, speaker: Speaker, words: string, round: numbe
   else {
     if (texts === "" && end.message && !failed) output.text(spoken);
     output.end();
-    if (failed) output.alert(`${name} ${end.state}${end.message ? `: ${summarise(end.message.parts)}` : ""}`);
+    if (failed) output.alert(`${name} ${end.state}${end.message ? `: ${summarizeParts(end.message.parts)}` : ""}`);
   }
   if (failed) return null;
   if (spoken === "")
-    throw new Trouble(`${name} said nothing in words, so there is nothing for the other to hear`);
+    throw new ClientError(`${name} said nothing in words, so there is nothing for the other to hear`);
   return spoken;
 }
 
@@ -133,34 +133,34 @@ async function listen(
   stage: Stage,
   speaker: Speaker,
   words: string,
-): Promise<{ readonly end: HeardEnd; readonly texts: string }> {
+): Promise<{ readonly end: FinalUpdate; readonly texts: string }> {
   let texts = "";
-  let end: HeardEnd = { kind: "end", state: "unknown" };
+  let end: FinalUpdate = { kind: "end", state: "unknown" };
   const { dialect } = speaker.agent.endpoint;
-  for await (const heard of hear(remembering(stage, speaker, say(stage, speaker, words)), dialect)) {
+  for await (const heard of dedupe(remembering(stage, speaker, say(stage, speaker, words)), dialect)) {
     if (heard.kind === "end") end = heard;
     else if (heard.kind === "artifact") {
       texts += textOf(heard.artifact.parts);
       if (!stage.json) show(stage.output, heard);
-    } else if (!stage.json) stage.output.note(summarise(heard.message.parts));
+    } else if (!stage.json) stage.output.note(summarizeParts(heard.message.parts));
   }
   speaker.asked = end.state === "input-required";
   return { end, texts };
 }
 
-function show(output: Output, { artifact }: Heard & { kind: "artifact" }): void {
+function show(output: Output, { artifact }: AgentUpdate & { kind: "artifact" }): void {
   for (const part of artifact.parts)
     if (part.kind === "text") output.text(part.text);
-    else output.note(summarise([part as Part]));
+    else output.note(summarizeParts([part as Part]));
 }
 
 /** What is said to the words. The context of the first speaker is offered to the second; who does not take it has its own. */
-async function* say(stage: Stage, speaker: Speaker, words: string): AsyncGenerator<Received> {
+async function* say(stage: Stage, speaker: Speaker, words: string): AsyncGenerator<ReceivedResponse> {
   const offered = speaker.contextId ?? stage.contextId;
   try {
     yield* answer(stage, speaker, words, offered);
   } catch (error) {
-    const isStrange = error instanceof Refusal && speaker.contextId === undefined && offered !== undefined;
+    const isStrange = error instanceof RemoteError && speaker.contextId === undefined && offered !== undefined;
     if (!isStrange || error.kind === "unauthenticated") throw error;
     yield* answer(stage, speaker, words, undefined);
   }
@@ -171,8 +171,8 @@ function answer(
   { agent, taskId, asked }: Speaker,
   text: string,
   contextId: string | undefined,
-): AsyncIterable<Received> {
-  const draft = defined<Pick<Draft, "messageId" | "parts" | "taskId" | "contextId" | "thread">>({
+): AsyncIterable<ReceivedResponse> {
+  const draft = defined<Pick<OutgoingMessage, "messageId" | "parts" | "taskId" | "contextId" | "thread">>({
     messageId: terminal.newId(),
     parts: [{ kind: "text" as const, text }],
     taskId: asked ? taskId : undefined,
@@ -180,11 +180,11 @@ function answer(
     thread,
   });
   const begin = agent.streaming ? agent.stream(draft, signal) : once(agent.send(draft, signal));
-  const waitsMs = CLIENT_LIMITS.resumeWaitsMs;
-  return follow({ agent, until: "settled", waitsMs, signal, sleep, note: output.note }, begin, {});
+  const waitsMs = CLIENT_LIMITS.retryDelaysMs;
+  return readResumable({ agent, until: "settled", delaysMs: waitsMs, signal, sleep, onRetry: output.note }, begin, {});
 }
 
-async function* once(received: Promise<Received>): AsyncGenerator<Received> {
+async function* once(received: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {
   yield await received;
 }
 
@@ -192,8 +192,8 @@ async function* once(received: Promise<Received>): AsyncGenerator<Received> {
 async function* remembering(
   stage: Stage,
   speaker: Speaker,
-  items: AsyncIterable<Received>,
-): AsyncGenerator<Received> {
+  items: AsyncIterable<ReceivedResponse>,
+): AsyncGenerator<ReceivedResponse> {
   for await (const received of items) {
     const { item } = received;
     const contextId =

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Session } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { SERVE_HELP, serveOptions } from "../serve/options.ts";
 
 const EXAMPLES = `
@@ -10,17 +10,17 @@ ${SERVE_HELP}
 
 Options other than agents and default take effect at the next start.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   serveOptions(
     program.command("dev").description("Serve agents and reload them when their files change; tasks stay"),
   )
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      const { host, toHostWish } = await import("../serve/serve-agents.ts");
+      const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");
       const { startServer } = await import("../../server/create-server.ts");
-      session.exitCode = await host(
+      session.exitCode = await serveAgents(
         session,
-        toHostWish(files, { pushAllowLoopback: true, ...flags }, true),
+        toServeOptions(files, { pushAllowLoopback: true, ...flags }, true),
         startServer,
       );
     });

@@ -1,11 +1,11 @@
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Log } from "../../ports/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
-import { count } from "../terminal/text.ts";
+import { formatCount } from "../terminal/text.ts";
 import { isDatabase, loadPostgres } from "./open-store.ts";
 
 interface MigrateFlags {
@@ -20,7 +20,7 @@ Examples:
 Stop the server of the folder first. If the move is broken off, do it again: what is there already stays.
 The keys are not moved: give the new servers --key-file FOLDER/keys.json.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   program
     .command("migrate <folder> <url>")
     .description("Move a store from its folder into a Postgres database")
@@ -35,53 +35,53 @@ export function define(program: Command, session: Session): void {
 const toFolder = (path: string): string => (path.endsWith("dragoman.db") ? dirname(path) : path);
 
 async function move(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   folder: string,
   url: string,
   flags: MigrateFlags,
 ): Promise<number> {
   if (!isDatabase(url))
-    throw new Trouble(`${url} is no database: give an address like postgres://user:password@host/database`);
-  const { openToLeave } = await import("../../store/sqlite/index.ts");
-  const { enterStore, examinePostgres } = await loadPostgres();
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+    throw new ClientError(`${url} is no database: give an address like postgres://user:password@host/database`);
+  const { openForExport } = await import("../../store/sqlite/index.ts");
+  const { importStore, checkPostgres } = await loadPostgres();
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   const stop = new AbortController();
   const off = terminal.onSignal("SIGINT", () => stop.abort());
   let progress = "looking at the store";
-  output.waiting(() => progress);
+  output.startWaiting(() => progress);
   const tell =
     (what: string) =>
     (done: number, total: number): void => {
-      progress = `${what} ${done.toLocaleString("en")} of ${count(total, "task")}`;
+      progress = `${what} ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
     };
-  const from = openToLeave(folder);
+  const from = openForExport(folder);
   try {
-    const moved = await enterStore({
+    const moved = await importStore({
       url,
       from,
       log: quiet(output),
       onProgress: tell("moved"),
       signal: stop.signal,
     });
-    const report = await examinePostgres({ url, log: quiet(output), onProgress: tell("looked at") });
+    const report = await checkPostgres({ url, log: quiet(output), onProgress: tell("looked at") });
     if (flags.json) output.json({ ...moved, findings: report.findings, findingsCount: report.findingsCount });
     else {
       const known = moved.known > 0 ? `, ${moved.known.toLocaleString("en")} of them were there already` : "";
-      output.line(`${count(moved.tasks, "task")} moved${known}`);
+      output.line(`${formatCount(moved.tasks, "task")} moved${known}`);
       for (const finding of report.findings) output.line(`  ${finding}`);
       output.line(
         report.findingsCount === 0
           ? "nothing is wrong with them"
-          : `${count(report.findingsCount, "problem")}`,
+          : `${formatCount(report.findingsCount, "problem")}`,
       );
     }
-    return report.findingsCount === 0 ? EXIT.ok : EXIT.trouble;
+    return report.findingsCount === 0 ? EXIT.ok : EXIT.error;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     output.note("stopped; do it again to go on");
     return EXIT.interrupted;
   } finally {
-    output.rest();
+    output.stopWaiting();
     off();
     from.close();
   }

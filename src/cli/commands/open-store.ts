@@ -1,8 +1,8 @@
 /** What a server keeps, for commands that look at it: in a folder, or in a database. */
 
-import { loadPeer } from "../../lib/optional-package.ts";
+import { loadOptionalPackage } from "../../lib/optional-package.ts";
 import type { Log, TokenStore, UsageQuery, UsageRow } from "../../ports/index.ts";
-import type { TaskStory } from "../../store/sqlite/index.ts";
+import type { TaskHistory } from "../../store/sqlite/index.ts";
 
 export const isDatabase = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
 
@@ -15,7 +15,7 @@ export function toShown(place: string): string {
 }
 
 export const loadPostgres = () =>
-  loadPeer("pg", "A store in Postgres", () => import("../../store/postgres/index.ts"));
+  loadOptionalPackage("pg", "A store in Postgres", () => import("../../store/postgres/index.ts"));
 
 /** What goes wrong is told by the command. */
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -23,22 +23,22 @@ export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** Where the server keeps its tokens: beside its tasks. */
 export async function openTokens(place: string, now: () => number): Promise<TokenStore> {
   if (isDatabase(place)) {
-    const { createPostgresTokenBook } = await loadPostgres();
-    return createPostgresTokenBook({ url: place, now, log: SILENT });
+    const { createPostgresTokenStore } = await loadPostgres();
+    return createPostgresTokenStore({ url: place, now, log: SILENT });
   }
-  const { createSqliteTokenBook } = await import("../../store/sqlite/index.ts");
-  return createSqliteTokenBook({ folder: place, now });
+  const { createSqliteTokenStore } = await import("../../store/sqlite/index.ts");
+  return createSqliteTokenStore({ folder: place, now });
 }
 
 /** All that is kept of one task; null: there is none. */
-export async function readStory(place: string, task: string): Promise<TaskStory | null> {
-  if (isDatabase(place)) return (await loadPostgres()).readStoryIn({ url: place, log: SILENT }, task);
+export async function readStory(place: string, task: string): Promise<TaskHistory | null> {
+  if (isDatabase(place)) return (await loadPostgres()).readPostgresHistory({ url: place, log: SILENT }, task);
   const sqlite = await import("../../store/sqlite/index.ts");
-  return sqlite.readStory(place, task);
+  return sqlite.readTaskHistory(place, task);
 }
 
 export async function readUsage(place: string, query: UsageQuery): Promise<readonly UsageRow[]> {
-  if (isDatabase(place)) return (await loadPostgres()).usageIn({ url: place, log: SILENT }, query);
+  if (isDatabase(place)) return (await loadPostgres()).readPostgresUsage({ url: place, log: SILENT }, query);
   const sqlite = await import("../../store/sqlite/index.ts");
-  return sqlite.usageOf(place, query);
+  return sqlite.readStoreUsage(place, query);
 }

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { AgentName } from "../../model/index.ts";
 import type { Purged } from "../../store/sqlite/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { toMs } from "../terminal/duration.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { count } from "../terminal/text.ts";
+import { formatCount } from "../terminal/text.ts";
 import { dataFolder, dataOption } from "./data-option.ts";
 
 interface PurgeFlags {
@@ -27,7 +27,7 @@ Examples:
 The server must not run; with --dry-run it may. What is older, and what is beyond the newest, goes for ever: a task with
 its events and its names. Unfinished tasks stay, and for a day those whose calls have an Idempotency-Key.`;
 
-export function definePurge(tasks: Command, session: Session): void {
+export function definePurge(tasks: Command, session: CommandContext): void {
   tasks.enablePositionalOptions();
   const command = tasks
     .command("purge")
@@ -47,12 +47,12 @@ export function definePurge(tasks: Command, session: Session): void {
 async function purge(terminal: Terminal, flags: PurgeFlags): Promise<number> {
   const { agent, olderThan: ageMs, keep, dryRun = false } = flags;
   if (ageMs === undefined && keep === undefined)
-    throw new Trouble("Say what is to go, with --older-than AGE or --keep COUNT");
+    throw new ClientError("Say what is to go, with --older-than AGE or --keep COUNT");
   const folder = await dataFolder(terminal, flags.data);
   const { purgeStore } = await import("../../store/sqlite/index.ts");
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   let progress = "looking for old tasks";
-  output.waiting(() => progress);
+  output.startWaiting(() => progress);
   const purged = await purgeStore({
     folder,
     agent: agent as AgentName | undefined,
@@ -61,18 +61,18 @@ async function purge(terminal: Terminal, flags: PurgeFlags): Promise<number> {
     ticks: terminal.sinceStartMs,
     dryRun,
     onProgress: (done, total) => {
-      progress = `removed ${done.toLocaleString("en")} of ${count(total, "task")}`;
+      progress = `removed ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
     },
-  }).finally(output.rest);
+  }).finally(output.stopWaiting);
   if (flags.json) output.json({ ...purged, dryRun });
   else print(output, purged, dryRun);
   return EXIT.ok;
 }
 
 function print(output: Output, { tasks, keyed }: Purged, dryRun: boolean): void {
-  output.line(`${count(tasks, "task")} ${dryRun ? "would be removed" : "removed"}`);
+  output.line(`${formatCount(tasks, "task")} ${dryRun ? "would be removed" : "removed"}`);
   if (keyed > 0)
-    output.note(`${count(keyed, "task")} kept for a day, so that calls can be repeated with their keys`);
+    output.note(`${formatCount(keyed, "task")} kept for a day, so that calls can be repeated with their keys`);
 }
 
 function toNumber(text: string): number {

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { httpTrouble, parse, readText, request } from "../../client/http.ts";
+import { toHttpError, parseJson, readText, sendRequest } from "../../client/http.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { createInterrupt } from "../terminal/interrupt.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { toAccess } from "../terminal/session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/terminal.ts";
-import { ago, count, table } from "../terminal/text.ts";
+import { formatAge, formatCount, formatTable } from "../terminal/text.ts";
 import { type RemoteFlags, serverOptions, toRemote } from "./remote-options.ts";
 
 interface RedeliverFlags extends RemoteFlags {
@@ -27,19 +27,19 @@ Examples:
   dragoman push redeliver http://127.0.0.1:2024 0199a1b2-… my-hook      one of them
   dragoman push redeliver http://127.0.0.1:2024 0199a1b2-… --from-start once more from the beginning, with the same ids`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("push <url> <task>")
     .description("Show the webhooks of a task and what was delivered to them; for administrators");
   serverOptions(command)
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, task: string, flags: RemoteFlags) => {
-      await ask(session, url, flags, { verb: "GET", path: `?task=${encodeURIComponent(task)}` }, show);
+      await ask(session, url, flags, { method: "GET", path: `?task=${encodeURIComponent(task)}` }, show);
     });
   defineRedeliver(command, session);
 }
 
-function defineRedeliver(push: Command, session: Session): void {
+function defineRedeliver(push: Command, session: CommandContext): void {
   const command = push
     .command("redeliver <url> <task> [config]")
     .description("Deliver at once what waits or was given up; the server must run");
@@ -56,17 +56,17 @@ function defineRedeliver(push: Command, session: Session): void {
         session,
         url,
         flags,
-        { verb: "POST", path: "/redeliver", body: JSON.stringify(wish) },
+        { method: "POST", path: "/redeliver", body: JSON.stringify(wish) },
         (output, answer) =>
           output.line(
-            `${count(Number(answer.redelivered), "webhook")}: what is missing there is delivered now`,
+            `${formatCount(Number(answer.redelivered), "webhook")}: what is missing there is delivered now`,
           ),
       );
     });
 }
 
 interface Wish {
-  readonly verb: "GET" | "POST";
+  readonly method: "GET" | "POST";
   /** After /admin/pushes. */
   readonly path: string;
   readonly body?: string;
@@ -75,31 +75,31 @@ type Show = (output: Output, answer: JsonObject, terminal: Terminal) => void;
 
 /** One question to a server, and its answer. */
 async function ask(
-  session: Session,
+  session: CommandContext,
   address: string,
   flags: RemoteFlags,
   wish: Wish,
   show: Show,
 ): Promise<void> {
   const { terminal } = session;
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   const interrupt = createInterrupt(terminal, undefined);
   const remote = toRemote(address, flags);
-  const { verb, path, body } = wish;
+  const { method, path, body } = wish;
   const url = `${remote.target.base.replace(/\/agents\/[^/]+$/, "")}/admin/pushes${path}`;
   const headers = body === undefined ? {} : { "content-type": "application/json" };
-  output.waiting(`waiting for ${url}`);
+  output.startWaiting(`waiting for ${url}`);
   try {
-    const asked = { verb, url, headers, ...(body !== undefined && { body }) };
-    const response = await request(toAccess(terminal, remote), asked, interrupt.signal);
+    const asked = { method, url, headers, ...(body !== undefined && { body }) };
+    const response = await sendRequest(toAccess(terminal, remote), asked, interrupt.signal);
     const text = await readText(url, response);
-    if (!response.ok) throw httpTrouble(url, response, text);
-    const answer = asObject(parse(url, text));
+    if (!response.ok) throw toHttpError(url, response, text);
+    const answer = asObject(parseJson(url, text));
     if (remote.json) output.json(answer);
     else show(output, answer, terminal);
     session.exitCode = EXIT.ok;
   } catch (error) {
-    if (interrupt.why === undefined) throw error;
+    if (interrupt.reason === undefined) throw error;
     session.exitCode = EXIT.interrupted;
   } finally {
     output.end();
@@ -115,7 +115,7 @@ function show(output: Output, answer: JsonObject, terminal: Terminal): void {
     output.line(`  ${summaryOf(push, terminal.now())}`);
     const rows = asList(push.attempts).map(one => toRow(asObject(one)));
     const width = terminal.out.tty ? terminal.out.columns - 2 : undefined;
-    for (const line of table(rows, width)) output.line(`  ${line}`);
+    for (const line of formatTable(rows, width)) output.line(`  ${line}`);
   }
 }
 
@@ -124,7 +124,7 @@ const text = (value: unknown): string => asText(value as never) ?? "";
 function summaryOf(push: JsonObject, now: number): string {
   const failed = asObject(push.failed);
   const failures = push.failed
-    ? `${count(Number(failed.count), "failed attempt")}, the first ${ago(asText(failed.since), now)}`
+    ? `${formatCount(Number(failed.count), "failed attempt")}, the first ${formatAge(asText(failed.since), now)}`
     : "";
   switch (push.state) {
     case "done":

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type Target, toTarget } from "../../client/address.ts";
+import { type AgentAddress, parseAgentAddress } from "../../client/address.ts";
 
 /** Which agent, and with what headers: the same for all commands that call one. */
 export interface Remote {
-  readonly target: Target;
+  readonly target: AgentAddress;
   readonly headers: Readonly<Record<string, string>>;
   readonly json: boolean;
 }
@@ -34,7 +34,7 @@ export function serverOptions(command: Command): Command {
 }
 
 export const toRemote = (url: string, flags: RemoteFlags): Remote => ({
-  target: toTarget(url, flags.agent),
+  target: parseAgentAddress(url, flags.agent),
   headers: flags.header ?? {},
   json: flags.json === true,
 });

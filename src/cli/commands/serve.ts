@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Session } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { SERVE_HELP, serveOptions } from "../serve/options.ts";
 
 const EXAMPLES = `
@@ -11,12 +11,12 @@ ${SERVE_HELP}
 
 SIGTERM and Ctrl-C stop it well: no new work, runs finish or are kept for the next start. A second one stops it at once.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   serveOptions(program.command("serve").description("Serve agents"))
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      const { host, toHostWish } = await import("../serve/serve-agents.ts");
+      const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");
       const { startServer } = await import("../../server/create-server.ts");
-      session.exitCode = await host(session, toHostWish(files, flags, false), startServer);
+      session.exitCode = await serveAgents(session, toServeOptions(files, flags, false), startServer);
     });
 }

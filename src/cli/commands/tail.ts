@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { join } from "../../client/resume.ts";
-import type { Session } from "../command.ts";
-import { conclude, followed, listen, sleep, type TalkWish, withTalk } from "../terminal/session.ts";
+import { subscribe } from "../../client/resume.ts";
+import type { CommandContext } from "../command.ts";
+import { reportResult, resumeStream, printResponses, sleep, type SessionOptions, withSession } from "../terminal/session.ts";
 import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";
 
 interface TailFlags extends RemoteFlags {
@@ -15,7 +15,7 @@ Examples:
   dragoman tail http://127.0.0.1:2024 0199a1b2-…
   dragoman tail http://127.0.0.1:2024 0199a1b2-… --from 12     only what came after event 12`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("tail <url> <task>")
     .description("Follow a task until it ends; one that has ended is shown whole");
@@ -25,17 +25,17 @@ export function define(program: Command, session: Session): void {
     .option("--timeout <seconds>", "stop reading after this time; the task goes on", toSeconds)
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, taskId: string, flags: TailFlags) => {
-      const wish: TalkWish = {
+      const wish: SessionOptions = {
         remote: toRemote(url, flags),
         history: flags.from === undefined,
         ...(flags.save !== undefined && { saveFolder: flags.save }),
         ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
       };
-      session.exitCode = await withTalk(session.terminal, wish, async talk => {
+      session.exitCode = await withSession(session.terminal, wish, async talk => {
         talk.progress = { taskId, ...(flags.from !== undefined && { eventId: flags.from }) };
-        const events = join(talk.agent, talk.progress, { signal: talk.signal, sleep });
-        await listen(talk, followed(talk, events, "terminal", talk.progress));
-        return conclude(talk);
+        const events = subscribe(talk.agent, talk.progress, { signal: talk.signal, sleep });
+        await printResponses(talk, resumeStream(talk, events, "terminal", talk.progress));
+        return reportResult(talk);
       });
     });
 }

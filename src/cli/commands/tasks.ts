@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
-import type { RemoteAgent, SeenTask } from "../../client/open.ts";
-import type { ListWish, RemoteTask } from "../../client/types.ts";
+import type { RemoteAgent, FetchedTask } from "../../client/open.ts";
+import type { TaskListQuery, RemoteTask } from "../../client/types.ts";
 import { TASK_STATES, type TaskState } from "../../model/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import type { Output } from "../terminal/output.ts";
-import { withTalk } from "../terminal/session.ts";
-import { summarise } from "../terminal/task-printer.ts";
+import { withSession } from "../terminal/session.ts";
+import { summarizeParts } from "../terminal/task-printer.ts";
 import { oneLine } from "../terminal/terminal.ts";
-import { ago, cut, table } from "../terminal/text.ts";
+import { formatAge, truncate, formatTable } from "../terminal/text.ts";
 import { definePurge } from "./purge.ts";
 import { type RemoteFlags, remoteOptions, toCount, toRemote } from "./remote-options.ts";
 
@@ -24,7 +24,7 @@ Examples:
   dragoman tasks http://127.0.0.1:2024 --state input-required
   dragoman tasks http://127.0.0.1:2024 --limit 1000 --json | jq .id`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program.command("tasks <url>").description("List the tasks of an agent, the newest first");
   remoteOptions(command)
     .addOption(new Option("--state <state>", "only tasks in this state").choices(TASK_STATES))
@@ -34,8 +34,8 @@ export function define(program: Command, session: Session): void {
     .action(async (url: string, flags: TasksFlags) => {
       const { terminal } = session;
       const wish = { remote: toRemote(url, flags), history: false };
-      session.exitCode = await withTalk(terminal, wish, async ({ agent, output, signal, json }) => {
-        output.waiting(`waiting for the tasks of ${agent.name}`);
+      session.exitCode = await withSession(terminal, wish, async ({ agent, output, signal, json }) => {
+        output.startWaiting(`waiting for the tasks of ${agent.name}`);
         const now = terminal.now();
         const rows: (readonly string[])[] = [];
         // Of a page no more is kept than is printed: tasks may be large.
@@ -55,7 +55,7 @@ async function readTasks(
   agent: RemoteAgent,
   flags: TasksFlags,
   signal: AbortSignal,
-  show: (one: SeenTask) => void,
+  show: (one: FetchedTask) => void,
 ): Promise<number> {
   let count = 0;
   let pageToken = "";
@@ -72,7 +72,7 @@ async function readTasks(
   return 0;
 }
 
-const toWish = (flags: TasksFlags, pageSize: number, pageToken: string): ListWish => ({
+const toWish = (flags: TasksFlags, pageSize: number, pageToken: string): TaskListQuery => ({
   pageSize,
   ...(pageToken !== "" && { pageToken }),
   ...(flags.state !== undefined && { state: flags.state }),
@@ -92,7 +92,7 @@ function printTasks(
   }
   const rows = [HEADING, ...found];
   const isNarrow = columns !== undefined && columns < WIDE_COLUMNS;
-  for (const line of table(isNarrow ? rows.map(withoutContext) : rows, columns)) output.line(line);
+  for (const line of formatTable(isNarrow ? rows.map(withoutContext) : rows, columns)) output.line(line);
   if (more > 0) output.note(`${more} more; show them with --limit ${found.length + more}`);
 }
 
@@ -103,8 +103,8 @@ const WORDS_CHARS_MAX = 80;
 
 function toRow(task: RemoteTask, now: number): readonly string[] {
   const first = task.history.find(message => message.role === "user") ?? task.message;
-  const words = first ? cut(summarise(first.parts), WORDS_CHARS_MAX) : "";
-  return [oneLine(task.id), task.state, oneLine(task.contextId), ago(task.at, now), words];
+  const words = first ? truncate(summarizeParts(first.parts), WORDS_CHARS_MAX) : "";
+  return [oneLine(task.id), task.state, oneLine(task.contextId), formatAge(task.at, now), words];
 }
 
 /** The task's id stays, and stays whole: it is what one copies. */

@@ -8,13 +8,13 @@ import {
   type Permission,
 } from "../../model/index.ts";
 import type { AccessToken, TokenStore } from "../../ports/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { toMs } from "../terminal/duration.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/terminal.ts";
-import { ago, table } from "../terminal/text.ts";
+import { formatAge, formatTable } from "../terminal/text.ts";
 import { dataPlace, placeOption } from "./data-option.ts";
 import { openTokens } from "./open-store.ts";
 
@@ -43,7 +43,7 @@ Examples:
 
 The server may run meanwhile, and need not: it sees at once what is changed. It asks for tokens with --auth tokens.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const token = program
     .command("token")
     .description("Give out tokens to callers, list them and take them back")
@@ -55,7 +55,7 @@ export function define(program: Command, session: Session): void {
 
 const LIFETIME_MS = 90 * 86_400_000;
 
-function defineCreate(token: Command, session: Session): void {
+function defineCreate(token: Command, session: CommandContext): void {
   const command = token.command("create").description("Make a token; it is shown once");
   placeOption(command)
     .requiredOption("--principal <name>", "who calls with it: the tasks of one principal are its own", toName)
@@ -83,27 +83,27 @@ function defineCreate(token: Command, session: Session): void {
 }
 
 async function create(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   book: TokenStore,
   output: Output,
   flags: CreateFlags,
 ): Promise<void> {
-  const { issueToken, writeToken } = await import("../../auth/issue-token.ts");
-  const { now, chance } = terminal;
+  const { issueToken, toTokenJson } = await import("../../auth/issue-token.ts");
+  const { now, randomHex: chance } = terminal;
   const { principal, agents, name, expires = LIFETIME_MS } = flags;
   const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = DEFAULT_PERMISSIONS } = flags;
   const expiresAt = expires === "never" ? undefined : now() + expires;
   const made = await issueToken(
-    { book, wallTime: now, chance },
+    { tokens: book, wallTime: now, chance },
     { principal, tenants, grants, agents, name, expiresAt },
   );
-  if (flags.json) return output.json({ token: made.secret, ...writeToken(made.token) });
+  if (flags.json) return output.json({ token: made.secret, ...toTokenJson(made.token) });
   output.line(made.secret);
   const until = expiresAt === undefined ? "for ever" : `until ${new Date(expiresAt).toISOString()}`;
   output.note(`token ${made.token.id} of ${oneLine(principal)} is good ${until}; it is not shown again`);
 }
 
-function defineList(token: Command, session: Session): void {
+function defineList(token: Command, session: CommandContext): void {
   const command = token.command("list").description("List tokens, the newest first");
   placeOption(command)
     .option("--all", "those as well that have expired or were revoked")
@@ -114,21 +114,21 @@ function defineList(token: Command, session: Session): void {
 }
 
 async function list(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   book: TokenStore,
   output: Output,
   flags: ListFlags,
 ): Promise<void> {
-  const { writeToken } = await import("../../auth/issue-token.ts");
+  const { toTokenJson } = await import("../../auth/issue-token.ts");
   const now = terminal.now();
   const tokens = (await book.list()).filter(token => flags.all || stateOf(token, now) === "good");
   if (flags.json) {
-    for (const token of tokens) output.json(writeToken(token));
+    for (const token of tokens) output.json(toTokenJson(token));
     return;
   }
   if (tokens.length === 0) return output.note("no tokens");
-  const rows = tokens.map(token => toRow(token, writeToken(token), now));
-  for (const line of table([HEADING, ...rows], terminal.out.tty ? terminal.out.columns : undefined))
+  const rows = tokens.map(token => toRow(token, toTokenJson(token), now));
+  for (const line of formatTable([HEADING, ...rows], terminal.out.tty ? terminal.out.columns : undefined))
     output.line(line);
 }
 
@@ -136,7 +136,7 @@ const HEADING = ["ID", "PRINCIPAL", "TENANT", "SCOPES", "AGENTS", "EXPIRES", "US
 
 function toRow(token: AccessToken, written: JsonObject, now: number): readonly string[] {
   const { id, principal, tenants, grants, agents, name = "" } = token;
-  const used = written.lastUsedAt === null ? "never" : ago(String(written.lastUsedAt), now);
+  const used = written.lastUsedAt === null ? "never" : formatAge(String(written.lastUsedAt), now);
   const state = stateOf(token, now);
   const end = token.expiresAt === undefined ? "never" : String(written.expiresAt).slice(0, 10);
   return [
@@ -150,7 +150,7 @@ function stateOf({ revokedAt, expiresAt }: AccessToken, now: number): "good" | "
   return expiresAt !== undefined && expiresAt <= now ? "expired" : "good";
 }
 
-function defineRevoke(token: Command, session: Session): void {
+function defineRevoke(token: Command, session: CommandContext): void {
   const command = token
     .command("revoke <id>")
     .description("Take a token back, at once, also from open streams");
@@ -163,29 +163,29 @@ function defineRevoke(token: Command, session: Session): void {
 
 /** Whoever has the token itself, and not its id, may say that. */
 async function revoke(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   book: TokenStore,
   output: Output,
   id: string,
   flags: Flags,
 ): Promise<void> {
   const { isWellFormed, toHash } = await import("../../auth/token.ts");
-  const { writeToken } = await import("../../auth/issue-token.ts");
+  const { toTokenJson } = await import("../../auth/issue-token.ts");
   const token = await book.revoke(isWellFormed(id) ? toHash(id) : id, terminal.now());
-  if (!token) throw new Trouble("There is no such token; `token list --all` shows those that there are");
-  if (flags.json) return output.json(writeToken(token));
+  if (!token) throw new ClientError("There is no such token; `token list --all` shows those that there are");
+  if (flags.json) return output.json(toTokenJson(token));
   output.line(`token ${token.id} of ${oneLine(token.principal)} is revoked`);
 }
 
 async function withBook(
-  session: Session,
+  session: CommandContext,
   flags: Flags,
   work: (book: TokenStore, output: Output) => Promise<void>,
 ): Promise<void> {
   const { terminal } = session;
   const book = await openTokens(await dataPlace(terminal, flags.data), terminal.now);
   try {
-    await work(book, createOutput(terminal, CLI_LIMITS.patienceMs));
+    await work(book, createOutput(terminal, CLI_LIMITS.waitingDelayMs));
     session.exitCode = EXIT.ok;
   } finally {
     await book.close();

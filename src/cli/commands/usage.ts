@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
 import { dayOf, startOfDay, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow } from "../../ports/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
-import { table } from "../terminal/text.ts";
+import { formatTable } from "../terminal/text.ts";
 import { dataPlace, placeOption } from "./data-option.ts";
 import { readUsage } from "./open-store.ts";
 
@@ -26,7 +26,7 @@ Examples:
   dragoman usage --by agent --from 2026-11-01
   dragoman usage --by tenant --by principal --json  one line of JSON for each`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("usage")
     .description("Show what agents have spent, as they told with ctx.usage");
@@ -42,7 +42,7 @@ export function define(program: Command, session: Session): void {
     .addHelpText("after", EXAMPLES)
     .action(async (flags: UsageFlags) => {
       const { terminal } = session;
-      const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+      const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
       const place = await dataPlace(terminal, flags.data);
       const today = dayOf(terminal.now());
       const query = { from: toDay(flags.from, "--from") ?? today - 30, to: toDay(flags.to, "--to") ?? today };
@@ -57,13 +57,13 @@ export function define(program: Command, session: Session): void {
 function toGroup(word: string): Group {
   const found = GROUPS.find(one => one === word);
   if (found) return found;
-  throw new Trouble(`There is no way to add up by "${word}"; there are: ${GROUPS.join(", ")}`);
+  throw new ClientError(`There is no way to add up by "${word}"; there are: ${GROUPS.join(", ")}`);
 }
 
 function toDay(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new Trouble(`${flag} must be a day like 2026-11-01, not "${text}"`);
+  if (Number.isNaN(ms)) throw new ClientError(`${flag} must be a day like 2026-11-01, not "${text}"`);
   return dayOf(ms);
 }
 
@@ -97,5 +97,5 @@ function print(output: Output, sums: readonly Sum[], groups: readonly Group[]): 
     ...groups.map(group => place[group] ?? ""),
     ...counters.map(counter => (usage[counter] ?? 0).toLocaleString("en")),
   ]);
-  for (const line of table([[...groups, ...counters], ...rows])) output.line(line);
+  for (const line of formatTable([[...groups, ...counters], ...rows])) output.line(line);
 }

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Json } from "../../lib/json.ts";
 import type { ErrorRecord } from "../../model/index.ts";
-import type { TaskStory } from "../../store/sqlite/index.ts";
-import { EXIT, type Session } from "../command.ts";
+import type { TaskHistory } from "../../store/sqlite/index.ts";
+import { EXIT, type CommandContext } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { Trouble } from "../terminal/errors.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/terminal.ts";
-import { count, cut, table } from "../terminal/text.ts";
-import { type Account, type Moment, time, toAccount, usageText } from "../terminal/timeline.ts";
+import { formatCount, truncate, formatTable } from "../terminal/text.ts";
+import { type Timeline, type TimelineEntry, formatDuration, toTimeline, formatUsage } from "../terminal/timeline.ts";
 import { dataPlace, placeOption } from "./data-option.ts";
 import { isDatabase, readStory } from "./open-store.ts";
 
@@ -25,7 +25,7 @@ Examples:
 
 It reads the log and nothing else: it works while a server runs, and long after.`;
 
-export function define(program: Command, session: Session): void {
+export function define(program: Command, session: CommandContext): void {
   const command = program
     .command("why <task>")
     .description("Tell what happened to a task: who called, what waited how long, attempts, steps, cost");
@@ -37,16 +37,16 @@ export function define(program: Command, session: Session): void {
       const place = await dataPlace(terminal, flags.data);
       const story = await readStory(place, task);
       if (!story)
-        throw new Trouble(`There is no task ${task} in ${isDatabase(place) ? "the database" : place}`);
-      const account = toAccount(story.events, story.snapshot, terminal.now());
-      const output = createOutput(terminal, CLI_LIMITS.patienceMs);
+        throw new ClientError(`There is no task ${task} in ${isDatabase(place) ? "the database" : place}`);
+      const account = toTimeline(story.events, story.snapshot, terminal.now());
+      const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
       if (flags.json) output.json(toJson(story, account));
       else print(output, story, account, terminal.out.tty ? terminal.out.columns : Number.POSITIVE_INFINITY);
       session.exitCode = EXIT.ok;
     });
 }
 
-function toJson({ taskId, scope, events, deliveries }: TaskStory, account: Account): Json {
+function toJson({ taskId, scope, events, pushes: deliveries }: TaskHistory, account: Timeline): Json {
   const { task, turns, attempts, notes, waits, moments, usage, phase, since, endedAt, isCompacted } = account;
   const { tenant, principal } = scope;
   const told = {
@@ -61,7 +61,7 @@ function toJson({ taskId, scope, events, deliveries }: TaskStory, account: Accou
       endedAt,
     },
     caller: { tenant, principal, dialect: task?.origin },
-    verdict: verdictOf(account),
+    verdict: describeOutcome(account),
     phase,
     since,
     isCompacted,
@@ -88,13 +88,13 @@ function toJson({ taskId, scope, events, deliveries }: TaskStory, account: Accou
 /** Lines of the story on one screen; the rest is counted. */
 const MOMENTS_MAX = 24;
 
-function print(output: Output, story: TaskStory, account: Account, columns: number): void {
-  for (const line of table(headOf(story, account), columns)) output.line(line);
+function print(output: Output, story: TaskHistory, account: Timeline, columns: number): void {
+  for (const line of formatTable(headOf(story, account), columns)) output.line(line);
   const { attempts, moments, task } = account;
   if (attempts.length > 1) section(output, "attempts", attemptRows(account), columns);
   for (const { attempt, error } of attempts)
     if (error) section(output, `error of run ${attempt}`, errorRows(error), columns);
-  if (story.deliveries.length > 0) section(output, "pushes", pushRows(story), columns);
+  if (story.pushes.length > 0) section(output, "pushes", pushRows(story), columns);
   const begun = task?.createdAt ?? moments[0]?.at ?? 0;
   section(output, "what happened", momentRows(moments, begun), columns);
 }
@@ -102,21 +102,21 @@ function print(output: Output, story: TaskStory, account: Account, columns: numb
 function section(output: Output, title: string, rows: readonly (readonly string[])[], columns: number): void {
   output.line("");
   output.line(title);
-  for (const line of table(rows)) output.line(`  ${cut(line, columns - 2)}`);
+  for (const line of formatTable(rows)) output.line(`  ${truncate(line, columns - 2)}`);
 }
 
-function headOf({ taskId, scope, events }: TaskStory, account: Account): readonly (readonly string[])[] {
+function headOf({ taskId, scope, events }: TaskHistory, account: Timeline): readonly (readonly string[])[] {
   const { task, turns, waits, usage, endedAt, notes } = account;
   const first = turns[0];
   const from = task?.createdAt;
-  const took = endedAt !== undefined && from !== undefined ? ` in ${time(endedAt - from)}` : "";
+  const took = endedAt !== undefined && from !== undefined ? ` in ${formatDuration(endedAt - from)}` : "";
   const steps = notes.filter(note => note.kind === "step" && note.called === undefined);
   const calls = notes.filter(note => note.called !== undefined);
   return [
     ["task", `${taskId}${task?.alias === undefined ? "" : ` (${oneLine(task.alias)})`}`],
-    ["agent", `${task?.agent}: ${task?.status.state}${took}, ${count(events.length, "event")}`],
+    ["agent", `${task?.agent}: ${task?.status.state}${took}, ${formatCount(events.length, "event")}`],
     ...(from === undefined ? [] : [["begun", `${stamp(from)} UTC`]]),
-    ["why", verdictOf(account)],
+    ["why", describeOutcome(account)],
     [
       "caller",
       `${oneLine(scope.principal)} of ${oneLine(scope.tenant)}, in ${task?.origin}${viaOf(account)}`,
@@ -126,37 +126,37 @@ function headOf({ taskId, scope, events }: TaskStory, account: Account): readonl
     [
       "time",
       [
-        `in line ${time(waits.queue)}`,
-        `at work ${time(waits.run)}`,
-        ...(waits.input > 0 ? [`waiting for the caller ${time(waits.input)}`] : []),
-        ...(waits.lost > 0 ? [`cut off ${time(waits.lost)}`] : []),
+        `in line ${formatDuration(waits.queue)}`,
+        `at work ${formatDuration(waits.run)}`,
+        ...(waits.input > 0 ? [`waiting for the caller ${formatDuration(waits.input)}`] : []),
+        ...(waits.lost > 0 ? [`cut off ${formatDuration(waits.lost)}`] : []),
       ].join(", "),
     ],
     [
       "turns",
       [
         `${turns.length}`,
-        count(account.attempts.length, "run"),
-        count(steps.length, "step"),
-        ...(calls.length > 0 ? [`${count(calls.length, "call")} to other agents`] : []),
+        formatCount(account.attempts.length, "run"),
+        formatCount(steps.length, "step"),
+        ...(calls.length > 0 ? [`${formatCount(calls.length, "call")} to other agents`] : []),
       ].join(", "),
     ],
-    ...(usage ? [["usage", usageText(usage)]] : []),
+    ...(usage ? [["usage", formatUsage(usage)]] : []),
   ];
 }
 
 const BINDINGS: Readonly<Record<string, string>> = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", grpc: "gRPC" };
 
-const viaOf = ({ turns }: Account): string => {
+const viaOf = ({ turns }: Timeline): string => {
   const ways = [...new Set(turns.map(turn => BINDINGS[turn.via] ?? turn.via))];
   return ways.length === 0 ? "" : ` over ${ways.join(" and ")}`;
 };
 
-const threadOf = ({ task }: Account): string =>
+const threadOf = ({ task }: Timeline): string =>
   task?.thread === undefined || task.thread === task.contextId ? "" : `, thread ${oneLine(task.thread)}`;
 
 /** The answer in one sentence. */
-export function verdictOf({
+export function describeOutcome({
   task,
   phase,
   since,
@@ -165,12 +165,12 @@ export function verdictOf({
   moments,
   endedAt,
   isCompacted,
-}: Account): string {
+}: Timeline): string {
   const state = task?.status.state;
   const last = attempts.at(-1);
   const crashes = attempts.filter(one => one.outcome === "cut off").length;
   const cutOff =
-    crashes > 0 ? ` after ${count(crashes, "run")} that ${crashes === 1 ? "was" : "were"} cut off` : "";
+    crashes > 0 ? ` after ${formatCount(crashes, "run")} that ${crashes === 1 ? "was" : "were"} cut off` : "";
   if (phase === "queue")
     return `It waits for a run since ${stamp(since)}${task?.cancel ? ", and is to be canceled" : ""}.`;
   if (phase === "run") return `Run ${last?.attempt} is at it since ${stamp(since)}${cutOff}.`;
@@ -188,12 +188,12 @@ export function verdictOf({
   return `It went well${cutOff}.${slow}`;
 }
 
-const attemptRows = ({ attempts }: Account): readonly (readonly string[])[] =>
+const attemptRows = ({ attempts }: Timeline): readonly (readonly string[])[] =>
   attempts.map(one => [
     `run ${one.attempt}`,
     `turn ${one.turn}`,
     stamp(one.startedAt),
-    one.endedAt === undefined ? "goes on" : `${one.outcome} after ${time(one.endedAt - one.startedAt)}`,
+    one.endedAt === undefined ? "goes on" : `${one.outcome} after ${formatDuration(one.endedAt - one.startedAt)}`,
   ]);
 
 const titleOf = ({ name, message, code }: ErrorRecord): string =>
@@ -214,22 +214,22 @@ function errorRows(error: ErrorRecord, indent = ""): readonly (readonly string[]
   ];
 }
 
-const pushRows = ({ deliveries }: TaskStory): readonly (readonly string[])[] =>
+const pushRows = ({ pushes: deliveries }: TaskHistory): readonly (readonly string[])[] =>
   deliveries.flatMap(({ config, state, cursor, attempts }) => [
     [config.id, state, `up to event ${cursor}`, oneLine(new URL(config.url).host)],
     ...attempts.map(one => [
       "",
       stamp(one.at),
       one.error === undefined ? `${one.status}` : oneLine(one.error),
-      `in ${time(one.ms)}${one.nextAt === undefined ? "" : `, again ${stamp(one.nextAt)}`}`,
+      `in ${formatDuration(one.ms)}${one.nextAt === undefined ? "" : `, again ${stamp(one.nextAt)}`}`,
     ]),
   ]);
 
 /** The beginning and the end matter most: what is too much is left out in between. */
-function momentRows(moments: readonly Moment[], begun: number): readonly (readonly string[])[] {
-  const toRow = ({ at, what, text }: Moment): readonly string[] => [
+function momentRows(moments: readonly TimelineEntry[], begun: number): readonly (readonly string[])[] {
+  const toRow = ({ at, what, text }: TimelineEntry): readonly string[] => [
     clock(at),
-    `+${time(at - begun)}`,
+    `+${formatDuration(at - begun)}`,
     what,
     oneLine(text),
   ];

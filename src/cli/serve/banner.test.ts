@@ -11,7 +11,7 @@ const FACTS: BannerFacts = {
   admin: undefined,
   auth: ["none"],
   agents: ["echo", "countdown"],
-  fallback: "echo",
+  defaultAgent: "echo",
   data: "/home/me/.dragoman",
   unfinished: new Map(),
   watching: false,
@@ -22,7 +22,7 @@ const CURL =
   `curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ` +
   `'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`;
 
-test("the banner tells where agents and cards are, where tasks are kept, and what to try", () => {
+test("the banner shows the URLs of agents and cards, the data folder, and commands to try", () => {
   expect(bannerText(FACTS, PLAIN)).toBe(`Dragoman 1.2.3 ready in 84 ms
 
   echo       http://127.0.0.1:2024/
@@ -38,7 +38,7 @@ test("the banner tells where agents and cards are, where tasks are kept, and wha
 `);
 });
 
-test("it warns of memory, names the public address and ports of their own, and counts what goes on", () => {
+test("it warns of memory, shows the public URL and separate ports, and counts unfinished tasks", () => {
   const unfinished = new Map([
     ["echo", 1],
     ["countdown", 2],
@@ -54,16 +54,16 @@ test("it warns of memory, names the public address and ports of their own, and c
   gRPC       127.0.0.1:2025
   admin      http://127.0.0.1:9464
   data       in memory: tasks are lost at exit
-  resuming   3 tasks that had not ended: echo 1, countdown 2
+  resuming   3 unfinished tasks: echo 1, countdown 2
 `);
   expect(bannerText(facts, PLAIN)).toMatch(/\n\nWatching for changes; Ctrl-C stops\n$/);
 });
 
-test("it tells how callers get in, where they must", () => {
+test("it shows how callers authenticate, if they must", () => {
   const text = bannerText({ ...FACTS, auth: ["tokens", "mtls"] }, PLAIN);
   expect(text).toContain(`
-  callers    must show who they are (tokens, mtls)
-             make a token: dragoman token create --principal me --data /home/me/.dragoman
+  callers    authentication required (tokens, mtls)
+             create a token: dragoman token create --principal me --data /home/me/.dragoman
 
   try        dragoman call http://127.0.0.1:2024 "hello" --header "Authorization: Bearer $TOKEN"
              curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $TOKEN" -d`);

@@ -1,15 +1,15 @@
 import { dirname } from "node:path";
 import type { Settings } from "../../config/config.ts";
-import type { Served } from "../../server/load-agents.ts";
+import type { ServedAgents } from "../../server/load-agents.ts";
 
-/** What a start or a reload brings. */
-export interface Loadout extends Pick<Served, "agents" | "fallback"> {
+/** The result of a start or a reload. */
+export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent"> {
   readonly settings: Settings;
-  /** Folders whose change may change any of this. */
+  /** A change in one of these folders may change the result. */
   readonly folders: readonly string[];
 }
 
-export interface LoadWish {
+export interface LoadRequest {
   readonly cwd: string;
   readonly files: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
@@ -18,13 +18,13 @@ export interface LoadWish {
 }
 
 /** Reads the settings and the agents that they name. */
-export async function load(wish: LoadWish): Promise<Loadout> {
+export async function load(request: LoadRequest): Promise<LoadResult> {
   const { readSettings } = await import("../../config/config.ts");
-  const { loadServed } = await import("../../server/load-agents.ts");
-  const { cwd, generation } = wish;
-  const flags = { ...wish.flags, ...(wish.files.length > 0 && { agents: wish.files }) };
+  const { loadServedAgents } = await import("../../server/load-agents.ts");
+  const { cwd, generation } = request;
+  const flags = { ...request.flags, ...(request.files.length > 0 && { agents: request.files }) };
   const settings = await readSettings({ cwd, flags, generation });
-  const { agents, fallback, files } = await loadServed(settings, generation);
+  const { agents, defaultAgent, files } = await loadServedAgents(settings, generation);
   const folders = [...files, ...settings.configFiles].map(file => dirname(file));
-  return { settings, agents, fallback, folders };
+  return { settings, agents, defaultAgent, folders };
 }

@@ -1,57 +1,56 @@
-import type { Running } from "../../server/create-server.ts";
+import type { RunningServer } from "../../server/create-server.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { messageOf } from "../terminal/errors.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { Loadout } from "./load.ts";
-import { oneAtATime, outermost, type Watching, watchFolders } from "./watch-files.ts";
+import type { LoadResult } from "./load.ts";
+import { type FolderWatcher, oneAtATime, outermost, watchFolders } from "./watch-files.ts";
 
 export interface ReloadParts {
   readonly terminal: Pick<Terminal, "sinceStartMs">;
   readonly output: Output;
   readonly json: boolean;
-  readonly server: Running;
-  readonly first: Loadout;
-  load(generation: number): Promise<Loadout>;
+  readonly server: RunningServer;
+  readonly first: LoadResult;
+  load(generation: number): Promise<LoadResult>;
 }
 
-export interface Reloading {
+export interface Reloader {
   close(): void;
 }
 
-/** Loads agents again when their files change. The server, its tasks and its runs stay. */
-export function startReloading(parts: ReloadParts): Reloading {
+/** Loads agents again when their files change. The server, its tasks and its runs continue. */
+export function startReloader(parts: ReloadParts): Reloader {
   let generation = 0;
   let closed = false;
   let folders = outermost(parts.first.folders);
-  let watching = watch(folders);
+  let watcher = watch(folders);
 
-  function watch(at: readonly string[]): Watching {
+  function watch(watched: readonly string[]): FolderWatcher {
     const ignored = [parts.first.settings.data];
-    const onTrouble = (error: Error) =>
-      parts.output.alert(`no longer watching for changes: ${error.message}`);
-    return watchFolders({ folders: at, ignored, quietMs: CLI_LIMITS.quietMs, onChange, onTrouble });
+    const onError = (error: Error) => parts.output.alert(`no longer watching for changes: ${error.message}`);
+    return watchFolders({ folders: watched, ignored, quietMs: CLI_LIMITS.reloadDelayMs, onChange, onError });
   }
 
-  /** A new agent may lie in another folder. */
-  function watchAgain(loadout: Loadout): void {
-    const now = outermost(loadout.folders);
-    if (closed || now.join() === folders.join()) return;
-    watching.close();
-    folders = now;
-    watching = watch(folders);
+  /** A new agent may be in another folder. */
+  function watchAgain(loaded: LoadResult): void {
+    const current = outermost(loaded.folders);
+    if (closed || current.join() === folders.join()) return;
+    watcher.close();
+    folders = current;
+    watcher = watch(folders);
   }
 
   const reload = oneAtATime(async () => {
-    const begun = parts.terminal.sinceStartMs();
+    const startedMs = parts.terminal.sinceStartMs();
     try {
-      const loadout = await parts.load(++generation);
+      const loaded = await parts.load(++generation);
       if (closed) return;
-      parts.server.replaceAgents(loadout.agents, loadout.fallback);
-      tell(parts, loadout, parts.terminal.sinceStartMs() - begun);
-      watchAgain(loadout);
+      parts.server.replaceAgents(loaded.agents, loaded.defaultAgent);
+      report(parts, loaded, parts.terminal.sinceStartMs() - startedMs);
+      watchAgain(loaded);
     } catch (error) {
-      parts.output.alert(`${messageOf(error)}\nnot reloaded; the agents that were loaded before go on`);
+      parts.output.alert(`${messageOf(error)}\nnot reloaded; the previous agents are still served`);
     }
   });
   function onChange(): void {
@@ -61,13 +60,13 @@ export function startReloading(parts: ReloadParts): Reloading {
   return {
     close() {
       closed = true;
-      watching.close();
+      watcher.close();
     },
   };
 }
 
-function tell({ output, json }: ReloadParts, loadout: Loadout, tookMs: number): void {
-  const agents = loadout.agents.map(agent => agent.name);
+function report({ output, json }: ReloadParts, loaded: LoadResult, tookMs: number): void {
+  const agents = loaded.agents.map(agent => agent.name);
   const reloadedMs = Math.round(tookMs);
   if (json) output.json({ reloaded: true, reloadedMs, agents });
   else output.line(`reloaded in ${reloadedMs} ms: ${agents.join(", ")}`);

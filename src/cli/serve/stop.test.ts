@@ -12,21 +12,21 @@ function stopped(stop: () => Promise<void>) {
     now: () => 0,
   });
   const said: string[] = [];
-  const code = untilStopped({ terminal, stop, say: () => said.push("stopping") });
+  const code = untilStopped({ terminal, stop, onStopping: () => said.push("stopping") });
   return { terminal, said, code };
 }
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s stops well, with exit code 0", async signal => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s stops in order, with exit code 0", async signal => {
   const { terminal, said, code } = stopped(async () => undefined);
-  terminal.press(signal);
+  terminal.sendSignal(signal);
   expect(await code).toBe(0);
   expect(said).toEqual(["stopping"]);
 });
 
 test("a second signal does not wait", async () => {
   const { terminal, said, code } = stopped(() => new Promise(() => undefined));
-  terminal.press("SIGTERM");
-  terminal.press("SIGINT");
+  terminal.sendSignal("SIGTERM");
+  terminal.sendSignal("SIGINT");
   expect(await code).toBe(130);
   expect(said).toEqual(["stopping"]);
 });
@@ -35,6 +35,6 @@ test("a stop that fails is an error", async () => {
   const { terminal, code } = stopped(async () => {
     throw new Error("the disk is full");
   });
-  terminal.press("SIGINT");
+  terminal.sendSignal("SIGINT");
   await expect(code).rejects.toThrow("the disk is full");
 });

@@ -3,23 +3,22 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 export interface StopParts {
   readonly terminal: Pick<Terminal, "onSignal">;
-  /** Ends all work in order. */
+  /** Stops the server in order. */
   stop(): Promise<void>;
-  /** Tells the user what is happening. */
-  say(): void;
+  onStopping(): void;
 }
 
-/** Waits for the first signal and stops well; a second one ends the waiting. The value is the exit code. */
+/** The first signal stops the server in order, a second one ends at once. Resolves with the exit code. */
 export async function untilStopped(parts: StopParts): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let stopping = false;
-  const heard = () => {
+  const onSignal = () => {
     if (stopping) return resolve(EXIT.interrupted);
     stopping = true;
-    parts.say();
+    parts.onStopping();
     parts.stop().then(() => resolve(EXIT.ok), reject);
   };
-  const offs = [parts.terminal.onSignal("SIGINT", heard), parts.terminal.onSignal("SIGTERM", heard)];
+  const offs = [parts.terminal.onSignal("SIGINT", onSignal), parts.terminal.onSignal("SIGTERM", onSignal)];
   try {
     return await promise;
   } finally {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isWithin, oneAtATime, outermost, type Watching, watchFolders } from "./watch-files.ts";
+import { type FolderWatcher, isWithin, oneAtATime, outermost, watchFolders } from "./watch-files.ts";
 
 const QUIET_MS = 100;
 
 let folder: string;
-let watching: Watching | undefined;
+let watching: FolderWatcher | undefined;
 let changes = 0;
 
 beforeEach(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
     onChange: () => {
       changes += 1;
     },
-    onTrouble: error => {
+    onError: error => {
       throw error;
     },
   });
@@ -39,7 +39,7 @@ const until = async (enough: () => boolean) => {
 };
 
 test("a burst of writes is one change", async () => {
-  // In one go: on a busy machine, what is waited for in between may take longer than the quiet.
+  // Synchronously: on a busy machine an await in between may take longer than the quiet time.
   for (let time = 0; time < 5; time++) writeFileSync(join(folder, "agent.ts"), `// ${time}`);
   writeFileSync(join(folder, "lib", "part.ts"), "");
   await until(() => changes > 0);
@@ -47,7 +47,7 @@ test("a burst of writes is one change", async () => {
   expect(changes).toBe(1);
 });
 
-test("installed packages, data and what is no source are not looked at", async () => {
+test("packages, data and files that are not sources are ignored", async () => {
   await writeFile(join(folder, "node_modules", "x", "index.js"), "");
   await writeFile(join(folder, "data", "x.json"), "{}");
   await writeFile(join(folder, "picture.png"), "");
@@ -55,7 +55,7 @@ test("installed packages, data and what is no source are not looked at", async (
   expect(changes).toBe(0);
 });
 
-test("a closed watch is silent", async () => {
+test("a closed watcher reports nothing", async () => {
   watching?.close();
   await writeFile(join(folder, "agent.ts"), "");
   await sleep(3 * QUIET_MS);
@@ -71,7 +71,7 @@ test("a folder inside another one is watched with it", () => {
   ]);
 });
 
-test("work that is asked for while it runs is done once more afterwards", async () => {
+test("calls during a run cause one more run after it", async () => {
   let runs = 0;
   const work = oneAtATime(async () => {
     runs += 1;

@@ -3,20 +3,20 @@ import { relative, resolve, sep } from "node:path";
 
 export interface WatchParts {
   readonly folders: readonly string[];
-  /** Below these nothing is looked at. */
+  /** Changes below these folders are ignored. */
   readonly ignored: readonly string[];
-  /** A change is told after this much quiet: editors write in bursts. */
+  /** Editors write in bursts: `onChange` is called after this time without a change. */
   readonly quietMs: number;
   onChange(): void;
-  onTrouble(error: Error): void;
+  onError(error: Error): void;
 }
 
-export interface Watching {
+export interface FolderWatcher {
   close(): void;
 }
 
-/** Looks at whole folders and tells when a file that an agent may be made of has changed. */
-export function watchFolders(parts: WatchParts): Watching {
+/** Watches folders for changes of files that agents may import or read. */
+export function watchFolders(parts: WatchParts): FolderWatcher {
   let timer: NodeJS.Timeout | undefined;
   const changed = () => {
     clearTimeout(timer);
@@ -35,32 +35,32 @@ function watchFolder(folder: string, parts: WatchParts, changed: () => void) {
   const ignore = (name: string) =>
     name.split(sep).some(step => SKIPPED.has(step)) ||
     parts.ignored.some(other => isWithin(other, resolve(folder, name)));
-  // Newer Nodes do not even look into what is ignored, which matters for a large node_modules.
+  // Newer versions of Node do not watch ignored folders at all, which matters for a large node_modules.
   const watcher = watch(folder, { recursive: true, ignore });
   watcher.on("change", (_kind, name) => {
     if (isSource(String(name)) && !ignore(String(name))) changed();
   });
-  watcher.on("error", parts.onTrouble);
+  watcher.on("error", parts.onError);
   return watcher;
 }
 
 const SKIPPED = new Set(["node_modules", ".git", ".dragoman"]);
 
-/** Code, and what code reads when it is loaded. */
+/** Code, and files that code reads when it is loaded. */
 const isSource = (path: string): boolean => /\.([cm]?[jt]s|json|ya?ml|md|txt)$/.test(path);
 
 export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || !(way === ".." || way.startsWith(`..${sep}`));
+  const below = relative(folder, path);
+  return below === "" || !(below === ".." || below.startsWith(`..${sep}`));
 }
 
-/** A folder inside another one is watched with it. */
+/** Without folders that are inside another one. */
 export function outermost(folders: readonly string[]): readonly string[] {
   const all = [...new Set(folders.map(folder => resolve(folder)))];
   return all.filter(folder => !all.some(other => other !== folder && isWithin(other, folder)));
 }
 
-/** Runs work one at a time; calls that come meanwhile become one more run. */
+/** Runs work one at a time; calls during a run cause one more run after it. */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let again = false;

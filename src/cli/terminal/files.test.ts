@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeFile, safeName, sizeOf } from "./files.ts";
+import { describeFile, toSafeFileName, sizeOf } from "./files.ts";
 
 test.each([
   ["report.csv", "report.csv"],
@@ -13,7 +13,7 @@ test.each([
   ["a\u0000b\nc.txt", "a_b_c.txt"],
   ["čaj 北京.md", "čaj 北京.md"],
 ])("a file that a stranger calls %j is saved as %j", (name, safe) => {
-  expect(safeName(name)).toBe(safe);
+  expect(toSafeFileName(name)).toBe(safe);
 });
 
 const NASTY = fc.constantFrom(".", "..", "/", "\\", "a", " ", "-", "\0", "\n", "é", "\ud83d", "🐎", ":");
@@ -21,7 +21,7 @@ const NASTY = fc.constantFrom(".", "..", "/", "\\", "a", " ", "-", "\0", "\n", "
 test("no name leaves the folder, hides or is too long", () => {
   fc.assert(
     fc.property(fc.string({ unit: NASTY, maxLength: 300, size: "max" }), name => {
-      const safe = safeName(name);
+      const safe = toSafeFileName(name);
       expect(safe).not.toMatch(/[/\\\p{Cc}]|^\./u);
       expect(safe.length).toBeGreaterThan(0);
       expect(safe.length).toBeLessThanOrEqual(128);

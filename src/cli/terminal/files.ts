@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import type { Part } from "../../model/index.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { codeOf, messageOf, Trouble } from "./errors.ts";
+import { codeOf, messageOf, ClientError } from "./errors.ts";
 
 export type FilePart = Extract<Part, { kind: "bytes" | "url" }>;
 
@@ -37,11 +37,11 @@ async function readBounded(path: string): Promise<Buffer> {
     const { size } = await stat(path);
     const max = CLI_LIMITS.attachmentBytesMax;
     if (size > max)
-      throw new Trouble(`${path} is too large to send: ${sizeOf(size)}, at most ${sizeOf(max)}`);
+      throw new ClientError(`${path} is too large to send: ${sizeOf(size)}, at most ${sizeOf(max)}`);
     return await readFile(path);
   } catch (error) {
-    if (error instanceof Trouble) throw error;
-    throw new Trouble(`${path} cannot be read: ${codeOf(error) ?? messageOf(error)}`);
+    if (error instanceof ClientError) throw error;
+    throw new ClientError(`${path} cannot be read: ${codeOf(error) ?? messageOf(error)}`);
   }
 }
 
@@ -60,13 +60,13 @@ export function sizeOf(bytes: number): string {
 /** Writes a file that an agent sent, under a name that stays in the folder and replaces nothing. */
 export async function saveFile(folder: string, part: Extract<Part, { kind: "bytes" }>): Promise<string> {
   const bytes = Buffer.from(part.bytes, "base64");
-  const name = safeName(part.filename);
+  const name = toSafeFileName(part.filename);
   await mkdir(folder, { recursive: true });
   for (let copy = 0; copy < CLI_LIMITS.fileNamesMax; copy++) {
     const path = join(folder, copyName(name, copy));
     if (await written(path, bytes)) return path;
   }
-  throw new Trouble(`${folder} already has ${CLI_LIMITS.fileNamesMax} files named like ${name}`);
+  throw new ClientError(`${folder} already has ${CLI_LIMITS.fileNamesMax} files named like ${name}`);
 }
 
 async function written(path: string, bytes: Buffer): Promise<boolean> {
@@ -75,14 +75,14 @@ async function written(path: string, bytes: Buffer): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
-    throw new Trouble(`${path} cannot be written: ${codeOf(error) ?? messageOf(error)}`);
+    throw new ClientError(`${path} cannot be written: ${codeOf(error) ?? messageOf(error)}`);
   }
 }
 
 const NAME_CHARS_MAX = 128;
 
 /** A stranger chose the name: no folders, no control characters, no hidden files. */
-export function safeName(name: string | undefined): string {
+export function toSafeFileName(name: string | undefined): string {
   const last = (name ?? "").split(/[\\/]/).at(-1) as string;
   const safe = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").slice(-NAME_CHARS_MAX);
   return safe.replace(/^[. ]+/, "") || "file";

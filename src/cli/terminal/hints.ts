@@ -1,6 +1,6 @@
 import type { Progress } from "../../client/progress.ts";
 import type { Remote } from "../commands/remote-options.ts";
-import { shellWord, type Terminal } from "./terminal.ts";
+import { quoteForShell, type Terminal } from "./terminal.ts";
 
 /** Commands for the user to paste. Values of headers are left out: they may be secrets. */
 export interface Hints {
@@ -10,14 +10,14 @@ export interface Hints {
 }
 
 export function createHints(terminal: Pick<Terminal, "program">, remote: Remote): Hints {
-  const headers = Object.keys(remote.headers).flatMap(name => ["--header", shellWord(`${name}: …`)]);
+  const headers = Object.keys(remote.headers).flatMap(name => ["--header", quoteForShell(`${name}: …`)]);
   const paste = (command: string, ...words: readonly string[]) =>
-    [terminal.program, command, shellWord(remote.target.base), ...words, ...headers].join(" ");
+    [terminal.program, command, quoteForShell(remote.target.base), ...words, ...headers].join(" ");
   return {
     tail: ({ taskId = "", eventId }) =>
-      paste("tail", shellWord(taskId), ...(eventId ? ["--from", shellWord(eventId)] : [])),
-    cancel: ({ taskId = "" }) => paste("cancel", shellWord(taskId)),
+      paste("tail", quoteForShell(taskId), ...(eventId ? ["--from", quoteForShell(eventId)] : [])),
+    cancel: ({ taskId = "" }) => paste("cancel", quoteForShell(taskId)),
     answer: ({ taskId = "", contextId = "" }) =>
-      paste("call", "'your answer'", "--task", shellWord(taskId), "--context", shellWord(contextId)),
+      paste("call", "'your answer'", "--task", quoteForShell(taskId), "--context", quoteForShell(contextId)),
   };
 }

@@ -3,7 +3,7 @@ import type { Terminal } from "./terminal.ts";
 /** What makes a reader stop: the user, or the time. The task goes on in both cases. */
 export interface Interrupt {
   readonly signal: AbortSignal;
-  readonly why: "user" | "time" | undefined;
+  readonly reason: "user" | "time" | undefined;
   close(): void;
 }
 
@@ -12,7 +12,7 @@ export function createInterrupt(
   timeoutMs: number | undefined,
 ): Interrupt {
   const controller = new AbortController();
-  let why: Interrupt["why"];
+  let why: Interrupt["reason"];
   const stop = (reason: "user" | "time") => () => {
     why ??= reason;
     controller.abort();
@@ -21,7 +21,7 @@ export function createInterrupt(
   const timer = timeoutMs === undefined ? undefined : setTimeout(stop("time"), timeoutMs);
   return {
     signal: controller.signal,
-    get why() {
+    get reason() {
       return why;
     },
     close() {

@@ -1,11 +1,11 @@
-import type { Screen, Signal, Terminal } from "./terminal.ts";
+import type { OutputStream, Signal, Terminal } from "./terminal.ts";
 
 /** A terminal in memory: what a command says can be read, and what a user would do can be said. */
 export interface MemoryTerminal extends Terminal {
-  readonly said: { out: string; err: string };
+  readonly written: { out: string; err: string };
   /** What was asked of the user. */
   readonly prompts: readonly string[];
-  press(signal: Signal): void;
+  sendSignal(signal: Signal): void;
 }
 
 export interface MemoryTerminalParts {
@@ -24,7 +24,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
   const listeners = new Set<{ signal: Signal; listener: () => void }>();
   let ids = 0;
   return {
-    said,
+    written: said,
     prompts,
     out: toScreen(said, "out", parts.tty),
     err: toScreen(said, "err", parts.tty),
@@ -36,7 +36,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
     sinceStartMs: () => 42,
     fetch: parts.fetch,
     newId: () => `m${++ids}`,
-    chance: bytes => (++ids).toString(16).padStart(2 * bytes, "0"),
+    randomHex: bytes => (++ids).toString(16).padStart(2 * bytes, "0"),
     ask: async prompt => {
       prompts.push(prompt);
       return answers.shift() ?? null;
@@ -47,14 +47,14 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
       listeners.add(entry);
       return () => listeners.delete(entry);
     },
-    onStray: () => () => undefined,
-    press(signal) {
+    onUnhandledRejection: () => () => undefined,
+    sendSignal(signal) {
       for (const entry of [...listeners]) if (entry.signal === signal) entry.listener();
     },
   };
 }
 
-const toScreen = (said: { out: string; err: string }, name: "out" | "err", tty: boolean): Screen => ({
+const toScreen = (said: { out: string; err: string }, name: "out" | "err", tty: boolean): OutputStream => ({
   tty,
   colour: false,
   columns: 100,

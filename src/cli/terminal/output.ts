@@ -1,5 +1,5 @@
 import type { Json } from "../../lib/json.ts";
-import { paint, type Screen, type Terminal, visible } from "./terminal.ts";
+import { paint, type OutputStream, type Terminal, escapeControls } from "./terminal.ts";
 
 /** What a command says: the answer on standard output, everything about it on standard error. */
 export interface Output {
@@ -12,8 +12,8 @@ export interface Output {
   note(text: string): void;
   alert(text: string): void;
   /** Says what is being waited for if it takes long; anything that is said ends it. A function is asked each time. */
-  waiting(text: string | (() => string)): void;
-  rest(): void;
+  startWaiting(text: string | (() => string)): void;
+  stopWaiting(): void;
   /** Ends the last line. */
   end(): void;
 }
@@ -39,16 +39,16 @@ export function createOutput(terminal: Pick<Terminal, "out" | "err">, patienceMs
   };
   const lineOf = (text: string) => {
     freshLine();
-    answer(`${out.tty ? visible(text) : text}\n`);
+    answer(`${out.tty ? escapeControls(text) : text}\n`);
   };
   return {
-    text: text => text !== "" && answer(out.tty ? visible(text) : text),
+    text: text => text !== "" && answer(out.tty ? escapeControls(text) : text),
     line: lineOf,
     json: value => answer(`${JSON.stringify(value)}\n`),
-    note: text => aside(paint(err, "dim", visible(text))),
-    alert: text => aside(paint(err, "red", visible(text))),
-    waiting: text => spinner.start(text, midLine),
-    rest: () => spinner.stop(),
+    note: text => aside(paint(err, "dim", escapeControls(text))),
+    alert: text => aside(paint(err, "red", escapeControls(text))),
+    startWaiting: text => spinner.start(text, midLine),
+    stopWaiting: () => spinner.stop(),
     end: () => {
       spinner.stop();
       freshLine();
@@ -56,7 +56,7 @@ export function createOutput(terminal: Pick<Terminal, "out" | "err">, patienceMs
   };
 }
 
-type Waiting = Parameters<Output["waiting"]>[0];
+type Waiting = Parameters<Output["startWaiting"]>[0];
 const said = (text: Waiting): string => (typeof text === "string" ? text : text());
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -64,7 +64,7 @@ const FRAME_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
 
 /** After a while of silence: a spinner on a terminal, one line elsewhere. */
-function createSpinner(err: Screen, patienceMs: number) {
+function createSpinner(err: OutputStream, patienceMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let shown = false;
   let told = false;

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { relative } from "node:path";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
-import { Trouble } from "./errors.ts";
-import type { Screen, Terminal } from "./terminal.ts";
+import { ClientError } from "./errors.ts";
+import type { OutputStream, Terminal } from "./terminal.ts";
 
 /** The terminal of a process; everything that commands may know of it. */
 export function createTerminal(parts: {
@@ -25,7 +25,7 @@ export function createTerminal(parts: {
     sinceStartMs: parts.sinceStartMs,
     fetch: parts.fetch,
     newId: () => crypto.randomUUID(),
-    chance: bytes => randomBytes(bytes).toString("hex"),
+    randomHex: bytes => randomBytes(bytes).toString("hex"),
     ask: (prompt, signal) => ask(own.stdin, own.stderr, prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),
     onSignal(signal, listener) {
@@ -34,14 +34,14 @@ export function createTerminal(parts: {
       own.on(signal, listener);
       return () => own.off(signal, listener);
     },
-    onStray(listener) {
+    onUnhandledRejection(listener) {
       own.on("unhandledRejection", listener);
       return () => own.off("unhandledRejection", listener);
     },
   };
 }
 
-const toScreen = (stream: WriteStream): Screen => ({
+const toScreen = (stream: WriteStream): OutputStream => ({
   tty: stream.isTTY === true,
   // Node looks at NO_COLOR, FORCE_COLOR and TERM here.
   colour: stream.isTTY === true && stream.hasColors(),
@@ -90,7 +90,7 @@ async function readInput(input: Readable, bytesMax: number): Promise<string> {
   for await (const chunk of input) {
     chunks.push(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > bytesMax) throw new Trouble(`Standard input is larger than ${bytesMax} bytes`);
+    if (bytes > bytesMax) throw new ClientError(`Standard input is larger than ${bytesMax} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import { isSameOrigin } from "../../client/address.ts";
 import { CLIENT_LIMITS } from "../../client/limits.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
-import { advance, type Progress } from "../../client/progress.ts";
-import { type FollowParts, follow } from "../../client/resume.ts";
-import type { Received } from "../../client/types.ts";
+import { updateProgress, type Progress } from "../../client/progress.ts";
+import { type ResumeParts, readResumable } from "../../client/resume.ts";
+import type { ReceivedResponse } from "../../client/types.ts";
 import type { Until } from "../../model/index.ts";
 import { EXIT } from "../command.ts";
 import type { Remote } from "../commands/remote-options.ts";
@@ -12,21 +12,21 @@ import { CLI_LIMITS } from "../limits.ts";
 import { createHints, type Hints } from "./hints.ts";
 import { createInterrupt, type Interrupt } from "./interrupt.ts";
 import { createOutput, type Output } from "./output.ts";
-import { createPrinter, type Printer } from "./task-printer.ts";
+import { createTaskPrinter, type TaskPrinter } from "./task-printer.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A conversation with one agent on one terminal. */
-export interface Talk {
+export interface AgentSession {
   readonly agent: RemoteAgent;
   readonly output: Output;
-  readonly printer: Printer;
+  readonly printer: TaskPrinter;
   readonly hints: Hints;
   readonly json: boolean;
   readonly signal: AbortSignal;
   progress: Progress;
 }
 
-export interface TalkWish {
+export interface SessionOptions {
   readonly remote: Remote;
   readonly saveFolder?: string;
   readonly history: boolean;
@@ -34,19 +34,19 @@ export interface TalkWish {
 }
 
 /** Opens a talk, has it, and leaves well: a reader that stops early says that the task goes on. */
-export async function withTalk(
+export async function withSession(
   terminal: Terminal,
-  wish: TalkWish,
-  have: (talk: Talk) => Promise<number>,
+  wish: SessionOptions,
+  have: (talk: AgentSession) => Promise<number>,
 ): Promise<number> {
   const interrupt = createInterrupt(terminal, wish.timeoutMs);
-  const output = createOutput(terminal, CLI_LIMITS.patienceMs);
-  let talk: Talk | undefined;
+  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
+  let talk: AgentSession | undefined;
   try {
     talk = await openTalk(terminal, wish, output, interrupt.signal);
     return await have(talk);
   } catch (error) {
-    if (interrupt.why === undefined) throw error;
+    if (interrupt.reason === undefined) throw error;
     return leave(output, talk, interrupt);
   } finally {
     talk?.agent.close();
@@ -57,13 +57,13 @@ export async function withTalk(
 
 async function openTalk(
   terminal: Terminal,
-  wish: TalkWish,
+  wish: SessionOptions,
   output: Output,
   signal: AbortSignal,
-): Promise<Talk> {
+): Promise<AgentSession> {
   const { remote, saveFolder, history } = wish;
   const agent = await openRemote(terminal, remote, output, signal);
-  const printer = createPrinter({ output, saveFolder, history });
+  const printer = createTaskPrinter({ output, saveFolder, history });
   const hints = createHints(terminal, remote);
   return { agent, output, printer, hints, json: remote.json, signal, progress: {} };
 }
@@ -75,13 +75,13 @@ export async function openRemote(
   output: Output,
   signal: AbortSignal,
 ): Promise<RemoteAgent> {
-  output.waiting(`waiting for the card of ${remote.target.base}`);
+  output.startWaiting(`waiting for the card of ${remote.target.base}`);
   const { target, headers } = remote;
   // A card may send calls to another origin: the user's credentials are not for that one.
   const isMeant = (url: string): boolean => isSameOrigin(url, target.base);
   const access = (url: string) => toAccess(terminal, isMeant(url) ? remote : { headers: {} });
-  const agent = await openAgent({ target, access }, signal);
-  output.rest();
+  const agent = await openAgent({ address: target, access }, signal);
+  output.stopWaiting();
   const { url } = agent.endpoint;
   if (Object.keys(headers).length > 0 && !isMeant(url))
     output.note(
@@ -100,40 +100,40 @@ export const toAccess = (
 });
 
 /** A stream that is read to its end, over lost connections. */
-export function followed(
-  talk: Talk,
-  begin: AsyncIterable<Received>,
+export function resumeStream(
+  talk: AgentSession,
+  begin: AsyncIterable<ReceivedResponse>,
   until: Until,
   start: Progress,
-): AsyncIterable<Received> {
-  const parts: FollowParts = {
+): AsyncIterable<ReceivedResponse> {
+  const parts: ResumeParts = {
     agent: talk.agent,
     until,
-    waitsMs: CLIENT_LIMITS.resumeWaitsMs,
+    delaysMs: CLIENT_LIMITS.retryDelaysMs,
     signal: talk.signal,
     sleep,
-    note: talk.output.note,
+    onRetry: talk.output.note,
   };
-  return follow(parts, begin, start);
+  return readResumable(parts, begin, start);
 }
 
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> => sleepFor(ms, undefined, { signal });
 
 /** Shows what arrives. */
-export async function listen(talk: Talk, items: AsyncIterable<Received>): Promise<void> {
+export async function printResponses(talk: AgentSession, items: AsyncIterable<ReceivedResponse>): Promise<void> {
   const { output, printer, agent } = talk;
-  output.waiting(`waiting for ${agent.name}`);
+  output.startWaiting(`waiting for ${agent.name}`);
   for await (const received of items) {
-    talk.progress = advance(talk.progress, received);
+    talk.progress = updateProgress(talk.progress, received);
     if (talk.json) output.json(received.raw);
     else await printer.show(received.item);
-    output.waiting(`${talk.progress.state ?? "waiting"}`);
+    output.startWaiting(`${talk.progress.state ?? "waiting"}`);
   }
   output.end();
 }
 
 /** How it ended: one line about the task, and the exit code. */
-export function conclude(talk: Talk): number {
+export function reportResult(talk: AgentSession): number {
   const { output, progress } = talk;
   if (!talk.json) output.note(ending(talk));
   const failed =
@@ -141,17 +141,17 @@ export function conclude(talk: Talk): number {
   return failed ? EXIT.taskFailed : EXIT.ok;
 }
 
-function ending({ progress, hints }: Talk): string {
+function ending({ progress, hints }: AgentSession): string {
   if (progress.replied)
     return `a message, no task${progress.contextId ? `; context ${progress.contextId}` : ""}`;
   const { taskId, state } = progress;
   return `task ${taskId} ${state}; read it again: ${hints.tail(taskId === undefined ? {} : { taskId })}`;
 }
 
-function leave(output: Output, talk: Talk | undefined, interrupt: Interrupt): number {
+function leave(output: Output, talk: AgentSession | undefined, interrupt: Interrupt): number {
   output.end();
-  const why = interrupt.why === "time" ? "The time is over" : "Detached";
-  const code = interrupt.why === "time" ? EXIT.trouble : EXIT.interrupted;
+  const why = interrupt.reason === "time" ? "The time is over" : "Detached";
+  const code = interrupt.reason === "time" ? EXIT.error : EXIT.interrupted;
   if (talk?.progress.taskId === undefined) {
     output.note(`${why} before the agent answered`);
     return code;

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { Item, RemoteTask } from "../../client/types.ts";
+import type { StreamResponse, RemoteTask } from "../../client/types.ts";
 import type { Artifact, Message, Part, TaskState } from "../../model/index.ts";
 import { createMemoryTerminal } from "./memory-terminal.ts";
 import { createOutput } from "./output.ts";
-import { createPrinter } from "./task-printer.ts";
+import { createTaskPrinter } from "./task-printer.ts";
 
 const place = { taskId: "t", contextId: "c" };
 const text = (said: string): Part => ({ kind: "text", text: said });
 const message = (...parts: readonly Part[]): Message => ({ messageId: "m", role: "agent", parts });
-const status = (state: TaskState, said?: string): Item => ({
+const status = (state: TaskState, said?: string): StreamResponse => ({
   kind: "status",
   ...place,
   state,
@@ -18,16 +18,16 @@ const artifact = (
   id: string,
   parts: readonly Part[],
   more: Partial<Artifact> & { append?: boolean } = {},
-): Item => {
+): StreamResponse => {
   const { append = false, ...rest } = more;
   return { kind: "artifact", ...place, artifact: { artifactId: id, parts, ...rest }, append, last: false };
 };
-const task = (state: TaskState, more: Partial<RemoteTask> = {}): Item => ({
+const task = (state: TaskState, more: Partial<RemoteTask> = {}): StreamResponse => ({
   kind: "task",
   task: { id: "t", contextId: "c", state, artifacts: [], history: [], ...more },
 });
 
-async function printed(items: readonly Item[], parts: { tty?: boolean; history?: boolean } = {}) {
+async function printed(items: readonly StreamResponse[], parts: { tty?: boolean; history?: boolean } = {}) {
   const terminal = createMemoryTerminal({
     tty: parts.tty === true,
     answers: [],
@@ -37,10 +37,10 @@ async function printed(items: readonly Item[], parts: { tty?: boolean; history?:
     now: () => 0,
   });
   const output = createOutput(terminal, 60_000);
-  const printer = createPrinter({ output, saveFolder: undefined, history: parts.history === true });
+  const printer = createTaskPrinter({ output, saveFolder: undefined, history: parts.history === true });
   for (const item of items) await printer.show(item);
   output.end();
-  return terminal.said;
+  return terminal.written;
 }
 
 test("text of one artifact is printed as it comes, with one newline at the end", async () => {
@@ -124,6 +124,6 @@ test("what was said before is shown once, where it was asked for", async () => {
 });
 
 test("a bare message is printed whole", async () => {
-  const items: Item[] = [{ kind: "message", message: message(text("hi"), { kind: "data", data: [1] }) }];
+  const items: StreamResponse[] = [{ kind: "message", message: message(text("hi"), { kind: "data", data: [1] }) }];
   expect((await printed(items)).out).toBe("hi\n[\n  1\n]\n");
 });

@@ -1,11 +1,11 @@
-import { NOTHING_SEEN, type Seen, type Unseen, unseenAppended, unseenWhole } from "../../client/new-parts.ts";
-import type { Item, RemoteState } from "../../client/types.ts";
+import { NOTHING_SEEN, type SeenParts, type NewParts, appendParts, findNewParts } from "../../client/new-parts.ts";
+import type { StreamResponse, RemoteState } from "../../client/types.ts";
 import { type Artifact, type Message, type Part, textOf } from "../../model/index.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";
 import type { Output } from "./output.ts";
 import { oneLine } from "./terminal.ts";
 
-export interface PrinterParts {
+export interface TaskPrinterParts {
   readonly output: Output;
   /** Where files are saved; undefined: they are only described. */
   readonly saveFolder: string | undefined;
@@ -13,20 +13,20 @@ export interface PrinterParts {
   readonly history: boolean;
 }
 
-export interface Printer {
-  show(item: Item): Promise<void>;
+export interface TaskPrinter {
+  show(item: StreamResponse): Promise<void>;
 }
 
 /** Shows a task as it happens: each piece of an artifact once, however often a snapshot repeats it. */
-export function createPrinter(parts: PrinterParts): Printer {
+export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
   const { output } = parts;
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, SeenParts>();
   let lastMessage: string | undefined;
   let historyShown = !parts.history;
 
   async function showArtifact(artifact: Artifact, append: boolean): Promise<void> {
     const known = seen.get(artifact.artifactId) ?? NOTHING_SEEN;
-    const news = append ? unseenAppended(artifact.parts, known) : unseenWhole(artifact.parts, known);
+    const news = append ? appendParts(artifact.parts, known) : findNewParts(artifact.parts, known);
     if (known === NOTHING_SEEN || news.replaced) headArtifact(output, artifact, news, seen.size > 0);
     seen.set(artifact.artifactId, news.seen);
     for (const part of news.parts) await showPart(parts, part);
@@ -42,7 +42,7 @@ export function createPrinter(parts: PrinterParts): Printer {
   function showHistory(history: readonly Message[]): void {
     if (historyShown) return;
     historyShown = true;
-    for (const message of history) output.note(`${message.role}: ${summarise(message.parts)}`);
+    for (const message of history) output.note(`${message.role}: ${summarizeParts(message.parts)}`);
   }
 
   return {
@@ -58,7 +58,7 @@ export function createPrinter(parts: PrinterParts): Printer {
 }
 
 /** A first artifact of text needs no heading: it is the answer. */
-function headArtifact(output: Output, artifact: Artifact, news: Unseen, others: boolean): void {
+function headArtifact(output: Output, artifact: Artifact, news: NewParts, others: boolean): void {
   if (others || news.replaced) output.end();
   const name = oneLine(artifact.name ?? "");
   const isPlain = news.parts.every(part => part.kind === "text");
@@ -68,7 +68,7 @@ function headArtifact(output: Output, artifact: Artifact, news: Unseen, others: 
 
 /** What a status says belongs beside the answer; only if there is no other answer it is the answer. */
 async function showMessage(
-  parts: PrinterParts,
+  parts: TaskPrinterParts,
   state: RemoteState,
   message: Message,
   answered: boolean,
@@ -76,18 +76,18 @@ async function showMessage(
   const isAnswer =
     state === "input-required" || state === "auth-required" || (state === "completed" && !answered);
   if (isAnswer) return sayMessage(parts, message);
-  const text = summarise(message.parts);
+  const text = summarizeParts(message.parts);
   if (state === "failed" || state === "rejected") parts.output.alert(text);
   else parts.output.note(text);
 }
 
-async function sayMessage(parts: PrinterParts, message: Message): Promise<void> {
+async function sayMessage(parts: TaskPrinterParts, message: Message): Promise<void> {
   parts.output.end();
   for (const part of message.parts) await showPart(parts, part);
   parts.output.end();
 }
 
-async function showPart(parts: PrinterParts, part: Part): Promise<void> {
+async function showPart(parts: TaskPrinterParts, part: Part): Promise<void> {
   const { output, saveFolder } = parts;
   if (part.kind === "text") return output.text(part.text);
   if (part.kind === "data") return output.line(JSON.stringify(part.data, null, 2));
@@ -97,7 +97,7 @@ async function showPart(parts: PrinterParts, part: Part): Promise<void> {
 }
 
 /** Parts in one line. */
-export function summarise(parts: readonly Part[]): string {
+export function summarizeParts(parts: readonly Part[]): string {
   return parts.map(summary).filter(Boolean).join(" ");
 }
 

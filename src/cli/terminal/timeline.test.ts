@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RecordedEvent, Seq, Task, TaskEvent } from "../../model/index.ts";
-import { verdictOf } from "../commands/why.ts";
-import { time, toAccount } from "./timeline.ts";
+import { describeOutcome } from "../commands/why.ts";
+import { formatDuration, toTimeline } from "./timeline.ts";
 
 const created = { type: "created", id: "t", contextId: "c", agent: "a", origin: "v1", shown: true };
 const words = (text: string) => ({ messageId: text, role: "user", parts: [{ kind: "text", text }] });
@@ -22,8 +22,8 @@ const log = (...events: readonly (readonly [at: number, event: object])[]): read
 
 const NOW = 10_000;
 const of = (events: readonly RecordedEvent[]) => {
-  const account = toAccount(events, undefined, NOW);
-  return { ...account, verdict: verdictOf(account) };
+  const account = toTimeline(events, undefined, NOW);
+  return { ...account, verdict: describeOutcome(account) };
 };
 
 describe("the account of a task", () => {
@@ -103,9 +103,9 @@ describe("the account of a task", () => {
 
   it("of one whose events are gone tells how it ended", () => {
     const snapshot = { id: "t", status: { state: "completed", at: 5 } } as Task;
-    const account = toAccount([], snapshot, NOW);
+    const account = toTimeline([], snapshot, NOW);
     expect(account.isCompacted).toBe(true);
-    expect(verdictOf(account)).toBe("It has ended (completed); how is no longer kept.");
+    expect(describeOutcome(account)).toBe("It has ended (completed); how is no longer kept.");
   });
 
   it("tells a call to another agent by what is on record of it", () => {
@@ -126,5 +126,5 @@ it.each([
   [11_400_000, "3 h 10 min"],
   [200_000_000, "2 d 7 h"],
 ])("%i ms is %s", (ms, text) => {
-  expect(time(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });

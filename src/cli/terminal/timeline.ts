@@ -13,15 +13,15 @@ import {
   textOf,
   type Usage,
 } from "../../model/index.ts";
-import { count, size } from "./text.ts";
+import { formatCount, formatSize } from "./text.ts";
 
-export interface Account {
+export interface Timeline {
   readonly task: Task | null;
   /** Its events were compacted: what is told begins with how it stood then. */
   readonly isCompacted: boolean;
-  readonly turns: readonly TurnAccount[];
-  readonly attempts: readonly AttemptAccount[];
-  readonly notes: readonly NoteAccount[];
+  readonly turns: readonly TimelineTurn[];
+  readonly attempts: readonly TimelineAttempt[];
+  readonly notes: readonly TimelineStep[];
   /** In milliseconds; what goes on is counted up to now. */
   readonly waits: Waits;
   readonly endedAt: number | undefined;
@@ -29,7 +29,7 @@ export interface Account {
   readonly phase: Phase;
   readonly since: number;
   readonly usage: Usage | undefined;
-  readonly moments: readonly Moment[];
+  readonly moments: readonly TimelineEntry[];
 }
 export type Phase = "queue" | "run" | "input" | "auth" | "ended";
 export interface Waits {
@@ -40,7 +40,7 @@ export interface Waits {
   /** Cut off, with nobody at it. */
   readonly lost: number;
 }
-export interface TurnAccount {
+export interface TimelineTurn {
   readonly turn: number;
   readonly at: number;
   readonly text: string;
@@ -48,7 +48,7 @@ export interface TurnAccount {
   readonly traceId: string | undefined;
   readonly key: string | undefined;
 }
-export interface AttemptAccount {
+export interface TimelineAttempt {
   readonly attempt: number;
   readonly turn: number;
   readonly startedAt: number;
@@ -59,7 +59,7 @@ export interface AttemptAccount {
   /** What the agent threw. */
   readonly error?: ErrorRecord;
 }
-export interface NoteAccount {
+export interface TimelineStep {
   readonly attempt: number;
   readonly at: number;
   readonly kind: StepRecord["kind"];
@@ -71,17 +71,17 @@ export interface NoteAccount {
   readonly withinMs: number;
 }
 /** One line of the story. */
-export interface Moment {
+export interface TimelineEntry {
   readonly at: number;
   readonly what: string;
   readonly text: string;
 }
 
-export function toAccount(
+export function toTimeline(
   events: readonly RecordedEvent[],
   snapshot: Task | undefined,
   now: number,
-): Account {
+): Timeline {
   const teller = new Teller(snapshot ?? null);
   for (const recorded of events) teller.hear(recorded);
   return teller.told(now);
@@ -91,10 +91,10 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 class Teller {
   readonly #isCompacted: boolean;
-  readonly #turns: TurnAccount[] = [];
-  readonly #attempts: Mutable<AttemptAccount>[] = [];
-  readonly #notes: NoteAccount[] = [];
-  readonly #moments: Moment[] = [];
+  readonly #turns: TimelineTurn[] = [];
+  readonly #attempts: Mutable<TimelineAttempt>[] = [];
+  readonly #notes: TimelineStep[] = [];
+  readonly #moments: TimelineEntry[] = [];
   readonly #waits = { queue: 0, run: 0, input: 0, lost: 0 };
   #task: Task | null;
   #phase: Phase = "queue";
@@ -119,7 +119,7 @@ class Teller {
     this.#last = at;
   }
 
-  told(now: number): Account {
+  told(now: number): Timeline {
     this.#closeStretch();
     const isOver = this.#phase === "ended";
     if (!isOver) this.#wait(now);
@@ -167,7 +167,7 @@ class Teller {
       case "cancel":
         return this.#tell(at, "cancel", event.reason ?? "a caller wants it to end");
       case "usage":
-        return this.#tell(at, "usage", usageText(event.usage));
+        return this.#tell(at, "usage", formatUsage(event.usage));
       case "shown":
         return;
     }
@@ -190,7 +190,7 @@ class Teller {
     this.#enter("run", at);
     const turn = Math.max(1, this.#turns.length);
     this.#attempts.push({ attempt, turn, startedAt: at, queueMs, endedAt: undefined, outcome: undefined });
-    const why = isCutOff ? "the one before was cut off" : `after ${time(queueMs)} in line`;
+    const why = isCutOff ? "the one before was cut off" : `after ${formatDuration(queueMs)} in line`;
     this.#tell(at, `run ${attempt}`, why);
   }
 
@@ -245,8 +245,8 @@ class Teller {
     this.#stretch = undefined;
     if (!stretch) return;
     const { at, artifactId, pieces, bytes } = stretch;
-    const howLong = pieces > 1 && this.#last > at ? ` in ${time(this.#last - at)}` : "";
-    this.#tell(at, "artifact", `${artifactId}: ${count(pieces, "piece")}, about ${size(bytes)}${howLong}`);
+    const howLong = pieces > 1 && this.#last > at ? ` in ${formatDuration(this.#last - at)}` : "";
+    this.#tell(at, "artifact", `${artifactId}: ${formatCount(pieces, "piece")}, about ${formatSize(bytes)}${howLong}`);
   }
 
   #end(at: number, outcome: string, error?: ErrorRecord): void {
@@ -297,13 +297,13 @@ const shown = ({ parts }: Message): string => {
   return [textOf(parts), ...(others.length > 0 ? [`(${others.join(", ")})`] : [])].join(" ").trim();
 };
 
-export const usageText = (usage: Usage): string =>
+export const formatUsage = (usage: Usage): string =>
   Object.entries(usage)
     .map(([name, amount]) => `${name} ${amount.toLocaleString("en")}`)
     .join(", ");
 
 /** `3 ms`, `1.2 s`, `2 min 5 s`, `3 h 10 min` */
-export function time(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);

@@ -1,249 +1,257 @@
 import type { Socket } from "node:net";
 import type { HttpRequest, HttpResponse } from "../request.ts";
-import { type PlainHead, type PlainLimits, type PlainRequest, readPlain } from "./parse.ts";
-import { createStock, Reply } from "./response.ts";
+import { type ParsedRequest, type ParseLimits, parseRequest, type RequestHead } from "./parse.ts";
+import { createCommonHeaders, FastResponse } from "./response.ts";
 
-export interface WicketParts {
+export interface FastPathParts {
   serve(request: HttpRequest, response: HttpResponse, url: string): void;
-  /** The large door: the connection is its own from now on, with what was just read from it. */
-  pass(socket: Socket, bytes: Buffer): void;
-  readonly limits: PlainLimits;
-  /** How long a connection may stay open after an answer. */
+  /** Passes a connection to Node's HTTP server for good, with the bytes that were just read from it. */
+  passToNode(socket: Socket, bytes: Buffer): void;
+  readonly limits: ParseLimits;
+  /** How long a connection may stay open after a response. */
   readonly keepAliveMs: number;
   readonly now: () => number;
 }
 
-/** Looks at a connection within its time: one watch for all costs less than a timer for each. */
-const LOOKS = 10;
+/** Checks of a connection within its time limit: one timer for all costs less than one for each. */
+const CHECKS = 10;
 
 /**
- * A small door beside the large one of Node's HTTP server. A request that arrives whole and plain, as most do, is read and
- * answered on the socket itself, which takes half of the time and a third of the memory. Whatever else comes is passed on, with
- * its connection and for good: what this door does not understand, it does not judge (docs/decisions/0021).
+ * Serves plain HTTP/1.1 requests on the socket itself, at half the time and a third of the memory of Node's HTTP server.
+ * Every other request is passed to Node's server, together with its connection and for good: the fast path refuses nothing and
+ * sends no error of its own (README.md, docs/decisions/0021).
  */
-export function createWicket(parts: WicketParts) {
-  const lines = new Set<Line>();
+export function createFastPath(parts: FastPathParts) {
+  const connections = new Set<FastConnection>();
   const seconds = Math.round(parts.keepAliveMs / 1_000);
-  const watch = setInterval(() => {
-    for (const line of lines) if (line.isIdle) line.look();
-  }, parts.keepAliveMs / LOOKS);
-  watch.unref();
-  const keeping = createStock(`Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`, parts.now);
-  const patience = createPatience();
-  const house: House = { ...parts, lines, keeping, closing: createStock("", parts.now), wait: patience.wait };
+  const timer = setInterval(() => {
+    for (const connection of connections) if (connection.isIdle) connection.checkIdle();
+  }, parts.keepAliveMs / CHECKS);
+  timer.unref();
+  const incomplete = createIncompleteTimer();
+  const shared: SharedState = {
+    ...parts,
+    connections,
+    keepAliveHeaders: createCommonHeaders(
+      `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`,
+      parts.now,
+    ),
+    closeHeaders: createCommonHeaders("", parts.now),
+    waitForBody: incomplete.add,
+  };
 
   return {
     /** A new connection, with its first bytes. */
     take(socket: Socket, bytes: Buffer): void {
-      new Line(house, socket).take(bytes);
+      new FastConnection(shared, socket).take(bytes);
     },
     closeIdle(): void {
-      for (const line of lines) if (line.isIdle) line.socket.end();
+      for (const connection of connections) if (connection.isIdle) connection.socket.end();
     },
     closeAll(): void {
-      for (const { socket } of lines) socket.destroy();
+      for (const { socket } of connections) socket.destroy();
     },
     *sockets(): Iterable<Socket> {
-      for (const { socket } of lines) yield socket;
+      for (const { socket } of connections) yield socket;
     },
     close(): void {
-      clearInterval(watch);
-      patience.close();
+      clearInterval(timer);
+      incomplete.close();
     },
   };
 }
 
-interface House extends WicketParts {
-  readonly lines: Set<Line>;
-  /** What answers say that leave the connection open. */
-  readonly keeping: () => string;
-  /** What those say that do not. */
-  readonly closing: () => string;
-  /** Tells the line when it has waited long enough. */
-  readonly wait: (line: Line) => void;
+interface SharedState extends FastPathParts {
+  readonly connections: Set<FastConnection>;
+  /** Common headers of responses that keep the connection open. */
+  readonly keepAliveHeaders: () => string;
+  /** Common headers of responses that close it. */
+  readonly closeHeaders: () => string;
+  /** Calls `checkIncomplete` of the connection later. */
+  readonly waitForBody: (connection: FastConnection) => void;
 }
 
-/** Between two looks at those whose requests are not whole yet. */
-const PATIENCE_MS = 50;
+/** Between two checks of the connections whose request is incomplete. */
+const INCOMPLETE_MS = 50;
 
-/** Of one request: all that has come is read again with each of them, so that many small ones would cost the square. */
+/** Pieces of one request: all bytes are parsed again with each piece, so that many small ones would cost the square. */
 const PIECES_MAX = 32;
 
-/** One timer for all who wait, and none while nobody does. */
-function createPatience() {
-  let waiting: Line[] = [];
+/** One timer for all incomplete requests, and none while there are no such requests. */
+function createIncompleteTimer() {
+  let waiting: FastConnection[] = [];
   let timer: NodeJS.Timeout | undefined;
-  function look(): void {
-    const looked = waiting;
+  function check(): void {
+    const checked = waiting;
     waiting = [];
     timer = undefined;
-    for (const line of looked) line.hurry();
+    for (const connection of checked) connection.checkIncomplete();
   }
   return {
-    wait(line: Line): void {
-      waiting.push(line);
-      timer ??= setTimeout(look, PATIENCE_MS).unref();
+    add(connection: FastConnection): void {
+      waiting.push(connection);
+      timer ??= setTimeout(check, INCOMPLETE_MS).unref();
     },
     close: () => clearTimeout(timer),
   };
 }
 
-const LINE = Symbol("line");
-type LineSocket = Socket & { [LINE]?: Line | undefined };
+const CONNECTION = Symbol("connection");
+type FastSocket = Socket & { [CONNECTION]?: FastConnection | undefined };
 
-/** One connection, as long as what comes over it is plain. */
-class Line {
-  readonly house: House;
-  readonly socket: LineSocket;
-  /** How often the watch has looked at it since its last answer. */
-  looks = 0;
-  #reply: Reply | undefined;
-  /** The head of its last request. */
-  #head: PlainHead | undefined;
-  /** What came before the last answer was given. */
+/** One connection, as long as all of its requests are plain. */
+class FastConnection {
+  readonly shared: SharedState;
+  readonly socket: FastSocket;
+  /** Checks of the timer since the last response. */
+  checks = 0;
+  #response: FastResponse | undefined;
+  /** The head of the last request: the next one often has the same. */
+  #head: RequestHead | undefined;
+  /** Bytes that arrived before the last response was complete. */
   #early: Buffer | undefined;
-  /** What there is of a request whose body is still to come: many send it after the head. */
-  #begun: Buffer | undefined;
-  /** In how many pieces that came. */
+  /** The bytes of an incomplete request: many clients send the body after the head. */
+  #incomplete: Buffer | undefined;
+  /** The number of pieces in which these arrived. */
   #pieces = 0;
-  /** How often it was looked at since its first bytes came; undefined: it is not looked at. */
+  /** Checks since the first bytes of the request; undefined: no check is due. */
   #waits: number | undefined;
 
-  constructor(house: House, socket: LineSocket) {
-    this.house = house;
+  constructor(shared: SharedState, socket: FastSocket) {
+    this.shared = shared;
     this.socket = socket;
-    socket[LINE] = this;
-    house.lines.add(this);
-    socket.on("data", take);
-    socket.on("drain", drain);
-    socket.on("end", leave);
-    socket.on("error", ignore);
-    socket.on("close", lose);
+    socket[CONNECTION] = this;
+    shared.connections.add(this);
+    socket.on("data", onData);
+    socket.on("drain", onDrain);
+    socket.on("end", onEnd);
+    socket.on("error", onError);
+    socket.on("close", onClose);
   }
 
   get isIdle(): boolean {
-    return this.#reply === undefined && this.#begun === undefined;
+    return this.#response === undefined && this.#incomplete === undefined;
   }
 
-  /** While bytes of an answer wait in the socket, the connection is in use: `createStalls` ends one whose reader takes none of them. */
-  look(): void {
-    if (this.socket.writableLength > 0) this.looks = 0;
-    else if (++this.looks > LOOKS) this.socket.destroy();
-  }
-
-  begin(asked: PlainRequest): void {
-    const reply = new Reply(this);
-    this.#reply = reply;
-    this.#pieces = 0;
-    this.#head = asked.head;
-    this.house.serve(new PlainIncoming(asked, this.socket), reply, asked.head.url);
-  }
-
-  /** The answer may take hours: nothing is kept meanwhile that is not needed for it. */
-  linger(): void {
-    this.#head = undefined;
+  /** While bytes of a response wait in the socket, the connection is in use: `createStallTimer` closes it if need be. */
+  checkIdle(): void {
+    if (this.socket.writableLength > 0) this.checks = 0;
+    else if (++this.checks > CHECKS) this.socket.destroy();
   }
 
   take(bytes: Buffer): void {
-    if (this.#reply || this.socket.writableNeedDrain) {
-      // The next request waits until the answer before it is given, and is on its way.
+    if (this.#response || this.socket.writableNeedDrain) {
+      // The next request waits until the response before it is complete, and is on its way.
       this.#early = bytes;
       this.socket.pause();
       return;
     }
-    const isFirst = this.#begun === undefined;
-    const all = this.#begun ? Buffer.concat([this.#begun, bytes]) : bytes;
-    this.#begun = undefined;
-    const asked = readPlain(all, this.house.limits, this.#head);
-    if (asked === "begun") this.#wait(all, isFirst);
-    else if (asked) this.begin(asked);
-    else this.#pass(all);
+    const isFirst = this.#incomplete === undefined;
+    const all = this.#incomplete ? Buffer.concat([this.#incomplete, bytes]) : bytes;
+    this.#incomplete = undefined;
+    const parsed = parseRequest(all, this.shared.limits, this.#head);
+    if (parsed === "incomplete") this.#wait(all, isFirst);
+    else if (parsed) this.#serve(parsed);
+    else this.#passToNode(all);
   }
 
-  /** The time of a request counts from its first bytes: a body that comes byte by byte must not begin it anew. */
+  #serve(parsed: ParsedRequest): void {
+    const response = new FastResponse(this);
+    this.#response = response;
+    this.#pieces = 0;
+    this.#head = parsed.head;
+    this.shared.serve(new FastRequest(parsed, this.socket), response, parsed.head.url);
+  }
+
+  /** A streamed response may take hours: memory that it does not need is freed. */
+  onStreaming(): void {
+    this.#head = undefined;
+  }
+
+  /** The time counts from the first bytes of a request: a body that arrives byte by byte must not restart it. */
   #wait(bytes: Buffer, isFirst: boolean): void {
     this.#pieces += 1;
-    if (this.#pieces > PIECES_MAX) return this.#pass(bytes);
-    this.#begun = bytes;
+    if (this.#pieces > PIECES_MAX) return this.#passToNode(bytes);
+    this.#incomplete = bytes;
     if (!isFirst) return;
-    if (this.#waits === undefined) this.house.wait(this);
+    if (this.#waits === undefined) this.shared.waitForBody(this);
     this.#waits = 0;
   }
 
-  /** Whoever lets a body wait for long may be told things before it is there; that is for the large door. */
-  hurry(): void {
+  /** A request whose body is late may be answered before the body is there; Node's server can do that. */
+  checkIncomplete(): void {
     const waits = this.#waits ?? 0;
     this.#waits = undefined;
-    if (!this.#begun) return;
-    if (waits > 0) return this.#pass(this.#begun);
+    if (!this.#incomplete) return;
+    if (waits > 0) return this.#passToNode(this.#incomplete);
     this.#waits = 1;
-    this.house.wait(this);
+    this.shared.waitForBody(this);
   }
 
-  #pass(bytes: Buffer): void {
-    this.forget();
-    this.house.pass(this.socket, bytes);
+  #passToNode(bytes: Buffer): void {
+    this.#detach();
+    this.shared.passToNode(this.socket, bytes);
   }
 
-  /** The answer is out; or the connection is to end with it. */
-  finish(isLast: boolean): void {
-    this.#reply = undefined;
-    this.looks = 0;
-    if (isLast) return void this.socket.end();
-    if (this.#early) this.#goOn(this.#early);
+  /** The response is written. */
+  onResponseEnd(closesConnection: boolean): void {
+    this.#response = undefined;
+    this.checks = 0;
+    if (closesConnection) return void this.socket.end();
+    if (this.#early) this.#takeEarly(this.#early);
   }
 
-  #goOn(early: Buffer): void {
+  #takeEarly(early: Buffer): void {
     if (this.socket.writableNeedDrain) return;
     this.#early = undefined;
     this.socket.resume();
     this.take(early);
   }
 
-  drain(): void {
-    if (this.#reply) this.#reply.tell("drain");
-    else if (this.#early) this.#goOn(this.#early);
+  onDrain(): void {
+    if (this.#response) this.#response.emit("drain");
+    else if (this.#early) this.#takeEarly(this.#early);
   }
 
-  lose(): void {
-    this.forget();
-    this.#reply?.lose();
+  onClose(): void {
+    this.#detach();
+    this.#response?.onConnectionClosed();
   }
 
-  forget(): void {
+  #detach(): void {
     const { socket } = this;
-    this.#begun = undefined;
-    this.house.lines.delete(this);
-    socket[LINE] = undefined;
-    socket.off("data", take);
-    socket.off("drain", drain);
-    socket.off("end", leave);
-    socket.off("error", ignore);
-    socket.off("close", lose);
+    this.#incomplete = undefined;
+    this.shared.connections.delete(this);
+    socket[CONNECTION] = undefined;
+    socket.off("data", onData);
+    socket.off("drain", onDrain);
+    socket.off("end", onEnd);
+    socket.off("error", onError);
+    socket.off("close", onClose);
   }
 }
 
-// One function for all connections: a closure for each would cost memory as long as it is open.
-function take(this: LineSocket, bytes: Buffer): void {
-  this[LINE]?.take(bytes);
+// One function for all connections: a closure for each would cost memory as long as the connection is open.
+function onData(this: FastSocket, bytes: Buffer): void {
+  this[CONNECTION]?.take(bytes);
 }
-function drain(this: LineSocket): void {
-  this[LINE]?.drain();
+function onDrain(this: FastSocket): void {
+  this[CONNECTION]?.onDrain();
 }
-/** As Node has it: whoever closes his side is gone. */
-function leave(this: LineSocket): void {
+/** As in Node's server: a client that closes its side is gone. */
+function onEnd(this: FastSocket): void {
   this.end();
 }
-/** It is closed, and that is what counts. */
-function ignore(): void {}
-function lose(this: LineSocket): void {
-  this[LINE]?.lose();
+/** `close` follows. */
+function onError(): void {}
+function onClose(this: FastSocket): void {
+  this[CONNECTION]?.onClose();
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-/** Nothing of it is still to come. */
-class PlainIncoming implements HttpRequest {
+/** A request that has arrived whole. */
+class FastRequest implements HttpRequest {
   readonly method: string;
   readonly headers: HttpRequest["headers"];
   #body: Buffer;
@@ -251,17 +259,17 @@ class PlainIncoming implements HttpRequest {
   readonly readableEnded = false;
   readonly socket: Socket;
 
-  constructor({ head, body }: PlainRequest, socket: Socket) {
+  constructor({ head, body }: ParsedRequest, socket: Socket) {
     this.method = head.method;
     this.headers = head.headers;
     this.#body = body;
     this.socket = socket;
   }
 
-  /** It is read once, and kept no longer: a stream may stay open for hours. */
+  /** Dropped after it is read: the response may be a stream of hours. */
   takeBody(): Buffer {
     const body = this.#body;
-    this.#body = NOTHING;
+    this.#body = EMPTY;
     return body;
   }
   on(): void {}

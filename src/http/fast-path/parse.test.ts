@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type PlainRequest, readPlain } from "./parse.ts";
+import { type ParsedRequest, parseRequest } from "./parse.ts";
 
 const LIMITS = { headersMax: 100, headBytesMax: 16_384, requestBytesMax: 65_536 };
 
-/** Node's own parser, with the options of the server: it says what it has read. */
+/** Node's parser, with the options of the server; responds with what it has parsed. */
 const node = createServer({ joinDuplicateHeaders: true }, async (request, response) => {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
@@ -25,8 +25,8 @@ afterAll(() => {
   node.closeAllConnections();
 });
 
-/** What Node's parser reads, and whether it keeps the connection. */
-async function readByNode(text: string): Promise<{ read: unknown; isKept: boolean }> {
+/** The request as Node parses it, and whether Node keeps the connection alive. */
+async function parseWithNode(text: string): Promise<{ read: unknown; isKept: boolean }> {
   const socket = connect((node.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
   let answer = "";
   const answered = new Promise<void>((resolve, reject) => {
@@ -49,18 +49,18 @@ async function readByNode(text: string): Promise<{ read: unknown; isKept: boolea
   };
 }
 
-const readHere = (text: string): PlainRequest | null => {
-  const read = readPlain(Buffer.from(text, "latin1"), LIMITS);
-  return read === "begun" ? null : read;
+const parseFast = (text: string): ParsedRequest | null => {
+  const read = parseRequest(Buffer.from(text, "latin1"), LIMITS);
+  return read === "incomplete" ? null : read;
 };
 
-/** Whether the fast path takes it; what it takes, Node's parser must read the same way, and go on with the connection. */
-async function isTaken(text: string): Promise<boolean> {
-  const here = readHere(text);
+/** Whether the fast path accepts it; then Node must parse it in the same way, and keep the connection alive. */
+async function isAccepted(text: string): Promise<boolean> {
+  const here = parseFast(text);
   if (!here) return false;
   const { method, url, headers } = here.head;
   const read = { method, url, headers, body: here.body.toString("latin1") };
-  expect(await readByNode(text), JSON.stringify(text)).toEqual({ read, isKept: true });
+  expect(await parseWithNode(text), JSON.stringify(text)).toEqual({ read, isKept: true });
   return true;
 }
 
@@ -69,8 +69,8 @@ const among = (from: string, to: string): string[] => BYTES.filter(byte => byte 
 const TOKEN = BYTES.filter(byte => /[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(byte));
 const get = (headers: string): string => `GET /path HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
-/** Where a byte stands, and which bytes are taken there. */
-const PLACES: readonly [string, (byte: string) => string, readonly string[]][] = [
+/** The position of a byte, and the bytes that are accepted there. */
+const POSITIONS: readonly [string, (byte: string) => string, readonly string[]][] = [
   ["in the URL", byte => `GET /a${byte}b HTTP/1.1\r\nHost: x\r\n\r\n`, among("!", "~")],
   ["at the end of the URL", byte => `GET /a${byte} HTTP/1.1\r\nHost: x\r\n\r\n`, among("!", "~")],
   ["before the URL", byte => `GET ${byte}/a HTTP/1.1\r\nHost: x\r\n\r\n`, ["/"]],
@@ -102,7 +102,7 @@ const PLACES: readonly [string, (byte: string) => string, readonly string[]][] =
   ["in a body", byte => `POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na${byte}b`, BYTES],
 ];
 
-/** Requests, and whether they are taken. */
+/** Requests, and whether they are accepted. */
 const REQUESTS: readonly [string, string, boolean][] = [
   ["many names", get(Array.from({ length: 60 }, (_, i) => `X${i}: v\r\n`).join("")), true],
   ["many names and no space", get(Array.from({ length: 60 }, (_, i) => `X${i}:v\r\n`).join("")), true],
@@ -144,19 +144,19 @@ const REQUESTS: readonly [string, string, boolean][] = [
   ["the asterisk form", "GET * HTTP/1.1\r\nHost: x\r\n\r\n", false],
 ];
 
-describe("what the fast path takes, byte for byte, and that Node's parser reads the same", () => {
-  it.each(PLACES)("every byte %s", async (_, made, expected) => {
-    const taken: string[] = [];
+describe("the fast path accepts only requests that Node parses in the same way", () => {
+  it.each(POSITIONS)("every byte %s", async (_, made, expected) => {
+    const accepted: string[] = [];
     for (const bytes of [BYTES.slice(0, 64), BYTES.slice(64, 128), BYTES.slice(128)])
-      await Promise.all(bytes.map(async byte => (await isTaken(made(byte))) && taken.push(byte)));
-    expect(taken.sort()).toEqual([...expected].sort());
+      await Promise.all(bytes.map(async byte => (await isAccepted(made(byte))) && accepted.push(byte)));
+    expect(accepted.sort()).toEqual([...expected].sort());
   });
 
   it.each(REQUESTS)("%s", async (_, text, expected) => {
-    expect(await isTaken(text)).toBe(expected);
+    expect(await isAccepted(text)).toBe(expected);
   });
 
-  it("takes nothing that Node's parser reads otherwise, whatever is put together", async () => {
+  it("random requests", async () => {
     const name = fc.constantFrom(
       "A",
       "b-c",
@@ -198,7 +198,7 @@ describe("what the fast path takes, byte for byte, and that Node's parser reads 
       .tuple(first, fc.array(line, { maxLength: 8 }), fc.constantFrom("", "abc", "abcd"))
       .map(([first, lines, body]) => `${first}Host: x\r\n${lines.join("")}\r\n${body}`);
     await fc.assert(
-      fc.asyncProperty(whole, async text => void (await isTaken(text))),
+      fc.asyncProperty(whole, async text => void (await isAccepted(text))),
       { numRuns: 1_000 },
     );
   });

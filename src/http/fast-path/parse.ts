@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What stands before the body. */
-export interface PlainHead {
+/** Request line and headers. */
+export interface RequestHead {
   readonly text: string;
   readonly method: string;
   readonly url: string;
@@ -9,71 +9,70 @@ export interface PlainHead {
   /** Bytes of the body. */
   readonly length: number;
 }
-/** A request of which everything is there. */
-export interface PlainRequest {
-  readonly head: PlainHead;
+/** A complete request. */
+export interface ParsedRequest {
+  readonly head: RequestHead;
   readonly body: Buffer;
 }
 
 /**
  * RFC 9112 §3 and §5, and less than that: only these methods, only the origin form, only visible ASCII and spaces, no
- * folded lines, no tabs. A request that is not like this is not refused; Node's parser reads it.
+ * folded lines, no tabs. Any other request is not refused; Node's parser reads it.
  */
 const METHODS = ["POST", "GET", "DELETE"] as const;
 const URL_BYTES_MAX = 2_001;
 const NAME_BYTES_MAX = 100;
 const LENGTH_DIGITS_MAX = 9;
 
-/** Headers that change how a request is read, or what happens to its connection. */
+/** Headers that change how a request is parsed, or what happens to its connection. */
 const SPECIAL: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "expect", "upgrade", "trailer", "te", "http2-settings", "proxy-connection"],
 ]);
 
-export interface PlainLimits {
+export interface ParseLimits {
   readonly headersMax: number;
   readonly headBytesMax: number;
-  /** Of one that does not come in one piece: larger ones are not gathered here. */
+  /** Of a request that arrives in several pieces. */
   readonly requestBytesMax: number;
 }
 
 /**
- * Reads a request that has arrived whole, is followed by nothing, and is as plain as most are; "begun": it may become one,
- * some of its body is still to come; null: another one must read it. `last`: the head of the one before it, which is often
- * the same.
+ * Parses a plain request that is complete and followed by nothing. "incomplete": a part of the body is missing; null: not
+ * plain, Node's parser must read it. `last`: the head of the request before it, which is often the same.
  */
-export function readPlain(
+export function parseRequest(
   bytes: Buffer,
-  limits: PlainLimits,
-  last?: PlainHead,
-): PlainRequest | "begun" | null {
+  limits: ParseLimits,
+  last?: RequestHead,
+): ParsedRequest | "incomplete" | null {
   const end = bytes.indexOf(END);
   if (end === -1 || end > limits.headBytesMax) return null;
   const text = bytes.toString("latin1", 0, end);
-  const head = text === last?.text ? last : readHead(bytes, text, limits.headersMax);
+  const head = text === last?.text ? last : parseHead(bytes, text, limits.headersMax);
   const from = end + END.length;
   if (!head || from + head.length < bytes.length) return null;
   if (from + head.length === bytes.length) return { head, body: bytes.subarray(from) };
-  return from + head.length <= limits.requestBytesMax ? "begun" : null;
+  return from + head.length <= limits.requestBytesMax ? "incomplete" : null;
 }
 
 const END = "\r\n\r\n";
 const VERSION = " HTTP/1.1\r\n";
 
-/** `text`: the same bytes as characters, up to the end of the head. Every byte is looked at once, in order; null: not plain. */
-function readHead(bytes: Buffer, text: string, headersMax: number): PlainHead | null {
-  const method = METHODS.find(one => text.startsWith(one));
+/** `text`: the same bytes as characters, up to the end of the head. Every byte is read once, in order. null: not plain. */
+function parseHead(bytes: Buffer, text: string, headersMax: number): RequestHead | null {
+  const method = METHODS.find(name => text.startsWith(name));
   if (method === undefined || !text.startsWith(" /", method.length)) return null;
   const from = method.length + 1;
   const to = skip(bytes, from, text.length, VISIBLE);
   if (to - from > URL_BYTES_MAX || !text.startsWith(VERSION, to)) return null;
-  const headers = readHeaders(bytes, text, to + VERSION.length, headersMax);
+  const headers = parseHeaders(bytes, text, to + VERSION.length, headersMax);
   if (!headers || headers.host === undefined) return null;
-  const length = lengthOf(headers["content-length"]);
+  const length = parseLength(headers["content-length"]);
   return length === null ? null : { text, method, url: text.slice(from, to), headers, length };
 }
 
-/** null: something in them is not plain. */
-function readHeaders(
+/** null: not plain. */
+function parseHeaders(
   bytes: Buffer,
   text: string,
   start: number,
@@ -105,7 +104,7 @@ const LF = 10;
 const SPACE = 32;
 const COLON = 58;
 
-/** What a byte may be part of. */
+/** What a byte may be part of, as bits. */
 const BLANK = 1;
 const VALUE = 2;
 const VISIBLE = 4;
@@ -120,7 +119,7 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return VALUE | VISIBLE | (isToken ? TOKEN : 0) | (isDigit ? DIGIT : 0);
 });
 
-/** Where the first byte is, from `at` on, that is not of this kind; or `end`. */
+/** The index of the first byte from `at` on that is not of this kind; or `end`. */
 function skip(bytes: Buffer, at: number, end: number, kind: number): number {
   let next = at;
   while (next < end && ((KINDS[bytes[next] as number] as number) & kind) !== 0) next++;
@@ -134,8 +133,8 @@ function trimmed(bytes: Buffer, from: number, to: number): number {
   return end;
 }
 
-/** How most callers spell most names. */
-const SPELLED = new Map(
+/** The usual spellings of header names: a lookup is faster than `toLowerCase`. */
+const LOWER_CASE = new Map(
   [
     ...["Host", "Content-Type", "Content-Length", "Connection", "Accept", "User-Agent", "Accept-Encoding"],
     ...["Accept-Language", "Authorization", "A2A-Version", "A2A-Extensions", "Idempotency-Key", "Origin"],
@@ -145,15 +144,15 @@ const SPELLED = new Map(
     [name.toLowerCase(), name.toLowerCase()],
   ]),
 );
-const lowerCase = (name: string): string => SPELLED.get(name) ?? name.toLowerCase();
+const lowerCase = (name: string): string => LOWER_CASE.get(name) ?? name.toLowerCase();
 
-/** null: no length that is plain. */
-function lengthOf(said: string | undefined): number | null {
-  if (said === undefined) return 0;
-  if (said === "" || said.length > LENGTH_DIGITS_MAX) return null;
+/** The Content-Length; null: not plain. */
+function parseLength(text: string | undefined): number | null {
+  if (text === undefined) return 0;
+  if (text === "" || text.length > LENGTH_DIGITS_MAX) return null;
   let length = 0;
-  for (let at = 0; at < said.length; at++) {
-    const code = said.charCodeAt(at);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
     if (((KINDS[code] as number) & DIGIT) === 0) return null;
     length = length * 10 + code - 48;
   }

@@ -2,40 +2,40 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { encodingOf, type HttpResponse } from "../request.ts";
 
-/** The connection of a response, as far as it is used here. */
-export interface ReplyLine {
+/** The members of a connection that its response uses. */
+export interface ResponseConnection {
   readonly socket: Socket;
-  readonly house: {
-    /** Headers of responses that leave the connection open. */
-    readonly keeping: () => string;
-    /** Headers of those that do not. */
-    readonly closing: () => string;
+  readonly shared: {
+    /** Common headers of responses that keep the connection open. */
+    readonly keepAliveHeaders: () => string;
+    /** Common headers of responses that close it. */
+    readonly closeHeaders: () => string;
   };
-  /** The answer may take hours: nothing is kept meanwhile that is not needed for it. */
-  linger(): void;
-  /** The answer is out; or the connection is to end with it. */
-  finish(isLast: boolean): void;
+  /** The response is written in several pieces. */
+  onStreaming(): void;
+  /** The response is written. */
+  onResponseEnd(closesConnection: boolean): void;
 }
 
 /** The response to one plain request. */
-export class Reply implements HttpResponse {
+export class FastResponse implements HttpResponse {
   headersSent = false;
   destroyed = false;
-  readonly #line: ReplyLine;
-  /** Who wants to hear of what; hardly anybody does. */
-  #heard: { readonly event: string; readonly heard: () => void }[] | undefined;
-  /** What is known before it is known what will be said. */
-  #known: Record<string, string> | undefined;
-  /** The head, until it goes out with the first words. */
+  readonly #connection: ResponseConnection;
+  /** Most responses have no listeners. */
+  #listeners: { readonly event: string; readonly listener: () => void }[] | undefined;
+  /** Headers that were set before `writeHead`. */
+  #headers: Record<string, string> | undefined;
+  /** The head, until it is sent with the first bytes of the body. */
   #head = "";
-  /** Whether it tells how many bytes it has, or has none. */
+  /** Whether it has a Content-Length, or no body. */
   #isSized = false;
   #isChunked = false;
-  #isLast = false;
+  #closesConnection = false;
   #isEnded = false;
 
-  constructor(line: ReplyLine) {
-    this.#line = line;
+  constructor(connection: ResponseConnection) {
+    this.#connection = connection;
   }
 
   get writableFinished(): boolean {
@@ -43,32 +43,32 @@ export class Reply implements HttpResponse {
   }
 
   get writableNeedDrain(): boolean {
-    return !this.#isEnded && this.#line.socket.writableNeedDrain;
+    return !this.#isEnded && this.#connection.socket.writableNeedDrain;
   }
 
-  get encodes(): boolean {
+  get choosesEncoding(): boolean {
     return true;
   }
 
   setHeader(name: string, value: string): void {
-    this.#known ??= {};
-    this.#known[name] = value;
+    this.#headers ??= {};
+    this.#headers[name] = value;
   }
 
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
-    if (this.headersSent) throw new Error("the head of an answer is written once");
+    if (this.headersSent) throw new Error("the head of a response was written twice");
     this.headersSent = true;
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
     this.#isSized = status === 204 || status === 304;
-    for (const name in this.#known) head += field(name, this.#known[name] as string);
+    for (const name in this.#headers) head += toField(name, this.#headers[name] as string);
     for (const name in headers) {
       const value = headers[name] as string | number;
       if (name === "Content-Length") this.#isSized = true;
-      if (name === "Connection") this.#isLast = value === "close";
-      head += field(name, value);
+      if (name === "Connection") this.#closesConnection = value === "close";
+      head += toField(name, value);
     }
-    const { closing, keeping } = this.#line.house;
-    this.#head = head + (this.#isLast ? closing() : keeping());
+    const { closeHeaders, keepAliveHeaders } = this.#connection.shared;
+    this.#head = head + (this.#closesConnection ? closeHeaders() : keepAliveHeaders());
   }
 
   write(text: string | Uint8Array, encoding?: BufferEncoding): boolean {
@@ -76,7 +76,7 @@ export class Reply implements HttpResponse {
     if (text.length === 0) return true;
     if (this.#head !== "") {
       this.#isChunked = !this.#isSized;
-      this.#line.linger();
+      this.#connection.onStreaming();
       this.#head += this.#isSized ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
     }
     return typeof text === "string" ? this.#send(text, encoding) : this.#sendBytes(text);
@@ -86,21 +86,21 @@ export class Reply implements HttpResponse {
     if (this.#isEnded || this.destroyed) return;
     this.#isEnded = true;
     this.#send(text, encoding);
-    if (this.#heard) process.nextTick(() => this.tell("close"));
-    this.#line.finish(this.#isLast);
+    if (this.#listeners) process.nextTick(() => this.emit("close"));
+    this.#connection.onResponseEnd(this.#closesConnection);
   }
 
-  /** To look at a text that was put together makes it one piece, so it is looked at when all of it is. */
+  /** Head and body are one string before the encoding is chosen: choosing it flattens a concatenated string. */
   #send(text: string, encoding: BufferEncoding | undefined): boolean {
-    let whole = this.#framed(text, encoding ?? "latin1");
-    const as = encoding ?? encodingOf(whole);
-    if (as !== (encoding ?? "latin1")) whole = this.#framed(text, as);
+    let whole = this.#frame(text, encoding ?? "latin1");
+    const used = encoding ?? encodingOf(whole);
+    if (used !== (encoding ?? "latin1")) whole = this.#frame(text, used);
     this.#head = "";
-    return whole === "" || this.#line.socket.write(whole, as);
+    return whole === "" || this.#connection.socket.write(whole, used);
   }
 
   #sendBytes(bytes: Uint8Array): boolean {
-    const { socket } = this.#line;
+    const { socket } = this.#connection;
     const head = this.#isChunked ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head;
     this.#head = "";
     if (head === "") return socket.write(bytes);
@@ -113,35 +113,34 @@ export class Reply implements HttpResponse {
   }
 
   destroy(): void {
-    if (!this.#isEnded) this.#line.socket.destroy();
+    if (!this.#isEnded) this.#connection.socket.destroy();
   }
 
-  on(event: string, heard: () => void): void {
-    this.#heard = [...(this.#heard ?? []), { event, heard }];
+  on(event: string, listener: () => void): void {
+    this.#listeners = [...(this.#listeners ?? []), { event, listener }];
   }
 
-  /** Every listener is told once: `close` comes once, and so does each `drain` that is waited for. */
-  once(event: string, heard: () => void): void {
-    this.on(event, heard);
+  /** The same as `on`: `close` comes once, and each waiter for `drain` removes its listener. */
+  once(event: string, listener: () => void): void {
+    this.on(event, listener);
   }
 
-  off(event: string, heard: () => void): void {
-    const left = this.#heard?.filter(one => one.event !== event || one.heard !== heard);
-    this.#heard = left?.length ? left : undefined;
+  off(event: string, listener: () => void): void {
+    const left = this.#listeners?.filter(one => one.event !== event || one.listener !== listener);
+    this.#listeners = left?.length ? left : undefined;
   }
 
-  tell(event: "close" | "drain"): void {
-    for (const one of this.#heard ?? []) if (one.event === event) one.heard();
+  emit(event: "close" | "drain"): void {
+    for (const one of this.#listeners ?? []) if (one.event === event) one.listener();
   }
 
-  /** The connection is gone. */
-  lose(): void {
+  onConnectionClosed(): void {
     this.destroyed = true;
-    this.tell("close");
+    this.emit("close");
   }
 
-  /** With what must stand around it. */
-  #framed(text: string, encoding: BufferEncoding): string {
+  /** With the head, if it is not sent, and the framing of the body. */
+  #frame(text: string, encoding: BufferEncoding): string {
     const bytes = encoding === "latin1" ? text.length : Buffer.byteLength(text);
     if (this.#isChunked) {
       const chunk = text === "" ? "" : `${this.#head}${bytes.toString(16)}\r\n${text}\r\n`;
@@ -154,23 +153,23 @@ export class Reply implements HttpResponse {
   }
 }
 
-/** RFC 9110 §5.5, and only ASCII, so that a head can go out with its words. A line end would begin another header. */
-function field(name: string, value: string | number): string {
+/** RFC 9110 §5.5, and ASCII only, so that the head can be sent as latin1. A line end would start another header. */
+function toField(name: string, value: string | number): string {
   if (typeof value === "string" && !/^[\t -~]*$/.test(value))
-    throw new TypeError(`the header ${name} has characters that no header may have`);
+    throw new TypeError(`the header ${name} has characters that are not allowed in headers`);
   return `${name}: ${value}\r\n`;
 }
 
-/** The headers that every answer has; they change once in a second. */
-export function createStock(more: string, now: () => number): () => string {
+/** The headers of every response, made once per second. */
+export function createCommonHeaders(fixed: string, now: () => number): () => string {
   let second = 0;
-  let stock = "";
+  let headers = "";
   return () => {
     const current = Math.floor(now() / 1_000);
     if (current !== second) {
       second = current;
-      stock = `${more}Date: ${new Date(current * 1_000).toUTCString()}\r\n`;
+      headers = `${fixed}Date: ${new Date(current * 1_000).toUTCString()}\r\n`;
     }
-    return stock;
+    return headers;
   };
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shareDoor } from "./sniff.ts";
+import { sniffProtocol } from "./sniff.ts";
 
 const SILENT_MS = 100;
 const http2: Socket[] = [];
@@ -13,7 +13,7 @@ const server = createServer((request, response) => {
   response.end("hello");
 });
 const [takeHttp1] = server.listeners("connection");
-const door = shareDoor({
+const sniffing = sniffProtocol({
   server,
   takeHttp1(socket, bytes) {
     takeHttp1?.call(server, socket);
@@ -38,19 +38,19 @@ function call(): Socket {
   return connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
 }
 
-async function answerTo(words: string): Promise<string> {
+async function exchange(text: string): Promise<string> {
   const socket = call();
-  socket.write(words);
+  socket.write(text);
   return (await Array.fromAsync(socket)).join("");
 }
 
-describe("a door that two protocols share", () => {
-  it("leaves HTTP/1 to the server, and parses it straight from the socket", async () => {
-    expect(await answerTo("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).toMatch(/hello$/);
+describe("HTTP/1 and HTTP/2 at one port", () => {
+  it("HTTP/1 goes to Node's server, which parses it straight from the socket", async () => {
+    expect(await exchange("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).toMatch(/hello$/);
     expect(straight).toEqual([true]);
   });
 
-  it("hands HTTP/2 on with all that was said", async () => {
+  it("HTTP/2 is passed on with all bytes", async () => {
     const socket = call();
     for (const piece of ["P", "R", "I * HTTP/2.0\r\n"]) {
       socket.write(piece);
@@ -61,12 +61,12 @@ describe("a door that two protocols share", () => {
     socket.destroy();
   });
 
-  it("refuses whoever says nothing, or not enough, in time", async () => {
-    expect(await answerTo("")).toBe("too late");
-    expect(await answerTo("PR")).toBe("too late");
+  it("a client that sends nothing, or too little, is refused after the timeout", async () => {
+    expect(await exchange("")).toBe("too late");
+    expect(await exchange("PR")).toBe("too late");
   });
 
-  it("closes what is undecided, and forgets who leaves", async () => {
+  it("undecided connections are closed with the server, and removed when the client leaves", async () => {
     const leaving = call();
     await once(leaving, "connect");
     leaving.end();
@@ -74,7 +74,7 @@ describe("a door that two protocols share", () => {
     const waiting = call();
     await once(waiting, "connect");
     await new Promise(resolve => setTimeout(resolve, 10));
-    door.close();
+    sniffing.close();
     await once(waiting.resume(), "close");
   });
 });

@@ -1,117 +1,92 @@
 import type { Server } from "node:http";
-import type { Server as NetServer, Socket } from "node:net";
+import type { Socket } from "node:net";
 
-export interface DoorParts {
+export interface SniffParts {
   readonly server: Server;
-  /** Whoever takes it has to read `bytes` as if they had just come. */
+  /** Must read `bytes` as if they had just arrived. */
   readonly takeHttp1: (socket: Socket, bytes: Buffer) => void;
-  /** undefined: nobody speaks it. */
+  /** undefined: HTTP/2 is off. */
   readonly takeHttp2: ((socket: Socket) => void) | undefined;
   /** How long a connection may be silent. */
   readonly silentMs: number;
-  /** Says why a connection on which nothing was said is closed. */
+  /** Tells a client that sent nothing why its connection is closed. */
   readonly refuseSilent: (socket: Socket) => void;
 }
 
-/** How a connection on which HTTP/2 is spoken begins (RFC 9113 §3.4); no HTTP/1 request does. */
+/** The beginning of the HTTP/2 preface (RFC 9113 §3.4); no HTTP/1 request begins like this. */
 const PREFACE = "PRI ";
 
-/** What is known of a connection until its first bytes are there. */
+/** A connection until its first bytes are there. */
 interface Undecided {
   first: Buffer | undefined;
-  /** How often the watch has looked at it. */
-  looks: number;
+  /** Checks of the timer since the connection was opened. */
+  checks: number;
 }
 
-/** Looks at a connection within its time: one watch for all costs less than a timer for each. */
-const LOOKS = 10;
+/** Checks of a connection within its time limit: one timer for all costs less than one for each. */
+const CHECKS = 10;
 
-/**
- * Lets HTTP/2 in where an HTTP/1 server listens: the first bytes of a connection tell which it is. Then the connection is
- * its owner's as if nobody had looked; HTTP/1 is parsed straight from the socket.
- */
-export function shareDoor(parts: DoorParts): { close(): void } {
+/** Serves HTTP/1 and HTTP/2 at one port: the first bytes of a connection decide which one it is. */
+export function sniffProtocol(parts: SniffParts): { close(): void } {
   const { server } = parts;
   const undecided = new Map<Socket, Undecided>();
   server.removeAllListeners("connection");
-  server.on("connection", look);
-  const watch = setInterval(hurry, parts.silentMs / LOOKS);
-  watch.unref();
+  server.on("connection", onConnection);
+  const timer = setInterval(closeSilent, parts.silentMs / CHECKS);
+  timer.unref();
 
-  function look(socket: Socket): void {
-    undecided.set(socket, { first: undefined, looks: 0 });
-    socket.on("data", take);
-    socket.on("end", lose);
-    socket.on("error", lose);
+  function onConnection(socket: Socket): void {
+    undecided.set(socket, { first: undefined, checks: 0 });
+    socket.on("data", onData);
+    socket.on("end", onEnd);
+    socket.on("error", onEnd);
   }
 
-  function take(this: Socket, bytes: Buffer): void {
+  function onData(this: Socket, bytes: Buffer): void {
     const state = undecided.get(this);
     if (!state) return;
     const all = state.first ? Buffer.concat([state.first, bytes]) : bytes;
-    const word = all.toString("latin1", 0, PREFACE.length);
-    if (word.length < PREFACE.length && PREFACE.startsWith(word))
-      return void undecided.set(this, { first: all, looks: 0 });
-    forget(this);
-    if (word === PREFACE && parts.takeHttp2) passHttp2(this, all, parts.takeHttp2);
+    const start = all.toString("latin1", 0, PREFACE.length);
+    if (start.length < PREFACE.length && PREFACE.startsWith(start))
+      return void undecided.set(this, { first: all, checks: 0 });
+    detach(this);
+    if (start === PREFACE && parts.takeHttp2) passHttp2(this, all, parts.takeHttp2);
     else parts.takeHttp1(this, all);
   }
 
   function passHttp2(socket: Socket, all: Buffer, take: (socket: Socket) => void): void {
     socket.pause();
     socket.unshift(all);
-    // HTTP/1 answers callers that have closed their side; in HTTP/2 nobody would notice that they are gone.
+    // HTTP/1 answers clients that have closed their side; in HTTP/2 it would go unnoticed that they are gone.
     socket.allowHalfOpen = false;
     take(socket);
   }
 
-  function lose(this: Socket): void {
-    forget(this);
+  function onEnd(this: Socket): void {
+    detach(this);
     this.destroy();
   }
 
-  function hurry(): void {
+  function closeSilent(): void {
     for (const [socket, state] of undecided)
-      if (++state.looks > LOOKS) {
+      if (++state.checks > CHECKS) {
         undecided.delete(socket);
         parts.refuseSilent(socket);
         socket.destroySoon();
       }
   }
 
-  function forget(socket: Socket): void {
+  function detach(socket: Socket): void {
     undecided.delete(socket);
-    socket.off("data", take);
-    socket.off("end", lose);
-    socket.off("error", lose);
+    socket.off("data", onData);
+    socket.off("end", onEnd);
+    socket.off("error", onEnd);
   }
 
   return {
     close(): void {
-      clearInterval(watch);
+      clearInterval(timer);
       for (const socket of undecided.keys()) socket.destroy();
-    },
-  };
-}
-
-/** All connections of a server, also those that are still shaking hands: whoever is left in the end is cut off. */
-export function trackSockets(server: NetServer): { gone(): Promise<void>; close(): void } {
-  const open = new Set<Socket>();
-  let emptied: (() => void) | undefined;
-  server.on("connection", (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => {
-      open.delete(socket);
-      if (open.size === 0) emptied?.();
-    });
-  });
-  return {
-    /** When there is none any more. */
-    async gone(): Promise<void> {
-      if (open.size > 0) await new Promise<void>(resolve => (emptied = resolve));
-    },
-    close(): void {
-      for (const socket of open) socket.destroy();
     },
   };
 }

@@ -1,64 +1,60 @@
-import { type ClientDialect, USUAL } from "../../client/client-protocol.ts";
-import { kindOfOldNumber } from "../../client/faults.ts";
+import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
+import type { RemoteErrorKind } from "../../client/errors.ts";
+import { ERROR_KINDS } from "../../client/faults.ts";
 import * as read from "../../client/read.ts";
-import type { Draft, Item, RemoteTask } from "../../client/types.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { defined } from "../../lib/json.ts";
+import type { OutgoingMessage, RemoteTask, StreamResponse } from "../../client/types.ts";
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
-import { readPart, STATES, writePart as writeKindPart } from "../a2a-v03/client.ts";
+import { readV03Part, STATES } from "../a2a-v03/client.ts";
+import { encodeV03Part } from "../shared/v03-encode.ts";
+import { FAULTS, STREAMING_NOT_SUPPORTED } from "./faults.ts";
 
-/** What v0.1 says, and the dialects that grew from it: parts tell their `type`, callers name their tasks. */
+/** Parts have a `type` instead of a `kind`, and the client chooses the ids of tasks. */
 
-const SPELLING: read.Spelling = { states: STATES, readPart, context: "sessionId" };
+const FORMAT: read.ResponseFormat = { states: STATES, readPart: readV03Part, context: "sessionId" };
 
 function writePart(part: Part): JsonObject {
-  const { kind, ...said } = writeKindPart(part);
-  return { type: kind ?? "text", ...said };
+  const { kind, ...rest } = encodeV03Part(part);
+  return { type: kind ?? "text", ...rest };
 }
 
-/** The caller's id of the task: a new one is called like its first message, so that a repeated call is the same one. */
-const idOf = (draft: Draft): string => draft.taskId ?? draft.messageId;
-
-function writeSend(draft: Draft): JsonObject {
+/** A new task gets the id of its first message, so that a retry has the same id. */
+function writeSend(draft: OutgoingMessage): JsonObject {
+  const { messageId, taskId = messageId, contextId, metadata } = draft;
   return defined<JsonObject>({
-    id: idOf(draft),
-    sessionId: draft.contextId,
-    message: defined<JsonObject>({
-      role: "user",
-      parts: draft.parts.map(writePart),
-      metadata: draft.metadata,
-    }),
+    id: taskId,
+    sessionId: contextId,
+    message: defined<JsonObject>({ role: "user", parts: draft.parts.map(writePart), metadata }),
     metadata: undefined,
-    ...read.callMetadata(draft),
+    ...read.writeCallMetadata(draft),
   });
 }
 
-/** A status that comes with artifacts is all there is to know: the answer to whoever comes back to a stream. */
-function readItem(result: Json): Item {
+/** A status with artifacts is the whole task: the first event of a resubscription. */
+function readResponse(result: Json): StreamResponse {
   const from = read.asObject(result);
-  if (read.has(from, "artifact")) return readNumbered(from);
-  const isUpdate = read.has(from, "final") && !read.has(from, "artifacts");
+  const taskId = read.asText(from.id) ?? "";
+  if (read.hasMember(from, "artifact")) {
+    // `append` and `lastChunk` are members of the artifact.
+    const { append = false, lastChunk = false } = read.asObject(from.artifact);
+    return { ...read.readArtifactUpdate(FORMAT, { ...from, append, lastChunk }), taskId };
+  }
+  const isUpdate = read.hasMember(from, "final") && !read.hasMember(from, "artifacts");
   if (!isUpdate) return { kind: "task", task: readTask(from) };
-  const { taskId: _, ...status } = read.readStatusUpdate(SPELLING, from);
-  return { ...status, taskId: read.asText(from.id) ?? "" };
+  return { ...read.readStatusUpdate(FORMAT, from), taskId };
 }
 
-/** Whether an artifact is added to, and whether it is whole, stands inside it. */
-function readNumbered(from: JsonObject): Item {
-  const inside = read.asObject(from.artifact);
-  const { append, lastChunk } = inside;
-  const update = read.readArtifactUpdate(SPELLING, {
-    ...from,
-    append: append ?? false,
-    lastChunk: lastChunk ?? false,
-  });
-  return { ...update, taskId: read.asText(from.id) ?? "" };
-}
+const readTask = (result: Json): RemoteTask => read.readTask(FORMAT, result);
 
-const readTask = (result: Json): RemoteTask => read.readTask(SPELLING, result);
+/** v0.1 §8 has its own codes for agents without streaming and for missing authentication. */
+const V01_ERROR_KINDS: Readonly<Record<number, RemoteErrorKind>> = {
+  ...ERROR_KINDS,
+  [STREAMING_NOT_SUPPORTED.rpc]: "unsupported",
+  [FAULTS.unauthenticated.rpc]: "unauthenticated",
+};
 
 export const v01: ClientDialect = {
-  ...USUAL,
+  ...CLIENT_DEFAULTS,
   version: undefined,
   title: "A2A 0.1",
   methods: {
@@ -69,22 +65,7 @@ export const v01: ClientDialect = {
     subscribe: "tasks/resubscribe",
   },
   writeSend,
-  readItem,
+  readResponse,
   readTask,
-  kindOfNumber: kindOfOldNumber,
-};
-
-/** Every frame is the whole task. Metadata are strings; where there is no context, a task is all there is. */
-export const orloj: ClientDialect = {
-  ...v01,
-  title: "Orloj",
-  bareFrames: true,
-  rejoins: "snapshot",
-  writeSend: draft => {
-    const { sessionId: _, metadata, ...rest } = writeSend(draft);
-    const said = Object.entries(read.asObject(metadata)).filter(([, value]) => typeof value === "string");
-    return said.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(said) };
-  },
-  repeatsWords: true,
-  readItem: result => ({ kind: "task", task: readTask(result) }),
+  toErrorKind: code => V01_ERROR_KINDS[code] ?? "other",
 };

@@ -1,35 +1,28 @@
 import { defined } from "../../lib/json.ts";
 import type { View } from "../../model/index.ts";
-import type { Send, WireCall } from "../../ports/index.ts";
-import {
-  readContextId,
-  readExtensions,
-  readId,
-  readParams,
-  readRequestMetadata,
-  readTexts,
-} from "../shared/read.ts";
-import { readInline, readView } from "../shared/send.ts";
-import { createOnlyReader } from "../shared/type-push.ts";
-import { createPartReader, readTypeMessage } from "../shared/type-read.ts";
-import { carries } from "./names.ts";
+import type { SendRequest, WireCall } from "../../ports/index.ts";
+import { decodeInlinePush, decodeView } from "../shared/decode-send.ts";
+import { readContextId, readId, readParams, readRequestMetadata, readStrings } from "../shared/fields.ts";
+import { readExtensions } from "../shared/headers.ts";
+import { createV01PartDecoder, createV01PushDecoder, decodeV01Message } from "../shared/v01-decode.ts";
+import { allowsData } from "./names.ts";
 
-const readPart = createPartReader(carries);
-export const readPush = createOnlyReader("v01");
+const decodePart = createV01PartDecoder(allowsData);
+export const decodePush = createV01PushDecoder("v01");
 
-/** R6: a caller should name his task; one without a name gets the server's id. */
-export function readSend(call: WireCall): { readonly send: Send; readonly view: View } {
+/** R6: `id` is the caller's id for the task; without it the task has only the id of the server. */
+export function decodeSend(call: WireCall): { readonly send: SendRequest; readonly view: View } {
   const params = readParams(call);
-  const send = defined<Send>({
+  const send = defined<SendRequest>({
     origin: "v01",
-    message: readTypeMessage(params, readPart),
+    message: decodeV01Message(params, decodePart),
     shown: true as const,
     alias: readId(params, "id", ""),
     contextId: readContextId(params, "sessionId", ""),
     metadata: readRequestMetadata(params),
-    acceptedOutputModes: readTexts(params, "acceptedOutputModes", ""),
+    acceptedOutputModes: readStrings(params, "acceptedOutputModes", ""),
     extensions: readExtensions(call),
-    push: readInline(call, params, "", { push: "pushNotification", readPush }),
+    push: decodeInlinePush(call, params, "", { pushMember: "pushNotification", decodePush }),
   });
-  return { send, view: readView(params, "") };
+  return { send, view: decodeView(params, "") };
 }

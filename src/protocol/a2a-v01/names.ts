@@ -1,7 +1,7 @@
 import type { TaskState } from "../../model/index.ts";
-import type { Carries } from "../shared/type-read.ts";
+import type { DataRule } from "../shared/v01-decode.ts";
 
-/** v0.1 has no words for credentials and for work that is declined. */
+/** v0.1 has no state for missing credentials and none for rejected tasks. */
 export const STATES: Readonly<Record<TaskState, string>> = {
   submitted: "submitted",
   working: "working",
@@ -14,4 +14,4 @@ export const STATES: Readonly<Record<TaskState, string>> = {
 };
 
 /** v0.1 §6.5: data is an object or an array. */
-export const carries: Carries = data => typeof data === "object" && data !== null;
+export const allowsData: DataRule = data => typeof data === "object" && data !== null;

@@ -1,151 +1,155 @@
-import { type ClientDialect, USUAL } from "../../client/client-protocol.ts";
+import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
 import * as read from "../../client/read.ts";
-import type { Draft, Item, RemoteState, TaskRef } from "../../client/types.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { defined } from "../../lib/json.ts";
-import type { Part, TaskState } from "../../model/index.ts";
+import type { OutgoingMessage, RemoteState, StreamResponse } from "../../client/types.ts";
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { type Part, TASK_STATES } from "../../model/index.ts";
+import { v1 } from "../a2a-v1/client.ts";
+import { STATES as V1_STATES } from "../a2a-v1/schema.ts";
+import { encodeV03Part } from "../shared/v03-encode.ts";
+import { toProtoPart } from "./encode.ts";
+import { METHOD_NAMES, PROTO_ROLES, PROTO_STATES } from "./schema.ts";
 
-/** v0.3 spells states as we do. */
-export const STATES: Readonly<Record<TaskState, RemoteState>> = {
-  submitted: "submitted",
-  working: "working",
-  "input-required": "input-required",
-  "auth-required": "auth-required",
-  completed: "completed",
-  failed: "failed",
-  canceled: "canceled",
-  rejected: "rejected",
-};
+/** v0.3 and older versions spell the states as the model does. */
+export const STATES: Readonly<Record<string, RemoteState>> = Object.fromEntries(
+  TASK_STATES.map(state => [state, state]),
+);
 
-const SPELLING: read.Spelling = { states: STATES, readPart };
+const FORMAT: read.ResponseFormat = { states: STATES, readPart: readV03Part };
 
-export function readPart(part: JsonObject): Part {
+export function readV03Part(part: JsonObject): Part {
   const metadata = read.asMetadata(part.metadata);
   if (typeof part.text === "string") return { kind: "text", text: part.text, ...(metadata && { metadata }) };
-  if (read.has(part, "file")) return readFile(read.asObject(part.file), metadata);
-  return readData(part.data, metadata);
+  if (!read.hasMember(part, "file")) return readData(part.data, metadata);
+  const file = read.asObject(part.file);
+  // Some servers send `data` for `bytes`, as an example in the specification does.
+  return readFile(file, read.asText(file.bytes) ?? file.data, file.uri, metadata);
 }
 
-/** What is no object travels in an envelope of its own: the convention of the official SDKs. */
-export function readData(data: Json | undefined, said: JsonObject | undefined): Part {
-  const { data_part_compat: wrapped, ...rest } = said ?? {};
-  const metadata = read.asMetadata(rest);
-  const value = wrapped === true ? read.asObject(data).value : data;
-  return { kind: "data", data: value ?? null, ...(metadata && { metadata }) };
+function readFile(
+  file: JsonObject,
+  bytes: Json | undefined,
+  uri: Json | undefined,
+  metadata: JsonObject | undefined,
+): Part {
+  const details = read.readPartDetails(file, "name", "mimeType", metadata);
+  if (typeof bytes === "string") return { kind: "bytes", bytes: read.asBase64(bytes), ...details };
+  return { kind: "url", url: read.asText(uri) ?? "", ...details };
 }
 
-function readFile(file: JsonObject, metadata: JsonObject | undefined): Part {
-  const extras = defined<Pick<Part, "filename" | "mediaType" | "metadata">>({
-    filename: read.asText(file.name) || undefined,
-    mediaType: read.asText(file.mimeType) || undefined,
-    metadata,
-  });
-  // Some servers say `data` for `bytes`, as an example in the specification does.
-  const bytes = read.asText(file.bytes) ?? read.asText(file.data);
-  if (bytes !== undefined) return { kind: "bytes", bytes: read.asBase64(bytes), ...extras };
-  return { kind: "url", url: read.asText(file.uri) ?? "", ...extras };
+/** Data that is not an object is wrapped and marked: the convention of the official SDKs. */
+function readData(data: Json | undefined, metadata: JsonObject | undefined): Part {
+  const { data_part_compat: isWrapped, ...rest } = metadata ?? {};
+  const value = isWrapped === true ? read.asObject(data).value : data;
+  return {
+    kind: "data",
+    data: value ?? null,
+    ...defined<Pick<Part, "metadata">>({ metadata: read.asMetadata(rest) }),
+  };
 }
 
-/** Only files have a place for a name and a media type; with other parts they go along as metadata. */
-export function writePart(part: Part): JsonObject {
-  const { filename, mediaType } = part;
-  if (part.kind === "bytes" || part.kind === "url") {
-    const named = defined<JsonObject>({ name: filename, mimeType: mediaType });
-    const file = part.kind === "bytes" ? { bytes: part.bytes, ...named } : { uri: part.url, ...named };
-    return { kind: "file", file, ...(part.metadata && { metadata: part.metadata }) };
-  }
-  const extras = read.asMetadata({ ...part.metadata, ...defined<JsonObject>({ filename, mediaType }) });
-  if (part.kind === "text") return { kind: "text", text: part.text, ...(extras && { metadata: extras }) };
-  return writeData(part.data, extras);
-}
-
-function writeData(data: Json, metadata: JsonObject | undefined): JsonObject {
-  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
-  if (isObject) return { kind: "data", data, ...(metadata && { metadata }) };
-  return { kind: "data", data: { value: data }, metadata: { ...metadata, data_part_compat: true } };
-}
-
-export function writeSend(draft: Draft): JsonObject {
+export function writeV03Send(draft: OutgoingMessage): JsonObject {
   const message = defined<JsonObject>({
     kind: "message",
     messageId: draft.messageId,
     role: "user",
-    parts: draft.parts.map(writePart),
+    parts: draft.parts.map(encodeV03Part),
     taskId: draft.taskId,
     contextId: draft.contextId,
-    ...read.writeFacts(draft),
+    ...read.writeMessageExtras(draft),
   });
-  return { message, configuration: read.writeBlocking(draft), ...read.callMetadata(draft) };
+  return { message, configuration: read.writeConfiguration(draft), ...read.writeCallMetadata(draft) };
 }
 
-/** By `kind`; servers that leave it out are told by their members. */
-function kindOf(from: JsonObject): string | undefined {
-  if (typeof from.kind === "string") return from.kind;
-  if (read.has(from, "artifact")) return "artifact-update";
-  if (read.has(from, "status")) return read.has(from, "taskId") ? "status-update" : "task";
-  return read.has(from, "parts") ? "message" : undefined;
+/** For servers that leave out `kind`. */
+function inferKind(from: JsonObject): string | undefined {
+  if (read.hasMember(from, "artifact")) return "artifact-update";
+  if (read.hasMember(from, "status")) return read.hasMember(from, "taskId") ? "status-update" : "task";
+  return read.hasMember(from, "parts") ? "message" : undefined;
 }
 
-export function readItem(result: Json): Item {
+function readResponse(result: Json): StreamResponse {
   const from = read.asObject(result);
-  switch (kindOf(from)) {
+  switch (read.asText(from.kind) ?? inferKind(from)) {
     case "task":
-      return { kind: "task", task: read.readTask(SPELLING, from) };
+      return { kind: "task", task: read.readTask(FORMAT, from) };
     case "message":
-      return { kind: "message", message: read.readMessage(SPELLING, from) };
+      return { kind: "message", message: read.readMessage(FORMAT, from) };
     case "status-update":
-      return read.readStatusUpdate(SPELLING, from);
+      return read.readStatusUpdate(FORMAT, from);
     case "artifact-update":
-      return read.readArtifactUpdate(SPELLING, from);
+      return read.readArtifactUpdate(FORMAT, from);
     default:
-      throw read.notAnAnswer();
+      throw read.invalidResponse();
   }
 }
 
-/** What v0.2 and v0.3 say, and the dialects that grew from them. */
 export const v03: ClientDialect = {
-  ...USUAL,
+  ...CLIENT_DEFAULTS,
   version: "0.3",
   title: "A2A 0.3",
-  threadBeside: true,
+  threadInEnvelope: true,
   methods: {
-    send: "message/send",
-    stream: "message/stream",
-    get: "tasks/get",
-    cancel: "tasks/cancel",
-    subscribe: "tasks/resubscribe",
+    send: METHOD_NAMES.SendMessage,
+    stream: METHOD_NAMES.SendStreamingMessage,
+    get: METHOD_NAMES.GetTask,
+    cancel: METHOD_NAMES.CancelTask,
+    subscribe: METHOD_NAMES.SubscribeToTask,
   },
-  writeSend,
-  readItem,
-  readTask: result => read.readTask(SPELLING, result),
+  writeSend: writeV03Send,
+  readResponse,
+  readTask: result => read.readTask(FORMAT, result),
 };
 
-/** v0.2 demands to be told what its caller can take. */
-export const v02: ClientDialect = {
-  ...v03,
-  version: "0.2",
-  title: "A2A 0.2",
-  writeSend: draft => writeSend({ accepts: ["*/*"], ...draft }),
+// ---- the proto form: HTTP+JSON and gRPC ------------------------------------------------------------------------
+
+const PROTO_FORMAT: read.ResponseFormat = {
+  // Some servers spell `canceled` with one L, as v1.0 does.
+  states: Object.fromEntries(
+    TASK_STATES.flatMap(state => [
+      [PROTO_STATES[state], state],
+      [V1_STATES[state], state],
+    ]),
+  ),
+  readPart: readProtoPart,
+  content: "content",
 };
 
-/** A task is found with its context only, and a configuration is unknown there. */
-export const langgraph: ClientDialect = {
-  ...v03,
-  version: undefined,
-  title: "LangGraph Agent Server",
-  writeSend: ({ callMetadata: _, thread: _thread, ...draft }) => {
-    const { configuration: _unknown, ...rest } = writeSend(draft);
-    return rest;
-  },
-  writeTask: ({ taskId, contextId }: TaskRef) =>
-    contextId === undefined ? { id: taskId } : { id: taskId, contextId },
+function readProtoPart(part: JsonObject): Part {
+  const metadata = read.asMetadata(part.metadata);
+  if (typeof part.text === "string") return { kind: "text", text: part.text, ...(metadata && { metadata }) };
+  if (!read.hasMember(part, "file")) return readData(read.asObject(part.data).data, metadata);
+  const file = read.asObject(part.file);
+  return readFile(file, file.fileWithBytes, file.fileWithUri, metadata);
+}
+
+/** The definition has no `referenceTaskIds`. */
+function writeProtoSend(draft: OutgoingMessage): JsonObject {
+  const { referenceTaskIds: _, ...extras } = read.writeMessageExtras(draft);
+  const message = defined<JsonObject>({
+    messageId: draft.messageId,
+    role: PROTO_ROLES.user,
+    content: draft.parts.map(part => toProtoPart(encodeV03Part(part))),
+    taskId: draft.taskId,
+    contextId: draft.contextId,
+    ...extras,
+  });
+  return { message, configuration: read.writeConfiguration(draft), ...read.writeCallMetadata(draft) };
+}
+
+/** The methods by their names in v1.0: the HTTP transport maps them to paths. */
+export const v03Rest: ClientDialect = {
+  ...CLIENT_DEFAULTS,
+  version: v03.version,
+  title: v03.title,
+  methods: v1.methods,
+  writeSend: writeProtoSend,
+  readResponse: result => read.readWrapped(PROTO_FORMAT, result),
+  readTask: result => read.readTask(PROTO_FORMAT, result),
 };
 
-/** Takes text only. It calls itself newer than it speaks. */
-export const arbiter: ClientDialect = {
-  ...v03,
-  version: "1.0",
-  title: "Arbiter",
-  rejoins: "replay",
-  repeatsWords: true,
+/** gRPC has resource names instead of task ids. */
+export const v03Grpc: ClientDialect = {
+  ...v03Rest,
+  methods: { ...v03Rest.methods, subscribe: "TaskSubscription" },
+  writeTask: ({ taskId }) => ({ name: `tasks/${taskId}` }),
 };

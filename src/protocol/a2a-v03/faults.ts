@@ -1,8 +1,8 @@
 import type { FaultTable } from "../../ports/index.ts";
 
 /**
- * v0.3 §8. It has no words for versions and extensions; the numbers of v1 are kept for them. What gRPC calls an error is
- * all that its official clients know it by.
+ * v0.3 §8. Versions and extensions have no codes in v0.3: they get those of v1.0. The official gRPC clients know an error
+ * by its status alone.
  */
 export const FAULTS: FaultTable = {
   parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },

@@ -1,55 +1,93 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { Operation, Route, WireCall } from "../../ports/index.ts";
-import { createKindMethods, taskOf } from "../shared/kind-methods.ts";
-import { decodeMethod, type Methods } from "../shared/methods.ts";
+import { decodeView } from "../shared/decode-send.ts";
+import { readParams } from "../shared/fields.ts";
 import { readPaging } from "../shared/push-config.ts";
-import { readParams } from "../shared/read.ts";
-import { OLDER, PATHS, readRest, routesBelow } from "../shared/rest.ts";
-import { isProto, readProtoSend, toState } from "./decode-proto.ts";
-import { METHODS } from "./methods.ts";
-import { METHOD_NAMES } from "./names.ts";
-import { toSchemaParams } from "./push.ts";
+import {
+  createRestRoutes,
+  decodeMethod,
+  decodeRestParams,
+  type MethodTable,
+  REST_PATHS,
+  V03_PREFIX,
+} from "../shared/routes.ts";
+import { decodeV03Filter } from "../shared/v03-decode.ts";
+import { createV03Methods, decodeTaskId } from "../shared/v03-routes.ts";
+import {
+  decodeProtoSend,
+  decodeProtoState,
+  isProtoForm,
+  readResourceNames,
+  toSchemaParams,
+} from "./decode.ts";
+import { METHOD_NAMES, type MethodName, PROTO_FORM } from "./schema.ts";
 
-const PUSH = PATHS.filter(([, path]) => path.startsWith("/tasks/{taskId}/"));
+/** v0.3 §7. `tasks/list` is of a later draft; some clients call it. */
+export const METHODS: MethodTable = {
+  ...createV03Methods("v03"),
+  "tasks/list": call => ({
+    op: "list",
+    filter: decodeV03Filter(readParams(call)),
+    view: decodeView(readParams(call), ""),
+  }),
+  "agent/getAuthenticatedExtendedCard": call => ({ op: "extended-card", base: call.base() }),
+};
 
-/** v0.3 §3.5.3; its definition has the paths of push in the singular. */
-export const REST_ROUTES: readonly Route[] = routesBelow(OLDER, [
-  ...PATHS,
-  ["GET", "/card", "GetExtendedAgentCard"],
-  ...PUSH.map(([verb, path, method]) => [verb, path.replace("tasks", "task"), method] as const),
-]);
-
-/** The form that is not the one of JSON-RPC. */
-export const PROTO = "proto";
-
-const PROTO_METHODS: Methods = {
+const PROTO_METHODS: MethodTable = {
   ...METHODS,
-  ...createKindMethods("v03", readProtoSend),
-  // Only here does a list come in pages.
+  ...createV03Methods("v03", decodeProtoSend),
+  // Only the proto form has pages of configs.
   "tasks/pushNotificationConfig/list": call => ({
     op: "push-list",
-    taskId: taskOf(call),
+    taskId: decodeTaskId(call),
     ...readPaging(readParams(call)),
   }),
 };
 
+const PUSH_PATHS = REST_PATHS.filter(([, path]) => path.startsWith("/tasks/{taskId}/"));
+
+/** HTTP+JSON: v0.3 §3.5.3; the definition has the paths of push configs in the singular. */
+export const ROUTES: readonly Route[] = [
+  { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
+  { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
+  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  ...createRestRoutes(V03_PREFIX, [
+    ...REST_PATHS,
+    ["GET", "/card", "GetExtendedAgentCard"],
+    ...PUSH_PATHS.map(([verb, path, method]) => [verb, path.replace("tasks", "task"), method] as const),
+  ]),
+];
+
+const toMethodName = (name: string): string => METHOD_NAMES[name as MethodName] ?? name;
+
+export const decodeJsonRpc = (call: WireCall): Operation => decodeMethod(call, METHODS, "v0.3");
+
 export function decodeRest(call: WireCall): Operation {
-  const params = toSchemaParams(call.method, readRest(call));
-  const asked = { ...call, params, method: METHOD_NAMES[call.method] ?? call.method };
-  return isProto(params) ? decodeProto(asked, params) : decodeMethod(asked, METHODS, "v0.3");
+  const params = toSchemaParams(call.method, decodeRestParams(call));
+  const methodCall = { ...call, params, method: toMethodName(call.method) };
+  return isProtoForm(params) ? decodeProtoForm(methodCall, params) : decodeJsonRpc(methodCall);
 }
 
-/** In this form it is the same on every transport. */
-export function decodeProto(call: WireCall, params: JsonObject): Operation {
-  const operation = decodeMethod({ ...call, params: withState(params) }, PROTO_METHODS, "v0.3");
-  return { ...withHistory(operation), form: PROTO };
+/** Methods of gRPC whose names in v1.0 differ. */
+const GRPC_NAMES: Readonly<Record<string, MethodName>> = {
+  TaskSubscription: "SubscribeToTask",
+  ListTaskPushNotificationConfig: "ListTaskPushNotificationConfigs",
+  GetAgentCard: "GetExtendedAgentCard",
+};
+
+export function decodeGrpc(call: WireCall): Operation {
+  const name = GRPC_NAMES[call.method] ?? call.method;
+  const params = toSchemaParams(name, readResourceNames(name, readParams(call)));
+  return decodeProtoForm({ ...call, method: toMethodName(name) }, params);
 }
 
-const withState = (params: JsonObject): JsonObject =>
-  params.status === undefined ? params : { ...params, status: toState(params.status) };
-
-/** In the definition 0 is what a number is that nobody has set. */
-function withHistory(operation: Operation): Operation {
-  if (!("view" in operation) || operation.view.historyMax !== 0) return operation;
-  return { ...operation, view: { artifacts: operation.view.artifacts } };
+function decodeProtoForm(call: WireCall, params: JsonObject): Operation {
+  const { status } = params;
+  const decoded = status === undefined ? params : { ...params, status: decodeProtoState(status) };
+  const operation = decodeMethod({ ...call, params: decoded }, PROTO_METHODS, "v0.3");
+  // In the definition 0 means that historyLength was not set.
+  if ("view" in operation && operation.view.historyMax === 0)
+    return { ...operation, view: { artifacts: operation.view.artifacts }, form: PROTO_FORM };
+  return { ...operation, form: PROTO_FORM };
 }

@@ -1,56 +1,69 @@
 import { defined, type JsonObject } from "../../lib/json.ts";
 import { type ContextId, LIMITS, type TaskId, type TaskState, type View } from "../../model/index.ts";
-import type { ListFilter, Send, WireCall } from "../../ports/index.ts";
-import { readPart } from "../shared/member-parts.ts";
-import { readPush } from "../shared/push-config.ts";
-import { bad, member, needId, readCount, readFlag, readId, readText } from "../shared/read.ts";
-import { readSend as readOfficialSend, type Spelling } from "../shared/send.ts";
-import { STATES, STATES_BY_NUMBER } from "./names.ts";
+import type { ListFilter, SendRequest, WireCall } from "../../ports/index.ts";
+import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
+import {
+  getMember,
+  invalidField,
+  readBoolean,
+  readId,
+  readInteger,
+  readString,
+  requireId,
+} from "../shared/fields.ts";
+import { decodePushConfig } from "../shared/push-config.ts";
+import { decodeV1Part } from "../shared/v1-parts.ts";
+import { ROLES, STATES, V1_SCHEMA } from "./schema.ts";
 
-export function readSend(call: WireCall, params: JsonObject): { send: Send; view: View; atOnce: boolean } {
-  const { send, view, configuration } = readOfficialSend(call, params, SPELLING);
-  return { send, view, atOnce: readFlag(configuration, "returnImmediately", "configuration") ?? false };
-}
-
-const SPELLING: Spelling = {
+const SYNTAX: SendSyntax = {
   origin: "v1",
-  user: ["ROLE_USER", 1],
-  readPart,
-  push: "taskPushNotificationConfig",
-  readPush: (call, from, path) => readPush(call, from, path, "v1"),
+  // ProtoJSON accepts the number of an enum value.
+  userRoles: [ROLES.user, 1],
+  decodePart: decodeV1Part,
+  pushMember: "taskPushNotificationConfig",
+  decodePush: (call, from, path) => decodePushConfig(call, from, path, "v1"),
 };
 
-export const readTask = (params: JsonObject): TaskId => needId(params, "id", "") as TaskId;
+export function decodeSend(
+  call: WireCall,
+  params: JsonObject,
+): { send: SendRequest; view: View; returnImmediately: boolean } {
+  const { send, view, configuration } = decodeSendParams(call, params, SYNTAX);
+  const returnImmediately = readBoolean(configuration, "returnImmediately", "configuration") ?? false;
+  return { send, view, returnImmediately };
+}
 
-export function readFilter(params: JsonObject): ListFilter {
+export const decodeTaskId = (params: JsonObject): TaskId => requireId(params, "id", "") as TaskId;
+
+export function decodeFilter(params: JsonObject): ListFilter {
   return defined<ListFilter>({
     contextId: readId(params, "contextId", "") as ContextId | undefined,
-    state: readState(params),
-    statusSince: readTime(params, "statusTimestampAfter"),
+    state: decodeState(params),
+    statusSince: readTimestamp(params, "statusTimestampAfter"),
     pageSize:
-      readCount(params, "pageSize", "", { min: 1, max: LIMITS.pageSizeMax }) ?? LIMITS.pageSizeDefault,
-    pageToken: readText(params, "pageToken", "") || undefined,
+      readInteger(params, "pageSize", "", { min: 1, max: LIMITS.pageSizeMax }) ?? LIMITS.pageSizeDefault,
+    pageToken: readString(params, "pageToken", "") || undefined,
   });
 }
 
-function readState(params: JsonObject): TaskState | undefined {
-  const value = member(params, "status");
-  // ProtoJSON: the first value of an enum is its default, which means that it was not set.
-  if (value === undefined || value === "TASK_STATE_UNSPECIFIED" || value === 0) return undefined;
+const STATE_NAMES = Object.keys(STATES) as readonly TaskState[];
+
+function decodeState(params: JsonObject): TaskState | undefined {
+  const value = getMember(params, "status");
+  // ProtoJSON: the first value of an enum is its default and means that the field was not set.
+  if (value === undefined || value === V1_SCHEMA.enums.TaskState[0] || value === 0) return undefined;
   const state =
-    typeof value === "number"
-      ? STATES_BY_NUMBER[value - 1]
-      : STATES_BY_NUMBER.find(one => STATES[one] === value);
-  if (state === undefined) throw bad("status", `must be one of ${Object.values(STATES).join(", ")}`);
+    typeof value === "number" ? STATE_NAMES[value - 1] : STATE_NAMES.find(one => STATES[one] === value);
+  if (state === undefined) throw invalidField("status", `must be one of ${Object.values(STATES).join(", ")}`);
   return state;
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-function readTime(params: JsonObject, name: string): number | undefined {
-  const value = readText(params, name, "");
+function readTimestamp(params: JsonObject, name: string): number | undefined {
+  const value = readString(params, name, "");
   if (value === undefined || value === "") return undefined;
-  const ms = TIME.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw bad(name, "must be a timestamp such as 2026-01-31T12:00:00.000Z");
+  const ms = TIMESTAMP.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms)) throw invalidField(name, "must be a timestamp such as 2026-01-31T12:00:00.000Z");
   return ms;
 }

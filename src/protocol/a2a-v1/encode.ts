@@ -3,7 +3,6 @@ import {
   type Artifact,
   type Message,
   metadataOf,
-  type PushAuthentication,
   type PushConfig,
   type Step,
   type Task,
@@ -11,37 +10,38 @@ import {
   type TaskId,
   type TaskStatus,
 } from "../../model/index.ts";
-import type { Page } from "../../ports/index.ts";
-import { writePart } from "../shared/member-parts.ts";
-import { writeMore } from "../shared/push-config.ts";
-import { writeTime } from "../shared/time.ts";
-import { ROLES, STATES } from "./names.ts";
+import type { Operation, OperationResult, Page } from "../../ports/index.ts";
+import { encodeCardHybrid, encodeCardV1, type GrpcAt } from "../shared/card.ts";
+import { encodePushExtras } from "../shared/push-config.ts";
+import { encodeTime } from "../shared/time.ts";
+import { encodeV1Part } from "../shared/v1-parts.ts";
+import { ROLES, STATES } from "./schema.ts";
 
-export function writeTask(task: Task): JsonObject {
+export function encodeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {
     id: task.id,
     contextId: task.contextId,
-    status: writeStatus(task.status),
+    status: encodeStatus(task.status),
   };
-  if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(writeArtifact);
-  if (task.history.length > 0) out.history = task.history.map(writeMessage);
+  if (task.artifacts.length > 0) out.artifacts = task.artifacts.map(encodeArtifact);
+  if (task.history.length > 0) out.history = task.history.map(encodeMessage);
   const metadata = metadataOf(task);
   if (metadata) out.metadata = metadata;
   return out;
 }
 
-function writeStatus(status: TaskStatus): JsonObject {
+function encodeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: STATES[status.state] };
-  if (status.message) out.message = writeMessage(status.message);
-  out.timestamp = writeTime(status.at);
+  if (status.message) out.message = encodeMessage(status.message);
+  out.timestamp = encodeTime(status.at);
   return out;
 }
 
-export function writeMessage(message: Message): JsonObject {
+export function encodeMessage(message: Message): JsonObject {
   const out: Record<string, Json> = {
     messageId: message.messageId,
     role: ROLES[message.role],
-    parts: message.parts.map(writePart),
+    parts: message.parts.map(encodeV1Part),
   };
   if (message.contextId !== undefined) out.contextId = message.contextId;
   if (message.taskId !== undefined) out.taskId = message.taskId;
@@ -51,40 +51,40 @@ export function writeMessage(message: Message): JsonObject {
   return out;
 }
 
-function writeArtifact(artifact: Artifact): JsonObject {
+function encodeArtifact(artifact: Artifact): JsonObject {
   const out: Record<string, Json> = { artifactId: artifact.artifactId };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
-  out.parts = artifact.parts.map(writePart);
+  out.parts = artifact.parts.map(encodeV1Part);
   if (artifact.metadata) out.metadata = artifact.metadata;
   if (artifact.extensions?.length) out.extensions = artifact.extensions;
   return out;
 }
 
-/** `artifacts`: v1 §3.1.4, present even if empty when they were asked for, absent when not. */
-export function writePage(page: Page, artifacts: boolean): JsonObject {
+/** v1 §3.1.4: with `includeArtifacts` the artifacts are present even if there are none. */
+export function encodePage(page: Page, includeArtifacts: boolean): JsonObject {
   const tasks = page.tasks.map(task => {
-    const { artifacts: made = [], ...rest } = writeTask(task);
-    return artifacts ? { ...rest, artifacts: made } : rest;
+    const { artifacts = [], ...rest } = encodeTask(task);
+    return includeArtifacts ? { ...rest, artifacts } : rest;
   });
   return { tasks, nextPageToken: page.nextPageToken, pageSize: page.pageSize, totalSize: page.totalSize };
 }
 
-/** v1 §4.2: exactly one of task, message, statusUpdate, artifactUpdate; null for what only we record. */
-export function writeStep(step: Step): JsonObject | null {
+/** v1 §4.2: exactly one of task, message, statusUpdate, artifactUpdate; null: an internal event. */
+export function encodeStep(step: Step): JsonObject | null {
   const { event } = step;
   switch (event?.type) {
     case undefined:
-      return { task: writeTask(step.task) };
+      return { task: encodeTask(step.task) };
     case "artifact":
-      return { artifactUpdate: writeArtifactUpdate(step, event) };
+      return { artifactUpdate: encodeArtifactUpdate(step, event) };
     case "reply":
-      if (step.task.reply) return { message: writeMessage(step.task.reply) };
-      return { statusUpdate: writeStatusUpdate(step.task) };
+      if (step.task.reply) return { message: encodeMessage(step.task.reply) };
+      return { statusUpdate: encodeStatusUpdate(step.task) };
     case "message":
     case "started":
     case "status":
-      return { statusUpdate: writeStatusUpdate(step.task, event) };
+      return { statusUpdate: encodeStatusUpdate(step.task, event) };
     case "created":
     case "answered":
     case "incoming":
@@ -97,40 +97,75 @@ export function writeStep(step: Step): JsonObject | null {
   }
 }
 
-/** v1 §4.3.1: flat, and with one scheme. */
-export function writePush({ taskId, config }: { taskId: TaskId; config: PushConfig }): JsonObject {
+/** v1 §4.3.1: flat, with a single authentication scheme. */
+export function encodeTaskPushConfig({ taskId, config }: { taskId: TaskId; config: PushConfig }): JsonObject {
   const { id, url, token, authentication } = config;
   return defined<JsonObject>({
     id,
     taskId,
     url,
     token,
-    authentication: authentication && writeAuthentication(authentication),
-    ...writeMore(config),
+    authentication:
+      authentication &&
+      defined<JsonObject>({ scheme: authentication.schemes[0], credentials: authentication.credentials }),
+    ...encodePushExtras(config),
   });
 }
 
-const writeAuthentication = ({ schemes: [scheme], credentials }: PushAuthentication): JsonObject =>
-  defined<JsonObject>({ scheme, credentials });
-
-function writeStatusUpdate(task: Task, event?: TaskEvent): JsonObject {
+function encodeStatusUpdate(task: Task, event?: TaskEvent): JsonObject {
   const out: Record<string, Json> = {
     taskId: task.id,
     contextId: task.contextId,
-    status: writeStatus(task.status),
+    status: encodeStatus(task.status),
   };
   if (event?.type === "status" && event.metadata) out.metadata = event.metadata;
   return out;
 }
 
-function writeArtifactUpdate(step: Step, event: TaskEvent & { type: "artifact" }): JsonObject {
+function encodeArtifactUpdate(step: Step, event: TaskEvent & { type: "artifact" }): JsonObject {
   const out: Record<string, Json> = {
     taskId: step.taskId,
     contextId: step.contextId,
-    artifact: writeArtifact(event.artifact),
+    artifact: encodeArtifact(event.artifact),
   };
   if (event.append) out.append = true;
   if (event.last) out.lastChunk = true;
   if (event.metadata) out.metadata = event.metadata;
   return out;
+}
+
+/** `grpcAt`: for the card. */
+export function encodeResult(
+  operation: Operation,
+  answer: OperationResult,
+  grpcAt: GrpcAt | undefined,
+): Json {
+  switch (answer.kind) {
+    case "task":
+      return operation.op === "send" ? { task: encodeTask(answer.task) } : encodeTask(answer.task);
+    case "message":
+      return { message: encodeMessage(answer.message) };
+    case "page":
+      return encodePage(answer.page, operation.op === "list" && operation.view.artifacts);
+    case "card": {
+      const isHybrid = operation.op === "card" && operation.form === "hybrid";
+      return isHybrid ? encodeCardHybrid(answer, grpcAt) : encodeCardV1(answer, grpcAt);
+    }
+    case "agents":
+      return {
+        agents: answer.agents.map(agent => ({
+          name: agent.name,
+          description: agent.card.description,
+          url: `${answer.base}/agents/${agent.name}`,
+          card: `${answer.base}/agents/${agent.name}/.well-known/agent-card.json`,
+          default: agent.name === answer.fallback,
+        })),
+      };
+    case "push":
+      return encodeTaskPushConfig(answer);
+    case "pushes":
+      return { configs: answer.configs.map(encodeTaskPushConfig), nextPageToken: answer.nextPageToken };
+    case "nothing":
+      return {};
+  }
 }

@@ -1,9 +1,9 @@
 import type { Json } from "../../lib/json.ts";
 import type { FaultCode, FaultDetails } from "../../model/index.ts";
 import type { FaultTable, WireFault } from "../../ports/index.ts";
-import { statusOf } from "../shared/envelope.ts";
+import { toHttpStatus } from "../shared/faults.ts";
 
-/** v1 §5.4; -32050 and below are ours, in the range that JSON-RPC leaves to servers. */
+/** v1 §5.4; -32050 and below are codes of Dragoman, in the range that JSON-RPC leaves to servers. */
 const TABLE_1_0_1: FaultTable = {
   parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
   "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
@@ -31,7 +31,7 @@ const TABLE_1_0_1: FaultTable = {
   "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
 };
 
-/** v1.0.0, which the official kit still checks, has other HTTP and gRPC statuses. */
+/** Edition 1.0.0 has other HTTP and gRPC statuses; the official conformance kit still checks them. */
 const TABLE_1_0_0: FaultTable = {
   ...TABLE_1_0_1,
   "task-not-cancelable": { rpc: -32002, http: 409, grpc: "FAILED_PRECONDITION" },
@@ -44,8 +44,8 @@ const TABLE_1_0_0: FaultTable = {
 
 export const FAULT_TABLES = { "1.0.1": TABLE_1_0_1, "1.0.0": TABLE_1_0_0 } as const;
 
-/** Errors that the protocol itself names; the others are told under our own domain. */
-const PROTOCOL: ReadonlySet<FaultCode> = new Set<FaultCode>([
+/** Errors that the protocol defines; the others have the domain `dragoman`. */
+const PROTOCOL_ERRORS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "task-not-found",
   "task-not-cancelable",
   "push-not-supported",
@@ -57,14 +57,14 @@ const PROTOCOL: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "version-not-supported",
 ]);
 
-/** Where the protocol's name for an error is not simply ours in capitals. */
+/** Reasons of the protocol that are not the fault code in capitals. */
 const REASONS: Partial<Record<FaultCode, string>> = {
   "push-not-supported": "PUSH_NOTIFICATION_NOT_SUPPORTED",
   "extended-card-not-configured": "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
   "extension-required": "EXTENSION_SUPPORT_REQUIRED",
 };
 
-export function writeFault(
+export function encodeFault(
   fault: { code: FaultCode; message: string; details: FaultDetails },
   table: FaultTable,
 ): WireFault {
@@ -72,24 +72,24 @@ export function writeFault(
   return {
     code,
     ...table[code],
-    status: statusOf(code, table),
+    status: toHttpStatus(code, table),
     message,
-    data: [writeInfo(code, details), ...writeViolation(message, details)],
+    data: [toErrorInfo(code, details), ...toBadRequest(message, details)],
   };
 }
 
-/** v1 §9.5: every error carries ErrorInfo, so that programs need not read sentences. */
-function writeInfo(code: FaultCode, details: FaultDetails): Json {
+/** v1 §9.5: every error has an ErrorInfo. */
+function toErrorInfo(code: FaultCode, details: FaultDetails): Json {
   const metadata = { ...details.facts, ...(details.taskId !== undefined && { taskId: details.taskId }) };
   return {
     "@type": "type.googleapis.com/google.rpc.ErrorInfo",
     reason: REASONS[code] ?? code.toUpperCase().replaceAll("-", "_"),
-    domain: PROTOCOL.has(code) ? "a2a-protocol.org" : "dragoman",
+    domain: PROTOCOL_ERRORS.has(code) ? "a2a-protocol.org" : "dragoman",
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 
-function writeViolation(message: string, details: FaultDetails): readonly Json[] {
+function toBadRequest(message: string, details: FaultDetails): readonly Json[] {
   if (details.field === undefined) return [];
   return [
     {

@@ -1,41 +1,134 @@
-import type { Headers, Route, WireCall } from "../../ports/index.ts";
-import { bad, isObject, readText } from "../shared/read.ts";
-import { endpointsOf, OLDER, PATHS, readRest, routesBelow } from "../shared/rest.ts";
+import type { TaskId } from "../../model/index.ts";
+import type { Operation, RequestHeaders, Route, WireCall } from "../../ports/index.ts";
+import { decodeView } from "../shared/decode-send.ts";
+import {
+  invalidField,
+  isObject,
+  readBoolean,
+  readId,
+  readMetadata,
+  readParams,
+  readString,
+  requireId,
+} from "../shared/fields.ts";
+import { readLastEventId, readResumePoint } from "../shared/headers.ts";
+import { decodePushConfig, readPaging } from "../shared/push-config.ts";
+import {
+  createRestRoutes,
+  decodeMethod as decodeMethodIn,
+  decodeRestParams,
+  type MethodTable,
+  REST_PATHS,
+  toEndpoints,
+  V03_PREFIX,
+} from "../shared/routes.ts";
+import { decodeFilter, decodeSend, decodeTaskId } from "./decode.ts";
 
-const OWN: typeof PATHS = [...PATHS, ["GET", "/extendedAgentCard", "GetExtendedAgentCard"]];
-/** A tenant that is called like the beginning of v0.3's paths: they are the same paths. */
-const OF_V1_TENANT = routesBelow(OLDER, OWN);
+// ---- methods: v1 §5.3 ------------------------------------------------------------------------------------------
 
-/** v1 §11.3: every path, and the same below the name of a tenant. */
-export const REST_ROUTES: readonly Route[] = [
-  ...routesBelow("", OWN),
-  ...routesBelow("/{tenant}", OWN),
-  ...OF_V1_TENANT,
+const decodePushTask = (call: WireCall): TaskId => requireId(readParams(call), "taskId", "") as TaskId;
+
+export const METHODS: MethodTable = {
+  SendMessage(call) {
+    const { send, view, returnImmediately } = decodeSend(call, readParams(call));
+    return { op: "send", send, view, until: returnImmediately ? "accepted" : "settled" };
+  },
+  SendStreamingMessage(call) {
+    const { send, view } = decodeSend(call, readParams(call));
+    return { op: "stream", send, view, until: "asked", ...readResumePoint(call) };
+  },
+  GetTask(call) {
+    const params = readParams(call);
+    return { op: "get", taskId: decodeTaskId(params), view: decodeView(params, "") };
+  },
+  ListTasks(call) {
+    const params = readParams(call);
+    const artifacts = readBoolean(params, "includeArtifacts", "") ?? false;
+    return { op: "list", filter: decodeFilter(params), view: decodeView(params, "", artifacts) };
+  },
+  CancelTask(call) {
+    const params = readParams(call);
+    readMetadata(params, "");
+    return { op: "cancel", taskId: decodeTaskId(params), again: "task" };
+  },
+  SubscribeToTask: call => ({
+    op: "subscribe",
+    taskId: decodeTaskId(readParams(call)),
+    from: readLastEventId(call),
+    until: "terminal",
+    ended: "fault",
+  }),
+  CreateTaskPushNotificationConfig(call) {
+    const config = decodePushConfig(call, readParams(call), "", "v1");
+    return { op: "push-set", taskId: decodePushTask(call), config, field: "" };
+  },
+  GetTaskPushNotificationConfig: call => ({
+    op: "push-get",
+    taskId: decodePushTask(call),
+    id: requireId(readParams(call), "id", ""),
+    none: "fault",
+  }),
+  ListTaskPushNotificationConfigs: call => ({
+    op: "push-list",
+    taskId: decodePushTask(call),
+    ...readPaging(readParams(call)),
+  }),
+  DeleteTaskPushNotificationConfig: call => ({
+    op: "push-delete",
+    taskId: decodePushTask(call),
+    id: requireId(readParams(call), "id", ""),
+  }),
+  GetExtendedAgentCard: call => ({ op: "extended-card", base: call.base() }),
+};
+
+export function decodeMethod(call: WireCall): Operation {
+  const operation = decodeMethodIn(call, METHODS, "v1.0");
+  // v1 §9.4: GetExtendedAgentCard may have no parameters.
+  const tenant = isObject(call.params) ? readId(call.params, "tenant", "") : undefined;
+  return tenant === undefined ? operation : { ...operation, tenant };
+}
+
+// ---- HTTP+JSON: v1 §11.3 ---------------------------------------------------------------------------------------
+
+const PATHS: typeof REST_PATHS = [...REST_PATHS, ["GET", "/extendedAgentCard", "GetExtendedAgentCard"]];
+/** The paths of a tenant with the name `v1` are those of v0.3. */
+const TENANT_V1_ROUTES = createRestRoutes(V03_PREFIX, PATHS);
+
+export const ROUTES: readonly Route[] = [
+  { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
+  { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
+  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  { transport: "document", verb: "GET", path: "/agents", method: "agents" },
+  { transport: "document", verb: "GET", path: "/", method: "agents" },
+  ...createRestRoutes("", PATHS),
+  ...createRestRoutes("/{tenant}", PATHS),
+  ...TENANT_V1_ROUTES,
 ];
 
-const V1_TENANT = endpointsOf(OF_V1_TENANT);
-const SHARED = endpointsOf(routesBelow(OLDER, PATHS));
+const TENANT_V1_ENDPOINTS = toEndpoints(TENANT_V1_ROUTES);
+const V03_ENDPOINTS = toEndpoints(createRestRoutes(V03_PREFIX, REST_PATHS));
 
-/** Whether it is a path of v0.3, too. */
-export const isOlderPath = (endpoint: string): boolean => SHARED.has(endpoint);
+export const isV03Path = (endpoint: string): boolean => V03_ENDPOINTS.has(endpoint);
 
-/** The same call as JSON-RPC would have it. */
+/** The call with its parameters in the form of JSON-RPC. */
 export function toMethodCall(call: WireCall): WireCall {
   const tenant = readTenant(call);
-  const params = readRest(call);
+  const params = decodeRestParams(call);
   return { ...call, params: tenant === undefined ? params : { ...params, tenant } };
 }
 
 function readTenant(call: WireCall): string | undefined {
-  const tenant = call.vars.tenant ?? (V1_TENANT.has(call.endpoint) ? OLDER.slice(1) : undefined);
-  const said = isObject(call.params) ? readText(call.params, "tenant", "") : undefined;
-  if (tenant !== undefined && said && said !== tenant) throw bad("tenant", "must be the one of the path");
-  return tenant;
+  const inPath =
+    call.vars.tenant ?? (TENANT_V1_ENDPOINTS.has(call.endpoint) ? V03_PREFIX.slice(1) : undefined);
+  const inBody = isObject(call.params) ? readString(call.params, "tenant", "") : undefined;
+  if (inPath !== undefined && inBody && inBody !== inPath)
+    throw invalidField("tenant", "must be the tenant of the path");
+  return inPath;
 }
 
 export const MEDIA_TYPE = "application/a2a+json";
-export const OWN_TYPE = { "Content-Type": MEDIA_TYPE };
 
-/** v1 §11.2: it should be this type. Those who know it say so; others get the one that edition 1.0.0 had. */
-export const knowsOwnType = (headers: Headers): boolean =>
+/** v1 §11.2 recommends the media type; callers that do not name it get the one of edition 1.0.0. */
+export const acceptsMediaType = (headers: RequestHeaders): boolean =>
   headers["content-type"]?.includes(MEDIA_TYPE) === true || headers.accept?.includes(MEDIA_TYPE) === true;

@@ -1,36 +1,36 @@
 import type { JsonObject } from "../../lib/json.ts";
 import { Fault, type Part, type Seq } from "../../model/index.ts";
-import type { Send, WireCall } from "../../ports/index.ts";
-import { createPushReader, readPart as readKindPart } from "../shared/kind-read.ts";
-import { bad, member, readParams } from "../shared/read.ts";
-import { readSend as readOfficialSend, type Spelling } from "../shared/send.ts";
+import type { SendRequest, WireCall } from "../../ports/index.ts";
+import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
+import { getMember, invalidField, readParams } from "../shared/fields.ts";
+import { createV03PushDecoder, decodeV03Part } from "../shared/v03-decode.ts";
 
-const SPELLING: Spelling = {
+const SYNTAX: SendSyntax = {
   origin: "arbiter",
-  user: ["user"],
-  readPart,
-  push: "pushNotificationConfig",
-  readPush: createPushReader("arbiter"),
+  userRoles: ["user"],
+  decodePart,
+  pushMember: "pushNotificationConfig",
+  decodePush: createV03PushDecoder("arbiter"),
 };
 
-/** A message always begins a task: one that it names is not looked at. */
-export function readSend(call: WireCall): Send {
-  const { taskId: _, ...send } = readOfficialSend(call, readParams(call), SPELLING).send;
+/** A message always begins a new task: its `taskId` is ignored. */
+export function decodeSend(call: WireCall): SendRequest {
+  const { taskId: _, ...send } = decodeSendParams(call, readParams(call), SYNTAX).send;
   return { ...send, shown: true };
 }
 
-function readPart(from: JsonObject, path: string): Part {
-  const kind = member(from, "kind");
-  if (kind === "text") return readKindPart(from, path);
-  if (typeof kind !== "string") throw bad(`${path}.kind`, 'must be "text"');
-  throw new Fault("content-type-not-supported", 'Only parts of the kind "text" are taken here', {
+function decodePart(from: JsonObject, path: string): Part {
+  const kind = getMember(from, "kind");
+  if (kind === "text") return decodeV03Part(from, path);
+  if (typeof kind !== "string") throw invalidField(`${path}.kind`, 'must be "text"');
+  throw new Fault("content-type-not-supported", 'Unsupported part kind: only "text" is accepted', {
     field: path,
   });
 }
 
-/** The place after which a reader wants to read on; 0: from the beginning. */
-export function readSince(call: WireCall): Seq {
+/** The last event that the client has; 0: none. */
+export function readSinceSeq(call: WireCall): Seq {
   const text = call.query.get("since_seq") ?? "0";
-  if (!/^\d{1,15}$/.test(text)) throw bad("since_seq", "must be the number of an event, or 0");
+  if (!/^\d{1,15}$/.test(text)) throw invalidField("since_seq", "must be the number of an event, or 0");
   return Number(text) as Seq;
 }

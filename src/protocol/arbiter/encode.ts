@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import {
   type Artifact,
+  Fault,
   isSettled,
   isTerminal,
   type Message,
@@ -9,41 +10,48 @@ import {
   type Task,
   type TaskEvent,
   type TaskStatus,
+  textOf,
   type Usage,
 } from "../../model/index.ts";
-import type { EncodedStep } from "../../ports/index.ts";
-import { writeArtifact, writeMessage, writeStatus } from "../shared/kind-write.ts";
+import type { EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
+import type { CardResult } from "../shared/card.ts";
+import { encodeSecurityV03 } from "../shared/card-security.ts";
+import {
+  encodeV03Artifact,
+  encodeV03Message,
+  encodeV03Page,
+  encodeV03Push,
+  encodeV03Status,
+} from "../shared/v03-encode.ts";
+import { REQUEST_FORM } from "./routes.ts";
 
-/** The words of callers and the reply are its history; what was said on the way is not. */
-export function writeTask(task: Task): JsonObject {
+/** `history` is the messages of the caller and the reply; progress messages are left out. */
+export function encodeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {
     kind: "task",
     id: task.id,
     contextId: task.contextId,
-    status: writeStatus(statusOf(task)),
+    status: encodeV03Status(toStatus(task)),
   };
   if (isSettled(task.status.state)) {
-    const artifacts = task.artifacts.filter(artifact => !isSaid(task, artifact));
-    if (artifacts.length > 0) out.artifacts = artifacts.map(one => writeNamed(task, one));
-    const reply = replyOf(task);
-    const asked = task.history.filter(message => message.role === "user");
-    out.history = (reply ? [...asked, reply] : asked).map(writeMessage);
+    const artifacts = task.artifacts.filter(artifact => !isInReply(task, artifact));
+    if (artifacts.length > 0) out.artifacts = artifacts.map(one => encodeArtifact(task, one));
+    const reply = findReply(task);
+    const messages = task.history.filter(message => message.role === "user");
+    out.history = (reply ? [...messages, reply] : messages).map(encodeV03Message);
   }
-  out.metadata = { ...task.metadata, ...factsOf(task) };
+  out.metadata = { ...task.metadata, ...toMetadata(task) };
   return out;
 }
 
-function statusOf(task: Task): TaskStatus {
+function toStatus(task: Task): TaskStatus {
   const { state, at } = task.status;
-  const message = replyOf(task);
+  const message = findReply(task);
   return message ? { state, message, at } : { state, at };
 }
 
-/**
- * As long as a task is being worked on, its state is all there is to say. In the end it is the words of the last
- * status, else all the text that the agent made.
- */
-export function replyOf({ id: taskId, contextId, status, artifacts }: Task): Message | undefined {
+/** The status message of a settled task; of an ended task without one, the text of its artifacts. */
+export function findReply({ id: taskId, contextId, status, artifacts }: Task): Message | undefined {
   if (!isTerminal(status.state)) return isSettled(status.state) ? status.message : undefined;
   const parts = status.message?.parts ?? artifacts.flatMap(one => one.parts).filter(isText);
   if (parts.length === 0) return undefined;
@@ -51,10 +59,10 @@ export function replyOf({ id: taskId, contextId, status, artifacts }: Task): Mes
 }
 
 const isText = (part: Part | undefined): boolean => part?.kind === "text";
-/** Whether an artifact is in the reply already. */
-const isSaid = (task: Task, { parts }: Artifact): boolean => !task.status.message && parts.every(isText);
+/** Whether the reply contains the artifact. */
+const isInReply = (task: Task, { parts }: Artifact): boolean => !task.status.message && parts.every(isText);
 
-function factsOf({ agent, usage = {} }: Task): JsonObject {
+function toMetadata({ agent, usage = {} }: Task): JsonObject {
   return {
     "x-arbiter.agent_id": agent,
     "x-arbiter.input_tokens": usage.inputTokens ?? 0,
@@ -62,8 +70,8 @@ function factsOf({ agent, usage = {} }: Task): JsonObject {
   };
 }
 
-/** Counters by the names that they have here: `input_tokens`. */
-export const writeUsage = (usage: Usage): JsonObject =>
+/** The counters in snake_case: `input_tokens`. */
+export const encodeUsage = (usage: Usage): JsonObject =>
   Object.fromEntries(
     Object.entries(usage).map(([name, count]) => [
       name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
@@ -71,31 +79,31 @@ export const writeUsage = (usage: Usage): JsonObject =>
     ]),
   );
 
-/** Texts are numbered; one without a name is the response. Neither changes while words are added. */
-function writeNamed(task: Task, piece: Artifact): JsonObject {
-  const { artifactId } = piece;
+/** Text artifacts are numbered, and "response" if they have no name. Neither changes while text is appended. */
+function encodeArtifact(task: Task, artifact: Artifact): JsonObject {
+  const { artifactId } = artifact;
   const texts = task.artifacts.filter(one => isText(one.parts[0]));
   const at = texts.findIndex(one => one.artifactId === artifactId);
-  if (at === -1) return writeArtifact(piece);
+  if (at === -1) return encodeV03Artifact(artifact);
   const name = texts[at]?.name ?? "response";
-  return writeArtifact({ ...piece, artifactId: `${task.id}-text-${at}`, name });
+  return encodeV03Artifact({ ...artifact, artifactId: `${task.id}-text-${at}`, name });
 }
 
-/** `closing`: `final` is true on the event after which the stream ends. */
-export function writeStep(step: Step, closing: boolean): EncodedStep | null {
+/** `final` is true on the event after which the stream ends. */
+export function encodeStep(step: Step, closing: boolean): EncodedStep | null {
   const { event } = step;
   switch (event?.type) {
     case "artifact":
-      return { event: "message", data: writeChunk(step, event), steady: true };
+      return { event: "message", data: encodeChunk(step, event), stableTaskFields: true };
     case undefined:
     case "answered":
-      return closing ? writeUpdate(step, true) : null;
+      return closing ? encodeUpdate(step, true) : null;
     case "started":
     case "reply":
     case "status":
-      return writeUpdate(step, closing, event.type === "status" ? event.metadata : undefined);
+      return encodeUpdate(step, closing, event.type === "status" ? event.metadata : undefined);
     case "usage":
-      return writeUpdate(step, closing, { "x-arbiter.usage": writeUsage(event.usage) });
+      return encodeUpdate(step, closing, { "x-arbiter.usage": encodeUsage(event.usage) });
     case "created":
     case "message":
     case "incoming":
@@ -107,28 +115,108 @@ export function writeStep(step: Step, closing: boolean): EncodedStep | null {
   }
 }
 
-function writeChunk(step: Step, event: TaskEvent & { type: "artifact" }): JsonObject {
+function encodeChunk(step: Step, event: TaskEvent & { type: "artifact" }): JsonObject {
   return {
     kind: "artifact-update",
     taskId: step.taskId,
     contextId: step.contextId,
-    artifact: writeNamed(step.task, event.artifact),
+    artifact: encodeArtifact(step.task, event.artifact),
     append: event.append,
     ...(event.last && { lastChunk: true }),
     ...(event.metadata && { metadata: event.metadata }),
   };
 }
 
-function writeUpdate(step: Step, closing: boolean, metadata?: JsonObject): EncodedStep {
+function encodeUpdate(step: Step, closing: boolean, metadata?: JsonObject): EncodedStep {
   const { task } = step;
-  const status = isSettled(task.status.state) ? statusOf(task) : task.status;
+  const status = isSettled(task.status.state) ? toStatus(task) : task.status;
   const data = {
     kind: "status-update",
     taskId: step.taskId,
     contextId: step.contextId,
-    status: writeStatus(status),
+    status: encodeV03Status(status),
     final: closing,
     ...(metadata && { metadata }),
   };
   return { event: "message", data };
+}
+
+// ---- cards ---------------------------------------------------------------------------------------------------
+
+/** The shape of v0.3 with another version. Arbiter accepts only text, whatever the agent accepts elsewhere. */
+function encodeCard({ agent, security }: CardResult, url: string): JsonObject {
+  const { card } = agent;
+  return {
+    ...CARD_BASE,
+    name: card.name,
+    description: card.description,
+    url,
+    version: card.version,
+    defaultOutputModes: card.outputModes,
+    capabilities: { streaming: card.streaming, pushNotifications: card.push, stateTransitionHistory: false },
+    skills: [CHAT_SKILL, ...(card.skills as unknown as readonly Json[])],
+    ...encodeSecurityV03(security),
+  };
+}
+
+const CARD_BASE = {
+  protocolVersion: "1.0",
+  preferredTransport: "JSONRPC",
+  defaultInputModes: ["text/plain"],
+};
+
+const CHAT_SKILL = {
+  id: "chat",
+  name: "chat",
+  description: "Free-form text conversation with the agent",
+  tags: ["text"],
+};
+
+const DISCOVER_SKILL = {
+  id: "discover",
+  name: "discover",
+  description: "Find the card of an agent at /v1/a2a/agents/<agent_id>/agent-card.json",
+  tags: ["discovery"],
+};
+
+/** Where no agent is named: how to find the card of one. */
+function encodeStubCard(base: string): JsonObject {
+  return {
+    ...CARD_BASE,
+    name: "arbiter",
+    description: "Agents have a card each: /v1/a2a/agents/<agent_id>/agent-card.json",
+    url: `${base}/v1/a2a`,
+    version: "stub",
+    defaultOutputModes: ["text/plain", "application/json"],
+    capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
+    skills: [DISCOVER_SKILL],
+  };
+}
+
+export function encodeResult(operation: Operation, result: OperationResult): Json {
+  switch (result.kind) {
+    case "task":
+      return encodeTaskResult(operation, result.task);
+    case "page":
+      return { ...encodeV03Page(result.page), tasks: result.page.tasks.map(encodeTask) };
+    case "card":
+      if (operation.op === "card" && operation.form === "stub") return encodeStubCard(result.base);
+      return encodeCard(result, `${result.base}/v1/a2a/agents/${result.agent.name}`);
+    case "push":
+    case "pushes":
+    case "nothing":
+      return encodeV03Push(result);
+    case "message":
+    case "agents":
+      throw new Error(`Arbiter cannot encode a result of the kind "${result.kind}"`);
+  }
+}
+
+/** An agent that threw is an error of `message/send`, and a failed task everywhere else. */
+function encodeTaskResult(operation: Operation, task: Task): Json {
+  const { status } = task;
+  if (operation.form === REQUEST_FORM) return { request_id: task.id, cancelled: true };
+  if (operation.op === "send" && status.broken)
+    throw new Fault("invalid-agent-response", textOf(status.message?.parts ?? []), { taskId: task.id });
+  return encodeTask(task);
 }

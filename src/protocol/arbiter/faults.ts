@@ -1,32 +1,39 @@
-import { toFaultTable } from "../shared/fault-table.ts";
+import type { Fault, FaultCode } from "../../model/index.ts";
+import type { WireCall, WireFault } from "../../ports/index.ts";
+import { toFaultTable } from "../shared/faults.ts";
+import { readVersionText } from "../shared/headers.ts";
+import { encodeRequestFault } from "./encode-requests.ts";
+import { NO_PUSH } from "./routes.ts";
 
-/** Its table of error codes; an agent that is not there has the number of a task that is not there. The rest is this server's. */
+/** The error codes of the document, where an unknown agent has the number of an unknown task; then the server's own. */
 export const FAULTS = toFaultTable(
   {
-    parse: -32700,
-    "invalid-request": -32600,
-    "method-not-found": -32601,
-    "invalid-params": -32602,
-    internal: -32603,
-    "task-not-found": -32001,
     "agent-not-found": -32001,
-    "task-not-cancelable": -32002,
-    "unsupported-operation": -32004,
     "push-not-supported": -32004,
-    "content-type-not-supported": -32005,
-    "invalid-agent-response": -32006,
     "version-not-supported": -32007,
     "extended-card-not-configured": -32004,
     "extension-required": -32004,
-    unauthenticated: -32050,
-    forbidden: -32051,
-    "key-reused": -32054,
-    busy: -32055,
-    conflict: -32052,
-    unavailable: -32053,
-    "rate-limited": -32056,
-    "too-large": -32600,
-    "too-slow": -32600,
   },
   { "task-not-cancelable": { http: 404, grpc: "NOT_FOUND" } },
 );
+
+export const VERSION_MESSAGE = "Unsupported version: use A2A-Version 1.0, or omit the header";
+export const isVersionSupported = (call: WireCall): boolean =>
+  [undefined, "1.0", "1"].includes(readVersionText(call));
+
+export function encodeFault(fault: Pick<Fault, "code" | "message">, call: WireCall): WireFault {
+  const { code } = fault;
+  // After authentication the version is checked first: it wins over all other errors, and the id is not read yet.
+  if (call.transport === "jsonrpc" && code !== "unauthenticated" && !isVersionSupported(call))
+    return { ...toNumbers("version-not-supported"), message: VERSION_MESSAGE, anonymous: true };
+  const message = code === "push-not-supported" ? NO_PUSH : fault.message;
+  if (call.transport !== "rest") return { ...toNumbers(code), message };
+  return { ...toNumbers(code), message, body: encodeRequestFault({ code, message }, call) };
+}
+
+/** Every error is sent with HTTP 200, except for missing authentication. */
+const toNumbers = (code: FaultCode) => ({
+  code,
+  ...FAULTS[code],
+  status: code === "unauthenticated" ? FAULTS[code].http : 200,
+});

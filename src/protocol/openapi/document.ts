@@ -1,168 +1,171 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Dialect, Route } from "../../ports/index.ts";
-import { ENVELOPES, envelopesOf } from "./envelope.ts";
-import { OTHERS, PLAIN } from "./others.ts";
-import { type Body, HEADERS, type HeaderName, requestsOf, type Saying, sayingOf, varsOf } from "./sayings.ts";
-import { either, type Schema, text } from "./schema.ts";
-import { V1 } from "./v1.ts";
-import { V03 } from "./v03.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { createFormSchemas, type FormSchemas } from "./components.ts";
+import type { ApiDescription, ApiForm } from "./description.ts";
+import { anyOf, type JsonSchema, TEXT } from "./json-schema.ts";
+import {
+  type DescribedDialect,
+  describeRoute,
+  ENVELOPES,
+  envelopesOf,
+  HEADERS,
+  type HeaderName,
+  type RequestBody,
+  type RouteDescription,
+  variablesOf,
+} from "./operation.ts";
 
 export interface OpenApiParts {
-  /** Those that are spoken. */
+  /** The dialects that are on. */
   readonly dialects: readonly Pick<Dialect, "name" | "routes">[];
+  /** By dialect, in the order of the document; a dialect without one is described by its routes alone, and last. */
+  readonly descriptions: Readonly<Record<string, ApiDescription>>;
   /** Of this server. */
   readonly version: string;
 }
 
-/** What is told of each dialect, in this order; one that is not here is told by its routes alone, and last. */
-const VOCABULARIES: Readonly<Record<string, Vocabulary>> = { v1: V1, v03: V03, ...OTHERS };
-const vocabularyOf = (name: string): Vocabulary => VOCABULARIES[name] ?? { ...PLAIN, title: name };
-
-const ORDER = Object.keys(VOCABULARIES);
-const placeOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
-
-/** What answers at one path and verb, and whose route it is. */
-interface Shared {
-  readonly path: string;
-  readonly verb: Route["verb"];
-  readonly owners: { readonly name: string; readonly route: Route }[];
-}
-
-/** The OpenAPI document of the routes that these dialects have; its `servers` are for the caller's base to tell. */
-export function createOpenApi({ version, ...spoken }: OpenApiParts): JsonObject {
-  const dialects = spoken.dialects.toSorted((one, other) => placeOf(one.name) - placeOf(other.name));
+/** An OpenAPI document without `servers`: they depend on the base URL of the request. */
+export function createOpenApi(parts: OpenApiParts): JsonObject {
+  const components: Record<string, JsonSchema> = { ...ENVELOPES };
+  const dialects = describeDialects(parts, components);
   const paths: Record<string, Record<string, Json>> = {};
-  for (const shared of shareRoutes(dialects)) {
-    const path = (paths[shared.path] ??= {});
-    path[shared.verb.toLowerCase()] = toOperation(shared);
+  for (const [endpoint, owners] of groupByEndpoint(dialects)) {
+    const [verb, path] = endpoint.split(" ") as [string, string];
+    (paths[path] ??= {})[verb.toLowerCase()] = toOperation(verb, path, owners);
   }
+  for (const dialect of dialects) Object.assign(components, envelopesOf(dialect));
   return {
     openapi: "3.1.1",
     info: {
       title: "Dragoman",
-      version,
-      description:
-        "An A2A (Agent2Agent) server: what answers where, in the words of each dialect that is spoken.",
+      version: parts.version,
+      description: "An A2A (Agent2Agent) server: the routes and messages of each dialect that it serves.",
     },
-    tags: dialects.map(({ name }) => ({ name, description: vocabularyOf(name).title })),
+    tags: dialects.map(({ name, api }) => ({ name, description: api.title })),
     paths,
-    components: { schemas: toSchemas(dialects) },
+    components: { schemas: components },
   };
 }
 
-function shareRoutes(dialects: OpenApiParts["dialects"]): Iterable<Shared> {
-  const found = new Map<string, Shared>();
-  for (const { name, routes } of dialects)
-    for (const route of routes) {
-      const { verb, path } = route;
-      const shared = found.get(`${verb} ${path}`) ?? { path, verb, owners: [] };
-      found.set(`${verb} ${path}`, shared);
-      shared.owners.push({ name, route });
-    }
-  return found.values();
+function describeDialects(
+  { dialects, descriptions }: OpenApiParts,
+  components: Record<string, JsonSchema>,
+): readonly DescribedDialect[] {
+  const order = Object.keys(descriptions);
+  const indexOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const known = new Map<ApiForm, FormSchemas>();
+  const schemasOf = (form: ApiForm): FormSchemas => {
+    const schemas = known.get(form) ?? createFormSchemas(form, components);
+    known.set(form, schemas);
+    return schemas;
+  };
+  return dialects
+    .toSorted((one, other) => indexOf(one.name) - indexOf(other.name))
+    .map(({ name, routes }) => {
+      const api = descriptions[name] ?? { title: name };
+      const rest = (api.rest ?? []).map(schemasOf);
+      return { name, routes, api, rest, jsonRpc: api.jsonRpc && schemasOf(api.jsonRpc) };
+    });
 }
 
-const toSchemas = (dialects: OpenApiParts["dialects"]): JsonObject =>
-  Object.assign(
-    { ...ENVELOPES },
-    ...dialects.map(({ name }) => {
-      const words = vocabularyOf(name);
-      const prefix = prefixOf(name);
-      return { ...words.schemas, ...requestsOf(words, prefix), ...envelopesOf(words, prefix) };
-    }),
-  );
+interface Owner {
+  readonly dialect: DescribedDialect;
+  readonly route: Route;
+}
 
-/** `v1` has `V1Task`. */
-const prefixOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+function groupByEndpoint(dialects: readonly DescribedDialect[]): ReadonlyMap<string, readonly Owner[]> {
+  const owners = dialects.flatMap(dialect => dialect.routes.map((route): Owner => ({ dialect, route })));
+  return Map.groupBy(owners, ({ route }) => `${route.verb} ${route.path}`);
+}
 
-function toOperation({ path, verb, owners }: Shared): JsonObject {
-  const sayings = owners.map(({ name, route }) => sayingOf(route, vocabularyOf(name), prefixOf(name)));
-  const names = owners.map(owner => owner.name);
-  const versions = names.flatMap(name => vocabularyOf(name).version ?? []);
+function toOperation(verb: string, path: string, owners: readonly Owner[]): JsonObject {
+  const descriptions = owners.flatMap(({ dialect, route }) => describeRoute(route, dialect));
+  const names = owners.map(({ dialect }) => dialect.name);
+  const version = owners.map(({ dialect }) => dialect.api.version).find(one => one !== undefined);
   const parameters = [
-    ...varsOf(path).map(toVariable),
-    ...[...new Set(sayings.flatMap(one => one.headers))].map(name => toHeader(name, versions)),
-    ...toQuery(sayings),
+    ...variablesOf(path).map(toPathParameter),
+    ...[...new Set(descriptions.flatMap(one => one.headers))].map(name => toHeader(name, version)),
+    ...toQueryParameters(descriptions),
   ];
-  const body = toBody(sayings.flatMap(one => one.body ?? []));
+  const body = toRequestBody(descriptions.flatMap(one => one.body ?? []));
   return {
     operationId: toOperationId(verb, path),
     tags: names,
-    summary: (sayings[0] as Saying).summary,
-    ...(names.length > 1 && { description: sharedBy(names) }),
+    summary: (descriptions[0] as RouteDescription).summary,
+    ...(names.length > 1 && {
+      description: `Dialects at this route: ${names.join(", ")}. A2A-Version and the form of the request select one.`,
+    }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
-    responses: toResponses(sayings),
+    responses: toResponses(descriptions),
   };
 }
 
-const sharedBy = (names: readonly string[]): string =>
-  `Spoken here: ${names.join(", ")}. A2A-Version and the words of the call tell which one it is.`;
-
 /** `POST /tasks/{id}:cancel` is `postTasksIdCancel`. */
 const toOperationId = (verb: string, path: string): string =>
-  [verb.toLowerCase(), ...(path.match(/[A-Za-z0-9]+/g) ?? ["root"]).map(prefixOf)].join("");
+  [verb.toLowerCase(), ...(path.match(/[A-Za-z0-9]+/g) ?? ["root"]).map(capitalize)].join("");
 
-const VARIABLES: Readonly<Record<string, string>> = {
-  agent: "The agent's name; GET /agents lists them",
-  tenant: "A tenant",
-  taskId: "The id of a task",
+const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  agent: "The name of the agent; GET /agents lists them",
+  tenant: "The tenant",
+  taskId: "The id of the task",
 };
 
-const toVariable = (name: string): JsonObject => ({
+const toPathParameter = (name: string): JsonObject => ({
   name,
   in: "path",
   required: true,
-  description: VARIABLES[name] ?? "An id",
-  schema: text,
+  description: PATH_PARAMETERS[name] ?? "The id",
+  schema: TEXT,
 });
 
-const toHeader = (name: HeaderName, versions: readonly string[]): JsonObject => ({
+const toHeader = (name: HeaderName, version: string | undefined): JsonObject => ({
   name,
   in: "header",
   description: HEADERS[name],
-  schema: text,
-  ...(name === "A2A-Version" && versions[0] !== undefined && { example: versions[0] }),
+  schema: TEXT,
+  ...(name === "A2A-Version" && version !== undefined && { example: version }),
 });
 
 /** Several dialects may have a parameter of the same name. */
-function toQuery(sayings: readonly Saying[]): readonly JsonObject[] {
-  const members = sayings.flatMap(({ query }) => Object.entries(query));
-  return [...Map.groupBy(members, ([name]) => name)].map(([name, same]) => {
-    const { description, ...schema } = either(same.map(([, schema]) => schema));
+function toQueryParameters(descriptions: readonly RouteDescription[]): readonly JsonObject[] {
+  const properties = descriptions.flatMap(({ query }) => Object.entries(query));
+  return [...Map.groupBy(properties, ([name]) => name)].map(([name, same]) => {
+    const { description, ...schema } = anyOf(same.map(([, schema]) => schema));
     return { name, in: "query", ...(description !== undefined && { description }), schema };
   });
 }
 
-function toBody(bodies: readonly Body[]): JsonObject | undefined {
+function toRequestBody(bodies: readonly RequestBody[]): JsonObject | undefined {
   if (bodies.length === 0) return undefined;
   const example = bodies.find(body => body.example !== undefined)?.example;
-  const schema = either(bodies.map(body => body.schema));
+  const schema = anyOf(bodies.map(body => body.schema));
   return {
     required: bodies.every(body => body.required),
     content: { "application/json": { schema, ...(example !== undefined && { example }) } },
   };
 }
 
-function toResponses(sayings: readonly Saying[]): JsonObject {
-  const json = sayings.map(one => one.json).filter(schema => schema !== undefined);
-  const events = sayings.map(one => one.events).filter(schema => schema !== undefined);
+function toResponses(descriptions: readonly RouteDescription[]): JsonObject {
+  const json = descriptions.map(one => one.json).filter(schema => schema !== undefined);
+  const events = descriptions.map(one => one.events).filter(schema => schema !== undefined);
   const content = {
-    ...(json.length > 0 && { "application/json": { schema: either(json) } }),
-    ...(events.length > 0 && { "text/event-stream": { schema: toStream(either(events)) } }),
+    ...(json.length > 0 && { "application/json": { schema: anyOf(json) } }),
+    ...(events.length > 0 && { "text/event-stream": { schema: toStream(anyOf(events)) } }),
   };
-  const refusal = { "application/json": { schema: either(sayings.map(one => one.refusal)) } };
+  const error = { "application/json": { schema: anyOf(descriptions.map(one => one.error)) } };
   return {
-    ...(Object.keys(content).length > 0 && { 200: { description: "The answer", content } }),
-    default: { description: "A refusal, with a status of its own", content: refusal },
+    ...(Object.keys(content).length > 0 && { 200: { description: "Success", content } }),
+    default: { description: "An error; the status tells which", content: error },
   };
 }
 
-/** OpenAPI 3.1 has no word for the pieces of a stream; JSON Schema has one for what is in a text. */
-const toStream = (event: Schema): Schema => ({
+/** OpenAPI 3.1 cannot describe the events of a stream; JSON Schema describes the JSON inside a string. */
+const toStream = (event: JsonSchema): JsonSchema => ({
   type: "string",
-  description: "Server-sent events: the data of each is one of these",
+  description: "Server-sent events; the data of each matches contentSchema",
   contentMediaType: "application/json",
   contentSchema: event,
 });

@@ -2,21 +2,19 @@ import { createHash } from "node:crypto";
 import type { Endpoint } from "../../ports/index.ts";
 import { createOpenApi, type OpenApiParts } from "./document.ts";
 
-export interface OwnParts extends Pick<OpenApiParts, "dialects"> {
+export interface OpenApiEndpointParts extends Omit<OpenApiParts, "version"> {
   readonly readVersion: () => string;
-  /** The page that shows the document to people, as it lies in its file. */
+  /** The HTML page that shows the document. */
   readonly readPage: () => string;
 }
 
-/** What tells programs and people which calls are answered here. Made when it is first asked for. */
-export function createOwnDocuments(parts: OwnParts): readonly Endpoint[] {
+/** `/openapi.json` and `/docs`; both are created for the first request. */
+export function createOpenApiEndpoints(parts: OpenApiEndpointParts): readonly Endpoint[] {
   const openApi = once(() => createOpenApi({ ...parts, version: parts.readVersion() }));
   const page = once(() => {
     const text = parts.readPage();
-    return {
-      text,
-      headers: { ...NO_GUESSING, "Content-Type": HTML, "Content-Security-Policy": policyOf(text) },
-    };
+    const headers = { ...NOSNIFF, "Content-Type": HTML, "Content-Security-Policy": policyOf(text) };
+    return { text, headers };
   });
   return [
     {
@@ -25,7 +23,7 @@ export function createOwnDocuments(parts: OwnParts): readonly Endpoint[] {
       serve: ({ base }) => ({
         status: 200,
         text: JSON.stringify({ ...openApi(), servers: [{ url: base() }] }),
-        headers: NO_GUESSING,
+        headers: NOSNIFF,
         cacheable: true,
       }),
     },
@@ -33,15 +31,15 @@ export function createOwnDocuments(parts: OwnParts): readonly Endpoint[] {
   ];
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+function once<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined;
+  return () => (created ??= { value: create() }).value;
 }
 
-const NO_GUESSING = { "X-Content-Type-Options": "nosniff" };
+const NOSNIFF = { "X-Content-Type-Options": "nosniff" };
 const HTML = "text/html; charset=utf-8";
 
-/** Nothing but what stands in the page itself, and calls to this server. */
+/** Allows the inline script and style of the page, and requests to this server. */
 const policyOf = (page: string): string =>
   [
     "default-src 'none'",
@@ -55,6 +53,6 @@ const policyOf = (page: string): string =>
   ].join("; ");
 
 function hashOf(element: string, page: string): string {
-  const inner = new RegExp(`<${element}>([\\s\\S]*)</${element}>`).exec(page)?.[1] ?? "";
-  return `'sha256-${createHash("sha256").update(inner).digest("base64")}'`;
+  const content = new RegExp(`<${element}>([\\s\\S]*)</${element}>`).exec(page)?.[1] ?? "";
+  return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }

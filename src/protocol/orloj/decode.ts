@@ -1,73 +1,75 @@
 import { defined, type JsonObject } from "../../lib/json.ts";
-import { type AgentName, Fault, type TaskId } from "../../model/index.ts";
-import type { Operation, Send, WireCall } from "../../ports/index.ts";
+import { type AgentName, Fault } from "../../model/index.ts";
+import type { Operation, SendRequest, WireCall } from "../../ports/index.ts";
+import { decodeInlinePush } from "../shared/decode-send.ts";
 import {
-  bad,
-  member,
-  needId,
-  readExtensions,
+  getMember,
+  invalidField,
   readObject,
   readParams,
   readRequestMetadata,
-  readText,
-} from "../shared/read.ts";
-import { readInline } from "../shared/send.ts";
-import { createOnlyReader } from "../shared/type-push.ts";
-import { createPartReader, type ReadPart, readTypeMessage } from "../shared/type-read.ts";
-import { carries } from "./names.ts";
+  readString,
+  requireId,
+} from "../shared/fields.ts";
+import { readExtensions } from "../shared/headers.ts";
+import {
+  createV01PartDecoder,
+  createV01PushDecoder,
+  type DecodePart,
+  decodeV01Message,
+} from "../shared/v01-decode.ts";
+import { allowsData } from "./names.ts";
 
-const readAnyPart = createPartReader(carries);
-export const readPush = createOnlyReader("orloj");
+const decodeAnyPart = createV01PartDecoder(allowsData);
+export const decodePush = createV01PushDecoder("orloj");
 
-/** The document has parts of text and of data. */
-const readDocumentedPart: ReadPart = (from, path) => {
-  if (member(from, "type") !== "file") return readAnyPart(from, path);
+/** The document has text and data parts only. */
+const decodeDocumentedPart: DecodePart = (from, path) => {
+  if (getMember(from, "type") !== "file") return decodeAnyPart(from, path);
   throw new Fault("content-type-not-supported", `${path}.type must be "text" or "data"`, {
     field: `${path}.type`,
   });
 };
 
-/** With what v0.1 has beyond the document. */
-export function readAnySend(call: WireCall): Send {
-  const push = readInline(call, readParams(call), "", { push: "pushNotification", readPush });
-  const send = readSend(call, readAnyPart);
+export const decodeDocumentedSend = (call: WireCall): SendRequest => decodeSend(call, decodeDocumentedPart);
+
+/** With the file parts and the push config of v0.1. */
+export function decodeExtendedSend(call: WireCall): SendRequest {
+  const push = decodeInlinePush(call, readParams(call), "", { pushMember: "pushNotification", decodePush });
+  const send = decodeSend(call, decodeAnyPart);
   return push ? { ...send, push } : send;
 }
 
-export const readDocumentedSend = (call: WireCall): Send => readSend(call, readDocumentedPart);
-
-function readSend(call: WireCall, readPart: ReadPart): Send {
+function decodeSend(call: WireCall, decodePart: DecodePart): SendRequest {
   const params = readParams(call);
-  return defined<Send>({
+  return defined<SendRequest>({
     origin: "orloj",
-    alias: needId(params, "id", ""),
-    message: readTypeMessage(params, readPart),
+    alias: requireId(params, "id", ""),
+    message: decodeV01Message(params, decodePart),
     shown: true as const,
-    metadata: readStrings(params),
+    metadata: decodeMetadata(params),
     extensions: readExtensions(call),
   });
 }
 
-function readStrings(params: JsonObject): JsonObject | undefined {
+function decodeMetadata(params: JsonObject): JsonObject | undefined {
   const metadata = readRequestMetadata(params);
   for (const [name, value] of Object.entries(metadata ?? {}))
-    if (typeof value !== "string") throw bad(`metadata.${name.slice(0, 100)}`, "must be a string");
+    if (typeof value !== "string") throw invalidField(`metadata.${name.slice(0, 100)}`, "must be a string");
   return metadata;
 }
 
-export const readTask = (call: WireCall): TaskId => needId(readParams(call), "id", "") as TaskId;
-
 export function readReason(call: WireCall): { readonly reason?: string } {
-  const reason = readText(readParams(call), "reason", "");
+  const reason = readString(readParams(call), "reason", "");
   return reason ? { reason } : {};
 }
 
-/** Whom a call is for that came to the shared path: the metadata says it; `otherwise`: what counts if they do not. */
-export function readTarget(
+/** The agent of a call at the shared path `/a2a`: named in the metadata, else `choice`. */
+export function decodeTarget(
   call: WireCall,
-  otherwise: NonNullable<Operation["choice"]>,
+  choice: NonNullable<Operation["choice"]>,
 ): Pick<Operation, "agent" | "choice"> {
   const metadata = readObject(readParams(call), "metadata", "") ?? {};
-  const named = readText(metadata, "agent", "metadata") || readText(metadata, "target", "metadata");
-  return named ? { agent: named as AgentName } : { agent: undefined, choice: otherwise };
+  const name = readString(metadata, "agent", "metadata") || readString(metadata, "target", "metadata");
+  return name ? { agent: name as AgentName } : { agent: undefined, choice };
 }

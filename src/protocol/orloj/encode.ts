@@ -1,6 +1,5 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import {
-  type AgentSkill,
   type Artifact,
   isTerminal,
   type Message,
@@ -9,50 +8,54 @@ import {
   type Task,
   textOf,
 } from "../../model/index.ts";
-import type { EncodedStep } from "../../ports/index.ts";
-import type { CardAnswer } from "../shared/card.ts";
-import { writeSecurityV01 } from "../shared/security.ts";
-import { idOf, writeArtifact as writeNumbered, writeParts } from "../shared/type-write.ts";
-import { carries, STATES } from "./names.ts";
+import type { EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
+import type { CardResult } from "../shared/card.ts";
+import { encodeSecurityV01 } from "../shared/card-security.ts";
+import { encodeV01Artifact, encodeV01Parts, encodeV01Push, getCallerTaskId } from "../shared/v01-encode.ts";
+import { allowsData, STATES } from "./names.ts";
+import { SYSTEM_PATH } from "./routes.ts";
 
-/** `history`: only of agents whose card promises it. */
-export function writeTask(task: Task, history: boolean): JsonObject {
+/** `history`: only for agents whose card has stateTransitionHistory. */
+export function encodeTask(task: Task, history: boolean): JsonObject {
   const { state } = task.status;
-  const message = messageOf(task);
+  const message = findStatusMessage(task);
   const out: Record<string, Json> = {
-    id: idOf(task),
-    status: message ? { state: STATES[state], message: writeMessage(message) } : { state: STATES[state] },
+    id: getCallerTaskId(task),
+    status: message ? { state: STATES[state], message: encodeMessage(message) } : { state: STATES[state] },
   };
-  if (task.artifacts.length > 0 || isTerminal(state)) out.artifacts = task.artifacts.map(writeArtifact);
-  if (history && task.history.length > 0) out.history = task.history.map(writeMessage);
-  const metadata = writeMetadata(task);
+  if (task.artifacts.length > 0 || isTerminal(state)) out.artifacts = task.artifacts.map(encodeArtifact);
+  if (history && task.history.length > 0) out.history = task.history.map(encodeMessage);
+  const metadata = encodeMetadata(task);
   if (metadata) out.metadata = metadata;
   return out;
 }
 
-type Words = Pick<Message, "role" | "parts">;
+type MessageContent = Pick<Message, "role" | "parts">;
 
-/** Callers look for the answer in the status: where an agent said nothing there, its results speak for it. */
-function messageOf(task: Task): Words | undefined {
+/** Clients read the answer from the status: without a status message it is the text of the artifacts. */
+function findStatusMessage(task: Task): MessageContent | undefined {
   const { state, message } = task.status;
   if (message) return message;
-  if (state === "canceled") return toWords([task.cancel?.reason ?? ""]);
-  if (state === "completed") return toWords(task.artifacts.map(({ parts }) => textOf(parts)));
+  if (state === "canceled") return toMessage([task.cancel?.reason ?? ""]);
+  if (state === "completed") return toMessage(task.artifacts.map(({ parts }) => textOf(parts)));
   return undefined;
 }
 
-function toWords(texts: readonly string[]): Words | undefined {
+function toMessage(texts: readonly string[]): MessageContent | undefined {
   const parts = texts.filter(text => text !== "").map(text => ({ kind: "text" as const, text }));
   return parts.length > 0 ? { role: "agent", parts } : undefined;
 }
 
-const writeMessage = ({ role, parts }: Words): JsonObject => ({ role, parts: writeParts(parts, carries) });
+const encodeMessage = ({ role, parts }: MessageContent): JsonObject => ({
+  role,
+  parts: encodeV01Parts(parts, allowsData),
+});
 
-const writeArtifact = (artifact: Artifact, index: number): JsonObject =>
-  writeNumbered({ ...artifact, name: artifact.name ?? artifact.artifactId }, index, carries);
+const encodeArtifact = (artifact: Artifact, index: number): JsonObject =>
+  encodeV01Artifact({ ...artifact, name: artifact.name ?? artifact.artifactId }, index, allowsData);
 
-/** A map of strings; what other dialects put there is written as JSON. */
-function writeMetadata(task: Task): JsonObject | undefined {
+/** Metadata is a map of strings; other values come from other dialects and are sent as JSON text. */
+function encodeMetadata(task: Task): JsonObject | undefined {
   const reason = task.status.state === "canceled" ? task.cancel?.reason : undefined;
   const metadata = metadataOf(task);
   if (!metadata && reason === undefined) return undefined;
@@ -62,15 +65,15 @@ function writeMetadata(task: Task): JsonObject | undefined {
 
 const toText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** A frame is the whole task, so there is one for each change of its status and none for each word. */
-export function writeStep(step: Step): EncodedStep | null {
+/** A frame is the whole task: there is one for each status change and none for each chunk of text. */
+export function encodeStep(step: Step): EncodedStep | null {
   switch (step.event?.type) {
     case undefined:
     case "message":
     case "started":
     case "status":
     case "reply":
-      return { event: "status", data: writeTask(step.task, false), bare: true };
+      return { event: "status", data: encodeTask(step.task, false), bare: true };
     case "artifact":
     case "created":
     case "answered":
@@ -84,7 +87,7 @@ export function writeStep(step: Step): EncodedStep | null {
   }
 }
 
-export function writeCard({ agent, security }: CardAnswer, url: string): JsonObject {
+function encodeCard({ agent, security }: CardResult, url: string): JsonObject {
   const { card, inputSchema } = agent;
   return defined<JsonObject>({
     name: card.name,
@@ -97,12 +100,27 @@ export function writeCard({ agent, security }: CardAnswer, url: string): JsonObj
       pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
     },
-    ...writeSecurityV01(security),
-    skills: card.skills.map(skill => writeSkill(skill, inputSchema)),
+    ...encodeSecurityV01(security),
+    skills: card.skills.map(({ id, name, description, tags }) =>
+      defined<JsonObject>({ id, name, description, tags, inputSchema }),
+    ),
   });
 }
 
-const writeSkill = (
-  { id, name, description, tags }: AgentSkill,
-  inputSchema: JsonObject | undefined,
-): JsonObject => defined<JsonObject>({ id, name, description, tags, inputSchema });
+export function encodeResult(_operation: Operation, result: OperationResult): Json {
+  switch (result.kind) {
+    case "task":
+      return encodeTask(result.task, result.agent.card.stateTransitionHistory);
+    case "card":
+      return encodeCard(result, `${result.base}${SYSTEM_PATH.replace("{agent}", result.agent.name)}/a2a`);
+    case "push":
+      return encodeV01Push(result);
+    case "nothing":
+      return null;
+    case "message":
+    case "page":
+    case "agents":
+    case "pushes":
+      throw new Error(`Orloj cannot encode a result of the kind "${result.kind}"`);
+  }
+}

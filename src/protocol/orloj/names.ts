@@ -1,7 +1,7 @@
 import type { TaskState } from "../../model/index.ts";
-import type { Carries } from "../shared/type-read.ts";
+import type { DataRule } from "../shared/v01-decode.ts";
 
-/** The document has seven states; credentials are one more thing that a task can ask for. */
+/** The document has seven states and none for missing credentials. */
 export const STATES: Readonly<Record<TaskState, string>> = {
   submitted: "submitted",
   working: "working",
@@ -13,5 +13,5 @@ export const STATES: Readonly<Record<TaskState, string>> = {
   rejected: "rejected",
 };
 
-/** Data is any JSON. */
-export const carries: Carries = () => true;
+/** Data is any JSON value. */
+export const allowsData: DataRule = () => true;

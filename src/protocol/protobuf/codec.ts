@@ -1,31 +1,32 @@
-import type { Json } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
-import { createMessages } from "./message.ts";
-import { Reader } from "./reader.ts";
-import type { Schema } from "./schema.ts";
-import { Writer } from "./writer.ts";
+import { createMessageTypes } from "./message-type.ts";
+import { ProtobufReader } from "./reader.ts";
+import type { ProtobufSchema } from "./schema.ts";
+import { ProtobufWriter } from "./writer.ts";
 
-/** One message: its bytes to its ProtoJSON, which is what dialects read, and back. */
+/** Converts one message between its bytes and its ProtoJSON value. */
 export interface Codec {
-  decode(bytes: Uint8Array): Json;
-  /** What a dialect says beyond its definition has no number, and is not said. */
-  encode(json: string): Buffer;
+  /** Throws a `RangeError` if the bytes are invalid. */
+  decode(bytes: Uint8Array): JsonObject;
+  /** Members that the schema does not have are left out. */
+  encode(value: Json): Buffer;
 }
 
-/** Free JSON takes three messages for each of its levels; whoever is too deep hears so from the dialect. */
-const LEVELS_MAX = 4 * LIMITS.jsonDepthMax;
+/** A `Value` takes three messages per level of JSON; the dialect rejects JSON that is too deep, with a better message. */
+const DEPTH_MAX = 4 * LIMITS.jsonDepthMax;
 
-export function createCodecs(schema: Schema): (message: string) => Codec {
-  const messages = createMessages(schema);
-  const writer = new Writer();
+export function createCodecs(schema: ProtobufSchema): (message: string) => Codec {
+  const types = createMessageTypes(schema);
+  const writer = new ProtobufWriter();
   return name => {
-    const message = messages.get(name);
-    if (!message) throw new Error(`there is no message ${name} in ${schema.package}`);
+    const type = types.get(name);
+    if (!type) throw new Error(`${schema.package} has no message ${name}`);
     return {
-      decode: bytes => message.readAll(new Reader(bytes, LEVELS_MAX), {}),
-      encode(json) {
+      decode: bytes => type.readFields(new ProtobufReader(bytes, DEPTH_MAX), {}),
+      encode(value) {
         writer.reset();
-        message.writeAll(writer, JSON.parse(json));
+        type.writeFields(writer, value);
         return writer.take();
       },
     };

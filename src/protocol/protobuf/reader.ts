@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** How a value stands on the wire: a number of any length, 8 bytes, a length and as many bytes, 4 bytes. */
+/** Wire types: a varint, 8 bytes, length-delimited bytes, a group, 4 bytes. */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const BYTES = 2;
@@ -8,51 +8,50 @@ const GROUP = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
-/** What stands before a value: which field it is of, and how it stands there. */
-export const tagOf = (number: number, wire: number): number => (number << 3) | wire;
+/** The number of a field and its wire type. */
+export const tagOf = (number: number, wireType: number): number => (number << 3) | wireType;
 
 const TWO_32 = 2 ** 32;
 
-/** Reads what somebody else has written: nothing in it is believed. What cannot be read is a `RangeError`. */
-export class Reader {
+/** Reads untrusted bytes; anything invalid throws a `RangeError`. */
+export class ProtobufReader {
   readonly #bytes: Buffer;
   #at = 0;
   #end: number;
   /** Levels that may still be entered. */
-  #levels: number;
+  #depthLeft: number;
 
-  constructor(bytes: Uint8Array, levels: number) {
+  constructor(bytes: Uint8Array, depthMax: number) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.length;
-    this.#levels = levels;
+    this.#depthLeft = depthMax;
   }
 
-  get isOver(): boolean {
+  get isAtEnd(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** What is read from here on ends where the length that comes first says; `leave` must be told what this tells. */
+  /** Reads a length and limits reading to that many bytes; `leave` takes the returned end. */
   enter(): number {
     const length = this.#length();
-    const outer = this.#end;
-    if (--this.#levels < 0) throw new RangeError("too deep");
+    const end = this.#end;
+    if (--this.#depthLeft < 0) throw new RangeError("Nested too deeply");
     this.#end = this.#at + length;
-    return outer;
+    return end;
   }
 
-  leave(outer: number): void {
-    this.#end = outer;
-    this.#levels += 1;
+  leave(end: number): void {
+    this.#end = end;
+    this.#depthLeft += 1;
   }
 
-  /** What comes next: the number of its field, and how it stands here. */
   tag(): number {
     const tag = this.int32() >>> 0;
-    if (tag >>> 3 === 0) throw new RangeError("no field has the number 0");
+    if (tag >>> 3 === 0) throw new RangeError("Field number 0");
     return tag;
   }
 
-  /** The lower half of a number of any length. */
+  /** The lower 32 bits of a varint. */
   int32(): number {
     let low = 0;
     for (let shift = 0; shift < 70; shift += 7) {
@@ -60,10 +59,10 @@ export class Reader {
       if (shift < 32) low |= (byte & 127) << shift;
       if (byte < 128) return low;
     }
-    throw new RangeError("a number that does not end");
+    throw new RangeError("Varint too long");
   }
 
-  /** As exact as a double is. */
+  /** Exact up to 2^53. */
   int64(): number {
     let low = 0;
     let high = 0;
@@ -77,7 +76,7 @@ export class Reader {
       } else high |= bits << (shift - 32);
       if (byte < 128) return (high | 0) * TWO_32 + (low >>> 0);
     }
-    throw new RangeError("a number that does not end");
+    throw new RangeError("Varint too long");
   }
 
   bool(): boolean {
@@ -85,18 +84,18 @@ export class Reader {
   }
 
   double(): number {
-    this.#need(8);
+    this.#require(8);
     const value = this.#bytes.readDoubleLE(this.#at);
     this.#at += 8;
     return value;
   }
 
-  text(): string {
+  string(): string {
     const [from, to] = this.#span();
     const text = this.#bytes.toString("utf8", from, to);
-    // Only who has read the sign for what cannot be read needs to look whether it was meant.
+    // Invalid UTF-8 decodes to U+FFFD: only then the bytes are checked.
     if (text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(from, to)))
-      throw new RangeError("a text that is not UTF-8");
+      throw new RangeError("Invalid UTF-8");
     return text;
   }
 
@@ -105,22 +104,22 @@ export class Reader {
     return this.#bytes.toString("base64", from, to);
   }
 
-  /** What nobody here knows. */
+  /** Skips the value of an unknown field. */
   skip(tag: number): void {
-    const wire = tag & 7;
-    if (wire === VARINT) this.int32();
-    else if (wire === FIXED64) this.#pass(8);
-    else if (wire === BYTES) this.#pass(this.#length());
-    else if (wire === FIXED32) this.#pass(4);
-    else if (wire === GROUP) this.#skipGroup(tag >>> 3);
-    else throw new RangeError("nothing stands on the wire like this");
+    const wireType = tag & 7;
+    if (wireType === VARINT) this.int32();
+    else if (wireType === FIXED64) this.#advance(8);
+    else if (wireType === BYTES) this.#advance(this.#length());
+    else if (wireType === FIXED32) this.#advance(4);
+    else if (wireType === GROUP) this.#skipGroup(tag >>> 3);
+    else throw new RangeError("Invalid wire type");
   }
 
   #skipGroup(number: number): void {
-    if (--this.#levels < 0) throw new RangeError("too deep");
+    if (--this.#depthLeft < 0) throw new RangeError("Nested too deeply");
     const end = tagOf(number, GROUP_END) >>> 0;
     for (let tag = this.tag(); tag !== end; tag = this.tag()) this.skip(tag);
-    this.#levels += 1;
+    this.#depthLeft += 1;
   }
 
   #span(): readonly [from: number, to: number] {
@@ -132,22 +131,22 @@ export class Reader {
 
   #length(): number {
     const length = this.int32();
-    if (length < 0) throw new RangeError("too long");
-    this.#need(length);
+    if (length < 0) throw new RangeError("Invalid length");
+    this.#require(length);
     return length;
   }
 
-  #pass(count: number): void {
-    this.#need(count);
+  #advance(count: number): void {
+    this.#require(count);
     this.#at += count;
   }
 
   #byte(): number {
-    if (this.#at >= this.#end) throw new RangeError("it ends too early");
+    if (this.#at >= this.#end) throw new RangeError("Unexpected end");
     return this.#bytes[this.#at++] as number;
   }
 
-  #need(count: number): void {
-    if (this.#at + count > this.#end) throw new RangeError("it ends too early");
+  #require(count: number): void {
+    if (this.#at + count > this.#end) throw new RangeError("Unexpected end");
   }
 }

@@ -1,28 +1,27 @@
 const START_BYTES = 4 * 1024;
-/** A buffer that grew larger than this, for one large message, is not kept. */
-const KEPT_BYTES_MAX = 256 * 1024;
-/** Characters whose bytes are surely so few that one byte can tell how many. */
+/** A buffer that grew larger than this for one message is released. */
+const REUSED_BYTES_MAX = 256 * 1024;
+/** Strings whose length in bytes surely fits into a varint of one byte: at most 3 bytes per UTF-16 unit. */
 const SHORT_CHARS = 42;
 
-/** Writes messages, one after the other, into a buffer that it keeps. */
-export class Writer {
+/** Writes messages, one after the other, into a buffer that it reuses. */
+export class ProtobufWriter {
   #bytes = Buffer.allocUnsafe(START_BYTES);
   #at = 0;
 
-  /** What was written since the last time. */
+  /** A copy of the bytes written since the last `take` or `reset`. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#at));
     this.reset();
     return taken;
   }
 
-  /** Forgets what was written since the last time. */
   reset(): void {
     this.#at = 0;
-    if (this.#bytes.length > KEPT_BYTES_MAX) this.#bytes = Buffer.allocUnsafe(START_BYTES);
+    if (this.#bytes.length > REUSED_BYTES_MAX) this.#bytes = Buffer.allocUnsafe(START_BYTES);
   }
 
-  /** A number that is not negative. */
+  /** A non-negative integer. */
   varint(value: number): void {
     this.#ensure(10);
     let rest = value;
@@ -30,7 +29,7 @@ export class Writer {
     this.#bytes[this.#at++] = rest;
   }
 
-  /** A whole number; a negative one has the length of 64 bits. */
+  /** An integer; a negative one takes 10 bytes, as 64 bits. */
   int(value: number): void {
     if (value >= 0) return this.varint(value);
     this.#ensure(10);
@@ -44,8 +43,8 @@ export class Writer {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at);
   }
 
-  /** Half a character has no place in UTF-8: it becomes the sign for what cannot be read. */
-  text(value: string): void {
+  /** A lone surrogate becomes U+FFFD. */
+  string(value: string): void {
     if (value.length <= SHORT_CHARS) {
       this.#ensure(1 + value.length * 3);
       const count = this.#bytes.write(value, this.#at + 1, "utf8");
@@ -66,13 +65,13 @@ export class Writer {
     this.#at += value.length;
   }
 
-  /** What is written from here on has its length before it; `leave` must be told what this tells. */
+  /** Begins a length-delimited value; `leave` takes the returned start. */
   enter(): number {
     this.#ensure(1);
     return ++this.#at;
   }
 
-  /** The length is known only now: where one byte does not hold it, what was written moves. */
+  /** One byte was reserved for the length: the value moves if the length needs more. */
   leave(start: number): void {
     const count = this.#at - start;
     if (count > 127) {

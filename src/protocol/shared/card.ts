@@ -1,38 +1,45 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { type AgentCard, Fault } from "../../model/index.ts";
-import type { Agent, Answer, WireCall } from "../../ports/index.ts";
-import { writeSecurityHybrid, writeSecurityV1, writeSecurityV01, writeSecurityV03 } from "./security.ts";
+import type { Agent, OperationResult, WireCall } from "../../ports/index.ts";
+import {
+  encodeSecurityHybrid,
+  encodeSecurityV1,
+  encodeSecurityV01,
+  encodeSecurityV03,
+} from "./card-security.ts";
 
-/** Both official card shapes and the one that serves clients of both: R12 in docs/dialects/README.md. */
+/** Agent cards in the shape of each version, and the hybrid card for clients of all versions (R12 in docs/dialects/README.md). */
 
-export type CardAnswer = Answer & { kind: "card" };
+export type CardResult = OperationResult & { kind: "card" };
 
-/** Whether callers who are known are told more. */
-const hasExtended = (agent: Agent): boolean => agent.extendedCard !== undefined;
+const hasExtendedCard = (agent: Agent): boolean => agent.extendedCard !== undefined;
 
-/** Where the official protocol is spoken with an agent. */
-export const addressOf = (answer: CardAnswer): string => `${answer.base}/agents/${answer.agent.name}`;
+/** The URL of an agent in the official protocols. */
+export const toAgentUrl = (result: CardResult): string => `${result.base}/agents/${result.agent.name}`;
 
-/** Host and port of gRPC for a caller who reached us at this base; undefined: nothing is known that he could reach. */
+/** Host and port of gRPC for callers of this base URL; undefined: no reachable address is known. */
 export type GrpcAt = (base: string) => string | undefined;
 
-/** Asked for as LangGraph's clients do, where that dialect is not spoken: it would have claimed the call. */
-export function checkCardCall(call: WireCall): void {
+/** `assistant_id` is a parameter of LangGraph, which claims such calls first unless it is switched off. */
+export function rejectAssistantId(call: WireCall): void {
   if (call.query.has("assistant_id"))
-    throw new Fault("agent-not-found", "There are no cards of assistants here; ask without assistant_id");
+    throw new Fault(
+      "agent-not-found",
+      "Unknown parameter assistant_id: the LangGraph dialect is switched off",
+    );
 }
 
-/** The card of a mount whose document has no push, whatever the agent does elsewhere. */
-export function withoutPush(answer: Answer): Answer {
-  if (answer.kind !== "card") return answer;
-  const { agent } = answer;
-  return { ...answer, agent: { ...agent, card: { ...agent.card, push: false } } };
+/** For vendor documents without push: the card says so, although the agent has push in other protocols. */
+export function withoutPush(result: OperationResult): OperationResult {
+  if (result.kind !== "card") return result;
+  const { agent } = result;
+  return { ...result, agent: { ...agent, card: { ...agent.card, push: false } } };
 }
 
-const extensionsOf = (card: AgentCard): JsonObject =>
+const toExtensions = (card: AgentCard): JsonObject =>
   card.extensions.length > 0 ? { extensions: card.extensions as unknown as Json } : {};
 
-function common(card: AgentCard): JsonObject {
+function encodeCommon(card: AgentCard): JsonObject {
   return defined<JsonObject>({
     name: card.name,
     description: card.description,
@@ -46,49 +53,49 @@ function common(card: AgentCard): JsonObject {
   });
 }
 
-/** What the official versions are spoken over, at the same address; their clients know the paths below it. */
+/** The transports of the official versions at the URL of an agent. */
 export const OFFICIAL_TRANSPORTS: readonly string[] = ["JSONRPC", "HTTP+JSON"];
 
-/** gRPC has no paths: v1.0 names the agent as the tenant; v0.3 has no word for any but the default one. */
-function interfaces(answer: CardAnswer, grpcAt: GrpcAt | undefined): Json {
-  const url = addressOf(answer);
+/** gRPC has no paths: in v1.0 the tenant names the agent; v0.3 reaches only the default agent. */
+function encodeInterfaces(result: CardResult, grpcAt: GrpcAt | undefined): Json {
+  const url = toAgentUrl(result);
   const versions = ["1.0", "0.3"];
-  const grpc = { url: grpcAt?.(answer.base), protocolBinding: "GRPC", tenant: answer.agent.name };
+  const grpc = { url: grpcAt?.(result.base), protocolBinding: "GRPC", tenant: result.agent.name };
   return [
     ...versions.flatMap(protocolVersion =>
       OFFICIAL_TRANSPORTS.map(protocolBinding => ({ url, protocolBinding, protocolVersion })),
     ),
     ...versions
-      .filter(version => grpc.url !== undefined && (version === "1.0" || answer.isDefault))
+      .filter(version => grpc.url !== undefined && (version === "1.0" || result.isDefault))
       .map(protocolVersion => ({ ...grpc, protocolVersion }) as JsonObject),
   ];
 }
 
-export function writeCardV1(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
-  const { card } = answer.agent;
+export function encodeCardV1(result: CardResult, grpcAt: GrpcAt | undefined): JsonObject {
+  const { card } = result.agent;
   return {
-    ...common(card),
-    supportedInterfaces: interfaces(answer, grpcAt),
+    ...encodeCommon(card),
+    supportedInterfaces: encodeInterfaces(result, grpcAt),
     capabilities: {
       streaming: card.streaming,
       pushNotifications: card.push,
-      extendedAgentCard: hasExtended(answer.agent),
-      ...extensionsOf(card),
+      extendedAgentCard: hasExtendedCard(result.agent),
+      ...toExtensions(card),
     },
-    ...writeSecurityV1(answer.security),
+    ...encodeSecurityV1(result.security),
   };
 }
 
-/** `transports`: over what it is spoken at that address, the preferred one first. */
-export function writeCardV03(
-  { agent, security }: CardAnswer,
+/** `transports`: available at that URL, the preferred one first. */
+export function encodeCardV03(
+  { agent, security }: CardResult,
   url: string,
   transports: readonly string[] = ["JSONRPC"],
 ): JsonObject {
   const { card } = agent;
   return {
     protocolVersion: "0.3.0",
-    ...common(card),
+    ...encodeCommon(card),
     url,
     preferredTransport: transports[0] as string,
     additionalInterfaces: transports.map(transport => ({ url, transport })),
@@ -96,51 +103,55 @@ export function writeCardV03(
       streaming: card.streaming,
       pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
-      ...extensionsOf(card),
+      ...toExtensions(card),
     },
     supportsAuthenticatedExtendedCard: false,
-    ...writeSecurityV03(security),
+    ...encodeSecurityV03(security),
   };
 }
 
-/** The same where the extended card can be asked for. */
-export const writeCardExtensible = (...asked: Parameters<typeof writeCardV03>): JsonObject => ({
-  ...writeCardV03(...asked),
-  supportsAuthenticatedExtendedCard: hasExtended(asked[0].agent),
+/** The same for protocols with an extended card. */
+export const encodeExtensibleCardV03 = (
+  result: CardResult,
+  url: string,
+  transports?: readonly string[],
+): JsonObject => ({
+  ...encodeCardV03(result, url, transports),
+  supportsAuthenticatedExtendedCard: hasExtendedCard(result.agent),
 });
 
-/** As v0.3 has it, with all that it is spoken over. */
-export function writeCardOfficial03(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
-  const card = writeCardExtensible(answer, addressOf(answer), OFFICIAL_TRANSPORTS);
-  const grpc = answer.isDefault ? grpcAt?.(answer.base) : undefined;
+/** The card of v0.3 with all its transports. */
+export function encodeOfficialCardV03(result: CardResult, grpcAt: GrpcAt | undefined): JsonObject {
+  const card = encodeExtensibleCardV03(result, toAgentUrl(result), OFFICIAL_TRANSPORTS);
+  const grpc = result.isDefault ? grpcAt?.(result.base) : undefined;
   if (grpc === undefined) return card;
   const others = card.additionalInterfaces as readonly Json[];
   return { ...card, additionalInterfaces: [...others, { url: grpc, transport: "GRPC" }] };
 }
 
-/** One document that a client of either generation can use. */
-export function writeCardHybrid(answer: CardAnswer, grpcAt: GrpcAt | undefined): JsonObject {
-  const old = writeCardOfficial03(answer, grpcAt);
+/** One document with the members of v0.3 and of v1.0. */
+export function encodeCardHybrid(result: CardResult, grpcAt: GrpcAt | undefined): JsonObject {
+  const v03 = encodeOfficialCardV03(result, grpcAt);
   return {
-    ...old,
-    supportedInterfaces: interfaces(answer, grpcAt),
-    capabilities: { ...(old.capabilities as JsonObject), extendedAgentCard: hasExtended(answer.agent) },
-    ...writeSecurityHybrid(answer.security),
+    ...v03,
+    supportedInterfaces: encodeInterfaces(result, grpcAt),
+    capabilities: { ...(v03.capabilities as JsonObject), extendedAgentCard: hasExtendedCard(result.agent) },
+    ...encodeSecurityHybrid(result.security),
   };
 }
 
-/** As cards were at first: no transports, no extensions, and one word about who may call. */
-export function writeCardV01({ agent, security }: CardAnswer, url: string): JsonObject {
+/** The card of v0.1: no transports, no extensions, and only the names of authentication schemes. */
+export function encodeCardV01({ agent, security }: CardResult, url: string): JsonObject {
   const { card } = agent;
-  const { iconUrl: _, ...known } = common(card);
+  const { iconUrl: _, ...members } = encodeCommon(card);
   return {
-    ...known,
+    ...members,
     url,
     capabilities: {
       streaming: card.streaming,
       pushNotifications: card.push,
       stateTransitionHistory: card.stateTransitionHistory,
     },
-    ...writeSecurityV01(security),
+    ...encodeSecurityV01(security),
   };
 }

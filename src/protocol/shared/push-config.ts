@@ -1,24 +1,34 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
-import { LIMITS, type NewPush, type PushAuthentication, type PushConfig } from "../../model/index.ts";
+import { LIMITS, type NewPushConfig, type PushAuthentication, type PushConfig } from "../../model/index.ts";
 import type { WireCall } from "../../ports/index.ts";
-import { at, bad, hasControl, member, readCount, readId, readObject, readText, readTexts } from "./read.ts";
+import {
+  getMember,
+  hasControlCharacters,
+  invalidField,
+  joinPath,
+  readId,
+  readInteger,
+  readObject,
+  readString,
+  readStrings,
+} from "./fields.ts";
 
-/** Push configs as the official versions have them: v1.0 has one scheme, the versions before a list of them. */
+/** Push configs of the official versions: v1.0 has one authentication scheme, older versions a list. */
 
-/** The config of callers who have one for a task: it has no name for them, and a new one takes its place. */
-export const ONLY = "default";
+/** The id of a config without an id, in protocols before v1.0: the next one without an id replaces it. */
+export const DEFAULT_CONFIG_ID = "default";
 
-/** `origin`: the dialect in which it is set; `url`: what it calls the URL. */
-export function readPush(
+/** `origin`: the dialect of the request; `urlMember`: the member with the URL. */
+export function decodePushConfig(
   call: WireCall,
   from: JsonObject,
   path: string,
   origin: string,
-  url = "url",
-): NewPush {
-  return defined<NewPush>({
+  urlMember = "url",
+): NewPushConfig {
+  return defined<NewPushConfig>({
     id: readId(from, "id", path),
-    url: readUrl(from, url, path),
+    url: readUrl(from, urlMember, path),
     origin,
     events: readEvents(call, from, path),
     token: readSecret(from, "token", path),
@@ -27,97 +37,105 @@ export function readPush(
   });
 }
 
-/** Whether it may be reached is judged later: here it is only looked at. */
+/** The syntax only: whether the address may be called is checked at delivery. */
 function readUrl(from: JsonObject, name: string, path: string): string {
-  const text = readText(from, name, path);
-  const field = at(path, name);
-  if (!text) throw bad(field, "is required and must be the URL of a webhook");
+  const text = readString(from, name, path);
+  const field = joinPath(path, name);
+  if (!text) throw invalidField(field, "is required and must be the URL of a webhook");
   if (text.length > LIMITS.pushUrlCharsMax)
-    throw bad(field, `must have at most ${LIMITS.pushUrlCharsMax} characters`);
-  // What parses a URL drops ends of lines without a word.
-  const url = hasControl(text) ? null : URL.parse(text);
+    throw invalidField(field, `must have at most ${LIMITS.pushUrlCharsMax} characters`);
+  // URL.parse silently removes line breaks.
+  const url = hasControlCharacters(text) ? null : URL.parse(text);
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
-    throw bad(field, "must be an absolute URL that begins with https:// or http://");
+    throw invalidField(field, "must be an absolute URL that begins with https:// or http://");
   if (url.username !== "" || url.password !== "")
-    throw bad(field, "must not hold a user or a password; give them as authentication");
+    throw invalidField(field, "must not contain a user or a password; use authentication instead");
   return text;
 }
 
-/** It becomes a part of a header, where only this much is safe. */
+/** The characters that are safe in a header value. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
-/** What only the caller and the webhook know. Empty is absent. */
+/** A token, credentials or a shared secret. Empty is absent. */
 export function readSecret(from: JsonObject, name: string, path: string): string | undefined {
-  const text = readText(from, name, path);
+  const text = readString(from, name, path);
   if (text === undefined || text === "") return undefined;
   if (text.length > LIMITS.pushSecretCharsMax)
-    throw bad(at(path, name), `must have at most ${LIMITS.pushSecretCharsMax} characters`);
-  if (!PRINTABLE.test(text)) throw bad(at(path, name), "must consist of printable ASCII characters");
+    throw invalidField(joinPath(path, name), `must have at most ${LIMITS.pushSecretCharsMax} characters`);
+  if (!PRINTABLE.test(text))
+    throw invalidField(joinPath(path, name), "must consist of printable ASCII characters");
   return text;
 }
 
 function readAuthentication(from: JsonObject, path: string): PushAuthentication | undefined {
-  const said = readObject(from, "authentication", path);
-  if (!said) return undefined;
-  const own = at(path, "authentication");
-  const schemes = readSchemes(said, own);
-  const credentials = readSecret(said, "credentials", own);
+  const authentication = readObject(from, "authentication", path);
+  if (!authentication) return undefined;
+  const field = joinPath(path, "authentication");
+  const schemes = readSchemes(authentication, field);
+  const credentials = readSecret(authentication, "credentials", field);
   if (schemes.length === 0 && credentials !== undefined)
-    throw bad(own, "must say with which scheme the credentials are sent, such as Bearer");
+    throw invalidField(field, "must name the scheme of the credentials, such as Bearer");
   return schemes.length === 0 ? undefined : defined<PushAuthentication>({ schemes, credentials });
 }
 
-function readSchemes(said: JsonObject, path: string): readonly string[] {
-  const scheme = readText(said, "scheme", path);
-  const schemes = readTexts(said, "schemes", path) ?? (scheme ? [scheme] : []);
-  const field = at(path, scheme ? "scheme" : "schemes");
-  return schemes.map(one => checkWord(one, field));
+function readSchemes(from: JsonObject, path: string): readonly string[] {
+  const scheme = readString(from, "scheme", path);
+  const schemes = readStrings(from, "schemes", path) ?? (scheme ? [scheme] : []);
+  const field = joinPath(path, scheme ? "scheme" : "schemes");
+  return schemes.map(one => requireToken(one, field));
 }
 
-/** RFC 9110 §5.6.2: what schemes and headers are called. */
+/** RFC 9110 §5.6.2: names of schemes and headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 
-export function checkWord(text: string, field: string): string {
+export function requireToken(text: string, field: string): string {
   if (TOKEN.test(text)) return text;
-  throw bad(field, "must be one word of at most 64 letters, digits and signs such as -");
+  throw invalidField(field, "must be a token of at most 64 letters, digits and characters such as -");
 }
 
 const EVENTS = ["all", "status"] as const;
-/** For callers whose client writes nothing but what the protocol has. */
+/** For clients that cannot send members beyond the protocol. */
 const EVENTS_HEADER = "Dragoman-Push-Events";
 
-/** D7: a config may ask for changes of the status only. */
+/** D7: a config may select status changes only. */
 function readEvents(call: WireCall, from: JsonObject, path: string): PushConfig["events"] {
-  const said = member(from, "events");
-  const asked = said ?? call.headers[EVENTS_HEADER.toLowerCase()] ?? "all";
-  const events = EVENTS.find(one => one === asked);
+  const member = getMember(from, "events");
+  const value = member ?? call.headers[EVENTS_HEADER.toLowerCase()] ?? "all";
+  const events = EVENTS.find(one => one === value);
   if (events) return events;
-  throw bad(said === undefined ? EVENTS_HEADER : at(path, "events"), 'must be "all" or "status"');
+  throw invalidField(
+    member === undefined ? EVENTS_HEADER : joinPath(path, "events"),
+    'must be "all" or "status"',
+  );
 }
 
-/** 0 is what a number is in ProtoJSON that nobody has set. */
+/** ProtoJSON: 0 is the same as absent. */
 export function readPaging(params: JsonObject): { readonly pageSize?: number; readonly pageToken?: string } {
   return defined({
-    pageSize: readCount(params, "pageSize", "", { min: 0, max: LIMITS.pageSizeMax }) || undefined,
-    pageToken: readText(params, "pageToken", "") || undefined,
+    pageSize: readInteger(params, "pageSize", "", { min: 0, max: LIMITS.pageSizeMax }) || undefined,
+    pageToken: readString(params, "pageToken", "") || undefined,
   });
 }
 
-/** What all versions before 1.0 have. What goes beyond them is told to those who said it. */
-export function writePush(config: PushConfig): JsonObject {
+/** The shape of all versions before 1.0. */
+export function encodePushConfig(config: PushConfig): JsonObject {
   const { url, token, authentication } = config;
   return defined<JsonObject>({
     url,
     token,
-    authentication: authentication && writeAuthentication(authentication),
-    ...writeMore(config),
+    authentication: authentication && encodeAuthentication(authentication),
+    ...encodePushExtras(config),
   });
 }
 
-const writeAuthentication = ({ schemes, credentials }: PushAuthentication): JsonObject =>
+const encodeAuthentication = ({ schemes, credentials }: PushAuthentication): JsonObject =>
   defined<JsonObject>({ schemes, credentials });
 
-export const writeMore = ({ events, secret }: PushConfig): Readonly<Record<string, Json | undefined>> => ({
+/** The members beyond the protocol, if they are set. */
+export const encodePushExtras = ({
+  events,
+  secret,
+}: PushConfig): Readonly<Record<string, Json | undefined>> => ({
   events: events === "all" ? undefined : events,
   secret,
 });

@@ -1,8 +1,8 @@
-/** v1 §5.6: UTC, milliseconds, Z. */
-export const writeTime = createTimeWriter();
+/** v1 §5.6: UTC with milliseconds and Z. */
+export const encodeTime = createTimeEncoder();
 
-/** What happens at one time is asked for at one time, and a text takes long to make. */
-function createTimeWriter(): (ms: number) => string {
+/** Consecutive calls mostly have the same time, and formatting is slow: the last text is cached. */
+function createTimeEncoder(): (ms: number) => string {
   let lastMs = 0;
   let last = new Date(lastMs).toISOString();
   return ms => {

@@ -1,56 +1,51 @@
-import { type ClientDialect, USUAL } from "../../client/client-protocol.ts";
+import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
 import * as read from "../../client/read.ts";
-import type { Draft, Item } from "../../client/types.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { defined } from "../../lib/json.ts";
-import { readPart, writePart } from "../a2a-v1/client.ts";
-import { STATES } from "../a2a-v03/client.ts";
+import type { OutgoingMessage, StreamResponse } from "../../client/types.ts";
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { TASK_STATES } from "../../model/index.ts";
+import { readV1Part } from "../a2a-v1/client.ts";
+import { v01 } from "../a2a-v01/client.ts";
+import { encodeV1Part } from "../shared/v1-parts.ts";
 
 /** simple_a2a: the methods of v0.1, the parts of v1, and states with underscores. */
 
-const SPELLING: read.Spelling = {
-  states: Object.fromEntries(Object.entries(STATES).map(([ours, state]) => [ours.replace("-", "_"), state])),
-  readPart,
+const FORMAT: read.ResponseFormat = {
+  states: Object.fromEntries(TASK_STATES.map(state => [state.replace("-", "_"), state])),
+  readPart: readV1Part,
 };
 
-function writeSend(draft: Draft): JsonObject {
-  const parts = draft.parts.map(part =>
-    part.kind === "text" ? { ...writePart(part), kind: "text" } : writePart(part),
-  );
+function writeSend(draft: OutgoingMessage): JsonObject {
   const message = defined<JsonObject>({
     messageId: draft.messageId,
     role: "user",
-    parts,
+    parts: draft.parts.map(part => ({
+      ...encodeV1Part(part),
+      ...(part.kind === "text" && { kind: "text" }),
+    })),
     contextId: draft.contextId,
     metadata: draft.metadata,
   });
-  const named = draft.taskId === undefined ? {} : { id: draft.taskId };
-  return { ...named, message, ...read.callMetadata(draft) };
+  const task = draft.taskId === undefined ? {} : { id: draft.taskId };
+  return { ...task, message, ...read.writeCallMetadata(draft) };
 }
 
-function readItem(result: Json): Item {
+function readResponse(result: Json): StreamResponse {
   const from = read.asObject(result);
-  if (from.type === "TaskArtifactUpdateEvent") return read.readArtifactUpdate(SPELLING, from);
-  if (from.type !== "TaskStatusUpdateEvent") return { kind: "task", task: read.readTask(SPELLING, from) };
-  const update = read.readStatusUpdate(SPELLING, from);
-  if (!read.has(from, "artifacts")) return update;
-  return { kind: "task", task: read.readTask(SPELLING, { ...from, id: from.taskId ?? "" }) };
+  if (from.type === "TaskArtifactUpdateEvent") return read.readArtifactUpdate(FORMAT, from);
+  if (from.type !== "TaskStatusUpdateEvent") return { kind: "task", task: read.readTask(FORMAT, from) };
+  // A status with artifacts is the whole task: the first event of a resubscription.
+  if (!read.hasMember(from, "artifacts")) return read.readStatusUpdate(FORMAT, from);
+  return { kind: "task", task: read.readTask(FORMAT, { ...from, id: from.taskId ?? "" }) };
 }
 
 export const simple: ClientDialect = {
-  ...USUAL,
+  ...CLIENT_DEFAULTS,
   version: "1.0",
   title: "simple_a2a",
-  rejoins: "replay",
+  resumeBy: "replay",
   writeTask: ({ taskId }) => ({ taskId }),
-  methods: {
-    send: "tasks/send",
-    stream: "tasks/sendSubscribe",
-    get: "tasks/get",
-    cancel: "tasks/cancel",
-    subscribe: "tasks/resubscribe",
-  },
+  methods: v01.methods,
   writeSend,
-  readItem,
-  readTask: result => read.readTask(SPELLING, result),
+  readResponse,
+  readTask: result => read.readTask(FORMAT, result),
 };

@@ -1,72 +1,78 @@
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import {
   type AgentCard,
   type Artifact,
   type Message,
   metadataOf,
   type Part,
+  type PushAuthentication,
+  type PushConfig,
   type Step,
   type Task,
+  type TaskId,
   type TaskStatus,
 } from "../../model/index.ts";
-import { writePart as writeMemberPart } from "../shared/member-parts.ts";
-import { writeTime } from "../shared/time.ts";
+import type { Operation, OperationResult } from "../../ports/index.ts";
+import { toAgentUrl } from "../shared/card.ts";
+import { encodePushConfig } from "../shared/push-config.ts";
+import { encodeTime } from "../shared/time.ts";
+import { encodeV1Part } from "../shared/v1-parts.ts";
 import { STATES } from "./names.ts";
 
-export function writeTask(task: Task): JsonObject {
+export function encodeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {
     id: task.id,
     contextId: task.contextId,
-    status: writeStatus(task.status),
-    artifacts: task.artifacts.map(writeArtifact),
+    status: encodeStatus(task.status),
+    artifacts: task.artifacts.map(encodeArtifact),
   };
   const metadata = metadataOf(task);
   if (metadata) out.metadata = metadata;
   return out;
 }
 
-function writeStatus(status: TaskStatus): JsonObject {
+function encodeStatus(status: TaskStatus): JsonObject {
   const out: Record<string, Json> = { state: STATES[status.state] };
-  if (status.message) out.message = writeMessage(status.message);
-  out.timestamp = writeTime(status.at);
+  if (status.message) out.message = encodeMessage(status.message);
+  out.timestamp = encodeTime(status.at);
   return out;
 }
 
-function writeMessage({ messageId, role, parts, metadata }: Message): JsonObject {
-  const out: Record<string, Json> = { messageId, role, parts: parts.map(writePart) };
+function encodeMessage({ messageId, role, parts, metadata }: Message): JsonObject {
+  const out: Record<string, Json> = { messageId, role, parts: parts.map(encodePart) };
   if (metadata) out.metadata = metadata;
   return out;
 }
 
-/** Only of text does the document tell a `kind`. */
-function writePart(part: Part): JsonObject {
-  if (part.kind !== "text") return writeMemberPart(part);
-  const { text, ...extras } = writeMemberPart(part);
+/** In the document only text parts have a `kind`. */
+function encodePart(part: Part): JsonObject {
+  if (part.kind !== "text") return encodeV1Part(part);
+  const { text, ...extras } = encodeV1Part(part);
   return { text: text as Json, kind: "text", ...extras };
 }
 
-function writeArtifact(artifact: Artifact): JsonObject {
+function encodeArtifact(artifact: Artifact): JsonObject {
   const out: Record<string, Json> = { artifactId: artifact.artifactId };
   if (artifact.name !== undefined) out.name = artifact.name;
   if (artifact.description !== undefined) out.description = artifact.description;
-  out.parts = artifact.parts.map(writePart);
+  out.parts = artifact.parts.map(encodePart);
   if (artifact.metadata) out.metadata = artifact.metadata;
   if (artifact.extensions?.length) out.extensions = artifact.extensions;
   return out;
 }
 
-/** `closing`: `final` is true on the event after which the stream ends. */
-export function writeStep(step: Step, closing: boolean): JsonObject | null {
+/** `final` is true on the event after which the stream ends. */
+export function encodeStep(step: Step, closing: boolean): JsonObject | null {
   const { event } = step;
   switch (event?.type) {
     case undefined:
-      return writeSnapshot(step, closing);
+      return encodeSnapshot(step, closing);
     case "artifact":
       return {
         type: "TaskArtifactUpdateEvent",
         taskId: step.taskId,
         contextId: step.contextId,
-        artifact: writeArtifact(event.artifact),
+        artifact: encodeArtifact(event.artifact),
         append: event.append,
         lastChunk: event.last,
         ...(event.metadata && { metadata: event.metadata }),
@@ -75,13 +81,13 @@ export function writeStep(step: Step, closing: boolean): JsonObject | null {
     case "message":
     case "started":
     case "reply":
-      return writeStatusEvent(step, closing);
+      return encodeStatusEvent(step, closing);
     case "status": {
-      const said = writeStatusEvent(step, closing);
-      return event.metadata ? { ...said, metadata: event.metadata } : said;
+      const update = encodeStatusEvent(step, closing);
+      return event.metadata ? { ...update, metadata: event.metadata } : update;
     }
     case "answered":
-      return closing ? writeStatusEvent(step, closing) : null;
+      return closing ? encodeStatusEvent(step, closing) : null;
     case "created":
     case "incoming":
     case "noted":
@@ -93,25 +99,24 @@ export function writeStep(step: Step, closing: boolean): JsonObject | null {
   }
 }
 
-function writeStatusEvent(step: Step, closing: boolean): JsonObject {
+function encodeStatusEvent(step: Step, closing: boolean): JsonObject {
   return {
     type: "TaskStatusUpdateEvent",
     taskId: step.taskId,
     contextId: step.contextId,
-    status: writeStatus(step.task.status),
+    status: encodeStatus(step.task.status),
     final: closing,
   };
 }
 
-/** There is no event for a whole task: a status, and with it what a reader may have missed. */
-function writeSnapshot(step: Step, closing: boolean): JsonObject {
-  const said = writeStatusEvent(step, closing);
+/** simple_a2a has no event for a whole task: a reconnected client gets the status with all artifacts so far. */
+function encodeSnapshot(step: Step, closing: boolean): JsonObject {
+  const update = encodeStatusEvent(step, closing);
   const { artifacts } = step.task;
-  return artifacts.length > 0 ? { ...said, artifacts: artifacts.map(writeArtifact) } : said;
+  return artifacts.length > 0 ? { ...update, artifacts: artifacts.map(encodeArtifact) } : update;
 }
 
-/** `url`: where it is called. */
-export function writeCard(card: AgentCard, url: string): JsonObject {
+function encodeCard(card: AgentCard, url: string): JsonObject {
   return {
     name: card.name,
     version: card.version,
@@ -126,4 +131,43 @@ export function writeCard(card: AgentCard, url: string): JsonObject {
     interfaces: [{ type: "json-rpc", url, version: "1.0" }],
     ...(card.extensions.length > 0 && { extensions: card.extensions as unknown as Json }),
   };
+}
+
+function encodePush({ taskId, config }: { taskId: TaskId; config: PushConfig }): JsonObject {
+  const { url, authentication: _, ...rest } = encodePushConfig(config);
+  const { authentication } = config;
+  const pushNotificationConfig = defined<JsonObject>({
+    webhookUrl: url as Json,
+    authenticationInfo: authentication && encodeAuthenticationInfo(authentication),
+    ...rest,
+  });
+  return { id: taskId, pushNotificationConfig };
+}
+
+const encodeAuthenticationInfo = ({
+  schemes: [scheme = "value"],
+  credentials,
+  header,
+}: PushAuthentication): JsonObject =>
+  defined<JsonObject>({ scheme: scheme.toLowerCase(), value: credentials, headerName: header });
+
+export function encodeResult(operation: Operation, result: OperationResult): Json {
+  switch (result.kind) {
+    case "task":
+      return encodeTask(result.task);
+    case "page":
+      return result.page.tasks.map(encodeTask);
+    case "card":
+      // The card at /agentCard has the URL of the root, where the default agent is called.
+      return encodeCard(result.agent.card, operation.agent ? toAgentUrl(result) : `${result.base}/`);
+    case "push":
+      return encodePush(result);
+    case "pushes":
+      return result.configs.map(encodePush);
+    case "nothing":
+      return null;
+    case "message":
+    case "agents":
+      throw new Error(`simple_a2a cannot encode a result of the kind "${result.kind}"`);
+  }
 }

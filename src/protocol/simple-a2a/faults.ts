@@ -1,29 +1,27 @@
-import { toFaultTable } from "../shared/fault-table.ts";
+import type { Fault } from "../../model/index.ts";
+import type { ReplyContext, WireFault } from "../../ports/index.ts";
+import { toFaultTable } from "../shared/faults.ts";
+import { readVersionText } from "../shared/headers.ts";
 
-/** Its table of error codes; below it, what this server adds. All of them travel with HTTP 200, but for `unauthenticated`. */
+/** The error codes of the document, then the server's own. All are sent with HTTP 200, except for `unauthenticated`. */
 export const FAULTS = toFaultTable({
-  parse: -32700,
-  "invalid-request": -32600,
-  "method-not-found": -32601,
-  "invalid-params": -32602,
-  internal: -32603,
-  "task-not-found": -32001,
-  "task-not-cancelable": -32002,
-  "push-not-supported": -32003,
-  "unsupported-operation": -32004,
-  "content-type-not-supported": -32005,
-  "invalid-agent-response": -32006,
   "extension-required": -32007,
   "version-not-supported": -32008,
   "extended-card-not-configured": -32004,
-  "agent-not-found": -32602,
-  unauthenticated: -32050,
-  forbidden: -32051,
-  "key-reused": -32054,
-  busy: -32055,
-  conflict: -32052,
-  unavailable: -32053,
-  "rate-limited": -32056,
-  "too-large": -32600,
-  "too-slow": -32600,
 });
+
+export const VERSION_MESSAGE = "Unsupported version: use A2A-Version 1.0 or 0.3, or omit the header";
+export const isVersionSupported = (call: ReplyContext): boolean =>
+  [undefined, "1.0", "0.3"].includes(readVersionText(call));
+
+/** After authentication the version is checked first: it wins over all other errors, and the id is not read yet. */
+export function encodeFault(
+  { code, message }: Pick<Fault, "code" | "message">,
+  call: ReplyContext,
+): WireFault {
+  if (code === "unauthenticated") return { code, ...FAULTS[code], status: FAULTS[code].http, message };
+  if (call.transport === "document" || isVersionSupported(call))
+    return { code, ...FAULTS[code], status: 200, message };
+  const version = "version-not-supported";
+  return { code: version, ...FAULTS[version], status: 200, message: VERSION_MESSAGE, anonymous: true };
+}

@@ -1,6 +1,6 @@
 import type { TaskState } from "../../model/index.ts";
 
-/** Its states are spelled with underscores. */
+/** States are spelled with underscores. */
 export const STATES: Readonly<Record<TaskState, string>> = {
   submitted: "submitted",
   working: "working",

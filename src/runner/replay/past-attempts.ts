@@ -7,55 +7,54 @@ import {
   type TaskEvent,
 } from "../../model/index.ts";
 import type { Run, Store } from "../../ports/index.ts";
-import { type Mismatch, Notes } from "./notes.ts";
-import { Said } from "./replayed-output.ts";
+import { RecordedOutput } from "./recorded-output.ts";
+import { RecordedSteps, type ReplayMismatch } from "./recorded-steps.ts";
 
-/** What earlier attempts of a turn did, for the attempt that resumes it. */
-export interface Past {
-  recall(place: StepKey): Promise<StepRecord | null>;
-  /** What of an event was not said before; null: nothing. */
-  rest(event: TaskEvent): TaskEvent | null;
-  /** The attempt comes to a good end: what must be said besides, so that nothing stays that it did not say itself. */
-  conclude(): readonly TaskEvent[];
-  readonly mismatch: Mismatch | undefined;
-  /** What the notes weigh. */
-  readonly notedBytes: number;
+/** The steps and the output of earlier attempts of a turn, for the attempt that resumes it. */
+export interface PastAttempts {
+  findStep(key: StepKey): Promise<StepRecord | null>;
+  /** The part of an event that was not recorded before; null: nothing. */
+  toNewOutput(event: TaskEvent): TaskEvent | null;
+  /** The attempt ends the turn: the events that remove output which it did not emit itself. */
+  finish(): readonly TaskEvent[];
+  readonly mismatch: ReplayMismatch | undefined;
+  /** The size of all results of steps. */
+  readonly stepBytes: number;
   close(reason: unknown): void;
 }
 
-/** Reads it from the log. */
-export async function readPast(store: Store, run: Run, attempt: number): Promise<Past> {
-  const notes = new Notes();
-  const said = new Said(run.task, attempt);
-  for await (const { event, step } of eventsBefore(store, run)) {
-    if (event.type === "message" && !event.again) notes.clear();
-    // An attempt that found no notes began anew: what was said before it has been replaced.
-    if (event.type === "started" && notes.isEmpty) said.clear(step.task);
-    if (event.type === "noted") notes.add(event.note);
-    else said.add(event);
+export async function readPastAttempts(store: Store, run: Run, attempt: number): Promise<PastAttempts> {
+  const steps = new RecordedSteps();
+  const output = new RecordedOutput(run.task, attempt);
+  for await (const { event, step } of readEvents(store, run)) {
+    if (event.type === "message" && !event.again) steps.clear();
+    // An attempt that found no steps restarted: the output before it has been replaced.
+    if (event.type === "started" && steps.isEmpty) output.clear(step.task);
+    if (event.type === "noted") steps.add(event.note);
+    else output.add(event);
   }
 
-  const check = (instead: string): void => notes.check(instead);
+  const check = (instead: string): void => steps.check(instead);
   return {
-    recall: place => notes.recall(place),
-    rest(event) {
-      if (notes.mismatch) throw notes.mismatch;
-      return said.rest(event, check);
+    findStep: key => steps.find(key),
+    toNewOutput(event) {
+      if (steps.mismatch) throw steps.mismatch;
+      return output.toNewOutput(event, check);
     },
-    conclude() {
-      check("it came to its end");
-      return said.leftovers();
+    finish() {
+      check("it ended");
+      return output.leftovers();
     },
     get mismatch() {
-      return notes.mismatch;
+      return steps.mismatch;
     },
-    notedBytes: notes.bytes,
-    close: reason => notes.close(reason),
+    stepBytes: steps.bytes,
+    close: reason => steps.close(reason),
   };
 }
 
-/** All that was recorded before the run began, a page at a time. */
-async function* eventsBefore(
+/** All events before the run, page by page. */
+async function* readEvents(
   store: Store,
   run: Run,
 ): AsyncGenerator<{ readonly event: TaskEvent; readonly step: Step }> {
@@ -68,7 +67,7 @@ async function* eventsBefore(
       after = step.seq;
     }
     if (steps.length === 0) return;
-    // A long log is no reason to let others wait.
+    // A long log must not block the event loop.
     await new Promise(resolve => void setImmediate(resolve));
   }
 }

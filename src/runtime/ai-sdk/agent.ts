@@ -1,42 +1,41 @@
-/** An agent of the AI SDK, as far as it is used here. Nothing of the SDK is imported: any copy of it will do. */
-import type { AgentTask, Ctx } from "../../agent/definition.ts";
+/** The types of the AI SDK that are used here. The SDK is not imported, so that any version of it works. */
+import type { AgentTask, Ctx } from "../../agent/context.ts";
 
-/** Takes any agent: what it is called with is checked by the SDK itself. */
+/** Any agent of the SDK; `never`, because the SDK checks the options itself. */
 export interface StreamingAgent {
   stream(options: never): PromiseLike<{ readonly stream: AsyncIterable<{ readonly type: string }> }>;
 }
-/** One for all, or made for each run. */
-export type AgentSource =
+/** An agent for all runs, or a function that creates one for each run. */
+export type AiSdkSource =
   | StreamingAgent
   | ((task: AgentTask, ctx: Ctx) => StreamingAgent | Promise<StreamingAgent>);
 
-export interface CallOptions {
+export interface StreamOptions {
   readonly messages: readonly unknown[];
   readonly abortSignal: AbortSignal;
-  /** What the author's agent wants besides, by its `callOptionsSchema`. */
+  /** The call options of the agent's `callOptionsSchema`. */
   readonly options?: unknown;
-  /** Before a model is called. The SDK waits for it. */
-  onStepStart(event: { readonly messages: readonly Message[] }): Promise<void>;
-  /** When a model has answered, and the tools that it called have run. The SDK waits for it. */
-  onStepEnd(step: Step): Promise<void>;
+  /** Called before a model request; the SDK awaits it. */
+  onStepStart(event: { readonly messages: readonly ModelMessage[] }): Promise<void>;
+  /** Called after the response of a model and its tool calls; the SDK awaits it. */
+  onStepEnd(step: ModelStep): Promise<void>;
 }
-export interface Step {
+export interface ModelStep {
   readonly response: { readonly messages: readonly unknown[] };
-  readonly usage: Tokens;
+  readonly usage: TokenUsage;
   readonly finishReason: string;
 }
-export interface Tokens {
+export interface TokenUsage {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly totalTokens?: number | undefined;
 }
 
-export interface Message {
+export interface ModelMessage {
   readonly role: string;
-  readonly content: string | readonly Content[];
+  readonly content: string | readonly MessagePart[];
 }
-/** A part of a message. */
-export interface Content {
+export interface MessagePart {
   readonly type: string;
   readonly toolCallId?: string;
   readonly toolName?: string;
@@ -46,8 +45,7 @@ export interface Content {
   readonly providerExecuted?: boolean;
 }
 
-/** A piece of a stream. */
-export interface Part {
+export interface StreamPart {
   readonly type: string;
   readonly text?: string;
   readonly toolCallId?: string;
@@ -60,9 +58,12 @@ export interface Part {
   readonly file?: { readonly base64: string; readonly mediaType: string };
 }
 
-export const begin = async (agent: StreamingAgent, options: CallOptions): Promise<AsyncIterator<Part>> => {
+export const startStream = async (
+  agent: StreamingAgent,
+  options: StreamOptions,
+): Promise<AsyncIterator<StreamPart>> => {
   const call = agent.stream.bind(agent) as unknown as (
-    options: CallOptions,
+    options: StreamOptions,
   ) => ReturnType<StreamingAgent["stream"]>;
-  return (await call(options)).stream[Symbol.asyncIterator]() as AsyncIterator<Part>;
+  return (await call(options)).stream[Symbol.asyncIterator]() as AsyncIterator<StreamPart>;
 };

@@ -58,7 +58,7 @@ describe("an agent", () => {
     yield call("1", "weather", "Oslo");
   };
 
-  test("streams its words, tells what its tools did as data, and counts tokens of all steps", async () => {
+  test("streams its text, outputs tool calls as data, and counts the tokens of all steps", async () => {
     const { tools, done } = createTools();
     const conversation = await answer(made(twice, tools));
     const result = '{"type":"json","value":{"city":"Oslo","degrees":21}}';
@@ -71,7 +71,7 @@ describe("an agent", () => {
     expect(done).toEqual(["Oslo"]);
   });
 
-  test("need not tell about tools, and may tell its reasoning; words of steps are put apart as one likes", async () => {
+  test("can hide tools, show reasoning, and separate the text of steps by any string", async () => {
     const thought = "Hm.";
     const think: Play = function* (asked) {
       yield { part: { type: "reasoning-start", id: "r" } };
@@ -90,7 +90,7 @@ describe("an agent", () => {
     expect(textIn(conversation)).toContain("Let me look.  / It is");
   });
 
-  test("whose tool failed is told so; why is for the model and the log", async () => {
+  test("gets the error of a failed tool; the caller gets only the status", async () => {
     const { tools } = createTools();
     const play: Play = function* (asked) {
       if (asked.results.length > 0) yield outputs(asked).includes("SECRET") ? "It failed." : "?";
@@ -106,7 +106,7 @@ describe("an agent", () => {
     expect(conversation.logged).toMatchObject([{ text: "a tool failed", facts: { tool: "weather" } }]);
   });
 
-  test("gets pictures as files, and gives files", async () => {
+  test("gets images as files, and outputs files", async () => {
     const png: Part = { kind: "bytes", bytes: "iVBORw==", mediaType: "image/png", filename: "a.png" };
     let prompt: unknown;
     const play: Play = function* (asked) {
@@ -128,7 +128,7 @@ describe("an agent", () => {
     expect(part).toEqual({ kind: "bytes", bytes: "R0lG", mediaType: "image/gif", filename: "file-1.gif" });
   });
 
-  test("may be made for each run, and be called with options", async () => {
+  test("may be created for each run, and called with options", async () => {
     const agent = new ToolLoopAgent({
       model: fakeModel(({ prompt }) => [prompt[0].content]),
       callOptionsSchema: jsonSchema<{ who: string }>({ type: "object" }),
@@ -140,7 +140,7 @@ describe("an agent", () => {
     expect(textIn(conversation)).toBe("For Ada");
   });
 
-  test("that breaks fails with its own error", async () => {
+  test("that throws fails with its own error", async () => {
     const broken: Play = function* () {
       yield "Well";
       throw new Error("no such model");
@@ -148,7 +148,7 @@ describe("an agent", () => {
     await expect(answer(made(broken))).rejects.toThrow("no such model");
   });
 
-  test("whose answer is withheld or cut short says so", async () => {
+  test("reports a response that was filtered or truncated", async () => {
     const filtered = await answer(new ToolLoopAgent({ model: fakeModel(() => ["W"], "content-filter") }));
     expect([filtered.task.status.state, wordsIn(filtered)]).toEqual([
       "failed",
@@ -174,7 +174,7 @@ describe("an agent", () => {
     await expect.poll(() => stopped).toBe(true);
   });
 
-  test("must be one", () => {
+  test("is checked", () => {
     expect(() => aiSdk({} as StreamingAgent, { name: "x" })).toThrow(/takes an agent of the AI SDK/);
     expect(() =>
       aiSdk(
@@ -185,7 +185,7 @@ describe("an agent", () => {
   });
 });
 
-describe("a tool that needs a yes", () => {
+describe("a tool that needs an approval", () => {
   const booking: Play = function* (asked) {
     if (asked.results.length === 0)
       return yield* ["I would book. ", ...asked.text.split(" ").map((city, i) => call(`${i}`, "book", city))];
@@ -206,7 +206,7 @@ describe("a tool that needs a yes", () => {
   }
   const idsOf = ({ task }: Conversation): readonly string[] => task.status.asks ?? [];
 
-  test("is asked for, in words and as data that programs can answer", async () => {
+  test("is asked for, as text and as data that programs can answer", async () => {
     const { tools } = createTools();
     const { task } = await answer(made(booking, tools), {}, "Oslo");
     const [words, data] = task.status.message?.parts ?? [];
@@ -224,7 +224,7 @@ describe("a tool that needs a yes", () => {
   });
 
   const yes: readonly (readonly [string, string | readonly Part[]])[] = [
-    ["a word", "Yes, please"],
+    ["a word", " Yes "],
     ["data", [{ kind: "data", data: { approved: true } }]],
     ["a truth", [{ kind: "data", data: true }]],
   ];
@@ -236,7 +236,7 @@ describe("a tool that needs a yes", () => {
     );
   });
 
-  test("is not called after a no, and the model knows why", async () => {
+  test("is not called after a no, and the model gets the reason", async () => {
     const { conversation, done } = await decide("Oslo", [
       { kind: "data", data: { approved: false, reason: "too cold" } },
     ]);
@@ -244,7 +244,7 @@ describe("a tool that needs a yes", () => {
     expect(textOf(conversation.task.artifacts.at(-1)?.parts ?? [])).toContain("too cold");
   });
 
-  test("stays open if it is not clear what is meant", async () => {
+  test("stays open if the answer is unclear", async () => {
     const { conversation, done } = await decide("Oslo", "What does it cost?");
     expect([conversation.task.status.state, done]).toEqual(["input-required", []]);
     expect(idsOf(conversation)).toHaveLength(1);
@@ -260,10 +260,10 @@ describe("a tool that needs a yes", () => {
     await conversation.run(agent);
     expect(done).toEqual(["Oslo"]);
     expect(conversation.task.artifacts.map(one => one.artifactId)).toContain("tool-result-0");
-    expect((await decide("Oslo Rome", "ok")).done).toEqual(["Oslo", "Rome"]);
+    expect((await decide("Oslo Rome", "yes")).done).toEqual(["Oslo", "Rome"]);
   });
 
-  test("is called once, whenever the run is cut off after it", async () => {
+  test("is called once, wherever the run is interrupted after it", async () => {
     const { tools, done } = createTools();
     let isBroken = true;
     const fragile: Play = function* (asked) {
@@ -284,7 +284,7 @@ describe("a tool that needs a yes", () => {
   });
 });
 
-test("a tool that only the caller can answer is asked of the caller", async () => {
+test("the caller is asked for the result of a tool without an execute function", async () => {
   const { tools } = createTools();
   const play: Play = function* (asked) {
     if (asked.results.length > 0) yield `You said ${outputs(asked)}`;

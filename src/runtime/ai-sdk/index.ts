@@ -1,58 +1,58 @@
 /** Agents of the Vercel AI SDK: `export default aiSdk(agent, { name: "assistant" })`. */
-import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
+import { type AgentDefinition, agent, definitionError } from "../../agent/definition.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import { type FileBytes, FileRefusal, readParts } from "../shared/files.ts";
-import { cutShort, FILTERED } from "../shared/finish-reason.ts";
-import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, readPast } from "../shared/history.ts";
+import { FileError, readParts } from "../shared/files.ts";
+import { CONTENT_FILTERED, toTruncated } from "../shared/finish-reason.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX, readHistory, saveTurn } from "../shared/history.ts";
 import {
+  type CommonOptions,
   checkOptions,
-  type Described,
-  describedIn,
+  integer,
   isRecord,
+  type OptionRules,
+  pickCommonOptions,
   RULES,
-  type Rules,
-  whole,
-  wrong,
 } from "../shared/options.ts";
+import { OutputWriter } from "../shared/output-writer.ts";
 import { relay } from "../shared/relay.ts";
-import type { AgentSource, Message, StreamingAgent } from "./agent.ts";
-import { openIn } from "./open-calls.ts";
-import { Voice, type VoiceSettings } from "./output-writer.ts";
+import type { AiSdkSource, ModelMessage, StreamingAgent } from "./agent.ts";
+import { findOpenCalls } from "./open-calls.ts";
 import { toAnswer, toQuestions } from "./questions.ts";
-import { type Kept, Live } from "./step-recorder.ts";
+import { type RecordedStep, StepRunner } from "./step-runner.ts";
 
-export type { AgentSource, StreamingAgent } from "./agent.ts";
+export type { AiSdkSource as AgentSource, StreamingAgent } from "./agent.ts";
 
-export interface AiSdkOptions extends Described {
-  /** Whether callers get the calls of tools and what they gave, as data; default: true. */
+export interface AiSdkOptions extends CommonOptions {
+  /** Whether callers get tool calls and their results, as data; default: true. */
   readonly tools?: boolean | undefined;
-  /** Whether callers get the model's reasoning, as an artifact of its own; default: false. */
+  /** Whether callers get the reasoning of the model, as a separate artifact; default: false. */
   readonly reasoning?: boolean | undefined;
-  /** Between the words of two steps; default: an empty line. */
+  /** Between the texts of two steps; default: an empty line. */
   readonly separator?: string | undefined;
-  /** How many messages of earlier tasks of the context the model gets; default: 100. */
+  /** The number of messages of earlier tasks of the context that the model gets; default: 100. */
   readonly history?: number | undefined;
-  /** What an agent with a `callOptionsSchema` is called with. */
+  /** Returns the call options of an agent with a `callOptionsSchema`. */
   readonly options?: ((task: AgentTask, ctx: Ctx) => unknown) | undefined;
 }
 
-const OPTION_RULES: Rules<AiSdkOptions> = {
-  tools: RULES.truth,
-  reasoning: RULES.truth,
-  separator: { expected: "a text", is: value => typeof value === "string" },
-  history: whole(0, HISTORY_MAX),
-  options: { expected: "a function", is: value => typeof value === "function" },
+const OPTION_RULES: OptionRules<AiSdkOptions> = {
+  tools: RULES.boolean,
+  reasoning: RULES.boolean,
+  separator: RULES.stringOrEmpty,
+  history: integer(0, HISTORY_MAX),
+  options: RULES.function,
 };
 
-/** Makes an agent of one of the AI SDK, or of a function that makes one for each run. */
-export function aiSdk(source: AgentSource, options: AiSdkOptions): AgentDefinition {
+/** `source`: an agent of the AI SDK, or a function that creates one for each run. */
+export function aiSdk(source: AiSdkSource, options: AiSdkOptions): AgentDefinition {
   checkOptions("aiSdk()", options, OPTION_RULES);
   if (typeof source !== "function") checkAgent(source);
-  return agent({ ...describedIn(options), run: (task, ctx) => run({ source, options, task, ctx }) });
+  return agent({ ...pickCommonOptions(options), run: (task, ctx) => run({ source, options, task, ctx }) });
 }
 
-interface RunParts {
-  readonly source: AgentSource;
+interface AiSdkRun {
+  readonly source: AiSdkSource;
   readonly options: AiSdkOptions;
   readonly task: AgentTask;
   readonly ctx: Ctx;
@@ -61,106 +61,104 @@ interface RunParts {
 function checkAgent(source: unknown): StreamingAgent {
   const { stream } = isRecord(source) ? source : {};
   if (typeof stream === "function") return source as StreamingAgent;
-  throw wrong("aiSdk() takes an agent of the AI SDK: aiSdk(new ToolLoopAgent({ model }), { name })");
+  throw definitionError(
+    "aiSdk() takes an agent of the AI SDK: aiSdk(new ToolLoopAgent({ model }), { name })",
+  );
 }
 
-async function* run({ source, options, task, ctx }: RunParts): AsyncGenerator<Said> {
-  // A note makes it a turn that is resumed: after a crash, words that come again are not said again.
+async function* run(parts: AiSdkRun): AsyncGenerator<AgentOutput> {
+  const { options, task, ctx } = parts;
+  // A recorded value makes the turn resumable: after a crash the runner skips output that was recorded before.
   await ctx.now();
-  const past = await readPast(task, ctx, options.history ?? HISTORY_DEFAULT);
-  const before = past.turns.slice(0, task.turn - 1).flat();
-  const asked = openIn(before as unknown as readonly Message[]);
+  const history = await readHistory(task, ctx, options.history ?? HISTORY_DEFAULT);
+  const before = history.turns.slice(0, task.turn - 1).flat();
+  const asked = findOpenCalls(before as unknown as readonly ModelMessage[]);
   try {
     const message = asked.length === 0 ? await toUser(task, ctx) : toAnswer(task, asked);
     if (message === undefined) return yield toQuestions(task, asked);
-    const work = new Work({ source, options, task, ctx }, [...past.earlier, ...before, message]);
-    yield* work.run();
-    if (work.finishReason === "content-filter") return yield ctx.fail(FILTERED);
-    const said = [message, ...work.said];
-    const open = openIn([...before, ...said] as unknown as readonly Message[]);
-    await keepTurn(task, ctx, past, said, open.length > 0);
+    const turn = new AgentTurn(parts, [...history.earlier, ...before, message]);
+    yield* turn.run();
+    if (turn.finishReason === "content-filter") return yield ctx.fail(CONTENT_FILTERED);
+    const messages = [message, ...turn.messages];
+    const open = findOpenCalls([...before, ...messages] as unknown as readonly ModelMessage[]);
+    await saveTurn(task, ctx, history, messages, open.length > 0);
     if (open.length > 0) return yield toQuestions(task, open);
-    if (work.finishReason === "length") yield cutShort(ctx);
+    if (turn.finishReason === "length") yield toTruncated(ctx);
   } catch (error) {
-    if (!(error instanceof FileRefusal)) throw error;
+    if (!(error instanceof FileError)) throw error;
     yield ctx.reject(error.message);
   }
 }
 
-/** The steps of one turn: those on record first, then those that are new. */
-class Work {
-  readonly #parts: RunParts;
+/** The steps of one turn: first the recorded ones, then the new ones. */
+class AgentTurn {
+  readonly #parts: AiSdkRun;
   readonly #before: readonly Json[];
-  /** What the agent and its tools have said in this turn. */
-  readonly said: Json[] = [];
+  /** The messages of the agent and its tools in this turn. */
+  readonly messages: Json[] = [];
   finishReason: string | undefined;
 
-  /** `before`: all that was said so far, by whomever. */
-  constructor(parts: RunParts, before: readonly Json[]) {
+  /** `before`: all messages before the first step. */
+  constructor(parts: AiSdkRun, before: readonly Json[]) {
     this.#parts = parts;
     this.#before = before;
   }
 
-  async *run(): AsyncGenerator<Said> {
+  async *run(): AsyncGenerator<AgentOutput> {
     const { options, ctx } = this.#parts;
-    const settings = toSettings(options);
-    const voice = new Voice(ctx, settings);
-    let live: Live | undefined;
+    const writer = new OutputWriter(ctx, options.separator ?? "\n\n");
+    let runner: StepRunner | undefined;
     try {
       for (;;) {
         let isNew = false;
-        const kept = yield* relay(say =>
-          ctx.step("step", async (): Promise<Kept> => {
+        const step = yield* relay(emit =>
+          ctx.step("step", async (): Promise<RecordedStep> => {
             isNew = true;
-            live ??= await this.#begin(settings);
-            return live.step([...this.#before, ...this.said], {
-              beginStep: () => voice.beginStep(),
-              hear: words => say(voice.say(words)),
+            runner ??= await this.#createRunner();
+            return runner.step([...this.#before, ...this.messages], {
+              onStepStart: () => writer.beginParagraph(),
+              onOutput: async output => {
+                for (const event of writer.write(output)) await emit(event);
+              },
             });
           }),
         );
-        if (!isNew) yield* again(voice, kept);
-        if (kept.isEnd) return;
-        this.said.push(...kept.messages);
-        this.finishReason = kept.finishReason ?? this.finishReason;
+        if (!isNew) yield* replay(writer, step);
+        if (step.isEnd) return;
+        this.messages.push(...step.messages);
+        this.finishReason = step.finishReason ?? this.finishReason;
       }
     } finally {
-      live?.close();
+      runner?.close();
     }
   }
 
-  async #begin(settings: VoiceSettings): Promise<Live> {
+  async #createRunner(): Promise<StepRunner> {
     const { source, options, task, ctx } = this.#parts;
     const agent = checkAgent(typeof source === "function" ? await source(task, ctx) : source);
-    return new Live({ agent, options: options.options?.(task, ctx), ctx, settings });
+    const { tools = true, reasoning = false } = options;
+    return new StepRunner({
+      agent,
+      options: options.options?.(task, ctx),
+      ctx,
+      filter: { tools, reasoning },
+    });
   }
 }
 
-function* again(voice: Voice, { words }: Kept): Generator<Said> {
-  voice.beginStep();
-  for (const one of words) yield voice.say(one);
+function* replay(writer: OutputWriter, { words: outputs }: RecordedStep): Generator<AgentOutput> {
+  writer.beginParagraph();
+  for (const output of outputs) yield* writer.write(output);
 }
-
-const toSettings = ({
-  tools = true,
-  reasoning = false,
-  separator = "\n\n",
-}: AiSdkOptions): VoiceSettings => ({
-  tools,
-  reasoning,
-  separator,
-});
 
 async function toUser(task: AgentTask, ctx: Ctx): Promise<JsonObject> {
   const content: JsonObject[] = [];
-  for await (const part of readParts(task, ctx))
-    content.push(typeof part === "string" ? { type: "text", text: part } : toFile(part));
+  for await (const part of readParts(task, ctx)) {
+    if (typeof part === "string") content.push({ type: "text", text: part });
+    else {
+      const { name: filename, mediaType, bytes } = part;
+      content.push({ type: "file", filename, mediaType, data: Buffer.from(bytes).toString("base64") });
+    }
+  }
   return { role: "user", content };
 }
-
-const toFile = ({ name, mediaType, bytes }: FileBytes): JsonObject => ({
-  type: "file",
-  filename: name,
-  mediaType,
-  data: Buffer.from(bytes).toString("base64"),
-});

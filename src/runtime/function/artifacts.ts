@@ -1,8 +1,8 @@
 /**
- * The artifacts of one run. Ids follow from turn and order: a second turn does not overwrite the first one's artifacts,
- * and a repeated attempt of the same turn replaces what the one before it left.
+ * The artifacts of one run. Ids follow from turn and order: a second turn does not overwrite the artifacts of the first,
+ * and a repeated attempt of the same turn replaces those of the attempt before.
  */
-import type { ArtifactContent, DataOptions, FileContent, TextOptions } from "../../agent/definition.ts";
+import type { ArtifactContent, DataOptions, FileContent, TextOptions } from "../../agent/content.ts";
 import type { Json } from "../../lib/json.ts";
 import { defined } from "../../lib/json.ts";
 import type { Artifact, DataPart, Part } from "../../model/index.ts";
@@ -13,11 +13,11 @@ const RESPONSE = "response";
 
 const suffixOf = (turn: Turn): string => (turn.task.turn > 1 ? `-${turn.task.turn}` : "");
 
-/** Text that grows: the first chunk of a run begins an artifact, the others go on where it ends. */
-export class Texts {
+/** Streamed text: the first chunk of a run creates an artifact, the others are appended. */
+export class TextArtifacts {
   readonly #suffix: string;
   readonly #responseId: string;
-  #responding = false;
+  #hasResponse = false;
   #others: Set<string> | undefined;
 
   constructor(turn: Turn) {
@@ -25,13 +25,13 @@ export class Texts {
     this.#responseId = RESPONSE + this.#suffix;
   }
 
-  /** The hot path: nothing is made but the event itself. */
+  /** The hot path: allocates only the event. */
   chunk(text: string, last: boolean): AgentEvent {
     const artifactId = this.#responseId;
     const parts: readonly Part[] = [{ kind: "text", text }];
-    if (this.#responding)
+    if (this.#hasResponse)
       return { type: "artifact", artifact: { artifactId, parts }, append: true, last, join: true };
-    this.#responding = true;
+    this.#hasResponse = true;
     const artifact = { artifactId, name: RESPONSE, parts };
     return { type: "artifact", artifact, append: false, last, join: false };
   }
@@ -39,32 +39,32 @@ export class Texts {
   named(text: string, options: TextOptions): AgentEvent {
     const name = options.name ?? RESPONSE;
     const artifactId = options.artifactId ?? name + this.#suffix;
-    const more = this.#goesOn(artifactId);
+    const append = this.#markStarted(artifactId);
     const artifact = defined<Artifact>({
       artifactId,
-      name: more ? undefined : name,
+      name: append ? undefined : name,
       parts: [defined<Part>({ kind: "text", text, mediaType: options.mediaType })],
       metadata: options.metadata && toMetadata(options.metadata),
     });
-    return { type: "artifact", artifact, append: more, last: options.last ?? false, join: more };
+    return { type: "artifact", artifact, append, last: options.last ?? false, join: append };
   }
 
-  /** Whether this text has begun; from now on it has. */
-  #goesOn(artifactId: string): boolean {
+  /** Whether the artifact had been started before. */
+  #markStarted(artifactId: string): boolean {
     if (artifactId === this.#responseId) {
-      const more = this.#responding;
-      this.#responding = true;
-      return more;
+      const wasStarted = this.#hasResponse;
+      this.#hasResponse = true;
+      return wasStarted;
     }
     this.#others ??= new Set();
-    const more = this.#others.has(artifactId);
+    const wasStarted = this.#others.has(artifactId);
     this.#others.add(artifactId);
-    return more;
+    return wasStarted;
   }
 }
 
-/** Artifacts that are said at once. */
-export class Wholes {
+/** Artifacts that are created by one event. */
+export class WholeArtifacts {
   readonly #suffix: string;
   #count = 0;
 

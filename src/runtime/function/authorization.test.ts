@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Conversation } from "../../../test/support/turn.ts";
-import { type AuthRequest, agent } from "../../agent/definition.ts";
+import type { AuthRequest } from "../../agent/content.ts";
+import { agent } from "../../agent/definition.ts";
 
 const ENDPOINT = "http://here/credentials";
 const START = "http://here/oauth/start?ask=slip";
@@ -15,7 +16,7 @@ function withWays(ways: Conversation["ways"]): Conversation {
   return Object.assign(new Conversation(), { ways });
 }
 
-test("a person is told what it is for and where to go; a program gets the same as data", async () => {
+test("the reason and the page are text for people and data for programs", async () => {
   const ways = { github: { url: START, endpoint: ENDPOINT } };
   const request = { name: "github", scopes: ["repo"], description: "To read your issues." };
   const { event, talk } = await asked(request, withWays(ways));
@@ -28,7 +29,7 @@ test("a person is told what it is for and where to go; a program gets the same a
       parts: [
         {
           kind: "text",
-          text: `To read your issues.\nOpen ${START} to give it; the work then goes on by itself.`,
+          text: `To read your issues.\nOpen ${START} to authorize; the task then continues automatically.`,
         },
         {
           kind: "data",
@@ -59,27 +60,27 @@ test.each([
     "a page of the author's own",
     { name: "x", url: "https://mine.example/login" },
     {},
-    "This needs your authorization: x.\nOpen https://mine.example/login to give it, then answer here.",
+    "Authorization required: x.\nOpen https://mine.example/login to authorize, then reply to this task.",
   ],
   [
     "a place for programs",
     { name: "x", scheme: "bearer" },
     { x: { endpoint: ENDPOINT } },
-    'This needs your authorization: x.\nTo give it, post {"agent": "tested", "taskId": "task-1", "credentials": {…}} ' +
-      `to ${ENDPOINT}, or answer this task with a data part {"credentials": {…}}.`,
+    'Authorization required: x.\nTo authorize, POST {"agent": "tested", "taskId": "task-1", "credentials": {…}} ' +
+      `to ${ENDPOINT}, or reply to this task with a data part {"credentials": {…}}.`,
   ],
   [
     "nothing that is known",
     { name: "x", scheme: "bearer" },
     {},
-    'This needs your authorization: x.\nTo give it, answer this task with a data part {"credentials": {…}}.',
+    'Authorization required: x.\nTo authorize, reply to this task with a data part {"credentials": {…}}.',
   ],
-])("how to give it depends on what there is: %s", async (_name, request, ways, text) => {
+])("the instructions depend on the available endpoints: %s", async (_name, request, ways, text) => {
   const { event } = await asked(request, withWays(ways));
   expect(event).toMatchObject({ message: { parts: [{ text }, expect.anything()] } });
 });
 
-test("an author who forgot the provider finds it in the log", async () => {
+test("a missing provider is logged", async () => {
   const { talk } = await asked({ name: "github" });
   expect(talk.logged).toMatchObject([{ facts: { name: "github" }, text: expect.stringContaining("oauth") }]);
 });
@@ -88,15 +89,15 @@ test.each([
   ["a name", { name: "" }, "ctx.askAuth needs a name"],
   ["a name that can be one", { name: "a b" }, "ctx.askAuth needs a name"],
   ["an object", undefined, "ctx.askAuth needs a name"],
-  ["a scheme", { name: "x", scheme: "" }, 'must be a word such as "oauth2"'],
-  ["scopes in a list", { name: "x", scopes: "repo" }, "must be a list of texts"],
+  ["a scheme", { name: "x", scheme: "" }, 'must be a string such as "oauth2"'],
+  ["scopes in a list", { name: "x", scopes: "repo" }, "must be an array of strings"],
   ["a URL", { name: "x", url: "nope" }, "url must be an absolute URL"],
-  ["words", { name: "x", description: 5 }, "must be a text"],
+  ["words", { name: "x", description: 5 }, "must be a string"],
 ])("what is wrong is told at once, to its author: it needs %s", async (_name, request, message) => {
   await expect(asked(request as AuthRequest)).rejects.toThrow(message);
 });
 
-test("what was given is found by its name", async () => {
+test("a credential is found by its name", async () => {
   const talk = Object.assign(new Conversation(), {
     credentials: { github: { scheme: "oauth2", accessToken: "t" } },
   });

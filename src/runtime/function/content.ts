@@ -1,14 +1,15 @@
-/** From what authors write to parts. A wrong value fails here, with the author's stack, not later in a store or on the wire. */
-import type { Content, FileContent, PartContent, Questions } from "../../agent/definition.ts";
+/** Converts the content of agent authors to parts. Invalid values throw here, with the author's stack, not later in the store. */
+import type { Content, FileContent, PartContent, Questions } from "../../agent/content.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { defined } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { LIMITS, textOf } from "../../model/index.ts";
+import { describeValue } from "../shared/describe-value.ts";
 
 export function toParts(content: Content): readonly Part[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
-  if (parts.length === 0) throw new TypeError("At least one part is needed, got an empty array");
+  if (parts.length === 0) throw new TypeError("Content needs at least one part, got an empty array");
   if (parts.length > LIMITS.partsMax) throw new TypeError(`${parts.length} parts are too many`);
   return parts.map(toPart);
 }
@@ -32,12 +33,12 @@ function toPart(value: unknown): Part {
       return defined<Part>({ kind: "bytes", bytes: toBase64(part.bytes), ...extras });
     default:
       throw new TypeError(
-        `A part is a string or an object with kind "text", "data", "url" or "bytes", got ${describe(value)}`,
+        `A part is a string or an object with kind "text", "data", "url" or "bytes", got ${describeValue(value)}`,
       );
   }
 }
 
-/** Several questions in one message: all their words for people, and each with its id for programs. */
+/** Several questions in one message: all texts for people, and each question with its id as data for programs. */
 export function toQuestions(questions: Questions): readonly Part[] {
   const all = Object.entries(questions).map(([id, question]) => ({ id, parts: toParts(question) }));
   if (all.length === 0 || all.length > LIMITS.listEntriesMax)
@@ -45,17 +46,17 @@ export function toQuestions(questions: Questions): readonly Part[] {
   for (const { id } of all)
     if (id === "" || id.length > LIMITS.idCharsMax)
       throw new TypeError(
-        `The id of a question has 1 to ${LIMITS.idCharsMax} characters, got ${describe(id)}`,
+        `The id of a question has 1 to ${LIMITS.idCharsMax} characters, got ${describeValue(id)}`,
       );
-  const words = all.map(({ parts }) => textOf(parts)).filter(text => text !== "");
-  const asked = all.flatMap(({ id, parts }): readonly Part[] => [
+  const texts = all.map(({ parts }) => textOf(parts)).filter(text => text !== "");
+  const data = all.flatMap(({ id, parts }): readonly Part[] => [
     { kind: "data", data: { id, question: textOf(parts) } },
     ...parts.filter(part => part.kind !== "text"),
   ]);
-  return words.length > 0 ? [{ kind: "text", text: words.join("\n") }, ...asked] : asked;
+  return texts.length > 0 ? [{ kind: "text", text: texts.join("\n") }, ...data] : data;
 }
 
-/** Its content is checked by `toParts`, like that of any other part. */
+/** `toParts` checks the content, like that of any other part. */
 export function toFilePart(file: FileContent): PartContent {
   if (typeof file?.name !== "string" || file.name === "")
     throw new TypeError("ctx.file needs a name: ctx.file({ name, bytes }) or ctx.file({ name, url })");
@@ -69,13 +70,13 @@ export function toFilePart(file: FileContent): PartContent {
 
 export function checkText(text: unknown): string {
   if (typeof text === "string") return text;
-  throw new TypeError(`Text must be a string, got ${describe(text)}`);
+  throw new TypeError(`Text must be a string, got ${describeValue(text)}`);
 }
 
-/** A copy, so that what was said does not change when the author's object does, and that nothing but JSON is recorded. */
+/** A copy: later changes of the author's object do not change the event, and only JSON is recorded. */
 function toJson(value: unknown): Json {
   const text = stringify(value);
-  if (text === undefined) throw new TypeError(`Data must be JSON, got ${describe(value)}`);
+  if (text === undefined) throw new TypeError(`Data must be JSON, got ${describeValue(value)}`);
   const copy = JSON.parse(text) as Json;
   if (isDeeper(copy, LIMITS.jsonDepthMax))
     throw new TypeError(`Data is nested more than ${LIMITS.jsonDepthMax} levels deep`);
@@ -105,15 +106,17 @@ function toBase64(bytes: unknown): string {
   if (bytes instanceof Uint8Array)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   if (typeof bytes === "string" && bytes.length % 4 === 0 && BASE64.test(bytes)) return bytes;
-  throw new TypeError(`bytes must be a Uint8Array or a string of standard base64, got ${describe(bytes)}`);
+  throw new TypeError(
+    `bytes must be a Uint8Array or a string of standard base64, got ${describeValue(bytes)}`,
+  );
 }
 
 export function checkUrl(url: unknown): string {
   if (typeof url === "string" && URL.canParse(url)) return url;
-  throw new TypeError(`url must be an absolute URL, got ${describe(url)}`);
+  throw new TypeError(`url must be an absolute URL, got ${describeValue(url)}`);
 }
 
-/** What an author is likely to send; anything else is named by the author or is just bytes. */
+/** Common media types by file extension. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",
@@ -137,16 +140,4 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 function guessMediaType(name: string): string | undefined {
   const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   return Object.hasOwn(MEDIA_TYPES, extension) ? MEDIA_TYPES[extension] : undefined;
-}
-
-/** Names a value in an error: its kind and a little of it, never all of it. */
-export function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  if (typeof value === "function") return `a function (${value.name || "without a name"})`;
-  if (typeof value !== "object") return `the ${typeof value} ${String(value)}`;
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof (value as { then?: unknown }).then === "function") return "a promise (is `await` missing?)";
-  const keys = Object.keys(value).slice(0, 5).join(", ");
-  return keys === "" ? "an empty object" : `an object with the keys ${keys}`;
 }

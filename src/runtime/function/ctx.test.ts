@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, saidBy } from "../../../test/support/turn.ts";
-import { type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
+import { agent } from "../../agent/definition.ts";
 import { textOf } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports/index.ts";
 import { functionRuntime } from "./index.ts";
@@ -11,7 +12,7 @@ const made = async (make: (ctx: Ctx) => AgentEvent): Promise<AgentEvent | undefi
 const text = (words: string) => ({ kind: "text", text: words });
 const idOf = (event: AgentEvent) => (event.type === "artifact" ? event.artifact.artifactId : event.type);
 
-describe("the verbs of ctx", () => {
+describe("the methods of ctx", () => {
   test("data is one whole artifact", async () => {
     expect(
       await made(ctx => ctx.data({ a: [1] }, { name: "numbers", description: "few", metadata: { b: 2 } })),
@@ -30,7 +31,7 @@ describe("the verbs of ctx", () => {
     });
   });
 
-  test("data is copied: what was said does not change with the author's object", async () => {
+  test("data is copied: later changes of the author's object have no effect", async () => {
     const state = { step: 1 };
     const events = await saidBy(async function* (_task, ctx) {
       const event = ctx.data(state);
@@ -58,7 +59,7 @@ describe("the verbs of ctx", () => {
     expect(other).toMatchObject({ artifact: { parts: [{ bytes: "AgM=", mediaType: "x/y" }] } });
   });
 
-  test("a file elsewhere is a url", async () => {
+  test("a file with a URL is a url part", async () => {
     const event = await made(ctx => ctx.file({ name: "a", url: "https://example.org/a" }));
     expect(event).toMatchObject({
       artifact: { parts: [{ kind: "url", url: "https://example.org/a", filename: "a" }] },
@@ -133,7 +134,7 @@ describe("the verbs of ctx", () => {
     });
   });
 
-  test("askAll tells all questions in words and each by its id, and what belongs to it", async () => {
+  test("askAll outputs all questions as text, and each with its id and parts as data", async () => {
     const options = { kind: "data" as const, data: ["fish"] };
     const asked = await made(ctx => ctx.askAll({ seat: "Which seat?", meal: ["Which ", "meal?", options] }));
     expect(asked).toMatchObject({ type: "status", state: "input-required", asks: ["seat", "meal"] });
@@ -174,7 +175,7 @@ describe("the verbs of ctx", () => {
     expect(events).toMatchObject([{ artifact: { parts: [text("before")] } }]);
   });
 
-  test("attempt tells whether an earlier run broke off", async () => {
+  test("attempt is above 1 after an interrupted run", async () => {
     const conversation = new Conversation().said("hi");
     const definition = agent({ name: "a", run: (_task, ctx) => String(ctx.attempt) });
     await conversation.run(definition);
@@ -194,7 +195,7 @@ describe("ids of artifacts", () => {
     },
   });
 
-  test("go by order, and a later turn has its own", async () => {
+  test("follow the order, and a later turn has its own", async () => {
     const conversation = new Conversation().said("one");
     const first = await conversation.run(everything);
     expect(first.map(idOf)).toEqual(["response", "data-1", "file-2", "artifact-3", "status"]);
@@ -203,7 +204,7 @@ describe("ids of artifacts", () => {
     expect(conversation.task.artifacts).toHaveLength(8);
   });
 
-  test("are the same when an attempt is repeated, which replaces what the first one left", async () => {
+  test("are the same when an attempt is repeated, which replaces the artifacts of the first", async () => {
     const conversation = new Conversation().said("one");
     const say = (words: string) => agent({ name: "a", run: () => [words, "!"] });
     await conversation.run(say("first"));
@@ -212,7 +213,7 @@ describe("ids of artifacts", () => {
   });
 });
 
-describe("wrong content fails where it is made", () => {
+describe("invalid content throws where it is created", () => {
   const wrong: readonly (readonly [string, (ctx: Ctx) => AgentEvent, RegExp])[] = [
     ["text that is none", ctx => ctx.text(undefined as unknown as string), /must be a string, got undefined/],
     [
@@ -224,7 +225,7 @@ describe("wrong content fails where it is made", () => {
     ["data with a bigint", ctx => ctx.data({ a: 1n }), /must be JSON: .*BigInt/],
     ["data with a circle", ctx => ctx.data(circle()), /must be JSON: .*circular/i],
     ["data that is too deep", ctx => ctx.data(deep(65)), /nested more than 64/],
-    ["no part", ctx => ctx.status([]), /At least one part/],
+    ["no part", ctx => ctx.status([]), /at least one part/],
     [
       "an unknown part",
       ctx => ctx.ask({ kind: "song" } as unknown as string),
@@ -261,7 +262,7 @@ describe("wrong content fails where it is made", () => {
 });
 
 describe("usage", () => {
-  test("counts without being yielded, before what is said next", async () => {
+  test("counts without being yielded, before the next event", async () => {
     const conversation = new Conversation().said("hi");
     const events = await conversation.run(
       agent({
@@ -277,7 +278,7 @@ describe("usage", () => {
     expect(conversation.task.usage).toEqual({ inputTokens: 7 });
   });
 
-  test("does no harm when it is yielded", async () => {
+  test("has no further effect when it is yielded", async () => {
     const events = await saidBy(async function* (_task, ctx) {
       yield ctx.usage({ tokens: 1 });
       yield ctx.text("a");
@@ -285,12 +286,12 @@ describe("usage", () => {
     expect(events.map(event => event.type)).toEqual(["usage", "artifact"]);
   });
 
-  test("is heard at once, while the function is still busy", async () => {
+  test("is reported immediately, while the function is still busy", async () => {
     let goOn = () => {};
     const waiting = new Promise<void>(resolve => {
       goOn = resolve;
     });
-    const run = async (_task: AgentTask, ctx: Ctx): Promise<Said> => {
+    const run = async (_task: AgentTask, ctx: Ctx): Promise<AgentOutput> => {
       await null;
       ctx.usage({ tokens: 1 });
       await waiting;
@@ -307,7 +308,7 @@ describe("usage", () => {
     expect(await reading.next()).toEqual({ value: undefined, done: true });
   });
 
-  test("is heard before an end, before a throw, and never after an end", async () => {
+  test("is reported before a final event and before an error, and never after a final event", async () => {
     const asking = await saidBy(async function* (_task, ctx) {
       try {
         ctx.usage({ tokens: 1 });
@@ -333,7 +334,7 @@ describe("usage", () => {
   });
 });
 
-test("the task is what the author needs of a message", async () => {
+test("the task has the content of the message", async () => {
   const tasks: AgentTask[] = [];
   const seen = agent({
     name: "seen",
@@ -362,4 +363,23 @@ test("the task is what the author needs of a message", async () => {
   expect(first?.files[1]).toEqual({ name: "file-2", mediaType: "image/png", url: "https://example.org/e" });
   expect(second).toMatchObject({ text: "f", data: undefined, files: [], turn: 2 });
   expect(second?.history.filter(message => message.role === "user")).toHaveLength(2);
+});
+
+test("ctx.shelf, the former name of ctx.storage, still works and is reported once per process", async () => {
+  const first = new Conversation().said("hi");
+  await first.run(
+    agent({
+      name: "a",
+      run: async (_task, ctx) => {
+        await ctx.storage.put([{ key: "new", value: 1 }]);
+        await ctx.shelf.put([{ key: "old", value: 2 }]);
+        return `${await ctx.shelf.get("new")} ${await ctx.storage.get("old")}`;
+      },
+    }),
+  );
+  expect(first.task.artifacts).toMatchObject([{ parts: [text("1 2")] }]);
+  expect(first.logged.map(one => one.text)).toEqual(["ctx.shelf is deprecated: use ctx.storage"]);
+  const second = new Conversation().said("hi");
+  await second.run(agent({ name: "a", run: (_task, { shelf }) => `${typeof shelf.get}` }));
+  expect(second.logged).toEqual([]);
 });

@@ -1,216 +1,64 @@
-/** The `ctx` that a function speaks with: each verb makes one event. */
-
+/** The `ctx` of a function. */
 import type { Call, McpTools } from "../../agent/calls.ts";
-import type {
-  ArtifactContent,
-  AuthRequest,
-  Content,
-  Ctx,
-  DataOptions,
-  FileContent,
-  Questions,
-  TextOptions,
-} from "../../agent/definition.ts";
-import type { Message, Usage } from "../../model/index.ts";
-import type { AgentEvent, Log, Turn } from "../../ports/index.ts";
-import { Texts, Wholes } from "./artifacts.ts";
-import { toAsking } from "./authorization.ts";
-import { checkText, describe, toParts, toQuestions } from "./content.ts";
-import { createCall } from "./remote-call.ts";
-import { Steps } from "./steps.ts";
-
-type State = (AgentEvent & { type: "status" })["state"];
-type Counters = Readonly<Record<string, number | undefined>>;
-
-/** What is said by an empty text, and by yielding what `ctx.usage` returned: nothing. */
-export const NOTHING: AgentEvent = Object.freeze({ type: "usage", usage: Object.freeze({}) });
-
-/** Events that are remembered until they are yielded: enough for one warning. */
-const UNSAID_MAX = 100;
-
-/** Whoever hears what is said; what is spent need not be yielded. */
-export interface SpeechHearer {
-  /** Something was spent. */
-  look(): void;
-}
-
-/** One run's words, from the verb to the moment when they are yielded. */
-export class Speech {
-  readonly #turn: Turn;
-  /** Made when they are first needed, as most of what follows: a run may be silent for hours. */
-  #madeTexts: Texts | undefined;
-  #madeWholes: Wholes | undefined;
-  readonly #hearer: SpeechHearer;
-  #spent: Record<string, number> | undefined;
-  /** Most events are yielded before the next is made: one slot for those, a map for the rest. */
-  #unsaid: AgentEvent | undefined;
-  #unsaidVerb = "";
-  #othersUnsaid: Map<unknown, string> | undefined;
-
-  constructor(turn: Turn, hearer: SpeechHearer) {
-    this.#turn = turn;
-    this.#hearer = hearer;
-  }
-
-  get #texts(): Texts {
-    this.#madeTexts ??= new Texts(this.#turn);
-    return this.#madeTexts;
-  }
-
-  get #wholes(): Wholes {
-    this.#madeWholes ??= new Wholes(this.#turn);
-    return this.#madeWholes;
-  }
-
-  /** Text without the verb: what a yielded string means. */
-  say(text: string, last: boolean): AgentEvent {
-    return text === "" ? NOTHING : this.#texts.chunk(text, last);
-  }
-
-  /** A bare message without the verb: what a returned string means to an agent that replies so. */
-  reply(content: Content): AgentEvent {
-    return { type: "reply", message: this.#message(content, false) };
-  }
-
-  text(text: string, options: TextOptions | undefined): AgentEvent {
-    if (checkText(text) === "" && !options?.last) return NOTHING;
-    return options ? this.#texts.named(text, options) : this.#texts.chunk(text, false);
-  }
-
-  data(data: unknown, options: DataOptions): AgentEvent {
-    return this.#wholes.data(data, options);
-  }
-
-  file(file: FileContent): AgentEvent {
-    return this.#wholes.file(file);
-  }
-
-  artifact(artifact: ArtifactContent): AgentEvent {
-    return this.#wholes.any(artifact);
-  }
-
-  status(state: State, content: Content): AgentEvent {
-    return { type: "status", state, message: this.#message(content, true) };
-  }
-
-  askAll(questions: Questions): AgentEvent {
-    const parts = toQuestions(questions);
-    const asks = Object.keys(questions);
-    return { type: "status", state: "input-required", message: this.#message(parts, true), asks };
-  }
-
-  askAuth(request: AuthRequest): AgentEvent {
-    const { id: taskId, contextId } = this.#turn.task;
-    const messageId = this.#turn.newId();
-    const { auth, parts } = toAsking(request, this.#turn, messageId);
-    const message: Message = { messageId, role: "agent", parts, taskId, contextId };
-    return { type: "status", state: "auth-required", message, auth };
-  }
-
-  spend(counters: Counters): AgentEvent {
-    for (const [name, amount] of Object.entries(counters)) {
-      if (amount === undefined) continue;
-      if (!Number.isFinite(amount))
-        throw new TypeError(`Usage ${name} must be a number, got ${describe(amount)}`);
-      this.#spent ??= {};
-      this.#spent[name] = (this.#spent[name] ?? 0) + amount;
-    }
-    if (this.#spent) this.#hearer.look();
-    return NOTHING;
-  }
-
-  /** Counters that nobody has heard of yet; they are then heard of. */
-  spent(): Usage | undefined {
-    const spent = this.#spent;
-    this.#spent = undefined;
-    return spent;
-  }
-
-  made(verb: string, event: AgentEvent): AgentEvent {
-    if (event === NOTHING) return event;
-    if (this.#unsaid === undefined) {
-      this.#unsaid = event;
-      this.#unsaidVerb = verb;
-      return event;
-    }
-    this.#othersUnsaid ??= new Map();
-    if (this.#othersUnsaid.size < UNSAID_MAX) this.#othersUnsaid.set(event, verb);
-    return event;
-  }
-
-  /** Whether it is an event that was made here; it is then no longer unsaid. */
-  take(value: AgentEvent): boolean {
-    if (value !== this.#unsaid || value === undefined) return this.#othersUnsaid?.delete(value) ?? false;
-    this.#unsaid = undefined;
-    return true;
-  }
-
-  /** The verb of an event that was made and never yielded. */
-  unsaid(): string | undefined {
-    return this.#unsaid ? this.#unsaidVerb : this.#othersUnsaid?.values().next().value;
-  }
-
-  #message(content: Content, ofTask: boolean): Message {
-    const { id: taskId, contextId } = this.#turn.task;
-    const parts = toParts(content);
-    const messageId = this.#turn.newId();
-    if (ofTask) return { messageId, role: "agent", parts, taskId, contextId };
-    return { messageId, role: "agent", parts, contextId };
-  }
-}
+import type { Ctx } from "../../agent/context.ts";
+import type { Message } from "../../model/index.ts";
+import type { Log, Turn } from "../../ports/index.ts";
+import { createCall } from "./call-stream.ts";
+import type { EventBuilder } from "./event-builder.ts";
+import { StepRecorder } from "./steps.ts";
 
 /**
- * Its verbs are not methods, so that authors may write `run(task, { text, ask })`; and they are made when they are used,
- * for a run may be silent for hours, and most use one or two.
+ * Its methods are getters that return functions, so that authors may write `run(task, { text, ask })`; the functions are
+ * created on use, because a run may wait for hours and most runs use one or two of them.
  */
 export class FunctionCtx implements Ctx {
-  readonly #speech: Speech;
+  static #hasWarnedOfShelf = false;
+  readonly #events: EventBuilder;
   readonly #turn: Turn;
   readonly attempt: number;
-  /** Made when first asked for: most agents take no steps. */
-  #steps: Steps | undefined;
+  #steps: StepRecorder | undefined;
   #call: Call | undefined;
 
-  constructor(speech: Speech, turn: Turn) {
-    this.#speech = speech;
+  constructor(events: EventBuilder, turn: Turn) {
+    this.#events = events;
     this.#turn = turn;
     this.attempt = turn.attempt;
   }
 
   get text(): Ctx["text"] {
-    return (text, options) => this.#speech.made("text", this.#speech.text(text, options));
+    return (text, options) => this.#events.created("text", this.#events.text(text, options));
   }
 
   get data(): Ctx["data"] {
-    return (data, options = {}) => this.#speech.made("data", this.#speech.data(data, options));
+    return (data, options = {}) => this.#events.created("data", this.#events.data(data, options));
   }
 
   get file(): Ctx["file"] {
-    return file => this.#speech.made("file", this.#speech.file(file));
+    return file => this.#events.created("file", this.#events.file(file));
   }
 
   get artifact(): Ctx["artifact"] {
-    return artifact => this.#speech.made("artifact", this.#speech.artifact(artifact));
+    return artifact => this.#events.created("artifact", this.#events.artifact(artifact));
   }
 
   get status(): Ctx["status"] {
-    return content => this.#speech.made("status", this.#speech.status("working", content));
+    return content => this.#events.created("status", this.#events.status("working", content));
   }
 
   get reply(): Ctx["reply"] {
-    return content => this.#speech.made("reply", this.#speech.reply(content));
+    return content => this.#events.created("reply", this.#events.reply(content));
   }
 
   get ask(): Ctx["ask"] {
-    return question => this.#speech.made("ask", this.#speech.status("input-required", question));
+    return question => this.#events.created("ask", this.#events.status("input-required", question));
   }
 
   get askAll(): Ctx["askAll"] {
-    return questions => this.#speech.made("askAll", this.#speech.askAll(questions));
+    return questions => this.#events.created("askAll", this.#events.askAll(questions));
   }
 
   get askAuth(): Ctx["askAuth"] {
-    return request => this.#speech.made("askAuth", this.#speech.askAuth(request));
+    return request => this.#events.created("askAuth", this.#events.askAuth(request));
   }
 
   get credentials(): Ctx["credentials"] {
@@ -218,35 +66,35 @@ export class FunctionCtx implements Ctx {
   }
 
   get reject(): Ctx["reject"] {
-    return reason => this.#speech.made("reject", this.#speech.status("rejected", reason));
+    return reason => this.#events.created("reject", this.#events.status("rejected", reason));
   }
 
   get fail(): Ctx["fail"] {
-    return reason => this.#speech.made("fail", this.#speech.status("failed", reason));
+    return reason => this.#events.created("fail", this.#events.status("failed", reason));
   }
 
   get usage(): Ctx["usage"] {
-    return counters => this.#speech.spend(counters);
+    return counters => this.#events.addUsage(counters);
   }
 
-  get step(): Steps["step"] {
-    return this.#durable().step;
+  get step(): Ctx["step"] {
+    return this.#recorder().step;
   }
 
-  get sleep(): Steps["sleep"] {
-    return this.#durable().sleep;
+  get sleep(): Ctx["sleep"] {
+    return this.#recorder().sleep;
   }
 
-  get now(): Steps["now"] {
-    return this.#durable().now;
+  get now(): Ctx["now"] {
+    return this.#recorder().now;
   }
 
-  get random(): Steps["random"] {
-    return this.#durable().random;
+  get random(): Ctx["random"] {
+    return this.#recorder().random;
   }
 
-  #durable(): Steps {
-    this.#steps ??= new Steps(this.#turn);
+  #recorder(): StepRecorder {
+    this.#steps ??= new StepRecorder(this.#turn);
     return this.#steps;
   }
 
@@ -262,7 +110,15 @@ export class FunctionCtx implements Ctx {
     return this.#turn.history();
   }
 
+  get storage(): Turn["storage"] {
+    return this.#turn.storage;
+  }
+
+  /** Deprecated; warns once per process. */
   get shelf(): Turn["storage"] {
+    if (!FunctionCtx.#hasWarnedOfShelf)
+      this.log.warn({ deprecated: "ctx.shelf" }, "ctx.shelf is deprecated: use ctx.storage");
+    FunctionCtx.#hasWarnedOfShelf = true;
     return this.#turn.storage;
   }
 
@@ -284,15 +140,15 @@ export class FunctionCtx implements Ctx {
   }
 
   get mcp(): Ctx["mcp"] {
-    return server => this.#open(server);
+    return server => this.#openTools(server);
   }
 
-  async #open(server: string): Promise<McpTools> {
-    const found = await this.#turn.tools(server);
+  async #openTools(server: string): Promise<McpTools> {
+    const tools = await this.#turn.tools(server);
     const { signal } = this.#turn;
     return {
-      listTools: () => found.listTools(signal),
-      callTool: (name, input = {}) => found.callTool(name, input, signal),
+      listTools: () => tools.listTools(signal),
+      callTool: (name, input = {}) => tools.callTool(name, input, signal),
     };
   }
 
@@ -300,7 +156,7 @@ export class FunctionCtx implements Ctx {
     return this.#turn.task.hops ?? 0;
   }
 
-  /** The runner may make it only when it is asked for. */
+  /** A getter: the runner may create the signal on first use. */
   get signal(): AbortSignal {
     return this.#turn.signal;
   }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Conversation, saidBy } from "../../../test/support/turn.ts";
-import { agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { AgentOutput, Ctx } from "../../agent/context.ts";
+import { agent } from "../../agent/definition.ts";
 import type { AgentEvent } from "../../ports/index.ts";
 import { functionRuntime, toAgent } from "./index.ts";
 
@@ -17,7 +18,7 @@ const textChunk = (text: string, more: boolean, last = false): AgentEvent => ({
   join: more,
 });
 
-describe("whatever form run has, it is heard", () => {
+describe("the output of run, in every form", () => {
   test("an async generator streams its strings into one artifact", async () => {
     const events = await saidBy(async function* (task) {
       yield "You said: ";
@@ -47,19 +48,19 @@ describe("whatever form run has, it is heard", () => {
     expect(await saidBy(async task => task.text)).toEqual([textChunk("hi", false, true)]);
   });
 
-  test("a returned event is said", async () => {
+  test("a returned event is output", async () => {
     const events = await saidBy(async (_task, ctx) => ctx.ask("Where to?"));
     expect(events).toMatchObject([{ type: "status", state: "input-required" }]);
   });
 
-  test("a returned array is said in its order, and its last text is known to be the last", async () => {
+  test("a returned array is output in its order, and its last text is marked as last", async () => {
     const events = await saidBy((_task, ctx) => ["a", ctx.data({ b: 1 }), "c"]);
     expect(events[0]).toEqual(textChunk("a", false));
     expect(events[1]).toMatchObject({ type: "artifact", artifact: { artifactId: "data-1" } });
     expect(events[2]).toEqual(textChunk("c", true, true));
   });
 
-  test("what a generator returns is said, too", async () => {
+  test("the return value of a generator is output, too", async () => {
     const events = await saidBy(async function* (_task, ctx) {
       yield "a";
       return ctx.ask("And now?");
@@ -74,13 +75,13 @@ describe("whatever form run has, it is heard", () => {
     expect(await saidBy(async () => words())).toEqual([textChunk("a", false)]);
   });
 
-  test("a function that returns nothing says nothing", async () => {
+  test("a function that returns nothing has no output", async () => {
     expect(await saidBy(() => undefined)).toEqual([]);
     expect(await saidBy(async () => {})).toEqual([]);
     expect(await saidBy(() => null as unknown as undefined)).toEqual([]);
   });
 
-  test("empty texts are not said, so that a model's empty chunks cost nothing", async () => {
+  test("empty texts are not output, so that empty chunks of a model cost nothing", async () => {
     const events = await saidBy(async function* (_task, ctx) {
       yield "";
       yield ctx.text("");
@@ -91,7 +92,7 @@ describe("whatever form run has, it is heard", () => {
     expect(await saidBy(() => "")).toEqual([]);
   });
 
-  test("a returned string is a bare message when the agent replies with messages", async () => {
+  test("a returned string is a message when the agent replies with messages", async () => {
     const events = await saidBy(() => "hello", "hi", { replies: "message" });
     expect(events).toEqual([
       {
@@ -119,7 +120,7 @@ describe("whatever form run has, it is heard", () => {
     ]);
   });
 
-  test("the verbs of ctx may be taken out of it", async () => {
+  test("the methods of ctx can be destructured", async () => {
     const events = await saidBy(async function* (_task, { text, status, signal, attempt }) {
       yield status("x");
       yield text(`${signal.aborted} ${attempt}`);
@@ -153,9 +154,9 @@ describe("the run ends", () => {
     expect(await saidBy((_task, ctx) => [ctx.ask("?"), "never"])).toHaveLength(1);
   });
 
-  test("when the function throws, with what it threw", async () => {
+  test("when the function throws, with its error", async () => {
     const boom = new Error("boom");
-    const broken = async function* (): AsyncGenerator<Said> {
+    const broken = async function* (): AsyncGenerator<AgentOutput> {
       yield "a";
       throw boom;
     };
@@ -189,7 +190,7 @@ describe("the run ends", () => {
     expect(went).toEqual(["finally"]);
   });
 
-  test("with a note in the log when cleaning up fails: what was said stands", async () => {
+  test("with a warning when the cleanup fails: the output so far stays valid", async () => {
     const conversation = new Conversation().said("hi");
     const events = await conversation.run(
       agent({
@@ -205,10 +206,10 @@ describe("the run ends", () => {
       }),
     );
     expect(events).toHaveLength(1);
-    expect(conversation.logged[0]?.text).toContain("cleaned up");
+    expect(conversation.logged[0]?.text).toContain("in the cleanup");
   });
 
-  test("when the signal is aborted and the function gives up", async () => {
+  test("when the signal is aborted and the function throws", async () => {
     const conversation = new Conversation().said("hi");
     const running = conversation.run(
       agent({
@@ -224,7 +225,7 @@ describe("the run ends", () => {
   });
 });
 
-describe("what is no event is refused", () => {
+describe("values that are not events throw", () => {
   const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     ["a number", 5, /yielded the number 5$/],
     ["undefined", undefined, /yielded undefined$/],
@@ -247,7 +248,7 @@ describe("what is no event is refused", () => {
     [
       "an artifact without parts",
       { type: "artifact", artifact: { artifactId: "a", parts: [] } },
-      /At least one part/,
+      /at least one part/,
     ],
     ["a message without id", { type: "reply", message: { parts: ["a"] } }, /needs a messageId/],
     ["usage that is no number", { type: "usage", usage: { tokens: "many" } }, /must be numbers/],
@@ -256,7 +257,7 @@ describe("what is no event is refused", () => {
     const cleaned: boolean[] = [];
     const saying = saidBy(async function* () {
       try {
-        yield value as Said;
+        yield value as AgentOutput;
       } finally {
         cleaned.push(true);
       }
@@ -265,13 +266,13 @@ describe("what is no event is refused", () => {
     expect(cleaned).toEqual([true]);
   });
 
-  test("and the error says what is allowed", async () => {
-    await expect(saidBy(() => 5 as unknown as Said)).rejects.toThrow(
-      /may yield strings and what ctx\.text\(\)/,
+  test("with an error that lists the allowed values", async () => {
+    await expect(saidBy(() => 5 as unknown as AgentOutput)).rejects.toThrow(
+      /may yield strings and the results of ctx\.text\(\)/,
     );
   });
 
-  test("but an event that was made by hand is one; what it leaves out is filled in", async () => {
+  test("but a hand-made event is accepted, and gets default members", async () => {
     const events = await saidBy(async function* () {
       yield { type: "artifact", artifact: { artifactId: "own", parts: ["a"] } } as unknown as AgentEvent;
       yield { type: "status", state: "working" };
@@ -291,14 +292,14 @@ describe("what is no event is refused", () => {
   });
 });
 
-describe("an event that was made but never yielded", () => {
+describe("an event that was created but not yielded", () => {
   const warningsOf = async (run: Parameters<typeof saidBy>[0]) => {
     const conversation = new Conversation().said("hi");
     await conversation.run(agent({ name: "forgetful", run })).catch(() => undefined);
     return conversation.logged.map(entry => entry.text);
   };
 
-  test("is warned of once, by its verb and with the cure", async () => {
+  test("is reported once, with its method and the correction", async () => {
     const warnings = await warningsOf(async function* (_task, ctx) {
       for (let i = 0; i < 500; i++) ctx.status("on it");
       ctx.data({});
@@ -308,7 +309,7 @@ describe("an event that was made but never yielded", () => {
     expect(warnings[0]).toMatch(/ctx\.status\(\) was called.*write `yield ctx\.status\(…\)`/);
   });
 
-  test("is warned of in a function that cannot yield, and in one that throws", async () => {
+  test("is reported in a function that is no generator, and in one that throws", async () => {
     expect(await warningsOf(async (_task, ctx) => void ctx.text("x"))).toHaveLength(1);
     const throwing = async (_task: unknown, ctx: Ctx) => {
       ctx.text("x");
@@ -317,7 +318,7 @@ describe("an event that was made but never yielded", () => {
     expect(await warningsOf(throwing)).toHaveLength(1);
   });
 
-  test("is not warned of when it is yielded later or in another order", async () => {
+  test("is not reported when it is yielded later or in another order", async () => {
     const warnings = await warningsOf(async function* (_task, ctx) {
       const [one, two, three] = [ctx.data(1), ctx.data(2), ctx.data(3)];
       yield three;
@@ -329,7 +330,7 @@ describe("an event that was made but never yielded", () => {
   });
 });
 
-test("an agent gets a card without an empty value, and its name, runtime and way of replying", () => {
+test("an agent has a card without empty values, a name, a runtime and the kind of reply", () => {
   const made = toAgent(agent({ name: "plain", replies: "message", run: () => "x" }));
   expect(made.runtime.name).toBe("function");
   expect(made.replies).toBe("message");

@@ -1,11 +1,11 @@
-/** Agents that are functions. */
-import type { AgentDefinition, Outcome, Said } from "../../agent/definition.ts";
-import { toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
+/** Agents that are functions; the other runtimes create such functions. */
+import type { AgentOutput, Outcome } from "../../agent/context.ts";
+import { type AgentDefinition, toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
 import type { AgentName } from "../../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../../ports/index.ts";
-import { upstreamOf } from "../shared/remote-source.ts";
-import { Speech, type SpeechHearer } from "./ctx.ts";
-import { isEnd, Script } from "./output-writer.ts";
+import { toUpstream } from "../shared/remote-source.ts";
+import { EventBuilder, type UsageListener } from "./event-builder.ts";
+import { isFinal, OutputReader } from "./output-reader.ts";
 
 export function toAgent(definition: AgentDefinition): Agent {
   return {
@@ -16,7 +16,7 @@ export function toAgent(definition: AgentDefinition): Agent {
     replies: definition.replies,
     inputSchema: definition.inputSchema,
     policy: toPolicy(definition),
-    upstream: upstreamOf(definition),
+    upstream: toUpstream(definition),
   };
 }
 
@@ -28,26 +28,26 @@ type Result = IteratorResult<AgentEvent, undefined>;
 const DONE: Result = { value: undefined, done: true };
 
 /**
- * One run. The function is only asked for more when somebody reads; but what it spends is heard at once, even while
- * it is busy. One reader, who waits for one result before asking for the next.
+ * One run. The function continues only when the next event is requested; usage is reported immediately, even while the
+ * function is busy. There is one reader, which waits for each result before it requests the next.
  */
-class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, SpeechHearer {
+class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, UsageListener {
   readonly #turn: Turn;
-  readonly #speech: Speech;
-  readonly #script: Script;
-  #busy = false;
-  #warned = false;
-  #ended = false;
-  /** What came while the reader had just been given a usage. */
-  #kept: Result | undefined;
-  #broken: { readonly error: unknown } | undefined;
+  readonly #events: EventBuilder;
+  readonly #output: OutputReader;
+  #isBusy = false;
+  #hasWarned = false;
+  #isEnded = false;
+  /** A result that arrived after the reader had got a usage event instead. */
+  #buffered: Result | undefined;
+  #failure: { readonly error: unknown } | undefined;
   #resolve: ((result: Result) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
 
   constructor(definition: AgentDefinition, turn: Turn) {
     this.#turn = turn;
-    this.#speech = new Speech(turn, this);
-    this.#script = new Script(definition, turn, this.#speech);
+    this.#events = new EventBuilder(turn, this);
+    this.#output = new OutputReader(definition, turn, this.#events);
   }
 
   [Symbol.asyncIterator](): this {
@@ -59,85 +59,89 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, Speec
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.look();
+    this.#advance();
     return promise;
   }
 
   async return(): Promise<Result> {
-    this.#kept = undefined;
-    this.#give(DONE);
-    await this.#script.close();
+    this.#buffered = undefined;
+    this.#deliver(DONE);
+    await this.#output.close();
     return DONE;
   }
 
-  /** Gives the reader, if one is waiting, what there is: first what was spent, since nothing is counted after an end. */
-  look(): void {
-    if (!this.#resolve) return;
-    const usage = this.#ended ? undefined : this.#speech.spent();
-    if (usage) this.#give({ value: { type: "usage", usage }, done: false });
-    else if (this.#kept) this.#give(this.#kept);
-    else if (this.#broken) this.#fail(this.#broken.error);
-    else if (!this.#busy) this.#ask();
+  onUsage(): void {
+    this.#advance();
   }
 
-  #ask(): void {
-    this.#busy = true;
+  /** Delivers to a waiting reader. Usage goes first: after the final event nothing is counted. */
+  #advance(): void {
+    if (!this.#resolve) return;
+    const usage = this.#isEnded ? undefined : this.#events.takeUsage();
+    if (usage) this.#deliver({ value: { type: "usage", usage }, done: false });
+    else if (this.#buffered) this.#deliver(this.#buffered);
+    else if (this.#failure) this.#deliverFailure(this.#failure.error);
+    else if (!this.#isBusy) this.#request();
+  }
+
+  #request(): void {
+    this.#isBusy = true;
     try {
-      const saying = this.#script.yielding();
-      if (saying) saying.then(this.#heard, this.#broke);
-      else this.#next();
+      const result = this.#output.nextYield();
+      if (result) result.then(this.#onYield, this.#onError);
+      else this.#process();
     } catch (error) {
-      this.#broke(error);
+      this.#onError(error);
     }
   }
 
-  /** The hot path: most of what a generator yields is said as it is. */
-  readonly #heard = (result: IteratorResult<Said, Outcome>): void => {
-    const event = this.#script.hear(result);
-    if (event) this.#said(event);
-    else this.#next(result);
+  /** The hot path: most yielded values are events that `ctx` created. */
+  readonly #onYield = (result: IteratorResult<AgentOutput, Outcome>): void => {
+    const event = this.#output.asArtifact(result);
+    if (event) this.#onEvent(event);
+    else this.#process(result);
   };
 
-  #next(heard?: IteratorResult<Said, Outcome>): void {
-    this.#script.next(heard).then(event => this.#said(event), this.#broke);
+  #process(yielded?: IteratorResult<AgentOutput, Outcome>): void {
+    this.#output.next(yielded).then(event => this.#onEvent(event), this.#onError);
   }
 
-  #said(event: AgentEvent | undefined): void {
-    this.#busy = false;
-    if (event === undefined) this.#warn();
-    this.#kept = event === undefined ? DONE : { value: event, done: false };
-    this.look();
+  #onEvent(event: AgentEvent | undefined): void {
+    this.#isBusy = false;
+    if (event === undefined) this.#warnUnyielded();
+    this.#buffered = event === undefined ? DONE : { value: event, done: false };
+    this.#advance();
   }
 
-  readonly #broke = (error: unknown): void => {
-    this.#busy = false;
-    this.#warn();
-    this.#broken = { error };
-    this.look();
+  readonly #onError = (error: unknown): void => {
+    this.#isBusy = false;
+    this.#warnUnyielded();
+    this.#failure = { error };
+    this.#advance();
   };
 
-  #give(result: Result): void {
+  #deliver(result: Result): void {
     const resolve = this.#resolve;
     this.#resolve = undefined;
-    if (result === this.#kept) this.#kept = undefined;
-    if (!result.done && isEnd(result.value)) this.#ended = true;
+    if (result === this.#buffered) this.#buffered = undefined;
+    if (!result.done && isFinal(result.value)) this.#isEnded = true;
     resolve?.(result);
   }
 
-  #fail(error: unknown): void {
-    this.#broken = undefined;
+  #deliverFailure(error: unknown): void {
+    this.#failure = undefined;
     this.#resolve = undefined;
     this.#reject?.(error);
   }
 
-  /** Once per run: the same mistake in a loop is one mistake. */
-  #warn(): void {
-    const verb = this.#speech.unsaid();
-    if (verb === undefined || this.#warned) return;
-    this.#warned = true;
+  /** Once per run: a loop repeats the same mistake. */
+  #warnUnyielded(): void {
+    const method = this.#events.findUnyielded();
+    if (method === undefined || this.#hasWarned) return;
+    this.#hasWarned = true;
     this.#turn.log.warn(
-      { verb: `ctx.${verb}` },
-      `ctx.${verb}() was called, but what it returned was never yielded, so nobody will hear it: write \`yield ctx.${verb}(…)\``,
+      { verb: `ctx.${method}` },
+      `ctx.${method}() was called, but its result was not yielded, so it has no effect: write \`yield ctx.${method}(…)\``,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Conversation } from "../../../test/support/turn.ts";
-import { agent, type Ctx } from "../../agent/definition.ts";
+import type { Ctx } from "../../agent/context.ts";
+import { agent } from "../../agent/definition.ts";
 import { LIMITS } from "../../model/index.ts";
 
 /** Runs a function that is not a generator: what it returns is for the test. */
@@ -14,7 +15,7 @@ async function attempt<T>(conversation: Conversation, work: (ctx: Ctx) => Promis
 }
 
 describe("a step", () => {
-  test("is done once: a later attempt gets what the first one got", async () => {
+  test("is executed once: a later attempt gets the recorded result", async () => {
     const conversation = new Conversation().said("go");
     let done = 0;
     const work = (ctx: Ctx): Promise<unknown> =>
@@ -26,7 +27,7 @@ describe("a step", () => {
     ]);
   });
 
-  test("is done again in the next turn", async () => {
+  test("is executed again in the next turn", async () => {
     const conversation = new Conversation().said("go");
     let done = 0;
     const work = (ctx: Ctx): Promise<number> => ctx.step("count", () => ++done);
@@ -35,7 +36,7 @@ describe("a step", () => {
     expect(await attempt(conversation, work)).toBe(2);
   });
 
-  test("of the same name is told apart by the order in which it was begun, not by which is done first", async () => {
+  test("with the same name is identified by the order of the starts, not of the ends", async () => {
     const conversation = new Conversation().said("go");
     const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const work = (ctx: Ctx, open: boolean): Promise<number[]> =>
@@ -58,7 +59,7 @@ describe("a step", () => {
     expect(await attempt(conversation, ctx => work(ctx, true))).toEqual([0, 1, 2]);
   });
 
-  test("that throws throws again in a later attempt, without being done: the code takes the same way", async () => {
+  test("that throws throws again in a later attempt without being executed: the code takes the same branch", async () => {
     const conversation = new Conversation().said("go");
     let tries = 0;
     const work = (ctx: Ctx): Promise<unknown> =>
@@ -73,7 +74,7 @@ describe("a step", () => {
     expect(tries).toBe(1);
   });
 
-  test("gives its author the error itself", async () => {
+  test("throws the original error in the first attempt", async () => {
     const error = new Error("mine");
     const conversation = new Conversation().said("go");
     const work = (ctx: Ctx): Promise<unknown> =>
@@ -81,7 +82,7 @@ describe("a step", () => {
     expect(await attempt(conversation, work)).toBe(true);
   });
 
-  test("that was stopped leaves nothing on record, and none is begun after a stop", async () => {
+  test("that was aborted is not recorded, and none is started after an abort", async () => {
     const conversation = new Conversation().said("go");
     let begun = 0;
     const work = async (ctx: Ctx): Promise<void> => {
@@ -102,7 +103,7 @@ describe("a step", () => {
     expect([begun, conversation.notes]).toEqual([1, []]);
   });
 
-  test("resolves with a copy of what is on record: nothing is null, members that are undefined are left out", async () => {
+  test("resolves with a copy of the record: undefined is null, and undefined members are left out", async () => {
     const conversation = new Conversation().said("go");
     const shared = { a: 1, b: undefined };
     const [nothing, copy] = await attempt(conversation, async ctx => [
@@ -124,25 +125,25 @@ describe("a step", () => {
     ["an object of a class", new (class Invoice {})(), /result is an object of the class Invoice/],
     ["something that writes itself", { toJSON: () => 1 }, /result\.toJSON is a function/],
   ];
-  test.each(wrong)("must have a result that JSON can say: not %s", async (_what, value, words) => {
+  test.each(wrong)("must have a JSON result: not %s", async (_what, value, words) => {
     const conversation = new Conversation().said("go");
     const error = await attempt(conversation, ctx => ctx.step("make", () => value).catch(one => one));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toMatch(words);
-    expect((error as Error).message).toContain('The result of the step "make" is kept as JSON');
+    expect((error as Error).message).toContain('The result of the step "make" must be JSON');
   });
 
-  test("is told when it is nested too deeply, also in a circle", async () => {
+  test("throws when its result is nested too deeply, or has a cycle", async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const conversation = new Conversation().said("go");
     await expect(attempt(conversation, ctx => ctx.step("make", () => circle))).rejects.toThrow(/levels deep/);
   });
 
-  test("does not nest; time inside it is part of it", async () => {
+  test("cannot be nested; ctx.now inside of it is part of it", async () => {
     const conversation = new Conversation().said("go");
     const nested = attempt(conversation, ctx => ctx.step("outer", () => ctx.step("inner", () => 1)));
-    await expect(nested).rejects.toThrow('The step "inner" was begun inside the step "outer"');
+    await expect(nested).rejects.toThrow('The step "inner" was started inside the step "outer"');
     conversation.said("again");
     const inside = await attempt(conversation, ctx =>
       ctx.step("time", async () => [await ctx.now(), await ctx.random(), await ctx.sleep(1)].length),
@@ -161,7 +162,7 @@ describe("a step", () => {
   });
 });
 
-describe("time and chance", () => {
+describe("time and random numbers", () => {
   test("are the same in a later attempt, each call by its order", async () => {
     const conversation = new Conversation().said("go");
     const work = async (ctx: Ctx): Promise<number[]> => {
@@ -174,7 +175,7 @@ describe("time and chance", () => {
     expect(await attempt(conversation, work)).toEqual(first);
   });
 
-  test("a sleep that was begun ends when it would have ended", async () => {
+  test("a sleep ends at its original time in a later attempt", async () => {
     const conversation = new Conversation().said("go");
     const begun = performance.now();
     await attempt(conversation, ctx => ctx.sleep(60));
@@ -187,17 +188,19 @@ describe("time and chance", () => {
     expect(await Promise.race([awake, later])).toBe("the sleep");
   });
 
-  test("a sleep ends when the run is stopped, and takes sensible times only", async () => {
+  test("a sleep ends when the run is aborted, and rejects invalid times", async () => {
     const conversation = new Conversation().said("go");
     for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1" as never])
-      await expect(attempt(conversation, ctx => ctx.sleep(ms))).rejects.toThrow(/takes milliseconds/);
+      await expect(attempt(conversation, ctx => ctx.sleep(ms))).rejects.toThrow(
+        /takes a non-negative number of milliseconds/,
+      );
     const asleep = attempt(conversation, ctx => ctx.sleep(2 ** 40));
     setTimeout(() => conversation.abort.abort(new Error("the run was stopped")), 5);
     await expect(asleep).rejects.toThrow("the run was stopped");
   });
 });
 
-test("the durable verbs may be taken out of ctx, and messages that came are there", async () => {
+test("the recorded methods can be destructured from ctx, and incoming messages are available", async () => {
   const conversation = new Conversation().said("go").incoming("and this").incoming("and that");
   const heard: string[] = [];
   await attempt(conversation, async ({ step, incoming }) => {

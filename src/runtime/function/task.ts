@@ -1,29 +1,30 @@
-/** The task as its author sees it. */
-import type { AgentFile, AgentTask } from "../../agent/definition.ts";
+/** The `task` argument of a function. */
+import type { AgentFile } from "../../agent/content.ts";
+import type { AgentTask } from "../../agent/context.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { mediaTypeOf, textOf } from "../../model/index.ts";
 import type { Turn } from "../../ports/index.ts";
 
-const NONE: JsonObject = Object.freeze({});
-const NOTHING: readonly never[] = Object.freeze([]);
+const EMPTY_OBJECT: JsonObject = Object.freeze({});
+const EMPTY_LIST: readonly never[] = Object.freeze([]);
 
 export function toAgentTask({ task, message }: Turn): AgentTask {
   return {
     id: task.id,
     contextId: task.contextId,
     thread: task.thread ?? task.contextId,
-    accepts: task.accepts ?? NOTHING,
+    accepts: task.accepts ?? EMPTY_LIST,
     text: textOf(message.parts),
     data: message.parts.find(part => part.kind === "data")?.data,
     input: toInput(message.parts),
-    answers: task.answers ?? NONE,
+    answers: task.answers ?? EMPTY_OBJECT,
     files: toFiles(message.parts),
     message,
     history: task.history,
     turn: task.turn,
-    metadata: task.metadata ?? NONE,
+    metadata: task.metadata ?? EMPTY_OBJECT,
   };
 }
 
@@ -31,7 +32,7 @@ function toInput(parts: readonly Part[]): JsonObject {
   let input: JsonObject | undefined;
   for (const part of parts)
     if (part.kind === "data" && isObject(part.data)) input = { ...input, ...part.data };
-  return input ?? NONE;
+  return input ?? EMPTY_OBJECT;
 }
 
 function toFiles(parts: readonly Part[]): readonly AgentFile[] {
@@ -40,7 +41,7 @@ function toFiles(parts: readonly Part[]): readonly AgentFile[] {
     if (part.kind !== "bytes" && part.kind !== "url") continue;
     files.push(toFile(part, part.filename ?? `file-${files.length + 1}`));
   }
-  return files.length > 0 ? files : NOTHING;
+  return files.length > 0 ? files : EMPTY_LIST;
 }
 
 function toFile(part: Part & { kind: "bytes" | "url" }, name: string): AgentFile {
@@ -50,7 +51,7 @@ function toFile(part: Part & { kind: "bytes" | "url" }, name: string): AgentFile
   return {
     name,
     mediaType,
-    // Decoded when it is asked for: many agents only pass a file on or look at its name.
+    // Decoded on first use: many agents only forward a file or read its name.
     get bytes() {
       bytes ??= Buffer.from(part.bytes, "base64");
       return bytes;

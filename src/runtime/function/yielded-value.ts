@@ -1,20 +1,21 @@
-/** Whether something that a function said, and that `ctx` did not make, is an event. */
-import type { Content } from "../../agent/definition.ts";
+/** Checks events that a function yields without having created them with `ctx`. */
+import type { Content } from "../../agent/content.ts";
 import type { Message, TaskState } from "../../model/index.ts";
 import { TASK_STATES } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports/index.ts";
-import { describe, toParts } from "./content.ts";
+import { describeValue } from "../shared/describe-value.ts";
+import { toParts } from "./content.ts";
 
-/** Members that a hand-made event left out get their defaults. */
+/** Adds default members. */
 export function toEvent(value: unknown): AgentEvent {
   const event = value as AgentEvent;
   switch (event?.type) {
     case "artifact":
       return toArtifactEvent(event);
     case "status":
-      // What only the server can say.
+      // Only the server sets this state.
       if (!TASK_STATES.includes(event.state) || (event.state as TaskState) === "submitted")
-        throw new TypeError(`An agent cannot report the state ${describe(event.state)}`);
+        throw new TypeError(`An agent cannot report the state ${describeValue(event.state)}`);
       return event.message ? { ...event, message: toMessage(event.message) } : event;
     case "reply":
       return { type: "reply", message: toMessage(event.message) };
@@ -23,7 +24,7 @@ export function toEvent(value: unknown): AgentEvent {
       throw new TypeError("The counters of a usage event must be numbers");
     default:
       throw new TypeError(
-        `An agent may yield strings and what ctx.text(), ctx.data(), ctx.status(), … return; it yielded ${describe(value)}`,
+        `An agent may yield strings and the results of ctx.text(), ctx.data(), ctx.status(), …; it yielded ${describeValue(value)}`,
       );
   }
 }
@@ -44,6 +45,6 @@ function toArtifactEvent(event: AgentEvent & { type: "artifact" }): AgentEvent {
 
 function toMessage(message: Message): Message {
   if (typeof message?.messageId !== "string" || message.messageId === "")
-    throw new TypeError("A message needs a messageId; ctx.status(), ctx.ask() and ctx.reply() give it one");
+    throw new TypeError("A message needs a messageId; ctx.status(), ctx.ask() and ctx.reply() set it");
   return { ...message, role: "agent", parts: toParts(message.parts as Content) };
 }

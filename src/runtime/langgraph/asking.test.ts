@@ -24,7 +24,7 @@ describe("one interrupt", () => {
       chain({ ask: () => ({ messages: [ai(`got ${JSON.stringify(interrupt(value))}`)] }) }).compile(),
     );
 
-  test("is a question in words, and with its id and value for programs", async () => {
+  test("is a question as text, and with its id and value for programs", async () => {
     const conversation = await asked(asks("Which colour?"));
     expect(stateOf(conversation)).toBe("input-required");
     const [id] = idsIn(conversation);
@@ -35,7 +35,7 @@ describe("one interrupt", () => {
     ]);
   });
 
-  test("that is an object has its words in it, or is told as it is", async () => {
+  test("that is an object has its text in a member, or is shown as JSON", async () => {
     const words = async (value: unknown) => questionIn(await asked(asks(value)))[0];
     expect(await words({ question: "Why?", draft: "x" })).toEqual({ kind: "text", text: "Why?" });
     expect(await words({ action: "send", to: ["a"] })).toEqual({
@@ -55,7 +55,7 @@ describe("one interrupt", () => {
     ]);
   });
 
-  test("takes no data that would become an object of LangChain", async () => {
+  test("rejects data that LangChain would deserialize to an object", async () => {
     const agent = asks("?");
     const conversation = await asked(agent);
     const message = {
@@ -68,7 +68,7 @@ describe("one interrupt", () => {
     expect(stateOf(conversation)).toBe("rejected");
   });
 
-  test("may be one after the other in one node, and inside of a subgraph", async () => {
+  test("may follow another in one node, and be inside of a subgraph", async () => {
     const inner = chain({
       ask: () => ({ topic: `${interrupt("First?")} and ${interrupt("Second?")}` }),
     }).compile();
@@ -84,7 +84,7 @@ describe("one interrupt", () => {
   });
 });
 
-describe("interrupts side by side", () => {
+describe("parallel interrupts", () => {
   let done: string[];
   const graph = () => {
     done = [];
@@ -110,7 +110,7 @@ describe("interrupts side by side", () => {
       .compile();
   };
 
-  test("are asked at once, each with its own data, and answered by their ids", async () => {
+  test("are asked together, each with its own data, and answered by id", async () => {
     const agent = graphAgent(graph());
     const conversation = await asked(agent);
     const [text, ...parts] = questionIn(conversation);
@@ -133,7 +133,7 @@ describe("interrupts side by side", () => {
   });
 });
 
-test("of questions side by side only those are asked again that are still open", async () => {
+test("of parallel questions only the open ones are asked again", async () => {
   const graph = new StateGraph(
     Annotation.Root({
       messages: Annotation<unknown[]>({ reducer: (_, b) => b }),
@@ -157,18 +157,18 @@ test("of questions side by side only those are asked again that are still open",
   expect(wordsIn(conversation)).toBe("1 2 3");
 });
 
-test("an answer to a question that is no longer open says so", async () => {
+test("an answer to a question that is no longer open fails the task", async () => {
   const ask = chain({ ask: state => (state.topic === "skip" ? {} : { topic: interrupt("?") }) });
   const agent = graphAgent(ask.compile());
   const conversation = await asked(agent);
-  const other = new Conversation(conversation.shelf).said([{ kind: "data", data: { topic: "skip" } }]);
+  const other = new Conversation(conversation.storage).said([{ kind: "data", data: { topic: "skip" } }]);
   await other.run(agent);
   await answers(conversation, "late").run(agent);
   expect(stateOf(conversation)).toBe("failed");
   expect(questionIn(conversation)[0]).toMatchObject({ text: expect.stringContaining("no longer open") });
 });
 
-test("a graph that its author wants to be looked at waits there, and goes on with the next message", async () => {
+test("a graph waits at a breakpoint, and continues with the next message", async () => {
   const steps: string[] = [];
   const step = (name: string) => () => {
     steps.push(name);

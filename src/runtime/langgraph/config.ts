@@ -1,41 +1,41 @@
-/** What a run tells the graph about itself. */
+/** The config that a run passes to the graph. */
 import { createHash } from "node:crypto";
-import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import type { AgentTask, Ctx } from "../../agent/context.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { DEFAULT_TENANT } from "../../model/index.ts";
 import { isRecord } from "../shared/options.ts";
-import { contextKeysOf, type Graph, type GraphConfig, type Saver } from "./graph.ts";
+import { type Checkpointer, contextKeysOf, type Graph, type GraphConfig } from "./graph.ts";
 import { checkData } from "./input.ts";
-import { STREAM_MODES } from "./listener.ts";
+import { STREAM_MODES } from "./stream-listener.ts";
 
 export interface ConfigSettings {
   readonly recursionLimit: number | undefined;
-  /** For every run. */
+  /** The same for every run. */
   readonly context: Readonly<Record<string, unknown>>;
-  /** Members of a request's metadata that may reach the graph. */
+  /** The members of the request metadata that are passed to the graph. */
   readonly metadata: readonly string[];
 }
 
-/** Where a run hands its checkpointer to the graph; one that is set on the graph would be that of all runs at once. */
+/** The config member for the checkpointer of a run; a checkpointer on the graph would be shared by all runs. */
 const CHECKPOINTER = "__pregel_checkpointer";
 const RESERVED = /^(?:__|checkpoint_|thread_id$|langgraph_)/;
 
-/** Names that mean something to LangGraph itself: nobody outside gives them a value. */
+/** Names that LangGraph uses itself: callers must not set them. */
 export const isReserved = (name: string): boolean => RESERVED.test(name);
 
 export function toConfig(
   settings: ConfigSettings,
   task: AgentTask,
   ctx: Ctx,
-  kept: { readonly saver: Saver; readonly thread: string } | undefined,
+  state: { readonly checkpointer: Checkpointer; readonly thread: string } | undefined,
 ): GraphConfig {
-  const context = { ...settings.context, ...toldIn(task, settings.metadata) };
+  const context = { ...settings.context, ...pickMetadata(task, settings.metadata) };
   const { recursionLimit } = settings;
   return {
     configurable: {
       ...context,
-      thread_id: kept?.thread ?? task.contextId,
-      ...(kept && { [CHECKPOINTER]: kept.saver }),
+      thread_id: state?.thread ?? task.contextId,
+      ...(state && { [CHECKPOINTER]: state.checkpointer }),
     },
     context,
     streamMode: STREAM_MODES,
@@ -43,31 +43,31 @@ export function toConfig(
     durability: "sync",
     signal: ctx.signal,
     ...(recursionLimit !== undefined && { recursionLimit }),
-    // What traces are found by, and those of one conversation are grouped by.
+    // For LangSmith: traces are grouped by thread and found by task.
     metadata: { thread_id: task.thread, a2a_task_id: task.id },
     callbacks: [countUsage(ctx)],
   };
 }
 
-/** A schema may refuse what it does not know. */
-export function fitted(config: GraphConfig, graph: Graph): GraphConfig {
+/** Without members that the context schema does not have: a strict schema would reject them. */
+export function withKnownContext(config: GraphConfig, graph: Graph): GraphConfig {
   const keys = contextKeysOf(graph);
   if (!keys || !isRecord(config.context)) return config;
   const known = Object.entries(config.context).filter(([name]) => keys.includes(name));
   return { ...config, context: Object.fromEntries(known) };
 }
 
-function toldIn({ metadata, message }: AgentTask, names: readonly string[]): JsonObject {
-  const told: Record<string, Json> = {};
+function pickMetadata({ metadata, message }: AgentTask, names: readonly string[]): JsonObject {
+  const picked: Record<string, Json> = {};
   const all = { ...metadata, ...message.metadata };
-  for (const name of names) if (Object.hasOwn(all, name)) told[name] = all[name] as Json;
-  checkData(told);
-  return told;
+  for (const name of names) if (Object.hasOwn(all, name)) picked[name] = all[name] as Json;
+  checkData(picked);
+  return picked;
 }
 
 /**
- * The thread of a context in a checkpointer that the graph brings, and that knows nothing of callers: two of them who name
- * the same context are in two threads. One who need not say who he is has the context itself.
+ * The thread id in a checkpointer of the graph, which knows nothing of callers: two callers with the same context id get
+ * two threads. Without authentication the thread is the context.
  */
 export function threadOf({ contextId }: AgentTask, { caller }: Ctx): string {
   const isAnonymous = caller.tenant === DEFAULT_TENANT && caller.principal === "anonymous";
@@ -78,10 +78,10 @@ export function threadOf({ contextId }: AgentTask, { caller }: Ctx): string {
   return `caller-${digest.slice(0, 32)}-${contextId}`;
 }
 
-/** What models spend, as LangChain tells it when one has answered. */
+/** Reports the token usage of LangChain models. */
 const countUsage = (ctx: Ctx) => ({
   name: "dragoman usage",
-  // Else it might be told when the run is over.
+  // Otherwise the callback may come after the end of the run.
   awaitHandlers: true,
   handleLLMEnd(output: unknown): void {
     const generation =

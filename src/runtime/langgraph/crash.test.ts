@@ -54,7 +54,7 @@ async function crashAndResume(wreck: Wreck, graph: GraphSource, more: object = {
 }
 
 describe("an attempt after a crash", () => {
-  test("goes on after the last checkpoint: what is done is not done again, and its words are said as before", async () => {
+  test("resumes after the last checkpoint: completed nodes do not run again, and their output is replayed", async () => {
     const wreck = new Wreck();
     const graph = chain({ a: wreck.step("a"), b: wreck.step("b"), here: wreck.here(), c: wreck.step("c") });
     const { texts, again, conversation } = await crashAndResume(wreck, graph);
@@ -63,13 +63,13 @@ describe("an attempt after a crash", () => {
     expect(wordsIn(conversation)).toBe("a b here c ");
   });
 
-  test("begins anew if nothing was done", async () => {
+  test("starts again if no node was completed", async () => {
     const wreck = new Wreck();
     const { texts, again } = await crashAndResume(wreck, chain({ here: wreck.here() }));
     expect([again, texts.join("")]).toEqual([["here"], "here "]);
   });
 
-  test("does not do again what was done beside the place of the crash", async () => {
+  test("does not repeat nodes that were completed in parallel to the crash", async () => {
     const wreck = new Wreck();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("side", wreck.step("side"))
@@ -86,7 +86,7 @@ describe("an attempt after a crash", () => {
     expect(wordsIn(conversation)).toBe("side here end ");
   });
 
-  test("goes on inside of a subgraph", async () => {
+  test("resumes inside of a subgraph", async () => {
     const wreck = new Wreck();
     const inner = chain({ i: wreck.step("i"), here: wreck.here() }).compile();
     const graph = chain({ a: wreck.step("a"), sub: asNode(inner), b: wreck.step("b") });
@@ -95,7 +95,7 @@ describe("an attempt after a crash", () => {
     expect(wordsIn(conversation)).toBe("a i here b ");
   });
 
-  test("tells tools and progress as before, and nothing of them twice", async () => {
+  test("replays tools and progress, each once", async () => {
     const wreck = new Wreck();
     const call = { id: "1", name: "t", args: {}, type: "tool_call" as const };
     const graph = chain({
@@ -107,7 +107,7 @@ describe("an attempt after a crash", () => {
     expect(wordsIn(conversation)).toBe("thinking here ");
   });
 
-  test("says long words again in pieces that an event can carry, and none is cut in two", async () => {
+  test("replays long text in several events, and splits no surrogate pair", async () => {
     const wreck = new Wreck();
     const long = `${"x".repeat(999_999)}😀${"y".repeat(1_500_000)}`;
     const { texts, conversation } = await crashAndResume(
@@ -118,7 +118,7 @@ describe("an attempt after a crash", () => {
     expect(wordsIn(conversation)).toBe(`${long}here `);
   });
 
-  test("that finds the graph at its end says what was said, or what it made", async () => {
+  test("that finds the graph ended replays its output, or outputs its final state", async () => {
     const spoken = graphAgent(chain({ a: () => ({ messages: [ai("a")] }) }));
     const made = graphAgent(chain({ a: () => ({ topic: "fish" }) }));
     for (const agent of [spoken, made]) {
@@ -132,7 +132,7 @@ describe("an attempt after a crash", () => {
     }
   });
 
-  test("in a turn that answers goes on with the answer", async () => {
+  test("in a turn that answers a question resumes with the answer", async () => {
     const wreck = new Wreck();
     const graph = new StateGraph(Annotation.Root({ ...MessagesAnnotation.spec, chosen: Annotation<string> }))
       .addNode("ask", () => {
@@ -157,7 +157,7 @@ describe("an attempt after a crash", () => {
     expect([stateOf(conversation), wordsIn(conversation)]).toEqual(["working", "here blue"]);
   });
 
-  test("in which one of two answered nodes was done goes on with the other", async () => {
+  test("in which one of two answered nodes was completed resumes with the other", async () => {
     const wreck = new Wreck();
     const state = Annotation.Root({
       ...MessagesAnnotation.spec,
@@ -192,7 +192,7 @@ describe("an attempt after a crash", () => {
     expect([wreck.done, wordsIn(conversation)]).toEqual([["x", "y", "y"], "12"]);
   });
 
-  test("does not run past a place where its author wants somebody to look", async () => {
+  test("does not run past a breakpoint", async () => {
     const done: string[] = [];
     const graph = chain({
       plan: () => {
@@ -216,19 +216,19 @@ describe("an attempt after a crash", () => {
   });
 });
 
-describe("a graph with a checkpointer of its own", () => {
-  test("keeps it, and goes on with it after a crash", async () => {
+describe("a graph with its own checkpointer", () => {
+  test("uses it, and resumes from it after a crash", async () => {
     const wreck = new Wreck();
     const checkpointer = new MemorySaver();
     const graph = chain({ a: wreck.step("a"), here: wreck.here() }).compile({ checkpointer });
     const { conversation, again } = await crashAndResume(wreck, graph);
     expect([again, wordsIn(conversation)]).toEqual([["here"], "a here "]);
     expect(Object.keys(checkpointer.storage)).toEqual(["context-1"]);
-    const kept = await conversation.shelf.list({ prefix: "", max: 10 });
+    const kept = await conversation.storage.list({ prefix: "", max: 10 });
     expect(kept.every(({ key }) => key.startsWith("said/"))).toBe(true);
   });
 
-  test("has another thread for every caller who says who he is", async () => {
+  test("has a separate thread for every authenticated caller", async () => {
     const checkpointer = new MemorySaver();
     const graph = chain({ tell: state => ({ messages: [ai(`${state.messages.length}`)] }) }).compile({
       checkpointer,
@@ -248,27 +248,27 @@ describe("a graph with a checkpointer of its own", () => {
     for (const thread of threads) expect(thread).toMatch(/^caller-[0-9a-f]{32}-context-1$/);
   });
 
-  test("or one that wants none, begins anew after a crash", async () => {
+  test("or with checkpointer: false starts again after a crash", async () => {
     const wreck = new Wreck();
     const graph = chain({ a: wreck.step("a"), here: wreck.here() }).compile({ checkpointer: false });
     const { again, conversation } = await crashAndResume(wreck, graph);
     expect([again, wordsIn(conversation)]).toEqual([["a", "here"], "a here "]);
-    expect(await conversation.shelf.list({ prefix: "", max: 10 })).toEqual([]);
+    expect(await conversation.storage.list({ prefix: "", max: 10 })).toEqual([]);
   });
 });
 
-describe("what is kept", () => {
+describe("stored checkpoints", () => {
   const keysOf = async (conversation: Conversation): Promise<string[]> =>
-    (await conversation.shelf.list({ prefix: "", max: 1_000 })).map(one => one.key.slice(0, 4));
+    (await conversation.storage.list({ prefix: "", max: 1_000 })).map(one => one.key.slice(0, 4));
   const graph = chain({ a: () => ({ messages: [ai("a")] }), b: () => ({}), c: () => ({}) });
 
-  test("is the last checkpoint of the turn before, and no more; unless all of them are wanted", async () => {
+  test("are deleted except for the last of the turn before, unless keepCheckpoints is set", async () => {
     const sizes = async (more: object): Promise<number[]> => {
       const agent = graphAgent(graph, more);
       const found: number[] = [];
       let conversation = new Conversation();
       for (let i = 0; i < 3; i++) {
-        conversation = new Conversation(conversation.shelf);
+        conversation = new Conversation(conversation.storage);
         await conversation.said("hi").run(agent);
         found.push((await keysOf(conversation)).filter(key => key.startsWith("c/")).length);
       }
@@ -281,7 +281,7 @@ describe("what is kept", () => {
     expect(all).toEqual([first, 2 * first, 3 * first]);
   });
 
-  test("words of earlier turns are not", async () => {
+  test("output of earlier turns is deleted", async () => {
     const ask = chain({ a: () => ({ messages: [ai("a")] }), ask: () => ({ topic: interrupt("?") }) });
     const agent = graphAgent(ask);
     const conversation = new Conversation().said("hi");

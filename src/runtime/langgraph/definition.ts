@@ -1,106 +1,109 @@
-/** From a graph and options to the definition of an agent. */
-import { type AgentDefinition, type AgentTask, agent } from "../../agent/definition.ts";
+/** Creates the definition of an agent from a graph. */
+import type { AgentTask } from "../../agent/context.ts";
+import { type AgentDefinition, agent, definitionError } from "../../agent/definition.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import {
+  type CommonOptions,
   checkOptions,
-  type Described,
-  describedIn,
+  integer,
+  type OptionRule,
+  type OptionRules,
+  pickCommonOptions,
   RULES,
-  type Rule,
-  type Rules,
-  whole,
-  wrong,
 } from "../shared/options.ts";
-import { createSavers } from "./checkpointer.ts";
+import { createCheckpointerFactory } from "./checkpointer.ts";
 import { isReserved } from "./config.ts";
-import { type GraphSource, inputKeysOf, needsSaver, toGraph } from "./graph.ts";
+import { type GraphSource, inputKeysOf, needsCheckpointer, toGraph } from "./graph.ts";
 import { findLibrary, loadLibrary } from "./library.ts";
-import type { Words } from "./output-writer.ts";
 import { type GraphSettings, runGraph } from "./run.ts";
+import type { GraphOutput } from "./task-output.ts";
 
-export interface LanggraphOptions extends Described {
-  /** Nodes whose words are the answer; default: all. */
+export interface LanggraphOptions extends CommonOptions {
+  /** The nodes whose text is the response; default: all. */
   readonly nodes?: readonly string[] | undefined;
-  /** Whether nodes of subgraphs are heard as they speak; else what a subgraph gives back is said. Default: true. */
+  /** Whether the text of nodes in subgraphs is streamed; otherwise only the result of a subgraph. Default: true. */
   readonly subgraphs?: boolean | undefined;
-  /** Between two messages in the answer; default: an empty line. */
+  /** Between two messages in the response; default: an empty line. */
   readonly separator?: string | undefined;
-  /** Tool calls and their results are told as data; default: false. */
+  /** Whether callers get tool calls and their results, as data; default: false. */
   readonly tools?: boolean | undefined;
-  /** Tells which node is at work; a function gives the words for it. Default: false. */
+  /** Whether each started node is reported as a status; a function returns its text. Default: false. */
   readonly progress?: boolean | ((node: string) => string | undefined) | undefined;
-  /** What becomes of what nodes write with `config.writer`; default: nothing. */
-  readonly custom?: "text" | "data" | "status" | ((chunk: unknown) => Words | undefined) | undefined;
-  /** The member of the state that is the answer; default: the words of the models, or else what the graph made. */
+  /** How values that nodes write with `config.writer` are output; default: not at all. */
+  readonly custom?: "text" | "data" | "status" | ((chunk: unknown) => GraphOutput | undefined) | undefined;
+  /** The member of the state that is the response; default: the text of the models, or else the final state. */
   readonly output?: string | undefined;
-  /** What the graph is given; default: text as `messages`, and the members of data that its input has. */
+  /** Returns the input of the graph; default: text as `messages`, and the members of data that its input has. */
   readonly input?: ((task: AgentTask) => unknown) | undefined;
-  /** Steps after which the graph is stopped; default: LangGraph's. */
+  /** The number of steps after which the graph is stopped; default: LangGraph's. */
   readonly recursionLimit?: number | undefined;
-  /** `runtime.context`, and `config.configurable`, for every run. */
+  /** `runtime.context` and `config.configurable` of every run. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** Members of a request's metadata that are put there, too; default: none. */
+  /** Members of the request metadata that are added to it; default: none. */
   readonly metadata?: readonly string[] | undefined;
-  /** Checkpoints that nothing goes on from are kept, too; default: false. */
+  /** Whether outdated checkpoints are kept; default: false. */
   readonly keepCheckpoints?: boolean | undefined;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const orFunction = ({ expected, is }: Rule): Rule => ({
+const orFunction = ({ expected, is }: OptionRule): OptionRule => ({
   expected: `${expected} or a function`,
-  is: value => is(value) || isFunction(value),
+  is: value => is(value) || RULES.function.is(value),
 });
-const CUSTOM: Rule = {
+const CUSTOM: OptionRule = {
   expected: '"text", "data" or "status"',
   is: value => value === "text" || value === "data" || value === "status",
 };
 
-const OPTIONS: Rules<LanggraphOptions> = {
-  nodes: RULES.list,
-  subgraphs: RULES.truth,
-  separator: { expected: "a text", is: value => typeof value === "string" },
-  tools: RULES.truth,
-  progress: orFunction(RULES.truth),
+const OPTION_RULES: OptionRules<LanggraphOptions> = {
+  nodes: RULES.stringList,
+  subgraphs: RULES.boolean,
+  separator: RULES.stringOrEmpty,
+  tools: RULES.boolean,
+  progress: orFunction(RULES.boolean),
   custom: orFunction(CUSTOM),
-  output: RULES.text,
-  input: { expected: "a function", is: isFunction },
-  recursionLimit: whole(1, 1_000_000),
+  output: RULES.string,
+  input: RULES.function,
+  recursionLimit: integer(1, 1_000_000),
   context: RULES.object,
   metadata: {
-    expected: "a list of names, none of which is LangGraph's own",
-    is: value => RULES.list.is(value) && (value as string[]).every(name => !isReserved(name)),
+    expected: "an array of names that LangGraph does not reserve",
+    is: value => RULES.stringList.is(value) && (value as string[]).every(name => !isReserved(name)),
   },
-  keepCheckpoints: RULES.truth,
+  keepCheckpoints: RULES.boolean,
 };
 
-/** `file`: from where the graph's packages can be seen. */
+/** `file`: the packages of the graph are resolved from there. */
 export function toDefinition(
   source: GraphSource,
   options: LanggraphOptions,
   file: string | undefined,
 ): AgentDefinition {
-  checkOptions("langgraph()", options, OPTIONS);
+  checkOptions("langgraph()", options, OPTION_RULES);
   checkPolicy(options);
-  // One that is made for each run tells its input, and whether it brings a checkpointer, only then.
+  // The input and checkpointer of a graph that is created for each run are not known yet.
   const graph = typeof source === "function" ? undefined : toGraph(source);
   const find = () => findLibrary([...(file === undefined ? [] : [file]), `${process.cwd()}/package.json`]);
-  if (graph && needsSaver(graph)) find();
-  const savers = once(async () => createSavers(await loadLibrary(find())));
-  const made = { source, graph, savers, settings: toSettings(options) };
+  if (graph && needsCheckpointer(graph)) find();
+  const loadCheckpointer = once(async () => createCheckpointerFactory(await loadLibrary(find())));
+  const parts = { source, graph, loadCheckpointer, settings: toSettings(options) };
   const keys = graph && !options.input ? inputKeysOf(graph) : undefined;
   return agent({
     ...(keys && { inputSchema: toSchema(keys) }),
-    ...describedIn(options),
-    run: (task, ctx) => runGraph(made, task, ctx),
+    ...pickCommonOptions(options),
+    run: (task, ctx) => runGraph(parts, task, ctx),
   });
 }
 
-/** What would be taken and then not done. */
+/** Options of a definition that a graph cannot support. */
 function checkPolicy({ turns, acceptsWhileWorking }: LanggraphOptions): void {
   if (turns === "parallel")
-    throw wrong('langgraph(): turns: "parallel" cannot be: a graph has one state for each context');
+    throw definitionError(
+      'langgraph(): turns: "parallel" is not supported: a graph has one state per context',
+    );
   if (acceptsWhileWorking)
-    throw wrong("langgraph(): acceptsWhileWorking cannot be: a graph that runs takes no messages");
+    throw definitionError(
+      "langgraph(): acceptsWhileWorking is not supported: a running graph accepts no messages",
+    );
 }
 
 function toSettings(options: LanggraphOptions): GraphSettings {
@@ -121,11 +124,11 @@ function toSettings(options: LanggraphOptions): GraphSettings {
   };
 }
 
-function toCustom(kind: "text" | "data" | "status" | undefined, chunk: unknown): Words | undefined {
+function toCustom(kind: "text" | "data" | "status" | undefined, chunk: unknown): GraphOutput | undefined {
   if (kind === undefined || chunk === undefined) return undefined;
   if (kind === "data") return { data: chunk as Json };
-  const words = typeof chunk === "string" ? chunk : JSON.stringify(chunk);
-  return kind === "text" ? { text: words } : { status: words };
+  const text = typeof chunk === "string" ? chunk : JSON.stringify(chunk);
+  return kind === "text" ? { text } : { status: text };
 }
 
 const toSchema = (keys: readonly string[]): JsonObject => ({
@@ -133,14 +136,14 @@ const toSchema = (keys: readonly string[]): JsonObject => ({
   properties: Object.fromEntries(keys.map(key => [key, {}])),
 });
 
-/** What was made is kept; what failed is tried again. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Caches the result; an error is not cached. */
+function once<T>(create: () => Promise<T>): () => Promise<T> {
+  let cached: Promise<T> | undefined;
   return () => {
-    made ??= make().catch(error => {
-      made = undefined;
+    cached ??= create().catch(error => {
+      cached = undefined;
       throw error;
     });
-    return made;
+    return cached;
   };
 }

@@ -1,13 +1,14 @@
-/** The part of LangGraph that is used here. Nothing of it is imported, so that there is one copy of it: the one of the graph. */
-import { isRecord, wrong } from "../shared/options.ts";
+/** The types of LangGraph that are used here. LangGraph is not imported, so that the graph's own copy is the only one. */
+import { definitionError } from "../../agent/definition.ts";
+import { isRecord } from "../shared/options.ts";
 
-/** A compiled graph, as its author has it in hand. */
+/** A compiled graph, as its author has it. */
 export interface CompiledGraph {
   stream(input: never, options?: never): unknown;
 }
 /**
- * What an agent can be made of: a compiled graph, an agent of `createAgent`, a graph that is still to be compiled, or a
- * function that gives one of them for a run.
+ * A compiled graph, an agent of `createAgent`, a graph that is not compiled yet, or a function that returns one of them
+ * for a run.
  */
 export type GraphSource =
   | CompiledGraph
@@ -16,24 +17,24 @@ export type GraphSource =
   | ((config: never) => unknown);
 
 export interface Graph {
-  /** false: it wants none. */
-  readonly checkpointer?: Saver | boolean | undefined;
+  /** false: the graph has no checkpoints. */
+  readonly checkpointer?: Checkpointer | boolean | undefined;
   readonly outputChannels?: string | readonly string[];
   readonly interruptBefore?: "*" | readonly string[];
   readonly interruptAfter?: "*" | readonly string[];
   readonly builder?: unknown;
-  stream(input: unknown, config: GraphConfig): Promise<AsyncIterable<Chunk>>;
+  stream(input: unknown, config: GraphConfig): Promise<AsyncIterable<StreamChunk>>;
   getState(config: GraphConfig): Promise<Snapshot>;
 }
 
-/** Namespace, mode, and what is told. */
-export type Chunk = readonly [readonly string[], string, unknown];
+/** Namespace, stream mode, payload. */
+export type StreamChunk = readonly [readonly string[], string, unknown];
 
 export interface GraphConfig {
-  readonly configurable?: Readonly<Record<string, unknown>> & Partial<CheckpointPlace>;
+  readonly configurable?: Readonly<Record<string, unknown>> & Partial<CheckpointKey>;
   readonly [option: string]: unknown;
 }
-export interface CheckpointPlace {
+export interface CheckpointKey {
   readonly thread_id: string;
   readonly checkpoint_ns: string;
   readonly checkpoint_id: string;
@@ -41,19 +42,19 @@ export interface CheckpointPlace {
 
 export interface Snapshot {
   readonly values: unknown;
-  /** The nodes that come next; none: the graph has come to its end. */
+  /** The next nodes; empty: the graph has ended. */
   readonly next: readonly string[];
   readonly config: GraphConfig;
-  readonly tasks: readonly { readonly id: string; readonly interrupts?: readonly Interrupt[] }[];
+  readonly tasks: readonly { readonly id: string; readonly interrupts?: readonly GraphInterrupt[] }[];
 }
-export interface Interrupt {
+export interface GraphInterrupt {
   readonly id?: string;
   readonly value?: unknown;
   readonly response_schema?: unknown;
 }
 
 /** Channel and value. */
-export type Write = readonly [string, unknown];
+export type ChannelWrite = readonly [string, unknown];
 export interface Checkpoint {
   v: number;
   id: string;
@@ -69,67 +70,71 @@ export interface CheckpointTuple {
   /** Task, channel, value. */
   readonly pendingWrites?: readonly (readonly [string, string, unknown])[];
 }
-export interface ListWish {
+export interface CheckpointListOptions {
   readonly limit?: number;
   readonly before?: GraphConfig;
   readonly filter?: Readonly<Record<string, unknown>>;
 }
-/** LangGraph's checkpointer. */
-export interface Saver {
+/** LangGraph's interface of a checkpointer. */
+export interface Checkpointer {
   getTuple(config: GraphConfig): Promise<CheckpointTuple | undefined>;
-  list(config: GraphConfig, wish?: ListWish): AsyncGenerator<CheckpointTuple>;
+  list(config: GraphConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple>;
   put(
     config: GraphConfig,
     checkpoint: Checkpoint,
     metadata: unknown,
     newVersions: unknown,
   ): Promise<GraphConfig>;
-  putWrites(config: GraphConfig, writes: readonly Write[], taskId: string, taskPath?: string): Promise<void>;
+  putWrites(
+    config: GraphConfig,
+    writes: readonly ChannelWrite[],
+    taskId: string,
+    taskPath?: string,
+  ): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
 }
 
-/** Written by a task that is not done: that it waits, that it failed, what it was answered. */
-const UNDONE: ReadonlySet<string> = new Set([
+/** Channels that tasks write before they are completed: interrupts, answers, errors. */
+const INCOMPLETE: ReadonlySet<string> = new Set([
   "__interrupt__",
   "__resume__",
   "__error__",
   "__error_source_node__",
   "__scheduled__",
 ]);
-/** Whether a task that wrote to this channel is done. */
-export const isDoneBy = (channel: string): boolean => !UNDONE.has(channel);
+/** Whether a task that has written to this channel is completed. */
+export const isCompletedBy = (channel: string): boolean => !INCOMPLETE.has(channel);
 
-/** The tasks that a namespace is in: `["sub:ID", "inner:ID"]`. */
+/** The task ids in a namespace: `["sub:ID", "inner:ID"]`. */
 export const taskIdsIn = (ns: readonly string[]): readonly string[] =>
   ns.flatMap(part => part.split(":")[1] ?? []);
 
-/** A graph that can be run, if this is one. */
 export function toGraph(value: unknown): Graph {
   const candidates = [value, inner(value), compiled(value)];
   const graph = candidates.find(isGraph);
   if (graph) return graph;
-  throw wrong(
-    "langgraph() takes a compiled graph (new StateGraph(…)….compile()), an agent of createAgent, or a function that gives one",
+  throw definitionError(
+    "langgraph() takes a compiled graph (new StateGraph(…)….compile()), an agent of createAgent, or a function that returns one",
   );
 }
 
 const isGraph = (value: unknown): value is Graph =>
   isRecord(value) && value.lg_is_pregel === true && typeof value.getState === "function";
-/** Whether it has neither a checkpointer nor the wish to have none. */
-export const needsSaver = ({ checkpointer }: Graph): boolean =>
+/** Whether the server has to provide a checkpointer. */
+export const needsCheckpointer = ({ checkpointer }: Graph): boolean =>
   checkpointer !== false && typeof checkpointer !== "object";
 const inner = (value: unknown): unknown => (isRecord(value) ? value.graph : undefined);
 const compiled = (value: unknown): unknown =>
   isRecord(value) && typeof value.compile === "function" && !isGraph(value) ? value.compile() : undefined;
 
-/** The members of its input; undefined: it does not tell. */
+/** The members of its input; undefined: not known. */
 export function inputKeysOf({ builder }: Graph): readonly string[] | undefined {
   if (!isRecord(builder) || !(builder._schemaDefinitions instanceof Map)) return undefined;
   const schema: unknown = builder._schemaDefinitions.get(builder._inputDefinition);
   return isRecord(schema) ? Object.keys(schema) : undefined;
 }
 
-/** The members of its context, if its schema tells them. */
+/** The members of its context; undefined: not known. */
 export function contextKeysOf({ builder }: Graph): readonly string[] | undefined {
   const schema = isRecord(builder) ? builder._configRuntimeSchema : undefined;
   const shape = isRecord(schema) ? schema.shape : undefined;

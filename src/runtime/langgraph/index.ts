@@ -6,8 +6,11 @@ import { callingFile } from "./library.ts";
 
 export type { LanggraphOptions } from "./definition.ts";
 export type { GraphSource } from "./graph.ts";
-export type { Words } from "./output-writer.ts";
+export type {
+  GraphOutput,
+  // The former name of GraphOutput.
+  GraphOutput as Words,
+} from "./task-output.ts";
 
-/** Makes an agent of a graph. */
 export const langgraph = (source: GraphSource, options: LanggraphOptions): AgentDefinition =>
   toDefinition(source, options, callingFile());

@@ -33,8 +33,8 @@ const refusalOf = (conversation: Conversation): unknown => [
   textOf(questionIn(conversation)),
 ];
 
-describe("what a graph is given", () => {
-  test("text is a message of the user, with an id that no other has", async () => {
+describe("the input of a graph", () => {
+  test("text is a message of the user with a unique id", async () => {
     const { agent, given } = spy();
     await asked(agent, "hello");
     const [message] = given[0]?.messages ?? [];
@@ -42,7 +42,7 @@ describe("what a graph is given", () => {
     expect([message?.content, message?.id]).toEqual(["hello", "task-1.1"]);
   });
 
-  test("data parts are members of its input, as far as it has them; the last one counts", async () => {
+  test("data parts are members of its input, if it has them; the last one counts", async () => {
     const { agent, given } = spy();
     await asked(agent, [
       { kind: "text", text: "about" },
@@ -55,7 +55,7 @@ describe("what a graph is given", () => {
     expect(given[1]).toMatchObject({ topic: "only data", messages: [] });
   });
 
-  test("data may bring messages of the user, but none of others", async () => {
+  test("data may contain messages of the user, but of no other role", async () => {
     const { agent, given } = spy();
     await asked(agent, [
       data({ messages: [{ role: "human", content: "one", id: "x" }] }),
@@ -76,13 +76,13 @@ describe("what a graph is given", () => {
     expect(given).toHaveLength(1);
   });
 
-  test("data that LangChain would make an object of is refused, however deep it lies", async () => {
+  test("data that LangChain would deserialize to an object is rejected at any depth", async () => {
     const { agent, given } = spy();
     const object = { lc: 1, type: "constructor", id: ["langchain", "x"], kwargs: {} };
     for (const topic of [object, [object], { a: { b: [object] } }, { lc: 2, type: "undefined" }])
       expect(refusalOf(await asked(agent, [data({ topic })]))).toEqual([
         "rejected",
-        "Data with a member lc that is a number is not taken",
+        "Data must not contain a member lc with a number",
       ]);
     expect(given).toEqual([]);
     await asked(agent, [data({ topic: { lc: "a text is fine" } })]);
@@ -103,16 +103,16 @@ describe("what a graph is given", () => {
     ]);
   });
 
-  test("a message with nothing for it is refused, and told what it takes", async () => {
+  test("a message without a known member is rejected with the list of members", async () => {
     const { agent, given } = spy();
     expect(refusalOf(await asked(agent, [data({ nonsense: 1 })]))).toEqual([
       "rejected",
-      "There is nothing in the message that this agent takes: messages, topic, count",
+      "The message contains none of the members that this agent accepts: messages, topic, count",
     ]);
     expect(given).toEqual([]);
   });
 
-  test("is whatever its author makes of the message", async () => {
+  test("is the result of the option input", async () => {
     const graph = new StateGraph(
       Annotation.Root({ question: Annotation<string>, answer: Annotation<string> }),
     )
@@ -131,18 +131,18 @@ describe("an input without messages", () => {
     .addEdge(START, "work")
     .compile();
 
-  test("is told by the definition, so that text is refused where that is the rule; elsewhere the task is rejected", async () => {
+  test("is in the definition, so that a dialect can refuse text; otherwise the task is rejected", async () => {
     const agent = graphAgent(graph);
     expect(agent.inputSchema).toEqual({ type: "object", properties: { locale: {} } });
     expect(refusalOf(await asked(agent, "text"))).toEqual([
       "rejected",
-      "This agent takes no text and no files: send data with locale",
+      "This agent accepts neither text nor files: send data with locale",
     ]);
     expect(dataIn(await asked(agent, [data({ locale: "de" })]))).toEqual([["result", { locale: "de!" }]]);
   });
 });
 
-test("an input that does not fit the schema of the graph is refused with the reason", async () => {
+test("an input that does not match the schema of the graph is rejected with the reason", async () => {
   const state = z.object({ topic: z.string(), count: z.number().max(5) });
   const graph = new StateGraph(state)
     .addNode("work", ({ count }) => {
@@ -174,15 +174,15 @@ describe("context", () => {
   const told = async (agent: ReturnType<typeof graphAgent>, metadata: JsonObject) =>
     JSON.parse(wordsIn(await asked(agent, "hi", metadata)));
 
-  test("the context of the task is the thread; nothing of a request's metadata reaches the graph by itself", async () => {
+  test("the context of the task is the thread; request metadata does not reach the graph by default", async () => {
     expect(await told(graphAgent(tells()), { tone: "rude", thread_id: "other" })).toEqual({
       context: {},
       thread_id: "context-1",
     });
   });
 
-  test("is what its author says, and what he lets callers say", async () => {
-    const agent = graphAgent(tells(), { context: { tone: "kind", user: "nobody" }, metadata: ["user"] });
+  test("is the option context, and the allowed metadata of the caller", async () => {
+    const agent = graphAgent(tells(), { context: { tone: "kind", user: "none" }, metadata: ["user"] });
     expect(await told(agent, { tone: "rude", user: "ann" })).toEqual({
       context: { tone: "kind", user: "ann" },
       thread_id: "context-1",
@@ -191,7 +191,7 @@ describe("context", () => {
     });
   });
 
-  test("has what its schema has", async () => {
+  test("is limited to the members of its schema", async () => {
     const schema = z.object({ tone: z.enum(["kind", "rude"]) });
     const agent = graphAgent(tells(schema), { context: { tone: "kind" }, metadata: ["tone", "user"] });
     expect((await told(agent, { user: "ann" })).context).toEqual({ tone: "kind" });
@@ -202,13 +202,13 @@ describe("context", () => {
     ]);
   });
 
-  test("cannot have names that are LangGraph's own", () => {
+  test("cannot have names that LangGraph reserves", () => {
     for (const name of ["thread_id", "checkpoint_id", "__pregel_read", "langgraph_auth_user"])
-      expect(() => graphAgent(tells(), { metadata: [name] })).toThrow(/none of which is LangGraph's own/);
+      expect(() => graphAgent(tells(), { metadata: [name] })).toThrow(/that LangGraph does not reserve/);
   });
 });
 
-describe("what an agent can be made of", () => {
+describe("the source of an agent", () => {
   const graph = chain({ speak: () => ({ messages: [ai("yes")] }) });
   const forms = [
     ["a compiled graph", graph.compile()],
@@ -221,7 +221,7 @@ describe("what an agent can be made of", () => {
     expect(wordsIn(await asked(graphAgent(source)))).toBe("yes");
   });
 
-  test("a function makes a graph for each run, knowing for whom", async () => {
+  test("a function creates a graph for each run, and gets its config", async () => {
     const seen: unknown[] = [];
     const make = (config: { configurable: JsonObject; context: unknown }) => {
       seen.push([config.configurable.thread_id, config.context]);
@@ -236,7 +236,7 @@ describe("what an agent can be made of", () => {
     ]);
   });
 
-  test("not anything else, and wrong options are told", async () => {
+  test("nothing else is accepted, and invalid options throw", async () => {
     for (const nonsense of [undefined, null, 7, "graph", {}, { graph: {} }])
       expect(() => langgraph(nonsense as never, { name: "x" })).toThrow(
         /langgraph\(\) takes a compiled graph/,
@@ -246,7 +246,7 @@ describe("what an agent can be made of", () => {
     expect(wrong({ tool: true })).toThrow('langgraph() has no option "tool" (did you mean "tools"?)');
     expect(wrong({ custom: "json" })).toThrow("custom: expected");
     expect(wrong({ name: "Not A Name" })).toThrow(/not allowed/);
-    expect(wrong({ turns: "parallel" })).toThrow(/one state for each context/);
-    expect(wrong({ acceptsWhileWorking: true })).toThrow(/takes no messages/);
+    expect(wrong({ turns: "parallel" })).toThrow(/one state per context/);
+    expect(wrong({ acceptsWhileWorking: true })).toThrow(/accepts no messages/);
   });
 });

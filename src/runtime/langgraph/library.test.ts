@@ -24,20 +24,20 @@ function install(name: string, from: string): void {
   symlinkSync(join(INSTALLED, name), at);
 }
 
-describe("LangGraph's own base of checkpointers", () => {
-  test("is found from the file of the author, by a URL, too, and is the copy that graphs use", async () => {
+describe("LangGraph's base class of checkpointers", () => {
+  test("is found from the file of the author, or its URL, and is the copy that graphs use", async () => {
     install("@langchain/langgraph", "app");
     const file = join(root, "app/src/agent.ts");
     expect(findLibrary([`file://${file}?generation=3`])).toBe(OWN);
     expect((await loadLibrary(findLibrary([file]))).BaseCheckpointSaver).toBe(BaseCheckpointSaver);
   });
 
-  test("is found in the next place if it is not in the first", () => {
+  test("is found from the next file if it is not found from the first", () => {
     install("@langchain/langgraph", "app");
     expect(findLibrary([join(root, "elsewhere/x.ts"), join(root, "app/package.json")])).toBe(OWN);
   });
 
-  test("is missed when an agent is made, with the command that installs it; unless it is not needed", () => {
+  test("is reported missing with the command that installs it, unless it is not needed", () => {
     const file = join(root, "agent.ts");
     const graph = chain({ a: () => ({}) });
     const cwd = process.cwd();
@@ -53,6 +53,6 @@ describe("LangGraph's own base of checkpointers", () => {
   });
 });
 
-test("the file that calls is none of this folder", () => {
+test("the calling file is outside of this folder", () => {
   expect(callingFile()).toContain("/vitest/");
 });

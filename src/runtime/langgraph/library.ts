@@ -1,19 +1,20 @@
-/** LangGraph's own base of checkpointers, from where the graph has it: what is kept must come back as the graph's own classes. */
+/** Loads LangGraph's checkpointer base class from the packages of the graph: stored objects must become instances of the graph's own classes. */
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire, findPackageJSON } from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { getCallSites } from "node:util";
-import { isRecord, wrong } from "../shared/options.ts";
+import { definitionError } from "../../agent/definition.ts";
+import { isRecord } from "../shared/options.ts";
 import type { GraphConfig } from "./graph.ts";
 
-export interface Library {
-  /** Knows how messages and other objects are written and read, and what is derived from the rest. */
+export interface CheckpointLibrary {
+  /** Serializes messages and other objects. */
   readonly BaseCheckpointSaver: new () => {
     readonly serde: Serde;
     getNextVersion(current: undefined): number | string;
   };
-  /** Where writes that are no values of channels stand among those of a task. */
+  /** The indexes of special channels among the writes of a task. */
   readonly WRITES_IDX_MAP: Readonly<Record<string, number>>;
   getCheckpointId(config: GraphConfig): string;
 }
@@ -24,10 +25,14 @@ export interface Serde {
 
 const GRAPH = "@langchain/langgraph";
 const LIBRARY = "@langchain/langgraph-checkpoint";
-/** Some package managers show a package only to those who depend on it. */
-const WAYS: readonly (readonly string[])[] = [[GRAPH, LIBRARY], ["langchain", GRAPH, LIBRARY], [LIBRARY]];
+/** Some package managers hide a package from packages that do not depend on it. */
+const PACKAGE_PATHS: readonly (readonly string[])[] = [
+  [GRAPH, LIBRARY],
+  ["langchain", GRAPH, LIBRARY],
+  [LIBRARY],
+];
 
-/** The file of whoever called into this folder: from there the packages of an author can be seen. */
+/** The file that has called into this folder: the author's packages are resolved from there. */
 export function callingFile(): string | undefined {
   const own = dirname(toPath(import.meta.url));
   const files = getCallSites(10)
@@ -36,15 +41,15 @@ export function callingFile(): string | undefined {
   return files.find(file => dirname(toPath(file)) !== own);
 }
 
-/** Its package.json. `places`: files from where it may be seen, the best first. */
-export function findLibrary(places: readonly string[]): string {
-  for (const place of places)
-    for (const way of WAYS) {
-      const manifest = follow(toPath(place), way);
+/** The path of its package.json. `files`: where the resolution starts, in order of preference. */
+export function findLibrary(files: readonly string[]): string {
+  for (const file of files)
+    for (const packages of PACKAGE_PATHS) {
+      const manifest = resolveChain(toPath(file), packages);
       if (manifest !== undefined) return manifest;
     }
-  throw wrong(
-    `${GRAPH} was not found from ${places.map(toPath).join(" nor from ")}, so the state of the graph cannot be kept. ` +
+  throw definitionError(
+    `${GRAPH} was not found from ${files.map(toPath).join(" nor from ")}, so the state of the graph cannot be stored. ` +
       `Install it there (npm install ${GRAPH} @langchain/core), or compile the graph with a checkpointer of its own`,
   );
 }
@@ -54,10 +59,10 @@ const toPath = (name: string): string => {
   return bare.startsWith("file:") ? fileURLToPath(bare) : bare;
 };
 
-/** From one package to the next; the last one's package.json. */
-function follow(from: string, way: readonly string[]): string | undefined {
+/** Resolves each package from the one before; returns the last package.json. */
+function resolveChain(from: string, packages: readonly string[]): string | undefined {
   let at: string | undefined = from;
-  for (const name of way) at = at === undefined ? undefined : find(name, at);
+  for (const name of packages) at = at === undefined ? undefined : find(name, at);
   return at;
 }
 
@@ -70,15 +75,15 @@ function find(name: string, from: string): string | undefined {
   }
 }
 
-export async function loadLibrary(manifest: string): Promise<Library> {
-  const library = (await load(manifest)) as Library;
+export async function loadLibrary(manifest: string): Promise<CheckpointLibrary> {
+  const library = (await load(manifest)) as CheckpointLibrary;
   if (typeof library.BaseCheckpointSaver === "function" && isRecord(library.WRITES_IDX_MAP)) return library;
   throw new Error(
-    `${manifest} is none that this server knows; install ${GRAPH} 1.x, or compile the graph with a checkpointer of its own`,
+    `${manifest} is not supported; install ${GRAPH} 1.x, or compile the graph with a checkpointer of its own`,
   );
 }
 
-/** The form in which the graph itself has it: two forms of it in one process are two sets of classes. */
+/** In the module format that the graph uses: CommonJS and ESM in one process would be two sets of classes. */
 async function load(manifest: string): Promise<unknown> {
   const require = createRequire(manifest);
   const common = resolve(dirname(manifest), entryOf(manifest, "require"));

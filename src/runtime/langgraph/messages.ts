@@ -1,4 +1,4 @@
-/** LangChain's messages, whether they are objects of its classes or plain ones. */
+/** LangChain messages: instances of its classes, or plain objects. */
 import { isRecord } from "../shared/options.ts";
 
 export interface AnyMessage {
@@ -15,8 +15,8 @@ export interface AnyMessage {
 export const isMessage = (value: unknown): value is AnyMessage =>
   isRecord(value) && "content" in value && (typeof value.role === "string" || typeof value.type === "string");
 
-/** One of several pieces of a message, which can be put together. */
-export const isPiece = (message: AnyMessage): boolean => "concat" in message;
+/** A chunk of a streamed message. */
+export const isMessageChunk = (message: AnyMessage): boolean => "concat" in message;
 
 const KINDS: Readonly<Record<string, "ai" | "human" | "tool">> = {
   ai: "ai",
@@ -26,12 +26,12 @@ const KINDS: Readonly<Record<string, "ai" | "human" | "tool">> = {
   user: "human",
   tool: "tool",
 };
-/** Of an object of a class `type` tells; a plain one may have either. */
+/** Instances have `type`; plain objects have `type` or `role`. */
 export const kindOf = ({ type, role }: AnyMessage): "ai" | "human" | "tool" | undefined =>
   KINDS[type ?? role ?? ""];
 
-/** Its words, without what else a model may put beside them. */
-export function wordsOf({ content }: AnyMessage): string {
+/** The text of its text blocks. */
+export function messageText({ content }: AnyMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
@@ -42,28 +42,31 @@ export function wordsOf({ content }: AnyMessage): string {
     .join("");
 }
 
-/** The messages in what a node gave back: one, several, or several times several. */
-export function messagesIn(value: unknown): readonly AnyMessage[] {
-  if (Array.isArray(value)) return value.flatMap(messagesIn);
-  if (isRecord(value) && Array.isArray(value.$writes)) return value.$writes.flatMap(messagesIn);
+/** The messages in the result of a node: one, a list, or nested lists. */
+export function findMessages(value: unknown): readonly AnyMessage[] {
+  if (Array.isArray(value)) return value.flatMap(findMessages);
+  if (isRecord(value) && Array.isArray(value.$writes)) return value.$writes.flatMap(findMessages);
   return isMessage(value) ? [value] : [];
 }
 
-/** Those that a node added; many give back all that there were, too. */
-export function added(before: readonly AnyMessage[], after: readonly AnyMessage[]): readonly AnyMessage[] {
+/** The messages that a node has added; many nodes return the earlier ones, too. */
+export function findAdded(
+  before: readonly AnyMessage[],
+  after: readonly AnyMessage[],
+): readonly AnyMessage[] {
   const known = new Set(before);
   const ids = new Set(before.flatMap(one => one.id ?? []));
   let at = 0;
-  while (at < after.length && at < before.length && isAlike(before[at], after[at])) at++;
+  while (at < after.length && at < before.length && isSame(before[at], after[at])) at++;
   return after.slice(at).filter(one => !known.has(one) && (one.id === undefined || !ids.has(one.id)));
 }
 
-const isAlike = (a: AnyMessage | undefined, b: AnyMessage | undefined): boolean =>
-  a === b || (!!a && !!b && kindOf(a) === kindOf(b) && wordsOf(a) === wordsOf(b));
+const isSame = (a: AnyMessage | undefined, b: AnyMessage | undefined): boolean =>
+  a === b || (!!a && !!b && kindOf(a) === kindOf(b) && messageText(a) === messageText(b));
 
-/** What was answered after the caller's last words. */
-export function answerIn(messages: readonly AnyMessage[]): string {
+/** The last text of the model after the last message of the caller. */
+export function findResponse(messages: readonly AnyMessage[]): string {
   const asked = messages.findLastIndex(one => kindOf(one) === "human");
   const answers = messages.slice(asked + 1).filter(one => kindOf(one) === "ai");
-  return answers.map(wordsOf).findLast(words => words !== "") ?? "";
+  return answers.map(messageText).findLast(text => text !== "") ?? "";
 }

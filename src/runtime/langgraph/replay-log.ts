@@ -1,69 +1,71 @@
 /**
- * What a run of a graph has said and will not say again. A graph goes on after its last checkpoint, and parts of it that
- * were done stay silent then; so their words are kept with the checkpoint, and said again by the attempt that goes on.
+ * Stores the output of a graph together with its checkpoints. A graph resumes after its last checkpoint, and completed
+ * tasks do not run again; the attempt that resumes it writes their output from this log.
  */
 import type { Json } from "../../lib/json.ts";
 import type { ContextStorage } from "../../ports/index.ts";
-import { type GraphConfig, isDoneBy, type Saver, taskIdsIn } from "./graph.ts";
-import { type Heard, joined } from "./output-writer.ts";
+import { mergeAdjacent } from "../shared/output-writer.ts";
+import { deleteKeys, readItems } from "../shared/storage-pages.ts";
+import { type Checkpointer, type GraphConfig, isCompletedBy, taskIdsIn } from "./graph.ts";
+import { type GraphOutput, mergeTaskOutput, type TaskOutput } from "./task-output.ts";
 
-/** Words and the checkpoint that they are kept with; `task`: with what that task wrote to it. */
-interface Entry {
+/** The stored output up to a checkpoint, or up to the writes of one task of the checkpoint. */
+interface ReplayEntry {
   readonly ns: string;
   readonly checkpoint: string;
   readonly task?: string;
-  readonly words: readonly Heard[];
+  readonly words: readonly { readonly path: readonly string[]; readonly words: GraphOutput }[];
 }
 
 const PREFIX = "said/";
 const PAGE = 100;
 
-export class Journal {
-  readonly #shelf: ContextStorage;
+export class ReplayLog {
+  readonly #storage: ContextStorage;
   readonly #prefix: string;
   #count = 0;
-  #heard: Heard[] = [];
+  /** Output that is not stored yet. */
+  #pending: TaskOutput[] = [];
 
-  /** `turn`: what no other turn of this context is called. */
-  constructor(shelf: ContextStorage, turn: string) {
-    this.#shelf = shelf;
+  /** `turn`: unique in this context. */
+  constructor(storage: ContextStorage, turn: string) {
+    this.#storage = storage;
     this.#prefix = `${PREFIX}${turn}/`;
   }
 
-  hear(heard: Heard): void {
-    this.#heard.push(heard);
+  add(output: TaskOutput): void {
+    this.#pending.push(output);
   }
 
-  /** The words of earlier attempts that are kept, in order, as far as what they are kept with is there. */
-  async read(saver: Saver, thread: string): Promise<readonly Heard[]> {
-    const kept: Heard[] = [];
-    for (const { key, value } of await this.#list()) {
-      if (!key.startsWith(this.#prefix)) continue;
+  /** The output of earlier attempts, as far as its checkpoints exist. */
+  async read(checkpointer: Checkpointer, thread: string): Promise<readonly TaskOutput[]> {
+    const outputs: TaskOutput[] = [];
+    for await (const { value } of readItems(this.#storage, { prefix: this.#prefix }, PAGE)) {
       this.#count += 1;
-      const entry = value as unknown as Entry;
-      if (await isThere(saver, thread, entry)) kept.push(...entry.words);
+      const entry = value as unknown as ReplayEntry;
+      if (await hasCheckpoint(checkpointer, thread, entry))
+        outputs.push(...entry.words.map(({ path, words: output }) => ({ path, output })));
     }
-    return kept;
+    return outputs;
   }
 
-  /** A checkpointer that keeps words with what it keeps. */
-  around(saver: Saver): Saver {
-    const wrapped: Pick<Saver, "put" | "putWrites"> = {
+  /** A checkpointer that also stores the output. */
+  wrap(checkpointer: Checkpointer): Checkpointer {
+    const wrapped: Pick<Checkpointer, "put" | "putWrites"> = {
       put: async (config, checkpoint, ...more) => {
-        const ns = nsOf(config);
-        // First the words: words without a checkpoint are seen to be so, but not the other way round.
-        await this.#keep({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|")));
-        return saver.put(config, checkpoint, ...more);
+        const ns = namespaceOf(config);
+        // The output first: `read` ignores output without a checkpoint, but lost output could not be detected.
+        await this.#store({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|")));
+        return checkpointer.put(config, checkpoint, ...more);
       },
       putWrites: async (config, writes, task, path) => {
         const checkpoint = config.configurable?.checkpoint_id ?? "";
-        if (writes.some(([channel]) => isDoneBy(channel)))
-          await this.#keep({ ns: nsOf(config), checkpoint, task }, [task]);
-        await saver.putWrites(config, writes, task, path);
+        if (writes.some(([channel]) => isCompletedBy(channel)))
+          await this.#store({ ns: namespaceOf(config), checkpoint, task }, [task]);
+        await checkpointer.putWrites(config, writes, task, path);
       },
     };
-    // Whatever else it can do, it does itself.
-    return new Proxy(saver, {
+    return new Proxy(checkpointer, {
       get(target, name) {
         if (name === "put" || name === "putWrites") return wrapped[name];
         const value: unknown = Reflect.get(target, name, target);
@@ -72,42 +74,39 @@ export class Journal {
     });
   }
 
-  /** Turns before this one have ended: nobody says their words again. */
+  /** Deletes the output of earlier turns. */
   async clear(): Promise<void> {
-    const stale = (await this.#list()).filter(({ key }) => !key.startsWith(this.#prefix));
-    if (stale.length > 0) await this.#shelf.put(stale.map(({ key }) => ({ key, value: undefined })));
+    const stale: string[] = [];
+    for await (const { key } of readItems(this.#storage, { prefix: PREFIX }, PAGE))
+      if (!key.startsWith(this.#prefix)) stale.push(key);
+    if (stale.length > 0) await deleteKeys(this.#storage, stale);
   }
 
-  /** Keeps what was said inside of these tasks. */
-  async #keep(place: Omit<Entry, "words">, tasks: readonly string[]): Promise<void> {
-    // What a task said is on its way here when it is done: as fast as promises are, and they are faster than this.
+  /** Stores the output inside of these tasks. */
+  async #store(position: Omit<ReplayEntry, "words">, tasks: readonly string[]): Promise<void> {
+    // The last output of a completed task may still be in the promise queue of the stream.
     await new Promise(resolve => void setImmediate(resolve));
-    const isDone = ({ path }: Heard): boolean => tasks.every(task => path.includes(task));
-    const words = joined(this.#heard.filter(isDone));
-    if (words.length === 0) return;
-    this.#heard = this.#heard.filter(one => !isDone(one));
+    const isInside = ({ path }: TaskOutput): boolean => tasks.every(task => path.includes(task));
+    const outputs = mergeAdjacent(this.#pending.filter(isInside), mergeTaskOutput);
+    if (outputs.length === 0) return;
+    this.#pending = this.#pending.filter(one => !isInside(one));
     const key = `${this.#prefix}${String(++this.#count).padStart(6, "0")}`;
-    const entry: Entry = { ...place, words };
-    await this.#shelf.put([{ key, value: entry as unknown as Json }]);
-  }
-
-  async #list() {
-    const found = [];
-    for (let beyond = ""; ; ) {
-      const page = await this.#shelf.list({ prefix: PREFIX, beyond, max: PAGE });
-      found.push(...page);
-      if (page.length < PAGE) return found;
-      beyond = page.at(-1)?.key as string;
-    }
+    const words = outputs.map(({ path, output }) => ({ path, words: output }));
+    const entry: ReplayEntry = { ...position, words };
+    await this.#storage.put([{ key, value: entry as unknown as Json }]);
   }
 }
 
-const nsOf = (config: GraphConfig): string => config.configurable?.checkpoint_ns ?? "";
+const namespaceOf = (config: GraphConfig): string => config.configurable?.checkpoint_ns ?? "";
 
-/** A crash may have come between the words and what they are kept with. */
-async function isThere(saver: Saver, thread: string, { ns, checkpoint, task }: Entry): Promise<boolean> {
+/** A crash may have come between storing the output and the checkpoint. */
+async function hasCheckpoint(
+  checkpointer: Checkpointer,
+  thread: string,
+  { ns, checkpoint, task }: ReplayEntry,
+): Promise<boolean> {
   const configurable = { thread_id: thread, checkpoint_ns: ns, checkpoint_id: checkpoint };
-  const tuple = await saver.getTuple({ configurable });
+  const tuple = await checkpointer.getTuple({ configurable });
   if (!tuple || task === undefined) return tuple !== undefined;
-  return (tuple.pendingWrites ?? []).some(([id, channel]) => id === task && isDoneBy(channel));
+  return (tuple.pendingWrites ?? []).some(([id, channel]) => id === task && isCompletedBy(channel));
 }

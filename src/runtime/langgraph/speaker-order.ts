@@ -1,37 +1,37 @@
-import type { Words } from "./output-writer.ts";
+import type { GraphOutput } from "./task-output.ts";
 
-/** Nodes that speak at the same time are heard one after the other: whoever began has the floor until it is done. */
-export class Floor {
-  readonly #say: (words: Words) => void;
-  #speaker: string | undefined;
-  /** Who waits, with what they want to say, in the order in which they began. */
-  readonly #waiting = new Map<string, { readonly words: Words[]; done: boolean }>();
+/** Orders the text of parallel nodes: the text of one node is written to its end before that of the next. */
+export class SpeakerOrder {
+  readonly #write: (output: GraphOutput) => void;
+  #current: string | undefined;
+  /** The output of the other tasks, in the order in which they have started to write. */
+  readonly #waiting = new Map<string, { readonly outputs: GraphOutput[]; isDone: boolean }>();
 
-  constructor(say: (words: Words) => void) {
-    this.#say = say;
+  constructor(write: (output: GraphOutput) => void) {
+    this.#write = write;
   }
 
-  /** Only text needs the floor. `task` undefined: nobody knows whose words these are. */
-  say(task: string | undefined, words: Words): void {
-    if (task === undefined || !("text" in words)) return this.#say(words);
-    this.#speaker ??= task;
-    if (this.#speaker === task) return this.#say(words);
+  /** Only text is ordered. `task` undefined: the task is not known. */
+  write(task: string | undefined, output: GraphOutput): void {
+    if (task === undefined || !("text" in output)) return this.#write(output);
+    this.#current ??= task;
+    if (this.#current === task) return this.#write(output);
     const waiting = this.#waiting.get(task);
-    if (waiting) waiting.words.push(words);
-    else this.#waiting.set(task, { words: [words], done: false });
+    if (waiting) waiting.outputs.push(output);
+    else this.#waiting.set(task, { outputs: [output], isDone: false });
   }
 
-  /** A task is done. */
+  /** The task is done. */
   end(task: string): void {
     const waiting = this.#waiting.get(task);
-    if (waiting) waiting.done = true;
-    if (this.#speaker !== task) return;
-    this.#speaker = undefined;
-    for (const [next, { words, done }] of this.#waiting) {
+    if (waiting) waiting.isDone = true;
+    if (this.#current !== task) return;
+    this.#current = undefined;
+    for (const [next, { outputs, isDone }] of this.#waiting) {
       this.#waiting.delete(next);
-      for (const one of words) this.#say(one);
-      if (done) continue;
-      this.#speaker = next;
+      for (const output of outputs) this.#write(output);
+      if (isDone) continue;
+      this.#current = next;
       return;
     }
   }

@@ -1,141 +1,154 @@
-/** One turn of an agent that is a graph. */
-import type { AgentTask, Ctx, Said } from "../../agent/definition.ts";
+/** One turn of a graph. */
+import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
 import type { Json } from "../../lib/json.ts";
 import { withCause } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports/index.ts";
+import { OutputWriter } from "../shared/output-writer.ts";
 import { relay } from "../shared/relay.ts";
 import {
+  type Checkpointer,
   type Graph,
   type GraphConfig,
-  type Interrupt,
+  type GraphInterrupt,
   inputKeysOf,
-  type Saver,
   type Snapshot,
 } from "./graph.ts";
 import { checkData, toInput } from "./input.ts";
-import { Listener, type ListenerSettings } from "./listener.ts";
-import { Voice } from "./output-writer.ts";
 import { toPause, toQuestions } from "./questions.ts";
-import type { Journal } from "./replay-log.ts";
-import { gaveUp, isAtBreakpoint, pendingIn, refusedInput, resultIn } from "./state.ts";
+import type { ReplayLog } from "./replay-log.ts";
+import {
+  findPendingInterrupts,
+  isAtBreakpoint,
+  toInputError,
+  toRecursionMessage,
+  toResultOutput,
+} from "./state.ts";
+import { StreamListener, type StreamListenerSettings } from "./stream-listener.ts";
 
-export interface TurnSettings extends ListenerSettings {
+export interface GraphTurnSettings extends StreamListenerSettings {
   readonly separator: string;
-  /** The member of the state that is the answer. */
+  /** The member of the state that is the response. */
   readonly output: string | undefined;
   readonly input: ((task: AgentTask) => unknown) | undefined;
 }
 
-export interface TurnParts {
+/** The stored state of a graph in a context. */
+export interface GraphState {
+  readonly checkpointer: Checkpointer;
+  readonly replayLog: ReplayLog;
+  readonly thread: string;
+}
+
+export interface GraphTurnParts {
   readonly graph: Graph;
-  readonly settings: TurnSettings;
+  readonly settings: GraphTurnSettings;
   readonly task: AgentTask;
   readonly ctx: Ctx;
   readonly config: GraphConfig;
-  /** undefined: the graph wants no checkpoints, so it begins anew after a crash. */
-  readonly kept: { readonly saver: Saver; readonly journal: Journal; readonly thread: string } | undefined;
+  /** undefined: the graph has no checkpoints, so it starts again after a crash. */
+  readonly state: GraphState | undefined;
 }
 
-/** Where the graph begins: with an input, or where it stopped (null). */
+/** The input of the graph; null: it continues where it stopped. */
 interface Start {
   readonly input: unknown;
 }
 
-export async function* runTurn(parts: TurnParts): AsyncGenerator<Said, undefined> {
-  const { graph, settings, ctx, config, kept } = parts;
-  const voice = new Voice(ctx, settings.separator);
-  const listener = new Listener(settings, heard => kept?.journal.hear(heard));
-  const before = kept && (await graph.getState(config));
-  const past = await lookBack(parts, before);
-  for (const heard of past.heard) {
-    listener.recall(heard);
-    yield* voice.say(heard.words);
+export async function* runTurn(parts: GraphTurnParts): AsyncGenerator<AgentOutput, undefined> {
+  const { graph, settings, ctx, config, state } = parts;
+  const writer = new OutputWriter(ctx, settings.separator);
+  const listener = new StreamListener(settings, output => state?.replayLog.add(output));
+  const before = state && (await graph.getState(config));
+  const earlier = await readEarlierAttempt(parts, before);
+  for (const taskOutput of earlier.outputs) {
+    listener.markWritten(taskOutput);
+    yield* writer.write(taskOutput.output);
   }
-  if (past.reached && past.reached.next.length === 0)
-    return yield* conclude(parts, voice, past.reached.values);
-  const start = past.reached ? await goOn(parts, past.reached) : await begin(parts, before);
-  if ("input" in start) yield* stream(parts, voice, listener, start.input);
+  if (earlier.reached && earlier.reached.next.length === 0)
+    return yield* writeResult(parts, writer, earlier.reached.values);
+  const start = earlier.reached ? await resumeGraph(parts, earlier.reached) : await startGraph(parts, before);
+  if ("input" in start) yield* stream(parts, writer, listener, start.input);
   else yield start;
 }
 
-/** How far an earlier attempt of this turn came, and what it said on the way; `reached` undefined: it did not begin. */
-async function lookBack({ ctx, kept }: TurnParts, before: Snapshot | undefined) {
-  if (!kept || !before) return { heard: [], reached: undefined };
-  const found = before.config.configurable?.checkpoint_id ?? null;
-  // On record, so that every attempt of this turn knows where it began; and what is said again is known to be the same.
-  const began = await ctx.step("where the graph stood", () => found);
-  if (ctx.attempt === 1) return { heard: [], reached: undefined };
-  const heard = await kept.journal.read(kept.saver, kept.thread);
-  return { heard, reached: found === began ? undefined : before };
+/** The output and the state of an earlier attempt of this turn; `reached` undefined: it had not started the graph. */
+async function readEarlierAttempt({ ctx, state }: GraphTurnParts, before: Snapshot | undefined) {
+  if (!state || !before) return { outputs: [], reached: undefined };
+  const current = before.config.configurable?.checkpoint_id ?? null;
+  // Recorded, so that every attempt knows the first checkpoint; it also makes the turn resumable for the runner.
+  const first = await ctx.step("where the graph stood", () => current);
+  if (ctx.attempt === 1) return { outputs: [], reached: undefined };
+  const outputs = await state.replayLog.read(state.checkpointer, state.thread);
+  return { outputs, reached: current === first ? undefined : before };
 }
 
-/** After a crash: the graph has taken its input, so it goes on where it stopped. */
-async function goOn(parts: TurnParts, reached: Snapshot): Promise<Start | AgentEvent> {
-  const { graph, task, config, kept } = parts;
-  const waits = kept && (await isAtBreakpoint(graph, reached.next, kept.saver, config));
-  return waits ? toPause(task, reached.next) : { input: null };
+/** After a crash: the graph has got its input, so it continues where it stopped. */
+async function resumeGraph(parts: GraphTurnParts, reached: Snapshot): Promise<Start | AgentEvent> {
+  const { graph, task, config, state } = parts;
+  const isPaused = state && (await isAtBreakpoint(graph, reached.next, state.checkpointer, config));
+  return isPaused ? toPause(task, reached.next) : { input: null };
 }
 
-async function begin(parts: TurnParts, before: Snapshot | undefined): Promise<Start | AgentEvent> {
-  const { graph, settings, task, ctx, kept } = parts;
-  if (task.turn > 1 && before && kept)
-    return answer(parts, before, await pendingIn(before, kept.saver, parts.config));
+async function startGraph(parts: GraphTurnParts, before: Snapshot | undefined): Promise<Start | AgentEvent> {
+  const { graph, settings, task, ctx, config, state } = parts;
+  if (task.turn > 1 && before && state)
+    return toAnswer(parts, before, await findPendingInterrupts(before, state.checkpointer, config));
   if (settings.input) return { input: settings.input(task) };
   return { input: await toInput(task, ctx, inputKeysOf(graph)) };
 }
 
-/** A graph that asked gets its answers; as long as some are missing, it is not woken up. */
-function answer(
-  { task, ctx }: TurnParts,
+/** A graph with pending interrupts continues when all of them are answered. */
+function toAnswer(
+  { task, ctx }: GraphTurnParts,
   before: Snapshot,
-  pending: readonly Interrupt[],
+  pending: readonly GraphInterrupt[],
 ): Start | AgentEvent {
   if (pending.length === 0) {
     if (before.next.length > 0) return { input: null };
-    // Another message of the context came before the answer, or a checkpointer that the graph brought lost it.
-    return ctx.fail("This question is no longer open: the graph has gone on without an answer");
+    // Another message of the context came first, or the graph's own checkpointer has lost its state.
+    return ctx.fail("The question is no longer open: the graph has continued without an answer");
   }
-  const isAnswered = ({ id = "" }: Interrupt): boolean => Object.hasOwn(task.answers, id);
+  const isAnswered = ({ id = "" }: GraphInterrupt): boolean => Object.hasOwn(task.answers, id);
   if (!pending.every(isAnswered)) return toQuestions(task, pending);
   checkData(task.answers as Json);
   const resume = pending.map(({ id = "" }): [string, Json] => [id, task.answers[id] as Json]);
-  // As a map by ids even if there is one: an answer such as "" or false would not count otherwise.
+  // By id even if there is one: LangGraph ignores bare answers such as "" and false.
   return { input: { lg_name: "Command", resume: Object.fromEntries(resume), goto: [] } };
 }
 
 async function* stream(
-  parts: TurnParts,
-  voice: Voice,
-  listener: Listener,
+  parts: GraphTurnParts,
+  writer: OutputWriter,
+  listener: StreamListener,
   input: unknown,
-): AsyncGenerator<Said, undefined> {
-  const { graph, task, ctx, config, kept } = parts;
+): AsyncGenerator<AgentOutput, undefined> {
+  const { graph, task, ctx, config, state } = parts;
   try {
-    yield* relay(async say => {
-      listener.onWords = words => {
-        for (const said of voice.say(words)) say(said).catch(() => {});
+    yield* relay(async emit => {
+      listener.onOutput = output => {
+        for (const event of writer.write(output)) emit(event).catch(() => {});
       };
       for await (const chunk of await graph.stream(input, config)) listener.listen(chunk);
     });
   } catch (error) {
-    const words = gaveUp(error);
-    if (words === undefined) throw (!listener.hasBegun && refusedInput(error)) || error;
-    ctx.log.warn({ taskId: task.id, err: error }, "a graph did not come to its end");
-    return yield withCause(ctx.fail(words), error);
+    const message = toRecursionMessage(error);
+    if (message === undefined) throw (!listener.hasStarted && toInputError(error)) || error;
+    ctx.log.warn({ taskId: task.id, err: error }, "a graph reached its recursion limit");
+    return yield withCause(ctx.fail(message), error);
   }
-  if (!listener.waits) return yield* conclude(parts, voice, listener.values);
-  // Asked of the state, which has them in the order of the graph.
-  const state = await graph.getState(config);
-  const pending = kept ? await pendingIn(state, kept.saver, config) : [];
-  yield pending.length > 0 ? toQuestions(task, pending) : toPause(task, state.next);
+  if (!listener.isInterrupted) return yield* writeResult(parts, writer, listener.values);
+  // The state has the interrupts in the order of the graph.
+  const snapshot = await graph.getState(config);
+  const pending = state ? await findPendingInterrupts(snapshot, state.checkpointer, config) : [];
+  yield pending.length > 0 ? toQuestions(task, pending) : toPause(task, snapshot.next);
 }
 
-/** A graph that said nothing answers with what it made. */
-function* conclude(
-  { graph, settings }: TurnParts,
-  voice: Voice,
+/** The final state is the response of a graph that has written no text. */
+function* writeResult(
+  { graph, settings }: GraphTurnParts,
+  writer: OutputWriter,
   values: unknown,
-): Generator<Said, undefined> {
-  const words = resultIn(graph, values, settings.output, voice.hasText);
-  if (words) yield* voice.say(words);
+): Generator<AgentOutput, undefined> {
+  const output = toResultOutput(graph, values, settings.output, writer.hasText);
+  if (output) yield* writer.write(output);
 }

@@ -1,107 +1,116 @@
-/** What goes wrong with an endpoint, and what that means: try again, tell the caller, or leave it to whoever reads the log. */
+/** Errors of an endpoint: whether they are retried, and what the caller is told. */
 import { isObject, type Json } from "../../lib/json.ts";
 import { readBytes } from "../shared/files.ts";
-import { FILTERED } from "../shared/finish-reason.ts";
+import { CONTENT_FILTERED } from "../shared/finish-reason.ts";
 
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
-  /** It may go better the next time. */
-  readonly again: boolean;
-  /** How long the endpoint wants to be left alone. */
-  readonly waitMs: number | undefined;
-  /** What the caller is told; undefined: nothing that a caller could do something about. */
-  readonly words: string | undefined;
+  readonly isRetryable: boolean;
+  /** From the `Retry-After` header. */
+  readonly retryAfterMs: number | undefined;
+  /** undefined: the caller cannot do anything about it. */
+  readonly callerMessage: string | undefined;
 
-  constructor(message: string, facts: Partial<Pick<EndpointError, "again" | "waitMs" | "words" | "cause">>) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.again = facts.again ?? false;
-    this.waitMs = facts.waitMs;
-    this.words = facts.words;
+  constructor(
+    message: string,
+    details: Partial<Pick<EndpointError, "isRetryable" | "retryAfterMs" | "callerMessage" | "cause">>,
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.isRetryable = details.isRetryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+    this.callerMessage = details.callerMessage;
   }
 
-  /** The same without something that an endpoint may have repeated. */
+  /** Endpoints may repeat the API key in their errors. */
   without(secret: string | undefined): EndpointError {
     return secret ? new EndpointError(this.message.replaceAll(secret, "[key]"), this) : this;
   }
 }
 
-const BUSY = "The model is not available at the moment: try again";
-const TOO_LONG = "This is too much for the model: send less, or begin a new context";
+const TOO_LONG = "The conversation is too long for the model: send less, or start a new context";
 
-export const busy = (waitMs: number | undefined): string =>
-  `${BUSY} ${waitMs === undefined ? "later" : `in ${Math.ceil(waitMs / 1_000)} seconds`}`;
+const toUnavailable = (retryAfterMs: number | undefined): string => {
+  const when = retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1_000)} seconds`;
+  return `The model is not available at the moment: try again ${when}`;
+};
 
-/** Nothing came, or no more. */
-export const broken = (message: string, cause?: unknown): EndpointError =>
-  new EndpointError(message, { again: true, words: busy(undefined), cause });
+/** No response, or an incomplete one. */
+export const connectionError = (message: string, cause?: unknown): EndpointError =>
+  new EndpointError(message, { isRetryable: true, callerMessage: toUnavailable(undefined), cause });
 
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_CHARS_MAX = 2_000;
 
-/** Of an answer that is none. */
 export async function toEndpointError(response: Response): Promise<EndpointError> {
   const { status, headers } = response;
   if (status >= 300 && status < 400) {
     await response.body?.cancel();
-    return new EndpointError(`It redirects to ${headers.get("location")}: put that into baseUrl`, {});
+    const location = headers.get("location");
+    return new EndpointError(`The endpoint redirects to ${location}: set baseUrl to that URL`, {});
   }
   const bytes = await readBytes(response, ERROR_BYTES_MAX).catch(() => new Uint8Array());
-  return toError(readText(new TextDecoder().decode(bytes)), status, waitMsOf(headers));
+  return toError(parseBody(new TextDecoder().decode(bytes)), status, readRetryAfter(headers));
 }
 
-/** Of what an endpoint says in the middle of a stream: there the HTTP status is long gone. */
+/** An error in the middle of a stream, after the HTTP status was sent. */
 export function toStreamError(error: Json): EndpointError {
   const { code, status } = isObject(error) ? error : {};
   const number = [code, status].map(Number).find(one => one >= 400 && one < 600);
-  return toError({ text: textIn(error), code: codeIn(error) }, number ?? 500, undefined);
+  return toError({ text: readText(error), code: readCode(error) }, number ?? 500, undefined);
 }
 
-interface Told {
+interface ErrorBody {
   readonly text: string;
   readonly code: string;
 }
 
-function toError({ text, code }: Told, status: number, waitMs: number | undefined): EndpointError {
-  const message = `The endpoint answered with HTTP ${status}: ${text}${code && ` (${code})`}`;
-  if (/content_filter|content_policy/.test(code)) return new EndpointError(message, { words: FILTERED });
-  if (status === 413 || /context_length|string_above_max/.test(code) || (status < 429 && LONG.test(text)))
-    return new EndpointError(message, { words: TOO_LONG });
-  // Waiting does not fill an account.
-  const again = (AGAIN.has(status) || status >= 500) && code !== "insufficient_quota";
-  return new EndpointError(message, again ? { again, waitMs, words: busy(waitMs) } : {});
+function toError({ text, code }: ErrorBody, status: number, retryAfterMs: number | undefined): EndpointError {
+  const message = `The endpoint responded with HTTP ${status}: ${text}${code && ` (${code})`}`;
+  if (/content_filter|content_policy/.test(code))
+    return new EndpointError(message, { callerMessage: CONTENT_FILTERED });
+  const isTooLong = /context_length|string_above_max/.test(code) || (status < 429 && LONG.test(text));
+  if (status === 413 || isTooLong) return new EndpointError(message, { callerMessage: TOO_LONG });
+  // An empty account stays empty however often the request is retried.
+  const isRetryable = (RETRYABLE.has(status) || status >= 500) && code !== "insufficient_quota";
+  if (!isRetryable) return new EndpointError(message, {});
+  return new EndpointError(message, {
+    isRetryable,
+    retryAfterMs,
+    callerMessage: toUnavailable(retryAfterMs),
+  });
 }
 
-const AGAIN: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+const RETRYABLE: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 const LONG = /context (?:length|window|size)|maximum context|too many tokens|prompt is too long/i;
 
-function readText(body: string): Told {
+function parseBody(body: string): ErrorBody {
   try {
     const json = JSON.parse(body) as Json;
     const error = isObject(json) ? (json.error ?? json) : json;
-    return { text: textIn(error), code: codeIn(error) };
+    return { text: readText(error), code: readCode(error) };
   } catch {
     return { text: body.slice(0, ERROR_CHARS_MAX), code: "" };
   }
 }
 
-function textIn(error: Json): string {
+function readText(error: Json): string {
   const text = isObject(error) ? (error.message ?? error.detail ?? error) : error;
   return (typeof text === "string" ? text : JSON.stringify(text)).slice(0, ERROR_CHARS_MAX);
 }
 
-function codeIn(error: Json): string {
+function readCode(error: Json): string {
   const { code, type } = isObject(error) ? error : {};
   const found = [code, type].find(one => typeof one === "string");
   return typeof found === "string" ? found : "";
 }
 
-/** RFC 9110 §10.2.3: seconds, or a date, which is measured by the endpoint's own clock. */
-export function waitMsOf(headers: Headers): number | undefined {
+/** RFC 9110 §10.2.3: seconds, or a date, which is relative to the clock of the endpoint. */
+function readRetryAfter(headers: Headers): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (ms >= 0) return ms;
   const after = headers.get("retry-after");
   if (after === null) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(after)) return Number(after) * 1_000;
-  const wait = Date.parse(after) - Date.parse(headers.get("date") ?? "");
-  return Number.isNaN(wait) ? undefined : Math.max(wait, 0);
+  const delayMs = Date.parse(after) - Date.parse(headers.get("date") ?? "");
+  return Number.isNaN(delayMs) ? undefined : Math.max(delayMs, 0);
 }

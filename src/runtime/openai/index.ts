@@ -1,177 +1,179 @@
 /** Agents that are models behind an OpenAI-compatible endpoint: `openai({ name, baseUrl, model })`. */
-import { type AgentDefinition, type AgentTask, agent, type Ctx, type Said } from "../../agent/definition.ts";
+import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
+import { type AgentDefinition, agent } from "../../agent/definition.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../model/index.ts";
-import { equippable, type Surroundings } from "../shared/bind-environment.ts";
-import { FileRefusal } from "../shared/files.ts";
-import { cutShort, FILTERED } from "../shared/finish-reason.ts";
-import { HISTORY_DEFAULT, HISTORY_MAX, keepTurn, type Past, readPast } from "../shared/history.ts";
+import { type Environment, withEnvironment } from "../shared/bind-environment.ts";
+import { FileError } from "../shared/files.ts";
+import { CONTENT_FILTERED, toTruncated } from "../shared/finish-reason.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX, type History, readHistory, saveTurn } from "../shared/history.ts";
 import {
+  type CommonOptions,
   checkOptions,
-  type Described,
-  describedIn,
-  ms,
-  needed,
+  httpUrl,
+  integer,
+  milliseconds,
+  type OptionRules,
+  pickCommonOptions,
   RULES,
-  type Rules,
-  whole,
+  required,
 } from "../shared/options.ts";
-import { assistantText, toAssistant, toSystem, toUser } from "./chat.ts";
+import { assistantText, toUser } from "./chat.ts";
 import { EndpointError } from "./endpoint-error.ts";
-import { ask, type Endpoint } from "./request.ts";
+import { type ModelEndpoint, requestCompletion } from "./request.ts";
 
-export interface OpenAiOptions extends Described {
-  /** Where the API begins: https://api.openai.com/v1, http://127.0.0.1:11434/v1 */
+export interface OpenAiOptions extends CommonOptions {
+  /** The base URL of the API: https://api.openai.com/v1, http://127.0.0.1:11434/v1 */
   readonly baseUrl: string;
   readonly model: string;
-  /** The variable of the server's environment that holds the key. */
+  /** The name of the environment variable with the API key. */
   readonly keyEnv?: string | undefined;
-  /** The key itself, in code that has it from elsewhere. Neither: the endpoint wants none. */
+  /** The API key itself. Neither `key` nor `keyEnv`: the endpoint needs none. */
   readonly key?: string | undefined;
-  /** What the model is told before everything else. */
+  /** The system message. */
   readonly system?: string | undefined;
-  /** Passed on as they are: temperature, max_tokens, … `stream: false` for an endpoint that cannot. */
+  /** Further members of the request: temperature, max_tokens, … `stream: false` for an endpoint that cannot stream. */
   readonly params?: JsonObject | undefined;
-  /** Sent with each call. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How many messages of earlier tasks of the context the model gets; default: 100. */
+  /** The number of messages of earlier tasks of the context that the model gets; default: 100. */
   readonly history?: number | undefined;
-  /** Whether callers get the model's reasoning, as an artifact of its own; default: no. */
+  /** Whether callers get the reasoning of the model, as a separate artifact; default: false. */
   readonly reasoning?: boolean | undefined;
-  /** How often a call that failed is made again; default: 3. */
+  /** The number of retries of a failed request; default: 3. */
   readonly retries?: number | undefined;
-  /** How long the first piece of an answer may take, in milliseconds; default: two minutes. */
+  /** The timeout of the first chunk of a response, in milliseconds; default: two minutes. */
   readonly firstTokenMs?: number | undefined;
-  /** How long any other piece may take; default: one minute. */
+  /** The timeout of every further chunk; default: one minute. */
   readonly idleMs?: number | undefined;
 }
 
-const isUrl = (value: unknown): boolean =>
-  typeof value === "string" && /^https?:$/.test(URL.parse(value)?.protocol ?? "");
-
-const OPTION_RULES: Rules<OpenAiOptions> = {
-  baseUrl: needed({ expected: 'a URL, such as "https://api.openai.com/v1"', is: isUrl }),
-  model: needed(RULES.text),
-  keyEnv: RULES.text,
-  key: RULES.text,
-  system: RULES.text,
+const OPTION_RULES: OptionRules<OpenAiOptions> = {
+  baseUrl: required(httpUrl("https://api.openai.com/v1")),
+  model: required(RULES.string),
+  keyEnv: RULES.string,
+  key: RULES.string,
+  system: RULES.string,
   params: RULES.object,
-  headers: RULES.texts,
-  history: whole(0, HISTORY_MAX),
-  reasoning: RULES.truth,
-  retries: whole(0, 20),
-  firstTokenMs: ms(1),
-  idleMs: ms(1),
+  headers: RULES.stringRecord,
+  history: integer(0, HISTORY_MAX),
+  reasoning: RULES.boolean,
+  retries: integer(0, 20),
+  firstTokenMs: milliseconds(1),
+  idleMs: milliseconds(1),
 };
-const DEFAULTS = { retries: 3, firstTokenMs: 120_000, idleMs: 60_000 };
 
 export function openai(options: OpenAiOptions): AgentDefinition {
   checkOptions("openai()", options, OPTION_RULES);
   let { key } = options;
   const definition: AgentDefinition = {
     description: `The model ${options.model}`,
-    ...describedIn(options),
+    ...pickCommonOptions(options),
     run: (task, ctx) => run({ options, key, task, ctx }),
   };
-  const equip = ({ variable }: Surroundings): void => {
-    const { keyEnv } = options;
+  const bind = ({ variable }: Environment): void => {
+    const { keyEnv, baseUrl } = options;
     if (keyEnv === undefined) return;
     key = variable(keyEnv);
-    if (!key) throw new Error(`The variable ${keyEnv} is not set: it holds the key for ${options.baseUrl}`);
+    if (!key)
+      throw new Error(
+        `The environment variable ${keyEnv} is not set: it contains the API key for ${baseUrl}`,
+      );
   };
-  return agent(equippable(definition, equip));
+  return agent(withEnvironment(definition, bind));
 }
 
-interface RunParts {
+interface OpenAiRun {
   readonly options: OpenAiOptions;
   readonly key: string | undefined;
   readonly task: AgentTask;
   readonly ctx: Ctx;
 }
 
-async function* run(parts: RunParts): AsyncGenerator<Said> {
+async function* run(parts: OpenAiRun): AsyncGenerator<AgentOutput> {
   const { options, task, ctx } = parts;
-  // A note makes it a turn that is resumed: after a crash, words that come again are not said again.
+  // A recorded value makes the turn resumable: after a crash the runner skips output that was recorded before.
   await ctx.now();
-  const past = await readPast(task, ctx, options.history ?? HISTORY_DEFAULT);
-  const kept = past.turns[task.turn - 1];
+  const history = await readHistory(task, ctx, options.history ?? HISTORY_DEFAULT);
+  const saved = history.turns[task.turn - 1];
   try {
-    if (kept) yield ctx.text(assistantText(kept.at(-1)));
-    else yield* answer(parts, past);
+    if (saved) yield ctx.text(assistantText(saved.at(-1)));
+    else yield* complete(parts, history);
   } catch (error) {
-    if (error instanceof FileRefusal) return yield ctx.reject(error.message);
-    if (!(error instanceof EndpointError) || error.words === undefined) throw error;
-    ctx.log.warn({ err: error, taskId: task.id }, "a model did not answer");
-    yield withCause(ctx.fail(error.words), error);
+    if (error instanceof FileError) return yield ctx.reject(error.message);
+    if (!(error instanceof EndpointError) || error.callerMessage === undefined) throw error;
+    ctx.log.warn({ err: error, taskId: task.id }, "a model request failed");
+    yield withCause(ctx.fail(error.callerMessage), error);
   }
 }
 
-async function* answer({ options, key, task, ctx }: RunParts, past: Past): AsyncGenerator<Said> {
+async function* complete(
+  { options, key, task, ctx }: OpenAiRun,
+  history: History,
+): AsyncGenerator<AgentOutput> {
   const { model, system, params } = options;
   const user = await toUser(task, ctx);
   const messages = [
-    ...(system === undefined ? [] : [toSystem(system)]),
-    ...past.earlier,
-    ...past.turns.flat(),
+    ...(system === undefined ? [] : [{ role: "system", content: system }]),
+    ...history.earlier,
+    ...history.turns.flat(),
     user,
   ];
   const streaming = params?.stream === false ? {} : { stream: true, stream_options: { include_usage: true } };
-  const words = new Words(task, ctx);
+  const response = new ResponseText(task, ctx);
   let refusal = "";
-  let reason = "";
+  let finishReason = "";
   const body = { ...streaming, ...params, model, messages };
-  for await (const piece of ask(toEndpoint(options, key), body, ctx)) {
-    if (piece.kind === "text") yield words.say(piece.text);
-    else if (piece.kind === "reasoning") {
-      if (options.reasoning) yield ctx.text(piece.text, { name: "reasoning" });
-    } else if (piece.kind === "refusal") refusal += piece.text;
-    else if (piece.kind === "usage") ctx.usage(piece.usage);
-    else if (piece.kind === "end") reason = piece.reason;
+  for await (const event of requestCompletion(toEndpoint(options, key), body, ctx)) {
+    if (event.kind === "text") yield response.append(event.text);
+    else if (event.kind === "reasoning") {
+      if (options.reasoning) yield ctx.text(event.text, { name: "reasoning" });
+    } else if (event.kind === "refusal") refusal += event.text;
+    else if (event.kind === "usage") ctx.usage(event.usage);
+    else if (event.kind === "end") finishReason = event.reason;
     else {
-      words.void();
+      response.restart();
       refusal = "";
     }
   }
   if (refusal !== "") return yield ctx.reject(refusal);
-  if (reason === "content_filter") return yield ctx.fail(FILTERED);
-  if (words.text !== "") await keepTurn(task, ctx, past, [user, toAssistant(words.text)], false);
-  if (reason === "length") yield cutShort(ctx, words.at);
+  if (finishReason === "content_filter") return yield ctx.fail(CONTENT_FILTERED);
+  const assistant = { role: "assistant", content: response.text };
+  if (response.text !== "") await saveTurn(task, ctx, history, [user, assistant], false);
+  if (finishReason === "length") yield toTruncated(ctx, response.artifact);
 }
 
-/** What the model has said in this turn. */
-class Words {
+/** The text of the response; after a retry the first chunk replaces the text of the failed request. */
+class ResponseText {
   readonly #ctx: Ctx;
-  readonly at: { readonly artifactId: string; readonly name: string };
-  #isVoid = false;
+  readonly artifact: { readonly artifactId: string; readonly name: string };
+  #replaces = false;
   text = "";
 
   constructor(task: AgentTask, ctx: Ctx) {
     this.#ctx = ctx;
-    this.at = { artifactId: task.turn > 1 ? `response-${task.turn}` : "response", name: "response" };
+    this.artifact = { artifactId: task.turn > 1 ? `response-${task.turn}` : "response", name: "response" };
   }
 
-  say(text: string): Said {
-    const replaces = this.#isVoid;
-    this.#isVoid = false;
+  append(text: string): AgentOutput {
+    const replaces = this.#replaces;
+    this.#replaces = false;
     this.text += text;
-    return replaces ? this.#ctx.artifact({ ...this.at, parts: text }) : this.#ctx.text(text, this.at);
+    return replaces
+      ? this.#ctx.artifact({ ...this.artifact, parts: text })
+      : this.#ctx.text(text, this.artifact);
   }
 
-  /** A new answer begins: what was said of the old one is replaced by the first of its words. */
-  void(): void {
-    this.#isVoid ||= this.text !== "";
+  restart(): void {
+    this.#replaces ||= this.text !== "";
     this.text = "";
   }
 }
 
-function toEndpoint(options: OpenAiOptions, key: string | undefined): Endpoint {
+function toEndpoint(options: OpenAiOptions, key: string | undefined): ModelEndpoint {
   const url = new URL(options.baseUrl);
   url.pathname = `${url.pathname.replace(/(?:\/chat\/completions)?\/*$/, "")}/chat/completions`;
-  const {
-    retries = DEFAULTS.retries,
-    firstTokenMs = DEFAULTS.firstTokenMs,
-    idleMs = DEFAULTS.idleMs,
-  } = options;
+  const { retries = 3, firstTokenMs = 120_000, idleMs = 60_000 } = options;
   return {
     url: url.href,
     key,

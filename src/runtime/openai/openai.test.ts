@@ -8,7 +8,7 @@ import {
 import { Conversation } from "../../../test/support/turn.ts";
 import type { Part } from "../../model/index.ts";
 import { textOf } from "../../model/index.ts";
-import { equip } from "../shared/bind-environment.ts";
+import { bindEnvironment } from "../shared/bind-environment.ts";
 import { toEndpointError } from "./endpoint-error.ts";
 import { type OpenAiOptions, openai } from "./index.ts";
 
@@ -35,8 +35,8 @@ const textIn = ({ task }: Conversation): string =>
 const wordsIn = ({ task }: Conversation): string => textOf(task.status.message?.parts ?? []);
 const asked = (at = 0) => server.asked[at] as ChatServer["asked"][number];
 
-describe("what is asked", () => {
-  test("is the model, its system prompt, its parameters and what the caller said", async () => {
+describe("the request", () => {
+  test("has the model, the system prompt, the parameters and the message of the caller", async () => {
     await serve(() => ({ pieces: ["Hi"] }));
     await answer("hello", { system: "Be brief.", params: { temperature: 0, max_tokens: 9 } });
     expect(asked().body).toEqual({
@@ -53,18 +53,20 @@ describe("what is asked", () => {
     expect(asked().headers.authorization).toBeUndefined();
   });
 
-  test("comes with the key of a variable, and with headers of one's own", async () => {
+  test("has the key of a variable, and custom headers", async () => {
     await serve(() => ({ pieces: ["Hi"] }));
     const agent = agentWith({ keyEnv: "THE_KEY", headers: { "x-team": "blue" } });
-    equip(agent, { folder: "/", variable: name => (name === "THE_KEY" ? "sk-1" : undefined) });
+    bindEnvironment(agent, { folder: "/", variable: name => (name === "THE_KEY" ? "sk-1" : undefined) });
     await new Conversation().said("hello").run(agent);
     expect(asked().headers).toMatchObject({ authorization: "Bearer sk-1", "x-team": "blue" });
   });
 
-  test("a variable that is not set is told when the agent is loaded", async () => {
+  test("throws when the agent is loaded and the variable is not set", async () => {
     const agent = openai({ name: "tested", baseUrl: "http://localhost/v1", model: "m", keyEnv: "THE_KEY" });
-    const missing = () => equip(agent, { folder: "/", variable: () => undefined });
-    expect(missing).toThrow("The variable THE_KEY is not set: it holds the key for http://localhost/v1");
+    const missing = () => bindEnvironment(agent, { folder: "/", variable: () => undefined });
+    expect(missing).toThrow(
+      "The environment variable THE_KEY is not set: it contains the API key for http://localhost/v1",
+    );
   });
 
   test.each(["", "/", "/chat/completions"])("a base URL may end with %j", async ending => {
@@ -72,7 +74,7 @@ describe("what is asked", () => {
     expect(textIn(await answer("hello", { baseUrl: server.url + ending }))).toBe("Hi");
   });
 
-  test("pictures, documents and text are passed on as what they are; data as JSON", async () => {
+  test("has images, documents and text as parts, and data as JSON", async () => {
     await serve(() => ({ pieces: ["I see"] }));
     const png: Part = { kind: "bytes", bytes: "iVBORw==", mediaType: "image/png", filename: "a.png" };
     const pdf: Part = { kind: "bytes", bytes: "JVBERg==", mediaType: "application/pdf", filename: "b.pdf" };
@@ -87,7 +89,7 @@ describe("what is asked", () => {
     ]);
   });
 
-  test("a file that no model reads, or that cannot be had, is declined with words", async () => {
+  test("rejects a file that no model reads, or that cannot be fetched", async () => {
     await serve(() => ({ pieces: ["never"] }));
     const zip: Part = { kind: "bytes", bytes: "UEs=", mediaType: "application/zip", filename: "a.zip" };
     const declined = await answer([zip]);
@@ -101,8 +103,8 @@ describe("what is asked", () => {
   });
 });
 
-describe("what is answered", () => {
-  test("streams, and what it cost is counted", async () => {
+describe("the response", () => {
+  test("is streamed, and its usage is counted", async () => {
     await serve(() => ({
       pieces: ["Hello ", "world"],
       usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, prompt_tokens_details: {} },
@@ -114,7 +116,7 @@ describe("what is answered", () => {
     expect(conversation.task.usage).toEqual({ inputTokens: 7, outputTokens: 2, totalTokens: 9 });
   });
 
-  test("may come as one piece of JSON, and as parts", async () => {
+  test("may be one JSON document, and have parts", async () => {
     const message = {
       role: "assistant",
       content: [{ type: "text", text: "All " }, { type: "x" }, { text: "of it" }],
@@ -131,7 +133,7 @@ describe("what is answered", () => {
     expect(asked().body).toEqual({ model: "fake-1", stream: false, messages: asked().body.messages });
   });
 
-  test("shows reasoning only if it should", async () => {
+  test("shows reasoning only if the option is set", async () => {
     const think = { choices: [{ delta: { reasoning_content: "Hm. " } }] };
     await serve(() => ({ pieces: [think, "Yes"] }));
     expect((await answer("hi")).task.artifacts.map(one => one.name)).toEqual(["response"]);
@@ -142,7 +144,7 @@ describe("what is answered", () => {
     ]);
   });
 
-  test("tells that it was cut short", async () => {
+  test("is marked when it was truncated", async () => {
     await serve(() => ({ pieces: ["Once upon"], reason: "length" }));
     const { task } = await answer("a story");
     expect(task.artifacts[0]).toMatchObject({ metadata: { finishReason: "length" } });
@@ -161,7 +163,7 @@ describe("what is answered", () => {
       "too long for the model",
       { status: 400, json: { error: { message: "…", code: "context_length_exceeded" } } },
       "failed",
-      /too much for the model/,
+      /too long for the model/,
     ],
   ];
   test.each(ends)("may be %s", async (_what, reply, state, words) => {
@@ -173,7 +175,7 @@ describe("what is answered", () => {
   });
 });
 
-describe("an endpoint that does not answer", () => {
+describe("an endpoint that fails", () => {
   const later =
     (text: string, first: Reply): Play =>
     (_text, { again }) =>
@@ -187,20 +189,20 @@ describe("an endpoint that does not answer", () => {
     ["says in the stream that it fails", { pieces: [{ error: { message: "overloaded", code: 502 } }] }],
     ["breaks off before a word", { pieces: [], breaks: true }],
   ];
-  test.each(troubles)("because it %s is asked again", async (_what, trouble) => {
+  test.each(troubles)("because it %s is retried", async (_what, trouble) => {
     await serve(later("At last", trouble));
     const conversation = await answer("hi");
     expect([textIn(conversation), server.asked.length]).toEqual(["At last", 2]);
-    expect(conversation.logged.map(one => one.text)).toEqual(["a model did not answer; it is asked again"]);
+    expect(conversation.logged.map(one => one.text)).toEqual(["a model request failed and is retried"]);
   });
 
-  test("because it breaks off in the middle is asked again: the new answer takes the place of the old", async () => {
+  test("in the middle of a stream is retried: the new response replaces the old one", async () => {
     await serve(later("A new answer", { pieces: ["An old ", "ans"], breaks: true }));
     const conversation = await answer("hi");
     expect([textIn(conversation), conversation.task.artifacts.length]).toEqual(["A new answer", 1]);
   });
 
-  test("and then not at all for a while: the old answer is still replaced", async () => {
+  test("several times is retried, and the old response is still replaced", async () => {
     const replies: Reply[] = [
       { pieces: ["Old"], breaks: true },
       { pieces: [], breaks: true },
@@ -210,7 +212,7 @@ describe("an endpoint that does not answer", () => {
     expect(textIn(await answer("hi"))).toBe("New");
   });
 
-  test("is given up in the end, in words that a caller can act on", async () => {
+  test("fails the task after the last retry, with a message for the caller", async () => {
     await serve(() => ({ status: 500, json: { error: { message: "SECRET" } } }));
     const conversation = await answer("hi", { retries: 1 });
     expect([conversation.task.status.state, wordsIn(conversation)]).toEqual([
@@ -221,7 +223,7 @@ describe("an endpoint that does not answer", () => {
     expect(JSON.stringify(conversation.task)).not.toContain("SECRET");
   });
 
-  test("is not waited for too long: the caller is told when to come back", async () => {
+  test("with a long Retry-After fails the task, and the caller gets the time", async () => {
     const date = "Mon, 01 Jan 2029 00:00:00 GMT";
     const headers = { date, "retry-after": "Mon, 01 Jan 2029 00:10:00 GMT" };
     await serve(() => ({ status: 429, json: {}, headers }));
@@ -244,7 +246,7 @@ describe("an endpoint that does not answer", () => {
     expect(server.asked.length).toBeGreaterThan(1);
   });
 
-  test("is left alone when the task is canceled", async () => {
+  test("gets no further request when the task is canceled", async () => {
     await serve((_text, _asked, gone) => ({ pieces: until(gone) }));
     const conversation = new Conversation().said("hi");
     const running = conversation.run(agentWith());
@@ -262,7 +264,7 @@ describe("an endpoint that does not answer", () => {
   }
 });
 
-describe("what only an operator can mend is thrown, and never holds the key", () => {
+describe("errors that only an operator can fix are thrown, and never contain the key", () => {
   const wrong: readonly (readonly [string, Reply, RegExp])[] = [
     [
       "a wrong key",
@@ -279,7 +281,7 @@ describe("what only an operator can mend is thrown, and never holds the key", ()
       { status: 429, json: { error: { message: "pay", code: "insufficient_quota" } } },
       /429: pay \(insufficient_quota\)/,
     ],
-    ["something that is no answer", { json: { hello: 1 } }, /without a choice/],
+    ["something that is no answer", { json: { hello: 1 } }, /has no choice/],
   ];
   test.each(wrong)("%s", async (_what, reply, words) => {
     await serve(() => reply);
@@ -289,13 +291,15 @@ describe("what only an operator can mend is thrown, and never holds the key", ()
     expect(JSON.stringify(conversation.logged)).not.toContain("sk-secret");
   });
 
-  test("another address", async () => {
+  test("a redirect", async () => {
     const moved = new Response(null, { status: 308, headers: { location: "/v2" } });
-    expect((await toEndpointError(moved)).message).toBe("It redirects to /v2: put that into baseUrl");
+    expect((await toEndpointError(moved)).message).toBe(
+      "The endpoint redirects to /v2: set baseUrl to that URL",
+    );
   });
 });
 
-describe("options that are wrong are told at once", () => {
+describe("invalid options throw immediately", () => {
   const base = { name: "x", baseUrl: "http://localhost/v1", model: "m" };
   const cases: readonly (readonly [object, string])[] = [
     [{ ...base, modle: "m" }, 'openai() has no option "modle" (did you mean "model"?)'],
@@ -313,7 +317,7 @@ describe("options that are wrong are told at once", () => {
     ],
     [
       { ...base, headers: { a: 1 } },
-      "openai(): headers: expected an object of texts, got an object with the keys a",
+      "openai(): headers: expected an object of strings, got an object with the keys a",
     ],
     [{ ...base, name: "No Name" }, 'The agent name "No Name" is not allowed'],
   ];

@@ -1,59 +1,60 @@
-/** What an endpoint says, piece by piece, whether it streams or not. */
+/** Reads the response of an endpoint in chunks, streamed or not. */
 import { readSse } from "../../client/sse.ts";
 import { isObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { LIMITS, type Usage } from "../../model/index.ts";
 import { readBytes } from "../shared/files.ts";
-import { broken, EndpointError, toStreamError } from "./endpoint-error.ts";
+import { connectionError, EndpointError, toStreamError } from "./endpoint-error.ts";
 
-export type Piece =
+export type ResponseChunk =
   | { readonly kind: "text" | "reasoning" | "refusal"; readonly text: string }
   | { readonly kind: "usage"; readonly usage: Usage }
   | { readonly kind: "end"; readonly reason: string };
 
-const ANSWER_BYTES_MAX = LIMITS.shelfValueBytesMax;
+const RESPONSE_BYTES_MAX = LIMITS.storageValueBytesMax;
 
-/** `alive` is called whenever something came. */
-export function readPieces(response: Response, alive: () => void): AsyncGenerator<Piece> {
+/** `onActivity` is called for every part of a stream. */
+export function readResponse(response: Response, onActivity: () => void): AsyncGenerator<ResponseChunk> {
   const type = response.headers.get("content-type") ?? "";
-  return type.includes("json") ? readWhole(response) : readStream(response, alive);
+  return type.includes("json") ? readWhole(response) : readStream(response, onActivity);
 }
 
-async function* readWhole(response: Response): AsyncGenerator<Piece> {
-  const text = new TextDecoder().decode(await readBytes(response, ANSWER_BYTES_MAX));
-  const answer = parse(text);
-  const choice = choiceIn(answer);
-  if (!choice) throw new EndpointError(`The endpoint answered without a choice: ${text.slice(0, 200)}`, {});
-  yield* toPieces(choice.message);
-  yield* toUsage(answer.usage);
-  yield { kind: "end", reason: toReason(choice) ?? "stop" };
+async function* readWhole(response: Response): AsyncGenerator<ResponseChunk> {
+  const text = new TextDecoder().decode(await readBytes(response, RESPONSE_BYTES_MAX));
+  const body = parse(text);
+  const choice = findChoice(body);
+  if (!choice)
+    throw new EndpointError(`The response of the endpoint has no choice: ${text.slice(0, 200)}`, {});
+  yield* toChunks(choice.message);
+  yield* toUsage(body.usage);
+  yield { kind: "end", reason: readFinishReason(choice) ?? "stop" };
 }
 
-async function* readStream(response: Response, alive: () => void): AsyncGenerator<Piece> {
+async function* readStream(response: Response, onActivity: () => void): AsyncGenerator<ResponseChunk> {
   let reason: string | undefined;
   let usage: Json | undefined;
-  let hasBegun = false;
-  // Comments keep a stream alive, but to keep somebody waiting is no beginning.
-  const chunks = watched(response, () => hasBegun && alive());
-  for await (const { data } of readSse(chunks, LIMITS.eventBytesMax)) {
-    hasBegun = true;
-    alive();
+  let hasEvent = false;
+  // SSE comments keep a stream alive, but do not count as its first chunk.
+  const bytes = watch(response, () => hasEvent && onActivity());
+  for await (const { data } of readSse(bytes, LIMITS.eventBytesMax)) {
+    hasEvent = true;
+    onActivity();
     if (data === "[DONE]") break;
     const chunk = parse(data);
-    // Some tell it once, some tell with each chunk what it is so far.
+    // Some endpoints report usage once, some report the total with each chunk.
     usage = chunk.usage ?? usage;
-    const choice = choiceIn(chunk);
+    const choice = findChoice(chunk);
     if (!choice) continue;
-    yield* toPieces(choice.delta ?? choice.message);
-    reason = toReason(choice) ?? reason;
+    yield* toChunks(choice.delta ?? choice.message);
+    reason = readFinishReason(choice) ?? reason;
   }
-  if (reason === undefined) throw broken("The stream ended in the middle");
+  if (reason === undefined) throw connectionError("The stream ended without a finish reason");
   yield* toUsage(usage);
   yield { kind: "end", reason };
 }
 
-async function* watched(response: Response, alive: () => void): AsyncGenerator<Uint8Array> {
+async function* watch(response: Response, onActivity: () => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of response.body ?? []) {
-    alive();
+    onActivity();
     yield chunk as Uint8Array;
   }
 }
@@ -63,39 +64,40 @@ function parse(text: string): JsonObject {
   try {
     json = JSON.parse(text) as Json;
   } catch {
-    throw new EndpointError(`The endpoint said something that is not JSON: ${text.slice(0, 200)}`, {});
+    throw new EndpointError(`The endpoint sent invalid JSON: ${text.slice(0, 200)}`, {});
   }
-  if (!isObject(json)) throw new EndpointError(`The endpoint said ${text.slice(0, 200)}`, {});
+  if (!isObject(json))
+    throw new EndpointError(`The endpoint sent JSON that is not an object: ${text.slice(0, 200)}`, {});
   if (json.error !== undefined && json.error !== null) throw toStreamError(json.error);
   return json;
 }
 
-function choiceIn({ choices }: JsonObject): JsonObject | undefined {
+function findChoice({ choices }: JsonObject): JsonObject | undefined {
   const first = Array.isArray(choices) ? (choices[0] as Json | undefined) : undefined;
   return isObject(first) ? first : undefined;
 }
 
-const toReason = ({ finish_reason: reason }: JsonObject): string | undefined =>
+const readFinishReason = ({ finish_reason: reason }: JsonObject): string | undefined =>
   typeof reason === "string" && reason !== "" ? reason : undefined;
 
-function* toPieces(said: Json | undefined): Generator<Piece> {
-  if (!isObject(said)) return;
-  const thought = textIn(said.reasoning_content) || textIn(said.reasoning);
-  if (thought !== "") yield { kind: "reasoning", text: thought };
-  const text = textIn(said.content);
+function* toChunks(message: Json | undefined): Generator<ResponseChunk> {
+  if (!isObject(message)) return;
+  const reasoning = readText(message.reasoning_content) || readText(message.reasoning);
+  if (reasoning !== "") yield { kind: "reasoning", text: reasoning };
+  const text = readText(message.content);
   if (text !== "") yield { kind: "text", text };
-  const refusal = textIn(said.refusal);
+  const refusal = readText(message.refusal);
   if (refusal !== "") yield { kind: "refusal", text: refusal };
 }
 
-/** A text, or a list of parts of which some are text. */
-function textIn(content: Json | undefined): string {
+/** A string, or a list of parts of which some are text. */
+function readText(content: Json | undefined): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part: Json) => (isObject(part) ? textIn(part.text) : "")).join("");
+  return content.map((part: Json) => (isObject(part) ? readText(part.text) : "")).join("");
 }
 
-function* toUsage(usage: Json | undefined): Generator<Piece> {
+function* toUsage(usage: Json | undefined): Generator<ResponseChunk> {
   if (!isObject(usage)) return;
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
   const counters = { inputTokens: prompt_tokens, outputTokens: completion_tokens, totalTokens: total_tokens };

@@ -1,73 +1,78 @@
-/** One question to an endpoint, tried again as long as there is hope. */
+/** One request to an endpoint, with retries. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ctx } from "../../agent/definition.ts";
+import type { Ctx } from "../../agent/context.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { broken, EndpointError, toEndpointError } from "./endpoint-error.ts";
-import { type Piece, readPieces } from "./read-response.ts";
+import { connectionError, EndpointError, toEndpointError } from "./endpoint-error.ts";
+import { type ResponseChunk, readResponse } from "./read-response.ts";
 
-export interface Endpoint {
+export interface ModelEndpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What no log may hold. */
+  /** The API key, which is removed from error messages. */
   readonly key: string | undefined;
-  /** How often a question is asked again. */
   readonly retries: number;
-  /** How long the first piece may take. */
+  /** The timeout of the first chunk. */
   readonly firstTokenMs: number;
-  /** How long any other piece may take. */
+  /** The timeout of every further chunk. */
   readonly idleMs: number;
 }
 
-/** "again": what was said so far is void. */
-export type Answer = Piece | { readonly kind: "again" };
+/** "restart": a retry begins, and the chunks so far are invalid. */
+export type CompletionEvent = ResponseChunk | { readonly kind: "restart" };
 
-/** The first wait; each further one is twice as long. */
-const WAIT_MS = 500;
-/** An endpoint that wants to be left alone for longer is not waited for: the caller may come back. */
-const WAIT_MS_MAX = 60_000;
+/** The first delay; each further one is twice as long. */
+const DELAY_MS = 500;
+/** A longer `Retry-After` fails the request: the caller may send it again later. */
+const DELAY_MS_MAX = 60_000;
 
-export async function* ask(endpoint: Endpoint, body: JsonObject, ctx: Ctx): AsyncGenerator<Answer, void> {
+export async function* requestCompletion(
+  endpoint: ModelEndpoint,
+  body: JsonObject,
+  ctx: Ctx,
+): AsyncGenerator<CompletionEvent, void> {
   for (let tries = 1; ; tries++) {
     try {
-      return yield* askOnce(endpoint, body, ctx);
+      return yield* requestOnce(endpoint, body, ctx);
     } catch (error) {
-      const mayRetry = error instanceof EndpointError && error.again && tries <= endpoint.retries;
-      const waitMs = mayRetry ? await waitBefore(error, tries, ctx) : undefined;
-      if (waitMs === undefined || waitMs > WAIT_MS_MAX) throw error;
-      ctx.log.warn({ err: error, tries, waitMs }, "a model did not answer; it is asked again");
-      await sleep(waitMs, undefined, { signal: ctx.signal });
-      yield { kind: "again" };
+      if (!(error instanceof EndpointError) || !error.isRetryable || tries > endpoint.retries) throw error;
+      // With jitter, so that requests that failed together are not retried together.
+      const jitter = 0.75 + (error.retryAfterMs === undefined ? (await ctx.random()) / 2 : 0);
+      const delayMs = error.retryAfterMs ?? DELAY_MS * 2 ** (tries - 1) * jitter;
+      if (delayMs > DELAY_MS_MAX) throw error;
+      ctx.log.warn({ err: error, tries, waitMs: delayMs }, "a model request failed and is retried");
+      await sleep(delayMs, undefined, { signal: ctx.signal });
+      yield { kind: "restart" };
     }
   }
 }
 
-/** Not the same for all who were turned away at once. */
-const waitBefore = async ({ waitMs }: EndpointError, tries: number, ctx: Ctx): Promise<number> =>
-  waitMs ?? WAIT_MS * 2 ** (tries - 1) * (0.75 + (await ctx.random()) / 2);
-
-async function* askOnce(endpoint: Endpoint, body: JsonObject, ctx: Ctx): AsyncGenerator<Piece, void> {
-  const patience = createPatience(endpoint);
-  const signal = AbortSignal.any([ctx.signal, patience.signal]);
+async function* requestOnce(
+  endpoint: ModelEndpoint,
+  body: JsonObject,
+  ctx: Ctx,
+): AsyncGenerator<ResponseChunk, void> {
+  const timeout = createTimeout(endpoint);
+  const signal = AbortSignal.any([ctx.signal, timeout.signal]);
   try {
     const response = await ctx.outbound.trusted(endpoint.url, {
       method: "POST",
-      headers: { ...endpoint.headers, ...traceOf(ctx) },
+      headers: { ...endpoint.headers, ...toTraceHeaders(ctx) },
       body: JSON.stringify(body),
       signal,
     });
     if (!response.ok) throw await toEndpointError(response);
-    yield* readPieces(response, patience.alive);
+    yield* readResponse(response, timeout.restart);
   } catch (error) {
     ctx.signal.throwIfAborted();
     if (error instanceof EndpointError) throw error.without(endpoint.key);
-    throw broken("The endpoint could not be reached, or the connection broke", error);
+    throw connectionError("The endpoint could not be reached, or the connection broke", error);
   } finally {
-    patience.end();
+    timeout.end();
   }
 }
 
-/** What a caller brings along beyond the trace itself is not for a model's provider. */
-function traceOf({ trace }: Ctx): Readonly<Record<string, string>> {
+/** Without the caller's baggage, which is not for the provider of a model. */
+function toTraceHeaders({ trace }: Ctx): Readonly<Record<string, string>> {
   const { traceparent, tracestate } = trace ?? {};
   return {
     ...(traceparent !== undefined && { traceparent }),
@@ -75,21 +80,21 @@ function traceOf({ trace }: Ctx): Readonly<Record<string, string>> {
   };
 }
 
-function createPatience({ firstTokenMs, idleMs }: Endpoint) {
+function createTimeout({ firstTokenMs, idleMs }: ModelEndpoint) {
   const controller = new AbortController();
-  const give = (ms: number): NodeJS.Timeout =>
-    setTimeout(() => controller.abort(broken(`The endpoint was silent for ${ms} ms`)), ms);
-  let timer = give(firstTokenMs);
+  const start = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => controller.abort(connectionError(`The endpoint sent nothing for ${ms} ms`)), ms);
+  let timer = start(firstTokenMs);
   return {
     signal: controller.signal,
-    alive(): void {
+    restart(): void {
       clearTimeout(timer);
-      timer = give(idleMs);
+      timer = start(idleMs);
     },
-    /** Also ends a call that nobody listens to any more. */
+    /** Also aborts a request whose response is no longer read. */
     end(): void {
       clearTimeout(timer);
-      controller.abort(new Error("nobody listens any more"));
+      controller.abort(new Error("the response is no longer read"));
     },
   };
 }

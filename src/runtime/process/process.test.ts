@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRunning } from "../../../test/support/pids.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import { LIMITS, textOf } from "../../model/index.ts";
-import { equip } from "../shared/bind-environment.ts";
+import { bindEnvironment } from "../shared/bind-environment.ts";
 import { type ProgramOptions, program } from "./index.ts";
 
 const SCRIPT = new URL("../../../test/support/programs/script.mjs", import.meta.url).pathname;
@@ -31,8 +31,8 @@ const failing = (script: string, more: Partial<ProgramOptions> = {}): Promise<st
   );
 const textIn = ({ task }: Conversation): string => task.artifacts.map(one => textOf(one.parts)).join("");
 const wordsIn = ({ task }: Conversation): string => textOf(task.status.message?.parts ?? []);
-describe("what a program says", () => {
-  test("is what an agent can say: words, data, files, artifacts, progress", async () => {
+describe("the output of a program", () => {
+  test("is text, data, files, artifacts and progress", async () => {
     const conversation = await run(`
       say("status", { text: "on my way" });
       text("Hello "); text("world");
@@ -69,7 +69,7 @@ describe("what a program says", () => {
     [`say("fail", { text: "Too hard" })`, "failed", "Too hard"],
   ];
   test.each(ends)("may end the turn: %s", async (script, state, words) => {
-    const conversation = await run(`${script}; text("nobody hears this")`);
+    const conversation = await run(`${script}; text("ignored")`);
     expect([conversation.task.status.state, wordsIn(conversation), textIn(conversation)]).toEqual([
       state,
       words,
@@ -77,20 +77,20 @@ describe("what a program says", () => {
     ]);
   });
 
-  test("may be several questions, and a bare reply", async () => {
+  test("may be several questions, or a reply message", async () => {
     const asked = await run(`say("askAll", { questions: { a: "A?", b: "B?" } })`);
     expect(asked.task.status.asks).toEqual(["a", "b"]);
     const replied = await run(`say("reply", { text: "Hi" })`);
     expect(wordsIn(replied)).toBe("Hi");
   });
 
-  test("without a word at the end: the end of the process will do, if it is a good one", async () => {
+  test("is complete when the process exits with code 0", async () => {
     expect(textIn(await run(`text("that is all"); process.exit(0)`))).toBe("that is all");
   });
 });
 
-describe("what a program is told", () => {
-  test("is the task, the message, what was said before, and who asks", async () => {
+describe("the turn that a program gets", () => {
+  test("contains the task, the message, the history and the caller", async () => {
     const conversation = new Conversation().said("text(JSON.stringify(turn)); say('done')", { client: "me" });
     conversation.earlier = [
       { messageId: "e1", role: "user", parts: [{ kind: "text", text: "earlier" }], metadata: {} },
@@ -112,7 +112,7 @@ describe("what a program is told", () => {
     });
   });
 
-  test("is as much of the history as its definition wants", async () => {
+  test("contains as many messages of the history as the options say", async () => {
     const conversation = new Conversation().said(
       "text(turn.history.map(m => m.messageId).join()); say('done')",
     );
@@ -121,7 +121,7 @@ describe("what a program is told", () => {
     expect(textIn(conversation)).toBe("2,3");
   });
 
-  test("are messages that come while it works, if it takes them", async () => {
+  test("is followed by messages that arrive while it works, if the agent accepts them", async () => {
     const conversation = new Conversation().said(`
       const more = await read();
       text(more.type + ": " + more.message.parts[0].text); say("done");`);
@@ -131,11 +131,11 @@ describe("what a program is told", () => {
   });
 });
 
-describe("where a program runs", () => {
-  test("is the folder of whoever named it, with the variables that it may have", async () => {
+describe("the environment of a program", () => {
+  test("is the folder of its config, with the allowed variables", async () => {
     const agent = agentWith({ env: { OWN: "1" }, passEnv: ["GIVEN"] });
     const variables: Record<string, string> = { PATH: "/bin", GIVEN: "2", SECRET: "3" };
-    equip(agent, { folder, variable: name => variables[name] });
+    bindEnvironment(agent, { folder, variable: name => variables[name] });
     const conversation = new Conversation().said(
       `text(JSON.stringify([process.cwd(), process.env])); say("done")`,
     );
@@ -145,7 +145,7 @@ describe("where a program runs", () => {
     expect(env).toEqual({ PATH: "/bin", OWN: "1", GIVEN: "2", PYTHONUNBUFFERED: "1", PYTHONUTF8: "1" });
   });
 
-  test("must be there, and so must the program", async () => {
+  test("requires that the folder and the program exist", async () => {
     expect(await failing("", { command: ["no-such-program"] })).toMatch(
       /^The program "no-such-program" could not be started in \/.*: spawn no-such-program ENOENT$/,
     );
@@ -155,40 +155,43 @@ describe("where a program runs", () => {
   });
 });
 
-describe("a program that goes wrong", () => {
+describe("a program with an error", () => {
   const wrong: readonly (readonly [string, RegExp])[] = [
     [
       `text("a"); console.log("hello")`,
-      /^What the program said in line 2 of this turn is wrong: it is not JSON: "hello"; print to standard error/,
+      /^Line 2 of the program's output in this turn is invalid: not JSON: "hello"; write everything else to standard/,
     ],
-    [`console.log("[1]")`, /line 1 .* it must be an object with a type, got an array of 1/],
-    [`say("shout")`, /there is no type "shout"; there are: text, data, file, /],
-    [`say("stepped", { value: 1 })`, /stepped means nothing here: no step was begun/],
-    [`say("constructor")`, /there is no type "constructor"/],
+    [`console.log("[1]")`, /Line 1 .* expected an object with a type, got an array of 1/],
+    [`say("shout")`, /unknown type "shout"; available: text, data, file, /],
+    [`say("stepped", { value: 1 })`, /unexpected stepped: no step was started/],
+    [`say("constructor")`, /unknown type "constructor"/],
     [`say("text", { text: 7 })`, /Text must be a string, got the number 7/],
     [`say("file", { name: "a" })`, /ctx.file needs either bytes or url/],
     [`say("usage", { tokens: "many" })`, /Usage tokens must be a number/],
-    [`say("step", { name: "a" }); text("b")`, /in a step it can say only stepped, log and usage, not text/],
-    [`text("x".repeat(${LIMITS.programLineBytesMax}))`, /it said a line of more than 4194304 bytes/],
+    [
+      `say("step", { name: "a" }); text("b")`,
+      /inside a step only stepped, log and usage are allowed, not text/,
+    ],
+    [`text("x".repeat(${LIMITS.programLineBytesMax}))`, /longer than 4194304 bytes/],
     [
       `console.error("one\\nlast words"); process.exit(3)`,
-      /^The program exited with code 3\. Its last words on standard error:\none\nlast words$/,
+      /^The program exited with code 3\. Last lines on standard error:\none\nlast words$/,
     ],
-    [`process.kill(process.pid, "SIGKILL")`, /^The program was ended by SIGKILL$/],
+    [`process.kill(process.pid, "SIGKILL")`, /^The program was killed by SIGKILL$/],
     [`say("step", { name: "a" }); process.exit(0)`, /^The program exited with code 0$/],
   ];
   test.each(wrong)("fails with a reason: %s", async (script, words) => {
     expect(await failing(script)).toMatch(words);
   });
 
-  test("in time, if it has only so much", async () => {
+  test("fails after its timeout", async () => {
     expect(await failing("await sleep(100_000)", { turnMs: 100, graceMs: 50 })).toBe(
-      "The program took longer than 100 ms and was ended",
+      "The program took longer than 100 ms and was stopped",
     );
   });
 });
 
-test("standard error and the program's own notes go to the log, and not without end", async () => {
+test("standard error and log lines of the program are logged, up to a limit", async () => {
   const gate = join(folder, "read");
   const conversation = new Conversation().said(`
     const { existsSync } = await import("node:fs");
@@ -206,7 +209,7 @@ test("standard error and the program's own notes go to the log, and not without 
   expect(logged[0]).toEqual({ text: "careful", facts: { n: 1, taskId: "task-1", from: "program" } });
   expect(logged.some(one => one.text.length === LIMITS.programLogCharsMax)).toBe(true);
   expect(logged).toHaveLength(LIMITS.programLogLinesMax + 1);
-  expect(logged.at(-1)?.text).toBe("the program writes too much: the rest of this turn is not logged");
+  expect(logged.at(-1)?.text).toBe("the program logs too much: the rest of this turn is not logged");
 });
 
 describe("a program that is canceled", () => {
@@ -219,7 +222,7 @@ describe("a program that is canceled", () => {
     return { end: await running, pids: textIn(conversation).match(/\d+/g)?.map(Number) ?? [], conversation };
   }
 
-  test("is told so, and by SIGTERM; what it says then is not waited for", async () => {
+  test("gets a cancel line and SIGTERM; its further output is not awaited", async () => {
     const { end, conversation } = await cancel(`
       process.once("SIGTERM", async () => { console.error("heard " + (await read()).type); process.exit(0); });
       text(process.pid + ".");
@@ -228,7 +231,7 @@ describe("a program that is canceled", () => {
     await expect.poll(() => conversation.logged.map(one => one.text)).toEqual(["heard cancel"]);
   });
 
-  test("and does not listen is killed, with all that it started", async () => {
+  test("is killed with its child processes if it ignores that", async () => {
     const { pids } = await cancel(`
       process.on("SIGTERM", () => {});
       const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"]);
@@ -240,7 +243,7 @@ describe("a program that is canceled", () => {
   });
 });
 
-test("what a program leaves behind when it ends is ended, too", async () => {
+test("child processes of a program are killed when it exits", async () => {
   const conversation = await run(`
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
     text(String(child.pid));
@@ -264,7 +267,7 @@ describe("a pool of programs", () => {
     expect(new Set(pids).size).toBe(1);
   });
 
-  test("has no more processes than it should: who comes later waits in line, and may leave it", async () => {
+  test("is limited: further turns wait, and can be canceled while they wait", async () => {
     const agent = agentWith({ pool: 2 });
     const gate = join(folder, "gate");
     const slow = `
@@ -283,7 +286,7 @@ describe("a pool of programs", () => {
     expect(new Set(pids).size).toBe(2);
   });
 
-  test("replaces a process that broke, was canceled, or ended while it had nothing to do", async () => {
+  test("replaces a process that failed, was canceled, or exited while it was idle", async () => {
     const agent = agentWith({ pool: 1 });
     await expect(turn(agent, "process.exit(0)")).rejects.toThrow("The program exited with code 0");
     const first = await turn(
@@ -294,7 +297,7 @@ describe("a pool of programs", () => {
     expect(await turn(agent)).not.toBe(first);
   });
 
-  test("lets processes go that have nothing to do", async () => {
+  test("ends idle processes", async () => {
     const agent = agentWith({ pool: 3, idleMs: 50 });
     const one = Number(await turn(agent));
     await expect.poll(() => isRunning(one)).toBe(false);
@@ -307,7 +310,7 @@ describe("a step of a program", () => {
     const second = await step("second", () => { console.error("did second"); return first.n + 1; });
     text(JSON.stringify([first, second])); say("done");`;
 
-  test("is done once, and its result is on record", async () => {
+  test("is executed once, and its result is recorded", async () => {
     const conversation = await run(script);
     expect(textIn(conversation)).toBe('[{"n":1},2]');
     expect(conversation.notes.map(({ name, value }) => [name, value])).toEqual([
@@ -316,7 +319,7 @@ describe("a step of a program", () => {
     ]);
   });
 
-  test("that is on record is not done again", async () => {
+  test("that is recorded is not executed again", async () => {
     const conversation = new Conversation().said(script);
     conversation.notes = [{ kind: "step", name: "first", nth: 1, value: { n: 41 } }];
     await conversation.run(agentWith());
@@ -325,12 +328,12 @@ describe("a step of a program", () => {
   });
 });
 
-test("options that are wrong are told at once", () => {
+test("invalid options throw immediately", () => {
   const wrong = (options: object) => () => program({ name: "x", ...options } as ProgramOptions);
   expect(wrong({})).toThrow(
-    'command: expected a list of words, such as ["python3", "agent.py"], got undefined',
+    'command: expected an array of strings, such as ["python3", "agent.py"], got undefined',
   );
-  expect(wrong({ command: "python3 agent.py" })).toThrow("command: expected a list of words");
+  expect(wrong({ command: "python3 agent.py" })).toThrow("command: expected an array of strings");
   expect(wrong({ command: ["a"], comand: [] })).toThrow(
     'program() has no option "comand" (did you mean "command"?)',
   );

@@ -1,39 +1,29 @@
-/** What a line of a program means. */
-import type {
-  ArtifactContent,
-  Content,
-  Ctx,
-  DataOptions,
-  FileContent,
-  Questions,
-  Said,
-} from "../../agent/definition.ts";
+/** The lines that a program writes: docs/reference/program-protocol.md. */
+import type { ArtifactContent, Content, DataOptions, FileContent, Questions } from "../../agent/content.ts";
+import type { AgentOutput, Ctx } from "../../agent/context.ts";
 import { isObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
-import { describe } from "../function/content.ts";
+import { describeValue } from "../shared/describe-value.ts";
 
-export type Line = JsonObject & { readonly type: string };
+export type ProgramLine = JsonObject & { readonly type: string };
 
-/** Throws what is wrong with it. */
-export function readLine(text: string): Line {
+export function parseLine(text: string): ProgramLine {
   let json: Json;
   try {
     json = JSON.parse(text) as Json;
   } catch {
-    throw new Error(
-      `it is not JSON: ${describe(text)}; print to standard error what is not meant for callers`,
-    );
+    throw new Error(`not JSON: ${describeValue(text)}; write everything else to standard error`);
   }
-  if (isObject(json) && typeof json.type === "string") return json as Line;
-  throw new Error(`it must be an object with a type, got ${describe(json)}`);
+  if (isObject(json) && typeof json.type === "string") return json as ProgramLine;
+  throw new Error(`expected an object with a type, got ${describeValue(json)}`);
 }
 
-type Verb = (line: Line, ctx: Ctx) => Said;
+type ToOutput = (line: ProgramLine, ctx: Ctx) => AgentOutput;
 
-const contentIn = ({ text, parts }: Line): Content => (parts ?? text) as Content;
+const contentIn = ({ text, parts }: ProgramLine): Content => (parts ?? text) as Content;
 
-/** After these the turn goes on. */
-export const SAYINGS: Readonly<Record<string, Verb>> = {
+/** Types after which the turn continues. */
+export const OUTPUT_TYPES: Readonly<Record<string, ToOutput>> = {
   text: ({ type: _, text, ...options }, ctx) => ctx.text(text as string, options),
   data: ({ type: _, data, ...options }, ctx) => ctx.data(data, options as DataOptions),
   file: ({ type: _, ...file }, ctx) => ctx.file(file as unknown as FileContent),
@@ -41,8 +31,8 @@ export const SAYINGS: Readonly<Record<string, Verb>> = {
   status: (line, ctx) => ctx.status(contentIn(line)),
 };
 
-/** After these it is over. */
-export const ENDS: Readonly<Record<string, Verb>> = {
+/** Types that end the turn. */
+export const FINAL_TYPES: Readonly<Record<string, ToOutput>> = {
   ask: (line, ctx) => ctx.ask(contentIn(line)),
   askAll: ({ questions }, ctx) => ctx.askAll(questions as unknown as Questions),
   reply: (line, ctx) => ctx.reply(contentIn(line)),
@@ -50,12 +40,12 @@ export const ENDS: Readonly<Record<string, Verb>> = {
   fail: (line, ctx) => ctx.fail(contentIn(line)),
 };
 
-/** Heard at once, and nothing that a caller gets. */
-export const ASIDES: Readonly<Record<string, (line: Line, ctx: Ctx, facts: object) => void>> = {
+/** Types that take effect immediately, also inside a step, and are no output. */
+export const SIDE_TYPES: Readonly<Record<string, (line: ProgramLine, ctx: Ctx, facts: object) => void>> = {
   usage: ({ type: _, ...counters }, ctx) => ctx.usage(counters as Record<string, number>),
   log({ level, text, facts: more }, ctx, facts) {
-    const write = LEVELS.find(one => one === level) ?? "info";
-    ctx.log[write](
+    const method = LEVELS.find(one => one === level) ?? "info";
+    ctx.log[method](
       { ...(isObject(more) && more), ...facts },
       String(text).slice(0, LIMITS.programLogCharsMax),
     );
@@ -63,11 +53,11 @@ export const ASIDES: Readonly<Record<string, (line: Line, ctx: Ctx, facts: objec
 };
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
-const CONTROLS = ["done", "step", "stepped"];
+const CONTROL_TYPES = ["done", "step", "stepped"];
 
-/** Nothing can be made of it, at least not here. */
-export function unknown({ type }: Line): Error {
-  if (CONTROLS.includes(type)) return new Error(`${type} means nothing here: no step was begun`);
-  const known = [SAYINGS, ENDS, ASIDES].flatMap(verbs => Object.keys(verbs));
-  return new Error(`there is no type ${describe(type)}; there are: ${[...known, ...CONTROLS].join(", ")}`);
+export function unexpectedType({ type }: ProgramLine): Error {
+  if (CONTROL_TYPES.includes(type)) return new Error(`unexpected ${type}: no step was started`);
+  const known = [OUTPUT_TYPES, FINAL_TYPES, SIDE_TYPES].flatMap(types => Object.keys(types));
+  const available = [...known, ...CONTROL_TYPES].join(", ");
+  return new Error(`unknown type ${describeValue(type)}; available: ${available}`);
 }

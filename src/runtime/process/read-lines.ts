@@ -1,4 +1,4 @@
-/** Lines of a stream, one after another; chunks may end anywhere. A line that is too long is an error. */
+/** Splits a stream into lines; chunks may end anywhere. Throws if a line is longer than `bytesMax`. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -7,11 +7,11 @@ export async function* readLines(
   let rest = "";
   let restBytes = 0;
   for await (const chunk of chunks) {
-    // Only what is new is looked at: a long line may come in many chunks.
+    // Only the new chunk is scanned: a long line may arrive in many chunks.
     const lines = decoder.decode(chunk, { stream: true }).split("\n");
     const last = lines.pop() as string;
     for (const line of lines) {
-      yield withoutReturn(check(rest + line, bytesMax));
+      yield withoutReturn(checkLength(rest + line, bytesMax));
       rest = "";
       restBytes = 0;
     }
@@ -24,11 +24,11 @@ export async function* readLines(
 
 const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
 
-function check(line: string, bytesMax: number): string {
-  // A character is at least a byte: most lines need not be measured.
+function checkLength(line: string, bytesMax: number): string {
+  // A UTF-16 unit is at most three bytes: most lines need not be measured.
   if (line.length * 3 <= bytesMax || Buffer.byteLength(line) <= bytesMax) return line;
   throw tooLong(bytesMax);
 }
 
 const tooLong = (bytesMax: number): Error =>
-  new Error(`it said a line of more than ${bytesMax} bytes; send it in several pieces, or as a url`);
+  new Error(`longer than ${bytesMax} bytes; send it in several parts, or as a url`);

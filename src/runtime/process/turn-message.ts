@@ -1,9 +1,9 @@
-/** What a program is told at the beginning of a turn. */
-import type { AgentTask, Ctx } from "../../agent/definition.ts";
+/** The line that starts a turn of a program. */
+import type { AgentTask, Ctx } from "../../agent/context.ts";
 import { defined, type JsonObject } from "../../lib/json.ts";
 import { LIMITS, type Message } from "../../model/index.ts";
 
-/** The number of the protocol: docs/reference/program-protocol.md. */
+/** The protocol version: docs/reference/program-protocol.md. */
 const PROTOCOL = 1;
 
 export async function toTurn(task: AgentTask, ctx: Ctx, historyMax: number): Promise<JsonObject> {
@@ -16,7 +16,7 @@ export async function toTurn(task: AgentTask, ctx: Ctx, historyMax: number): Pro
     data: task.data,
     answers: task.answers,
     message: toMessage(task.message),
-    history: (await historyOf(task, ctx, historyMax)).map(toMessage),
+    history: (await readEarlier(task, ctx, historyMax)).map(toMessage),
     caller: { tenant: ctx.caller.tenant, principal: ctx.caller.principal },
     trace: ctx.trace as unknown as JsonObject | undefined,
   } as Record<string, JsonObject[string] | undefined> as JsonObject);
@@ -25,12 +25,12 @@ export async function toTurn(task: AgentTask, ctx: Ctx, historyMax: number): Pro
 export const toMessage = ({ messageId, role, parts, metadata }: Message): JsonObject =>
   defined({ messageId, role, parts, metadata } as unknown as JsonObject);
 
-/** What was said before in this context and in this task, the newest of it, oldest first. */
-async function historyOf(task: AgentTask, ctx: Ctx, max: number): Promise<readonly Message[]> {
+/** The newest earlier messages of the context and of the task, oldest first. */
+async function readEarlier(task: AgentTask, ctx: Ctx, max: number): Promise<readonly Message[]> {
   if (max === 0) return [];
   const own = task.history.filter(({ messageId }) => messageId !== task.message.messageId);
   const all = [...(await ctx.history), ...own].slice(-max);
-  let room: number = LIMITS.historyBytesMax;
-  const from = all.findLastIndex(message => (room -= JSON.stringify(message.parts).length) < 0);
+  let bytesLeft: number = LIMITS.historyBytesMax;
+  const from = all.findLastIndex(message => (bytesLeft -= JSON.stringify(message.parts).length) < 0);
   return all.slice(from + 1);
 }

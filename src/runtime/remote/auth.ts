@@ -1,8 +1,9 @@
-/** Who we are for an agent somewhere else. */
+/** Authentication at a remote agent. */
 import type { Fetch } from "../../ports/index.ts";
+import { NO_CREDENTIALS, type OutboundCredentials } from "../calls/connection.ts";
 import { isRecord } from "../shared/options.ts";
 
-/** What ends with Env is the name of a variable of the server's environment; the same without it is the secret itself. */
+/** Members that end with Env name a variable of the server's environment; those without Env are the secret itself. */
 export type RemoteAuth =
   | { readonly bearerEnv: string }
   | { readonly bearer: string }
@@ -18,34 +19,29 @@ export interface OAuthClient {
   readonly clientSecret?: string;
   readonly scope?: string;
   readonly audience?: string;
-  /** How it says who it is to the one who gives tokens; default: "basic". */
+  /** How the client authenticates at the token endpoint (RFC 6749 §2.3.1); default: "basic". */
   readonly clientAuth?: "basic" | "post";
 }
 
 const API_KEY_HEADER = "x-api-key";
 
-/** Headers that say who calls. */
-export interface Credentials {
-  headers(fetch: Fetch, refused: boolean): Promise<Readonly<Record<string, string>>>;
-}
-
-/** Who says nothing about himself, or says it in headers of his own. */
-export const NOBODY: Credentials = { headers: async () => ({}) };
-
-/** `variable`: a variable of the environment; throws what is missing. */
+/** `variable`: reads a variable of the environment. Throws if a variable is not set. */
 export function createCredentials(
   auth: RemoteAuth | undefined,
   variable: (name: string) => string | undefined,
-): Credentials {
-  if (!auth) return NOBODY;
+): OutboundCredentials {
+  if (!auth) return NO_CREDENTIALS;
   const secret = (value: string | undefined, name: string | undefined): string => {
     const found = value ?? (name === undefined ? undefined : variable(name));
-    if (!found) throw new Error(`The variable ${name} is not set: it holds a secret for another agent`);
+    if (!found)
+      throw new Error(
+        `The environment variable ${name} is not set: it contains the credentials for the remote agent`,
+      );
     return found;
   };
   if ("oauth" in auth) {
     const { clientSecret, clientSecretEnv } = auth.oauth;
-    return createTokens({ ...auth.oauth, clientSecret: secret(clientSecret, clientSecretEnv) });
+    return createTokenCredentials({ ...auth.oauth, clientSecret: secret(clientSecret, clientSecretEnv) });
   }
   if ("apiKey" in auth || "apiKeyEnv" in auth) {
     const { header = API_KEY_HEADER } = auth;
@@ -56,28 +52,30 @@ export function createCredentials(
   return { headers: async () => ({ authorization: `Bearer ${token}` }) };
 }
 
-/** Before a token ends a new one is got, so that a call does not arrive with a dead one. */
+/** A token is renewed this long before it expires, so that no request arrives with an expired token. */
 const EARLY_MS = 30_000;
 const TOKEN_MS_MAX = 24 * 60 * 60 * 1_000;
 
-/** One token for all calls; a new one when it ends, or when it is refused. */
-function createTokens(client: OAuthClient & { readonly clientSecret: string }): Credentials {
+/** One token for all calls, renewed when it expires or is refused. */
+function createTokenCredentials(
+  client: OAuthClient & { readonly clientSecret: string },
+): OutboundCredentials {
   let token: Promise<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const forget = (): void => {
     clearTimeout(timer);
     token = undefined;
   };
-  async function get(fetch: Fetch): Promise<string> {
-    const { accessToken, lastsMs } = await fetchToken(client, fetch);
-    timer = setTimeout(forget, Math.max(0, Math.min(lastsMs, TOKEN_MS_MAX) - EARLY_MS));
+  async function renew(fetch: Fetch): Promise<string> {
+    const { accessToken, expiresInMs } = await fetchToken(client, fetch);
+    timer = setTimeout(forget, Math.max(0, Math.min(expiresInMs, TOKEN_MS_MAX) - EARLY_MS));
     timer.unref();
     return accessToken;
   }
   return {
     async headers(fetch, refused) {
       if (refused) forget();
-      token ??= get(fetch);
+      token ??= renew(fetch);
       token.catch(forget);
       return { authorization: `Bearer ${await token}` };
     },
@@ -87,7 +85,7 @@ function createTokens(client: OAuthClient & { readonly clientSecret: string }): 
 async function fetchToken(
   client: OAuthClient & { readonly clientSecret: string },
   fetch: Fetch,
-): Promise<{ readonly accessToken: string; readonly lastsMs: number }> {
+): Promise<{ readonly accessToken: string; readonly expiresInMs: number }> {
   const { tokenUrl, clientId, clientSecret, scope, audience, clientAuth = "basic" } = client;
   const form = new URLSearchParams({ grant_type: "client_credentials" });
   if (scope !== undefined) form.set("scope", scope);
@@ -101,21 +99,21 @@ async function fetchToken(
     form.set("client_secret", clientSecret);
   } else headers.authorization = toBasic(clientId, clientSecret);
   const response = await fetch(tokenUrl, { method: "POST", headers, body: form.toString() });
-  const said: unknown = await response.json().catch(() => undefined);
-  if (!response.ok || !isRecord(said) || typeof said.access_token !== "string")
-    throw new Error(`${tokenUrl} gave no token (HTTP ${response.status}${reasonIn(said)})`);
-  const { expires_in: seconds } = said;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok || !isRecord(body) || typeof body.access_token !== "string")
+    throw new Error(`${tokenUrl} returned no access token (HTTP ${response.status}${errorIn(body)})`);
+  const { expires_in: seconds } = body;
   return {
-    accessToken: said.access_token,
-    lastsMs: typeof seconds === "number" ? seconds * 1_000 : TOKEN_MS_MAX,
+    accessToken: body.access_token,
+    expiresInMs: typeof seconds === "number" ? seconds * 1_000 : TOKEN_MS_MAX,
   };
 }
 
-/** RFC 6749 §5.2: a word for what is wrong; the sentence beside it may repeat what was sent. */
-const reasonIn = (said: unknown): string =>
-  isRecord(said) && typeof said.error === "string" ? `: ${said.error.slice(0, 100)}` : "";
+/** RFC 6749 §5.2: the error code; the description is left out, because it may repeat the credentials. */
+const errorIn = (body: unknown): string =>
+  isRecord(body) && typeof body.error === "string" ? `: ${body.error.slice(0, 100)}` : "";
 
-/** RFC 6749 §2.3.1: both halves are encoded as in a form first. */
+/** RFC 6749 §2.3.1: id and secret are form-encoded first. */
 const toBasic = (id: string, secret: string): string =>
-  `Basic ${Buffer.from(`${encoded(id)}:${encoded(secret)}`).toString("base64")}`;
-const encoded = (text: string): string => encodeURIComponent(text).replaceAll("%20", "+");
+  `Basic ${Buffer.from(`${formEncode(id)}:${formEncode(secret)}`).toString("base64")}`;
+const formEncode = (text: string): string => encodeURIComponent(text).replaceAll("%20", "+");

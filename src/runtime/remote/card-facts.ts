@@ -1,11 +1,11 @@
-/** What a card from somewhere else, of any version, tells about its agent. */
+/** Reads the card of a remote agent, of any version. */
 import type { ExtendedCard, SkillDefinition } from "../../agent/definition.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { type AgentExtension, LIMITS } from "../../model/index.ts";
 
-/** Only what can be used: another server's slip must not keep our card from being one. */
-export function readFacts(card: JsonObject): ExtendedCard {
+/** Invalid members are left out, so that our own card stays valid. */
+export function toExtendedCard(card: JsonObject): ExtendedCard {
   const { organization, url } = asObject(card.provider);
   const provider = asText(organization) &&
     isUrl(url) && { organization: organization as string, url: url as string };
@@ -15,21 +15,21 @@ export function readFacts(card: JsonObject): ExtendedCard {
     provider: provider || undefined,
     documentationUrl: isUrl(card.documentationUrl) ? (card.documentationUrl as string) : undefined,
     iconUrl: isUrl(card.iconUrl) ? (card.iconUrl as string) : undefined,
-    inputModes: texts(card.defaultInputModes),
-    outputModes: texts(card.defaultOutputModes),
-    skills: skillsIn(card),
-    extensions: extensionsIn(card),
+    inputModes: toStrings(card.defaultInputModes),
+    outputModes: toStrings(card.defaultOutputModes),
+    skills: toSkills(card),
+    extensions: toExtensions(card),
   });
 }
 
 const isUrl = (value: Json | undefined): boolean => typeof value === "string" && URL.canParse(value);
 
-function texts(value: Json | undefined): readonly string[] | undefined {
+function toStrings(value: Json | undefined): readonly string[] | undefined {
   const found = asList(value).filter(one => typeof one === "string" && one !== "");
   return found.length > 0 ? (found.slice(0, LIMITS.listEntriesMax) as readonly string[]) : undefined;
 }
 
-function skillsIn(card: JsonObject): readonly SkillDefinition[] | undefined {
+function toSkills(card: JsonObject): readonly SkillDefinition[] | undefined {
   const skills = asList(card.skills)
     .map(asObject)
     .filter(skill => asText(skill.id))
@@ -39,17 +39,17 @@ function skillsIn(card: JsonObject): readonly SkillDefinition[] | undefined {
         id: skill.id as string,
         name: asText(skill.name) || undefined,
         description: asText(skill.description) || undefined,
-        tags: texts(skill.tags),
-        examples: texts(skill.examples),
-        inputModes: texts(skill.inputModes),
-        outputModes: texts(skill.outputModes),
+        tags: toStrings(skill.tags),
+        examples: toStrings(skill.examples),
+        inputModes: toStrings(skill.inputModes),
+        outputModes: toStrings(skill.outputModes),
       }),
     );
   return skills.length > 0 ? skills : undefined;
 }
 
-/** What the other demands is named by us; our callers need not. */
-function extensionsIn(card: JsonObject): readonly AgentExtension[] | undefined {
+/** Without `required`: this server activates required extensions itself. */
+function toExtensions(card: JsonObject): readonly AgentExtension[] | undefined {
   const extensions = asList(asObject(card.capabilities).extensions)
     .map(asObject)
     .filter(one => asText(one.uri))

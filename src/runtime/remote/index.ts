@@ -1,105 +1,103 @@
-/** Agents that stand for agents somewhere else: `remote({ name, card: "https://…" })`. */
-import { type AgentDefinition, agent } from "../../agent/definition.ts";
-import { DIALECT_NAMES, type DialectName, type TransportName } from "../../client/protocols.ts";
-import { equippable } from "../shared/bind-environment.ts";
+/** Agents that forward to a remote agent: `remote({ name, card: "https://…" })`. */
+import { type AgentDefinition, agent, definitionError } from "../../agent/definition.ts";
+import { DIALECT_NAMES, type DialectName, type ProtocolBinding } from "../../client/protocols.ts";
+import { AgentConnection } from "../calls/connection.ts";
+import { type Environment, withEnvironment } from "../shared/bind-environment.ts";
 import {
+  type CommonOptions,
   checkOptions,
-  type Described,
-  describedIn,
+  httpUrl,
   isRecord,
-  ms,
+  milliseconds,
+  type OptionRule,
+  type OptionRules,
+  pickCommonOptions,
   RULES,
-  type Rule,
-  type Rules,
-  wrong,
 } from "../shared/options.ts";
 import { withUpstream } from "../shared/remote-source.ts";
 import { createCredentials, type RemoteAuth } from "./auth.ts";
-import { readFacts } from "./card-facts.ts";
-import { Connection } from "./connection.ts";
-import { run, toWayOut } from "./run.ts";
+import { toExtendedCard } from "./card-facts.ts";
+import { run, toOutboundAccess } from "./run.ts";
 
 export type { OAuthClient, RemoteAuth } from "./auth.ts";
 
-export interface RemoteOptions extends Described {
-  /** Where its card is, or its server: https://agents.example/.well-known/agent-card.json */
+export interface RemoteOptions extends CommonOptions {
+  /** The URL of the card or of the server: https://agents.example/.well-known/agent-card.json */
   readonly card?: string | undefined;
-  /** Where calls go, whatever the card says; without a card, `dialect` must be told, too. */
+  /** The URL for calls, instead of the one in the card; without a card, `dialect` is required, too. */
   readonly endpoint?: string | undefined;
-  /** What is spoken there, whatever the card says. */
+  /** The dialect, instead of the one in the card. */
   readonly dialect?: DialectName | undefined;
-  readonly transport?: TransportName | undefined;
-  /** Who we are there. */
+  readonly transport?: ProtocolBinding | undefined;
+  /** How this server authenticates at the remote agent. */
   readonly auth?: RemoteAuth | undefined;
-  /** Headers of every call. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long one turn may take; default: as long as it takes. */
+  /** The timeout of one turn; default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
-const isAddress = (value: unknown): boolean =>
-  typeof value === "string" && /^https?:$/.test(URL.parse(value)?.protocol ?? "");
-const address: Rule = { expected: 'an address such as "https://agents.example"', is: isAddress };
-const oneOf = (words: readonly string[]): Rule => ({
-  expected: words.map(word => `"${word}"`).join(", "),
-  is: value => words.includes(value as string),
+const URL_RULE = httpUrl("https://agents.example");
+const oneOf = (values: readonly string[]): OptionRule => ({
+  expected: values.map(value => `"${value}"`).join(", "),
+  is: value => values.includes(value as string),
 });
 
-const OPTION_RULES: Rules<RemoteOptions> = {
-  card: address,
-  endpoint: { ...address, is: value => typeof value === "string" && value !== "" },
+const OPTION_RULES: OptionRules<RemoteOptions> = {
+  card: URL_RULE,
+  // gRPC endpoints may be `host:port`.
+  endpoint: { ...URL_RULE, is: RULES.string.is },
   dialect: oneOf(DIALECT_NAMES),
   transport: oneOf(["JSONRPC", "HTTP+JSON", "GRPC"]),
   auth: {
     expected: "{ bearerEnv }, { apiKeyEnv, header } or { oauth: { tokenUrl, clientId, clientSecretEnv } }",
     is: isAuth,
   },
-  headers: RULES.texts,
-  timeoutMs: ms(1),
+  headers: RULES.stringRecord,
+  timeoutMs: milliseconds(1),
 };
 
 function isAuth(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { oauth, header } = value;
-  const isText = RULES.text.is;
+  const { is: isString } = RULES.string;
   if (isRecord(oauth))
     return (
-      isAddress(oauth.tokenUrl) &&
-      isText(oauth.clientId) &&
-      isText(oauth.clientSecretEnv ?? oauth.clientSecret)
+      URL_RULE.is(oauth.tokenUrl) &&
+      isString(oauth.clientId) &&
+      isString(oauth.clientSecretEnv ?? oauth.clientSecret)
     );
   const secret = value.bearerEnv ?? value.bearer ?? value.apiKeyEnv ?? value.apiKey;
-  return isText(secret) && (header === undefined || isText(header));
+  return isString(secret) && (header === undefined || isString(header));
 }
 
 export function remote(options: RemoteOptions): AgentDefinition {
   checkOptions("remote()", options, OPTION_RULES);
   const { card, endpoint, dialect, auth, timeoutMs, onCrash } = options;
   if (card === undefined && (endpoint === undefined || dialect === undefined))
-    throw wrong("remote() needs a card; without one it needs both an endpoint and a dialect");
-  let variable: (name: string) => string | undefined = () => undefined;
-  let opened: Connection | undefined;
-  const connection = (): Connection =>
-    (opened ??= new Connection(options, createCredentials(auth, variable)));
+    throw definitionError("remote() needs a card; without one it needs both an endpoint and a dialect");
+  const resend = (onCrash ?? "resume") === "resume";
+  let variable: Environment["variable"] = () => undefined;
+  let connection: AgentConnection | undefined;
+  const connect = (): AgentConnection =>
+    (connection ??= new AgentConnection(options, createCredentials(auth, variable)));
   const definition: AgentDefinition = {
     description: `The agent at ${card ?? endpoint}`,
     inputModes: ["*/*"],
-    ...describedIn(options),
-    run: (task, ctx) =>
-      run({ connection: connection(), timeoutMs, again: (onCrash ?? "resume") === "resume" }, task, ctx),
+    ...pickCommonOptions(options),
+    run: (task, ctx) => run({ connection: connect(), timeoutMs, resend }, task, ctx),
   };
-  const known = withUpstream(definition, {
-    look: async (outbound, signal) => ({
-      ...readFacts(await connection().refresh(toWayOut(outbound), signal)),
-      ...describedIn(options),
+  const withCard = withUpstream(definition, {
+    readCard: async (outbound, signal) => ({
+      ...toExtendedCard(await connect().refresh(toOutboundAccess(outbound), signal)),
+      ...pickCommonOptions(options),
     }),
-    close: () => opened?.close(),
+    close: () => connection?.close(),
   });
-  return agent(
-    equippable(known, surroundings => {
-      ({ variable } = surroundings);
-      // What is missing is told when the server starts, not when somebody calls.
-      connection();
-    }),
-  );
+  const bind = (environment: Environment): void => {
+    ({ variable } = environment);
+    // A variable that is not set is reported when the server starts, not with the first call.
+    connect();
+  };
+  return agent(withEnvironment(withCard, bind));
 }

@@ -1,210 +1,213 @@
-/** An agent of ours that stands for one somewhere else: what is said to it goes there, what is said there comes back. */
-import type { AgentTask, Ctx, Said } from "../../agent/definition.ts";
-import { type Heard, type HeardEnd, hear } from "../../client/dedupe.ts";
-import { Lost, Refusal } from "../../client/errors.ts";
-import { patiently } from "../../client/retry.ts";
-import type { Draft } from "../../client/types.ts";
+/** Forwards a turn of our task to a remote agent, and its updates to our caller. */
+import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
+import { type AgentUpdate, dedupe, type FinalUpdate } from "../../client/dedupe.ts";
+import { RemoteError, UnavailableError } from "../../client/errors.ts";
+import { withRetry } from "../../client/retry.ts";
+import type { OutgoingMessage } from "../../client/types.ts";
 import { defined, isObject, type JsonObject } from "../../lib/json.ts";
 import { withCause } from "../../model/index.ts";
 import type { Outbound } from "../../ports/index.ts";
-import type { Connection, OpenedAgent, WayOut } from "./connection.ts";
-import { isCanceled, Late, Leash } from "./deadline.ts";
-import { toArtifacts, toMessage, toStatus } from "./events.ts";
-import { toPassage } from "./message-draft.ts";
-import { type Arrived, cancelThere, Errand, toPatience } from "./remote-call.ts";
+import type { AgentConnection, OpenedAgent, OutboundAccess } from "../calls/connection.ts";
+import { Deadline, DeadlineError, isCanceled } from "../calls/deadline.ts";
+import { toArtifactEvents, toMessage, toStatus } from "../calls/events.ts";
+import {
+  cancelRemoteTask,
+  RemoteCall,
+  type SentMessage,
+  toCallHeaders,
+  toRetryOptions,
+} from "../calls/remote-call.ts";
 
-export interface StandIn {
-  readonly connection: Connection;
-  /** How long one turn may take. */
+export interface RemoteRunParts {
+  readonly connection: AgentConnection;
+  /** The timeout of one turn. */
   readonly timeoutMs: number | undefined;
   /** Whether a message that may have arrived is sent again. */
-  readonly again: boolean;
+  readonly resend: boolean;
 }
 
-/** To where whoever runs this server points; where only the card points is guarded. */
-export const toWayOut = ({ trusted, guarded }: Outbound): WayOut => ({
-  chosen: trusted,
-  named: guarded,
+/** Configured URLs may be private addresses; URLs that only the card contains may not. */
+export const toOutboundAccess = ({ trusted, guarded }: Outbound): OutboundAccess => ({
+  configured: trusted,
+  fromCard: guarded,
   direct: true,
 });
 
-export async function* run(parts: StandIn, task: AgentTask, ctx: Ctx): AsyncGenerator<Said> {
-  const leash = new Leash(ctx, parts.timeoutMs);
-  const turn = new RemoteTurn(parts, task, ctx, leash);
+export async function* run(parts: RemoteRunParts, task: AgentTask, ctx: Ctx): AsyncGenerator<AgentOutput> {
+  const deadline = new Deadline(ctx, parts.timeoutMs);
+  const turn = new RemoteTurn(parts, task, ctx, deadline);
   try {
-    yield* turn.pass();
+    yield* turn.forward();
   } catch (error) {
-    if (isCanceled(ctx) || leash.isLate) await turn.cancel();
+    if (isCanceled(ctx) || deadline.isExceeded) await turn.cancel();
     if (ctx.signal.aborted) throw error;
-    yield toEnding(leash.signal.aborted ? leash.signal.reason : error, ctx);
+    yield toFinalEvent(deadline.signal.aborted ? deadline.signal.reason : error, ctx);
   } finally {
-    leash.drop();
+    deadline.clear();
   }
 }
 
-/** What our caller may hear of what went wrong; the rest is for the log. */
-function toEnding(error: unknown, ctx: Ctx): Said {
-  if (error instanceof Late) return withCause(ctx.fail(error.message), error);
-  if (error instanceof Lost) {
-    ctx.log.warn({ err: error }, "another agent was not reached");
-    return withCause(ctx.fail("The agent behind this one cannot be reached"), error);
+/** The error as our caller may see it; the details go to the log. */
+function toFinalEvent(error: unknown, ctx: Ctx): AgentOutput {
+  if (error instanceof DeadlineError) return withCause(ctx.fail(error.message), error);
+  if (error instanceof UnavailableError) {
+    ctx.log.warn({ err: error }, "a remote agent is unavailable");
+    return withCause(ctx.fail("The remote agent is unavailable"), error);
   }
-  if (!(error instanceof Refusal) || error.kind === "unauthenticated" || error.said === "") throw error;
-  ctx.log.info({ err: error }, "another agent refused a call");
-  const said =
+  if (!(error instanceof RemoteError) || error.kind === "unauthenticated" || error.detail === "") throw error;
+  ctx.log.info({ err: error }, "a remote agent refused a call");
+  const event =
     error.kind === "task-not-found"
-      ? ctx.fail("The agent behind this one no longer knows the task")
-      : ctx.reject(`The agent behind this one refused: ${error.said}`);
-  return withCause(said, error);
+      ? ctx.fail("The remote agent no longer has the task")
+      : ctx.reject(`The remote agent refused the request: ${error.detail}`);
+  return withCause(event, error);
 }
 
-/** Where the other side is with a task of ours. */
-interface Place {
+/** The remote task of a task of ours, as it is stored. */
+interface RemoteTaskRef {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly state?: string;
 }
 
-const CONTEXT = "remote";
+const CONTEXT_KEY = "remote";
 const keyOf = (taskId: string): string => `remote/${taskId}`;
 
 class RemoteTurn {
-  readonly #parts: StandIn;
+  readonly #parts: RemoteRunParts;
   readonly #task: AgentTask;
   readonly #ctx: Ctx;
-  readonly #leash: Leash;
+  readonly #deadline: Deadline;
   #agent: OpenedAgent | undefined;
-  #arrived: Arrived | undefined;
+  #sent: SentMessage | undefined;
   #messages = 0;
 
-  constructor(parts: StandIn, task: AgentTask, ctx: Ctx, leash: Leash) {
+  constructor(parts: RemoteRunParts, task: AgentTask, ctx: Ctx, deadline: Deadline) {
     this.#parts = parts;
     this.#task = task;
     this.#ctx = ctx;
-    this.#leash = leash;
+    this.#deadline = deadline;
   }
 
-  async *pass(): AsyncGenerator<Said> {
+  async *forward(): AsyncGenerator<AgentOutput> {
     const { connection } = this.#parts;
-    const { signal } = this.#leash;
+    const { signal } = this.#deadline;
     try {
-      const { log, attempt } = this.#ctx;
-      const patience = toPatience({ log, signal }, connection.address, attempt > 1);
-      const agent = await patiently(patience, () => connection.open(toWayOut(this.#ctx.outbound), signal));
-      this.#agent = agent;
-      yield* this.#talk(agent);
+      const { log, attempt, outbound } = this.#ctx;
+      const retry = toRetryOptions({ log, signal }, connection.address, attempt > 1);
+      this.#agent = await withRetry(retry, () => connection.open(toOutboundAccess(outbound), signal));
+      yield* this.#sendAndRead(this.#agent);
     } catch (error) {
-      // The next one looks at the card again.
+      // The next turn reads the card again.
       connection.forget();
-      throw connection.explain(error, "If the card is right, name it with the option endpoint");
+      throw connection.explain(error, "If the card is right, set the option endpoint");
     }
   }
 
   async cancel(): Promise<void> {
-    if (this.#agent && this.#arrived) await cancelThere(this.#agent, this.#arrived, this.#ctx.log);
+    if (this.#agent && this.#sent) await cancelRemoteTask(this.#agent, this.#sent, this.#ctx.log);
   }
 
-  async *#talk(agent: OpenedAgent): AsyncGenerator<Said> {
+  async *#sendAndRead(agent: OpenedAgent): AsyncGenerator<AgentOutput> {
     const ctx = this.#ctx;
-    const place = await this.#find();
-    const errand = new Errand({
+    const stored = await this.#readRef();
+    const call = new RemoteCall({
       agent,
-      draft: await this.#draft(place),
-      again: this.#parts.again,
-      signal: this.#leash.signal,
+      message: await this.#message(stored),
+      resend: this.#parts.resend,
+      signal: this.#deadline.signal,
       log: ctx.log,
     });
-    const arrived = await ctx.step("send", async () => {
-      this.#arrived = (await this.#movedOn(agent, place)) ?? (await errand.send());
-      return { ...this.#arrived };
+    const sent = await ctx.step("send", async () => {
+      this.#sent = (await this.#findContinued(agent, stored)) ?? (await call.send());
+      return { ...this.#sent };
     });
-    this.#arrived = arrived;
-    this.#leash.sent();
-    // Not before it is on record that the message arrived: else a second try would say something else under the same name.
-    await this.#keep(toPlace(arrived, place));
-    for await (const heard of hear(errand.listen(arrived), agent.endpoint.dialect)) {
-      // A wish for credentials may be fulfilled without us.
-      if (heard.kind === "end" && heard.state === "auth-required")
-        await this.#keep({ ...toPlace(arrived, place), state: heard.state });
-      yield* this.#say(heard);
+    this.#sent = sent;
+    this.#deadline.markSent();
+    // Only after the sent message is recorded: a retry before that must send the same message with the same id.
+    await this.#saveRef(toRef(sent, stored));
+    for await (const update of dedupe(call.read(sent), agent.endpoint.dialect)) {
+      // The user may give the credentials to the remote server directly: the next turn checks the state.
+      if (update.kind === "end" && update.state === "auth-required")
+        await this.#saveRef({ ...toRef(sent, stored), state: update.state });
+      yield* this.#toEvents(update);
     }
   }
 
-  /** Credentials may have come in another way: then the task went on without a message. */
-  async #movedOn(agent: OpenedAgent, { taskId, contextId, state }: Place): Promise<Arrived | undefined> {
+  /** A task that waited for credentials may have continued without a message. */
+  async #findContinued(
+    agent: OpenedAgent,
+    { taskId, contextId, state }: RemoteTaskRef,
+  ): Promise<SentMessage | undefined> {
     if (taskId === undefined || state !== "auth-required") return undefined;
-    const { task } = await agent.get({ taskId, contextId }, this.#leash.signal);
+    const { task } = await agent.get({ taskId, contextId }, this.#deadline.signal);
     if (task.state === state) return undefined;
     return { taskId, contextId: contextId ?? null, eventId: null, reply: null };
   }
 
-  *#say(heard: Heard): Generator<Said> {
-    if (heard.kind === "artifact") yield* toArtifacts(heard);
-    else if (heard.kind === "end") yield* this.#conclude(heard);
-    else yield toStatus("working", this.#message(heard), heard.metadata);
+  *#toEvents(update: AgentUpdate): Generator<AgentOutput> {
+    if (update.kind === "artifact") yield* toArtifactEvents(update);
+    else if (update.kind === "end") yield this.#toFinal(update);
+    else yield toStatus("working", this.#toMessage(update), update.metadata);
   }
 
-  *#conclude(end: HeardEnd): Generator<Said> {
-    const { state, metadata, replied } = end;
-    const message = this.#message(end);
+  #toFinal(update: FinalUpdate): AgentOutput {
+    const { state, metadata, replied } = update;
+    const message = this.#toMessage(update);
     if (replied && message && message.parts.length > 0) {
-      const { taskId: _, ...bare } = message;
-      yield { type: "reply", message: bare };
-    } else if (state === "unknown" || state === "submitted") {
-      throw new Error("the agent behind this one ended without telling in which state");
-    } else yield toStatus(state, message, metadata);
+      const { taskId: _, ...reply } = message;
+      return { type: "reply", message: reply };
+    }
+    if (state === "unknown" || state === "submitted")
+      throw new Error("the remote agent ended its task in an unknown state");
+    return toStatus(state, message, metadata);
   }
 
-  #message({ message }: Pick<HeardEnd, "message">) {
+  #toMessage({ message }: Pick<FinalUpdate, "message">) {
     return message && toMessage(message, this.#task, ++this.#messages);
   }
 
-  async #draft(place: Place): Promise<Draft> {
+  async #message({ taskId, contextId }: RemoteTaskRef): Promise<OutgoingMessage> {
     const { message, metadata, accepts } = this.#task;
-    const name = `${this.#task.id}-${this.#task.turn}`;
-    const draft = {
-      ...toPassage(this.#task, this.#ctx, name),
-      messageId: name,
+    const messageId = `${this.#task.id}-${this.#task.turn}`;
+    const outgoing = {
+      ...toCallHeaders(this.#task, this.#ctx, messageId),
+      messageId,
       parts: message.parts,
-      taskId: place.taskId,
-      contextId: place.contextId,
+      taskId,
+      contextId,
       metadata: message.metadata,
       extensions: message.extensions,
       accepts: accepts.length > 0 ? accepts : undefined,
-      referenceTaskIds: await this.#references(),
+      referenceTaskIds: await this.#referenceTaskIds(),
       callMetadata: Object.keys(metadata).length > 0 ? metadata : undefined,
     };
-    return defined<typeof draft>(draft) as Draft;
+    return defined<typeof outgoing>(outgoing) as OutgoingMessage;
   }
 
-  /** Tasks of ours by the names that they have there. */
-  async #references(): Promise<readonly string[] | undefined> {
+  /** Our task ids, replaced by the remote ones. */
+  async #referenceTaskIds(): Promise<readonly string[] | undefined> {
     const { referenceTaskIds = [] } = this.#task.message;
-    const places = await Promise.all(referenceTaskIds.map(id => this.#ctx.shelf.get(keyOf(id))));
-    const ids = places.filter(isObject).flatMap(({ taskId }) => (typeof taskId === "string" ? [taskId] : []));
+    const refs = await Promise.all(referenceTaskIds.map(id => this.#ctx.storage.get(keyOf(id))));
+    const ids = refs.filter(isObject).flatMap(({ taskId }) => (typeof taskId === "string" ? [taskId] : []));
     return ids.length > 0 ? ids : undefined;
   }
 
-  async #find(): Promise<Place> {
-    const { shelf } = this.#ctx;
-    const [task, context] = await Promise.all([shelf.get(keyOf(this.#task.id)), shelf.get(CONTEXT)]);
-    const known = { ...(isObject(context) ? context : {}), ...(isObject(task) ? task : {}) };
-    return known as Place;
+  async #readRef(): Promise<RemoteTaskRef> {
+    const { storage } = this.#ctx;
+    const [task, context] = await Promise.all([storage.get(keyOf(this.#task.id)), storage.get(CONTEXT_KEY)]);
+    return { ...(isObject(context) ? context : {}), ...(isObject(task) ? task : {}) };
   }
 
-  async #keep(place: Place): Promise<void> {
-    const { contextId } = place;
-    const whole = contextId === undefined ? {} : { contextId };
-    await this.#ctx.shelf.put([
-      { key: keyOf(this.#task.id), value: place as JsonObject },
-      { key: CONTEXT, value: whole },
+  async #saveRef(ref: RemoteTaskRef): Promise<void> {
+    const { contextId } = ref;
+    await this.#ctx.storage.put([
+      { key: keyOf(this.#task.id), value: ref as JsonObject },
+      { key: CONTEXT_KEY, value: contextId === undefined ? {} : { contextId } },
     ]);
   }
 }
 
-/** What was known before counts where an answer does not tell. */
-const toPlace = ({ taskId, contextId }: Arrived, before: Place): Place =>
-  defined<Place>({
-    taskId: taskId ?? undefined,
-    contextId: contextId || before.contextId,
-  });
+/** A response without a context id does not change the stored one. */
+const toRef = ({ taskId, contextId }: SentMessage, stored: RemoteTaskRef): RemoteTaskRef =>
+  defined<RemoteTaskRef>({ taskId: taskId ?? undefined, contextId: contextId || stored.contextId });

@@ -1,23 +1,22 @@
-/** What an agent needs to know of where it is served, and learns when it is loaded. */
+/** Gives an agent the folder and the environment variables of the server when it is loaded. */
 import type { AgentDefinition } from "../../agent/definition.ts";
 
-export interface Surroundings {
-  /** Where relative paths start. */
+export interface Environment {
+  /** The base of relative paths. */
   readonly folder: string;
-  /** A variable of the server's environment. */
+  /** Reads a variable of the server's environment. */
   readonly variable: (name: string) => string | undefined;
 }
 
-/** Survives two copies of this module in one process, and a definition that is spread into another. */
-const EQUIP = Symbol.for("dragoman.equip");
+/** A global symbol, so that two copies of this module agree; it survives spreading a definition into another. */
+const BIND = Symbol.for("dragoman.equip");
 
-/** A definition that is told its surroundings before it is served; it may throw what is wrong with them. */
-export const equippable = (
+/** `bind` is called before the agent is served; it may throw, for example if a variable is not set. */
+export const withEnvironment = (
   definition: AgentDefinition,
-  equip: (surroundings: Surroundings) => void,
-): AgentDefinition => ({ ...definition, [EQUIP]: equip }) as AgentDefinition;
+  bind: (environment: Environment) => void,
+): AgentDefinition => ({ ...definition, [BIND]: bind }) as AgentDefinition;
 
-export function equip(definition: AgentDefinition, surroundings: Surroundings): void {
-  const { [EQUIP]: tell } = definition as { [EQUIP]?: (surroundings: Surroundings) => void };
-  tell?.(surroundings);
+export function bindEnvironment(definition: AgentDefinition, environment: Environment): void {
+  (definition as { [BIND]?: (environment: Environment) => void })[BIND]?.(environment);
 }

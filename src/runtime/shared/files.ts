@@ -1,20 +1,20 @@
-/** What came with a message, for those who pass it on to a model. */
-import type { AgentFile, AgentTask, Ctx } from "../../agent/definition.ts";
+/** Reads the parts and files of a message for runtimes that pass them to a model. */
+import type { AgentFile } from "../../agent/content.ts";
+import type { AgentTask, Ctx } from "../../agent/context.ts";
 import { LIMITS } from "../../model/index.ts";
 
-/** What a file of a message holds. */
 export interface FileBytes {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-/** A file that a caller pointed to and that cannot be had; the message is for the caller. */
-export class FileRefusal extends Error {
-  override readonly name = "FileRefusal";
+/** A file of the caller that cannot be used; the message is for the caller. */
+export class FileError extends Error {
+  override readonly name = "FileError";
 }
 
-/** Part by part: words as they are, data as JSON, and files. */
+/** Text as it is, data as JSON, and files. */
 export async function* readParts(task: AgentTask, ctx: Ctx): AsyncGenerator<string | FileBytes> {
   const files = task.files.values();
   for (const part of task.message.parts) {
@@ -24,9 +24,11 @@ export async function* readParts(task: AgentTask, ctx: Ctx): AsyncGenerator<stri
   }
 }
 
+const UNKNOWN_TYPE = "application/octet-stream";
+
 /**
- * Fetched here and not by whoever gets it: a URL comes from a caller, and a model's server may stand inside, where callers
- * must not reach.
+ * Files are fetched here and not by the model: the URL comes from the caller, and the server of the model may be inside a
+ * private network that callers must not reach.
  */
 export async function readFile(file: AgentFile, ctx: Ctx): Promise<FileBytes> {
   const { name, mediaType } = file;
@@ -34,29 +36,25 @@ export async function readFile(file: AgentFile, ctx: Ctx): Promise<FileBytes> {
   const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(LIMITS.fileFetchMs)]);
   try {
     const response = await ctx.outbound.guarded(file.url, { signal });
-    if (!response.ok) throw new Error(`it answered with HTTP ${response.status}`);
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
     const type = response.headers.get("content-type")?.split(";")[0]?.trim();
     const bytes = await readBytes(response, LIMITS.fileFetchBytesMax);
-    return { name, mediaType: mediaType === UNKNOWN && type ? type : mediaType, bytes };
+    return { name, mediaType: mediaType === UNKNOWN_TYPE && type ? type : mediaType, bytes };
   } catch (cause) {
     ctx.signal.throwIfAborted();
-    ctx.log.warn({ err: cause, file: name }, "a file that a caller pointed to could not be fetched");
-    throw new FileRefusal(`The file ${JSON.stringify(name)} could not be fetched: send it with the message`, {
-      cause,
-    });
+    ctx.log.warn({ err: cause, file: name }, "a file URL in a message could not be fetched");
+    const message = `The file ${JSON.stringify(name)} could not be fetched: send it with the message`;
+    throw new FileError(message, { cause });
   }
 }
 
-/** What a part is if nobody said. */
-const UNKNOWN = "application/octet-stream";
-
-/** The whole body, if it is not larger than that. */
+/** Throws if the body is larger than `bytesMax`. */
 export async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += (chunk as Uint8Array).length;
-    if (size > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new Error(`The body is larger than ${bytesMax} bytes`);
     chunks.push(chunk as Uint8Array);
   }
   return Buffer.concat(chunks, size);

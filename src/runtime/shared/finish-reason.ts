@@ -1,8 +1,9 @@
-/** How a model comes to an end that its caller should know about. */
-import type { Ctx, Said, TextOptions } from "../../agent/definition.ts";
+/** Finish reasons of a model that its caller is told. */
+import type { TextOptions } from "../../agent/content.ts";
+import type { AgentOutput, Ctx } from "../../agent/context.ts";
 
-export const FILTERED = "The answer was withheld by a content filter: say it in other words";
+export const CONTENT_FILTERED = "The answer was blocked by a content filter: rephrase the message";
 
-/** The model was stopped before it had said all: the text tells so. */
-export const cutShort = (ctx: Ctx, at: TextOptions = {}): Said =>
-  ctx.text("", { ...at, last: true, metadata: { finishReason: "length" } });
+/** Marks the text as truncated: the model reached its token limit. */
+export const toTruncated = (ctx: Ctx, text: TextOptions = {}): AgentOutput =>
+  ctx.text("", { ...text, last: true, metadata: { finishReason: "length" } });

@@ -1,98 +1,93 @@
 /**
- * What a model is told of the turns before: its messages, in its own words, on the shelf of the context. One entry per
- * task, with one list of messages per turn. A turn is kept when it has come to an end; one that failed or was canceled
- * leaves nothing.
+ * The messages that a model gets from earlier turns, in the format of its API, in the storage of the context. One entry
+ * per task, with one list of messages per turn. A turn is saved when it has ended; failed and canceled turns are not.
  */
-import type { AgentTask, Ctx } from "../../agent/definition.ts";
+import type { AgentTask, Ctx } from "../../agent/context.ts";
 import { isObject, type Json } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
+import { deleteKeys, readItems } from "./storage-pages.ts";
 
-/** Messages of earlier tasks of the context, if the author does not say. */
+/** The default number of messages from earlier tasks of the context. */
 export const HISTORY_DEFAULT = 100;
 export const HISTORY_MAX = 10_000;
 
-export interface Past {
-  /** Of earlier tasks of the context, oldest first: the newest whole tasks, as many as there is room for. */
+export interface History {
+  /** Messages of earlier tasks of the context, oldest first: as many of the newest whole tasks as fit. */
   readonly earlier: readonly Json[];
-  /** Of the turns of this task, this one included if it was kept already. */
+  /** Messages of this task by turn, including this turn if it was saved already. */
   readonly turns: readonly (readonly Json[])[];
 }
 
-interface Entry {
+interface StoredTurns {
   readonly turns: readonly (readonly Json[])[];
-  /** Its last turn asked something that is not answered: others cannot make sense of it yet. */
+  /** The last turn has asked something: other tasks do not get an unanswered question. */
   readonly open?: boolean;
 }
 
 const PREFIX = "task/";
 const PAGE = 10;
-/** A question that was not answered while so many tasks came after it will not be answered any more. */
+/** An open entry is deleted after this many newer tasks: its question will not be answered any more. */
 const ENTRIES_MAX = 200;
 const keyOf = (task: AgentTask): string => PREFIX + task.id;
 
-export async function readPast(task: AgentTask, ctx: Ctx, messagesMax: number): Promise<Past> {
-  const own = await ctx.shelf.get(keyOf(task));
+/** Also deletes entries that no longer fit, a few at a time. */
+export async function readHistory(task: AgentTask, ctx: Ctx, messagesMax: number): Promise<History> {
+  const own = await ctx.storage.get(keyOf(task));
   const earlier: Json[] = [];
   const outdated: string[] = [];
-  let room = messagesMax;
-  let bytes: number = LIMITS.historyBytesMax;
+  let messagesLeft = messagesMax;
+  let bytesLeft: number = LIMITS.historyBytesMax;
   let entries = 0;
-  for await (const { key, value } of entriesBefore(task, ctx)) {
-    const { turns, open } = value as unknown as Entry;
+  // Newest first: task ids ascend.
+  const range = { prefix: PREFIX, beyond: keyOf(task), backwards: true };
+  for await (const { key, value } of readItems(ctx.storage, range, PAGE)) {
+    const { turns, open } = value as unknown as StoredTurns;
     entries += 1;
     if (open && entries < ENTRIES_MAX) continue;
     const messages = turns.flat();
-    room -= messages.length;
-    bytes -= JSON.stringify(messages).length;
-    if (open || room < 0 || bytes < 0) outdated.push(key);
+    messagesLeft -= messages.length;
+    bytesLeft -= JSON.stringify(messages).length;
+    if (open || messagesLeft < 0 || bytesLeft < 0) outdated.push(key);
     else earlier.unshift(...messages);
-    // A few at a time: each task adds one.
+    // Each task adds one entry, so that a page of deletions per task keeps up.
     if (outdated.length === PAGE) break;
   }
-  if (outdated.length > 0) await ctx.shelf.put(outdated.map(key => ({ key, value: undefined })));
-  return { earlier, turns: own === undefined ? [] : (own as unknown as Entry).turns };
+  if (outdated.length > 0) await deleteKeys(ctx.storage, outdated);
+  return { earlier, turns: own === undefined ? [] : (own as unknown as StoredTurns).turns };
 }
 
-/** Newest first: ids of tasks ascend. */
-async function* entriesBefore(task: AgentTask, { shelf }: Ctx) {
-  for (let beyond = keyOf(task); ; ) {
-    const page = await shelf.list({ prefix: PREFIX, beyond, backwards: true, max: PAGE });
-    yield* page;
-    if (page.length < PAGE) return;
-    beyond = page.at(-1)?.key as string;
-  }
-}
-
-/** Keeps the messages of this turn; a turn that is kept twice is kept once. `open`: it asks something. */
-export async function keepTurn(
+/** Saves the messages of this turn; idempotent. `open`: the turn asks something. */
+export async function saveTurn(
   task: AgentTask,
-  { shelf, log }: Ctx,
-  past: Past,
+  { storage, log }: Ctx,
+  history: History,
   messages: readonly Json[],
   open: boolean,
 ): Promise<void> {
-  const turns: (readonly Json[])[] = [...past.turns];
-  // A turn that left nothing is none.
+  const turns: (readonly Json[])[] = [...history.turns];
+  // Turns that failed have no messages.
   while (turns.length < task.turn - 1) turns.push([]);
   turns[task.turn - 1] = messages;
-  const kept = open ? { turns, open } : toMemory({ turns });
-  if (kept) await shelf.put([{ key: keyOf(task), value: kept as unknown as Json }]);
-  else log.warn({ taskId: task.id }, "a task is too large to be remembered in its context");
+  const entry = open ? { turns, open } : limitSize({ turns });
+  if (entry) await storage.put([{ key: keyOf(task), value: entry as unknown as Json }]);
+  else log.warn({ taskId: task.id }, "the messages of a task are too large for the history of its context");
 }
 
-/** Small enough that a few of them can be read at once; if need be without files. */
-function toMemory(entry: Entry): Entry | undefined {
-  const isSmall = (one: Entry): boolean => JSON.stringify(one).length <= LIMITS.historyTaskBytesMax;
+/** Removes files if the entry is too large; undefined: it is too large even so. */
+function limitSize(entry: StoredTurns): StoredTurns | undefined {
+  const isSmall = (one: StoredTurns): boolean => JSON.stringify(one).length <= LIMITS.historyTaskBytesMax;
   if (isSmall(entry)) return entry;
   const light = { turns: entry.turns.map(messages => messages.map(withoutFiles)) };
   return isSmall(light) ? light : undefined;
 }
 
-const FILES: ReadonlySet<unknown> = new Set(["file", "image_url", "reasoning-file"]);
-const GONE: Json = { type: "text", text: "(a file was here)" };
+const FILE_TYPES: ReadonlySet<unknown> = new Set(["file", "image_url", "reasoning-file"]);
+const REMOVED_FILE: Json = { type: "text", text: "(a file was here)" };
 
 function withoutFiles(message: Json): Json {
   if (!isObject(message) || !Array.isArray(message.content)) return message;
-  const content = message.content.map((part: Json) => (isObject(part) && FILES.has(part.type) ? GONE : part));
+  const content = message.content.map((part: Json) =>
+    isObject(part) && FILE_TYPES.has(part.type) ? REMOVED_FILE : part,
+  );
   return { ...message, content };
 }

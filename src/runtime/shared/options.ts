@@ -1,12 +1,12 @@
-/** The options of those who make agents of things that are not functions: checked before anything is served. */
-import type { AgentDefinition } from "../../agent/definition.ts";
-import { hint } from "../../lib/did-you-mean.ts";
-import { describe } from "../function/content.ts";
+/** Checks the options of the runtimes before an agent is served. */
+import { type AgentDefinition, definitionError } from "../../agent/definition.ts";
+import { didYouMean } from "../../lib/did-you-mean.ts";
+import { describeValue } from "./describe-value.ts";
 
-/** What each of them takes besides its own: all that a definition says of an agent, but not what it does. */
-export type Described = Omit<AgentDefinition, "run">;
+/** The options that every runtime takes: those of a definition except `run`. */
+export type CommonOptions = Omit<AgentDefinition, "run">;
 
-const DESCRIBED: Readonly<Record<keyof Described, true>> = {
+const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   name: true,
   description: true,
   version: true,
@@ -33,59 +33,69 @@ const DESCRIBED: Readonly<Record<keyof Described, true>> = {
   tenants: true,
 };
 
-/** What an option may be. What a definition says is checked with the definition. */
-export interface Rule {
-  /** For errors: "expected …". */
+/** The allowed values of an option. The common options are checked with the definition. */
+export interface OptionRule {
+  /** For the error message: "expected …". */
   readonly expected: string;
   readonly is: (value: unknown) => boolean;
-  readonly needed?: true;
+  readonly required?: true;
 }
-export type Rules<T> = { readonly [K in Exclude<keyof T, keyof Described>]-?: Rule };
+export type OptionRules<T> = { readonly [K in Exclude<keyof T, keyof CommonOptions>]-?: OptionRule };
 
-/** Throws what is wrong, in words for whoever wrote it. `maker`: as it is written there, such as `openai()`. */
-export function checkOptions(maker: string, given: unknown, rules: Readonly<Record<string, Rule>>): void {
-  if (!isRecord(given)) throw wrong(`${maker} takes an object with options, got ${describe(given)}`);
-  const known = [...Object.keys(rules), ...Object.keys(DESCRIBED)];
-  for (const key of Object.keys(given))
-    if (!known.includes(key)) throw wrong(`${maker} has no option "${key}"${hint(key, known)}`);
-  for (const [key, { expected, is, needed }] of Object.entries(rules)) {
-    const value = given[key];
-    if (value === undefined ? needed : !is(value))
-      throw wrong(`${maker}: ${key}: expected ${expected}, got ${describe(value)}`);
+/** Throws an error for the author. `factory`: as it is called in code, such as `openai()`. */
+export function checkOptions(
+  factory: string,
+  options: unknown,
+  rules: Readonly<Record<string, OptionRule>>,
+): void {
+  if (!isRecord(options))
+    throw definitionError(`${factory} takes an object with options, got ${describeValue(options)}`);
+  const known = [...Object.keys(rules), ...Object.keys(COMMON_OPTIONS)];
+  for (const key of Object.keys(options))
+    if (!known.includes(key))
+      throw definitionError(`${factory} has no option "${key}"${didYouMean(key, known)}`);
+  for (const [key, { expected, is, required }] of Object.entries(rules)) {
+    const value = options[key];
+    if (value === undefined ? required : !is(value))
+      throw definitionError(`${factory}: ${key}: expected ${expected}, got ${describeValue(value)}`);
   }
 }
 
-/** What of the options is said of the agent. */
-export function describedIn(options: Described): Described {
-  const said = Object.entries(options).filter(([key]) => Object.hasOwn(DESCRIBED, key));
-  return Object.fromEntries(said) as unknown as Described;
+export function pickCommonOptions(options: CommonOptions): CommonOptions {
+  const common = Object.entries(options).filter(([key]) => Object.hasOwn(COMMON_OPTIONS, key));
+  return Object.fromEntries(common) as unknown as CommonOptions;
 }
-
-export const wrong = (reason: string): TypeError =>
-  Object.assign(new TypeError(reason), { code: "ERR_AGENT_DEFINITION" });
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-const isTexts = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isString);
-const isString = (value: unknown): boolean => typeof value === "string";
+const isString = (value: unknown): value is string => typeof value === "string";
+const isNonEmpty = (value: unknown): value is string => isString(value) && value !== "";
 
 export const RULES = {
-  text: { expected: "a text", is: isText },
-  truth: { expected: "true or false", is: (value: unknown) => typeof value === "boolean" },
-  texts: { expected: "an object of texts", is: isTexts },
-  list: {
-    expected: "a list of texts",
-    is: (value: unknown) => Array.isArray(value) && value.every(isText),
+  string: { expected: "a string", is: isNonEmpty },
+  stringOrEmpty: { expected: "a string", is: isString },
+  boolean: { expected: "true or false", is: (value: unknown) => typeof value === "boolean" },
+  stringRecord: {
+    expected: "an object of strings",
+    is: (value: unknown) => isRecord(value) && Object.values(value).every(isString),
+  },
+  stringList: {
+    expected: "an array of strings",
+    is: (value: unknown) => Array.isArray(value) && value.every(isNonEmpty),
   },
   object: { expected: "an object", is: isRecord },
-} as const satisfies Record<string, Rule>;
+  function: { expected: "a function", is: (value: unknown) => typeof value === "function" },
+} as const satisfies Record<string, OptionRule>;
 
-export const whole = (min: number, max: number): Rule => ({
+export const integer = (min: number, max: number): OptionRule => ({
   expected: `a whole number from ${min} to ${max}`,
   is: value => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
 });
-/** What a timer takes. */
-export const ms = (min: number): Rule => whole(min, 2 ** 31 - 1);
-export const needed = (rule: Rule): Rule => ({ ...rule, needed: true });
+/** At most the range of `setTimeout`. */
+export const milliseconds = (min: number): OptionRule => integer(min, 2 ** 31 - 1);
+export const httpUrl = (example: string): OptionRule => ({
+  expected: `a URL, such as "${example}"`,
+  is: value => isString(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+});
+export const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true });

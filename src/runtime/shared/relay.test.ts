@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Said } from "../../agent/definition.ts";
+import type { AgentOutput } from "../../agent/context.ts";
 import { relay } from "./relay.ts";
 
-async function heard<T>(saying: AsyncGenerator<Said, T>): Promise<unknown[]> {
+async function heard<T>(saying: AsyncGenerator<AgentOutput, T>): Promise<unknown[]> {
   const all: unknown[] = [];
   for (;;) {
     const { value, done } = await saying.next();
@@ -11,7 +11,7 @@ async function heard<T>(saying: AsyncGenerator<Said, T>): Promise<unknown[]> {
   }
 }
 
-test("what work says is heard one by one, then what it returns", async () => {
+test("emitted output is yielded one by one, then the result is returned", async () => {
   const said = relay(async say => {
     await say("a");
     await Promise.all([say("b"), say("c")]);
@@ -20,7 +20,7 @@ test("what work says is heard one by one, then what it returns", async () => {
   expect(await heard(said)).toEqual(["a", "b", "c", 7]);
 });
 
-test("work waits until it was heard", async () => {
+test("emit resolves when the output was read", async () => {
   let at = 0;
   const said = relay(async say => {
     for (at = 1; at <= 3; at++) await say(`${at}`);
@@ -32,7 +32,7 @@ test("work waits until it was heard", async () => {
   expect(at).toBe(2);
 });
 
-test("what work throws comes after what it said", async () => {
+test("an error is thrown after the output before it", async () => {
   const said = relay(async say => {
     say("last words").catch(() => {});
     throw new Error("broken");
@@ -41,12 +41,12 @@ test("what work throws comes after what it said", async () => {
   await expect(said.next()).rejects.toThrow("broken");
 });
 
-test("work that nobody listens to any more is told so", async () => {
+test("emit rejects when the reader has stopped", async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const said = relay(async say => {
     await say("a").catch(resolve);
   });
   await said.next();
   await said.return(undefined);
-  expect(String(await promise)).toContain("nobody listens any more");
+  expect(String(await promise)).toContain("the output is no longer read");
 });

@@ -1,49 +1,49 @@
-import type { Said } from "../../agent/definition.ts";
+import type { AgentOutput } from "../../agent/context.ts";
 
-/** Resolves when it was heard; rejects when nobody listens any more. */
-export type Say<S = Said> = (said: S) => Promise<void>;
+/** Resolves when the output was read; rejects when the reader has stopped. */
+export type Emit<T = AgentOutput> = (output: T) => Promise<void>;
 
-interface Waiting<S> {
-  readonly said: S;
+interface Pending<T> {
+  readonly output: T;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** Work that says things while it is waited for: gives what it says, one by one, and then what it returns. */
-export async function* relay<T, S = Said>(work: (say: Say<S>) => Promise<T>): AsyncGenerator<S, T> {
-  const waiting: Waiting<S>[] = [];
-  let news = Promise.withResolvers<void>();
-  let outcome: (() => T) | undefined;
-  const say: Say<S> = said =>
+/** Runs `work` and yields what it emits, one by one; then returns its result. */
+export async function* relay<R, T = AgentOutput>(work: (emit: Emit<T>) => Promise<R>): AsyncGenerator<T, R> {
+  const pending: Pending<T>[] = [];
+  let changed = Promise.withResolvers<void>();
+  let getResult: (() => R) | undefined;
+  const emit: Emit<T> = output =>
     new Promise((resolve, reject) => {
-      waiting.push({ said, resolve, reject });
-      news.resolve();
+      pending.push({ output, resolve, reject });
+      changed.resolve();
     });
-  const ended = (give: () => T): void => {
-    outcome = give;
-    news.resolve();
+  const end = (get: () => R): void => {
+    getResult = get;
+    changed.resolve();
   };
-  work(say).then(
-    value => ended(() => value),
+  work(emit).then(
+    value => end(() => value),
     error =>
-      ended(() => {
+      end(() => {
         throw error;
       }),
   );
   try {
     for (;;) {
-      const next = waiting[0];
+      const next = pending[0];
       if (next) {
-        yield next.said;
-        waiting.shift();
+        yield next.output;
+        pending.shift();
         next.resolve();
-      } else if (outcome) return outcome();
+      } else if (getResult) return getResult();
       else {
-        await news.promise;
-        news = Promise.withResolvers<void>();
+        await changed.promise;
+        changed = Promise.withResolvers<void>();
       }
     }
   } finally {
-    for (const one of waiting) one.reject(new Error("nobody listens any more"));
+    for (const { reject } of pending) reject(new Error("the output is no longer read"));
   }
 }

@@ -1,24 +1,23 @@
-/** Agents that stand for others: what their cards tell is read from the others' cards. */
+/** Agents that forward to a remote agent: their card is completed from the remote card. */
 import { type AgentDefinition, type ExtendedCard, toCard } from "../../agent/definition.ts";
 import type { Outbound, Upstream } from "../../ports/index.ts";
 
-/** What is told of the agent elsewhere. */
-export interface Elsewhere {
-  look(outbound: Outbound, signal: AbortSignal): Promise<ExtendedCard>;
+export interface UpstreamSource {
+  readCard(outbound: Outbound, signal: AbortSignal): Promise<ExtendedCard>;
   close(): void;
 }
 
-/** Survives two copies of this module in one process, and a definition that is spread into another. */
+/** A global symbol, so that two copies of this module agree; it survives spreading a definition into another. */
 const UPSTREAM = Symbol.for("dragoman.upstream");
 
-export const withUpstream = (definition: AgentDefinition, elsewhere: Elsewhere): AgentDefinition =>
-  ({ ...definition, [UPSTREAM]: elsewhere }) as AgentDefinition;
+export const withUpstream = (definition: AgentDefinition, source: UpstreamSource): AgentDefinition =>
+  ({ ...definition, [UPSTREAM]: source }) as AgentDefinition;
 
-export function upstreamOf(definition: AgentDefinition): Upstream | undefined {
-  const { [UPSTREAM]: elsewhere } = definition as { [UPSTREAM]?: Elsewhere };
-  if (!elsewhere) return undefined;
+export function toUpstream(definition: AgentDefinition): Upstream | undefined {
+  const { [UPSTREAM]: source } = definition as { [UPSTREAM]?: UpstreamSource };
+  if (!source) return undefined;
   return {
-    card: async (outbound, signal) => toCard({ ...definition, ...(await elsewhere.look(outbound, signal)) }),
-    close: () => elsewhere.close(),
+    card: async (outbound, signal) => toCard({ ...definition, ...(await source.readCard(outbound, signal)) }),
+    close: () => source.close(),
   };
 }

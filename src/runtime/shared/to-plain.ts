@@ -1,11 +1,11 @@
 import type { Json } from "../../lib/json.ts";
 
-/** Deeper than anything that is kept: only a circle goes on. */
+/** Deeper than any stored value: only a cycle exceeds it. */
 const LEVELS_MAX = 200;
 
 /**
- * What somebody else's library made, as JSON: bytes as base64, URLs and times as text, errors by name and message. What JSON
- * has no word for is left out.
+ * Converts a value of a library to JSON: bytes to base64, URLs and dates to strings, errors to name and message. Values
+ * without a JSON form are left out.
  */
 export function toPlain(value: unknown, levels = LEVELS_MAX): Json {
   return convert(value, levels) ?? null;
@@ -16,7 +16,7 @@ function convert(value: unknown, levels: number): Json | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object") return undefined;
-  if (levels === 0) throw new TypeError("This is nested too deeply, or in a circle");
+  if (levels === 0) throw new TypeError("The value is nested too deeply, or contains a cycle");
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString("base64");
   if (value instanceof Error) return { name: value.name, message: value.message };

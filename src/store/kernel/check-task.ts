@@ -1,12 +1,11 @@
-/** Whether what is kept of a task is what its log says. */
+/** Checks that the row, the snapshot and the names of a task match its log. */
 import { isDeepStrictEqual } from "node:util";
-import { accepts, apply, isHidden, nameOf, type RecordedEvent, type Task } from "../../model/index.ts";
-import { namesIn } from "../single-node/names.ts";
-import { KINDS } from "./name-kinds.ts";
+import { accepts, apply, eventName, isHidden, type RecordedEvent, type Task } from "../../model/index.ts";
+import { findNames, NAME_KINDS } from "./caller-names.ts";
+import { unpackEvents } from "./packed-events.ts";
 import { STATES } from "./state-numbers.ts";
-import { unpack } from "./unpack.ts";
 
-export interface ExaminedTask {
+export interface CheckedTask {
   readonly id: string;
   readonly owner: number;
   readonly agent: string | null;
@@ -18,11 +17,11 @@ export interface ExaminedTask {
   readonly snapshot: string | null;
   readonly since: number;
 }
-export interface ExaminedSegment {
+export interface CheckedSegment {
   readonly last: number | null;
   readonly events: string;
 }
-export interface ExaminedName {
+export interface CheckedName {
   readonly owner: number;
   readonly kind: number;
   readonly name: string;
@@ -30,100 +29,72 @@ export interface ExaminedName {
   readonly digest: string | null;
 }
 
-export type Find = (finding: string) => void;
+export type ReportFinding = (finding: string) => void;
 
-/** Looks at the log from the first event on, and at all that was derived from it. How many events it has. */
-export function examineTask(
-  row: ExaminedTask,
-  segments: readonly ExaminedSegment[],
-  names: readonly ExaminedName[],
-  find: Find,
+/** Replays the log from its first event and compares everything derived from it. Returns the number of events. */
+export function checkTask(
+  row: CheckedTask,
+  segments: readonly CheckedSegment[],
+  names: readonly CheckedName[],
+  report: ReportFinding,
 ): number {
-  const tell: Find = finding => find(`task ${row.id}: ${finding}`);
+  const reportTask: ReportFinding = finding => report(`task ${row.id}: ${finding}`);
   try {
-    const log = readLog(row, segments, tell);
-    checkRow(row, log.task, tell);
-    checkNames(row, names, log.events, tell);
-    return log.events.length;
+    const events = segments.flatMap(one => unpackEvents(one.events, one.last));
+    checkSequence(events, row.since, reportTask);
+    checkRow(row, replay(row, events, reportTask), reportTask);
+    checkNames(row, names, events, reportTask);
+    return events.length;
   } catch (error) {
-    tell(`it cannot be read (${(error as Error).message})`);
+    reportTask(`it cannot be read (${(error as Error).message})`);
     return 0;
   }
 }
 
-interface ReadLog {
-  /** All that are kept. */
-  readonly events: readonly RecordedEvent[];
-  readonly task: Task | null;
-}
-
-function readLog(row: ExaminedTask, rows: readonly ExaminedSegment[], tell: Find): ReadLog {
-  const events = rows.flatMap(one => unpack(one.events, one.last));
-  const isCompacted = row.since > 0;
-  checkSequence(events, isCompacted ? row.since : 0, tell);
+/** The task after its last event. Of a compacted log, the snapshot is the start; otherwise it must match the events. */
+function replay(row: CheckedTask, events: readonly RecordedEvent[], report: ReportFinding): Task | null {
   const snapshot = row.snapshot === null ? null : (JSON.parse(row.snapshot) as Task);
-  if (isCompacted) {
-    if (!snapshot) tell("its events are gone, and there is no snapshot");
-    return {
-      events,
-      task: fold(
-        snapshot,
-        events.filter(one => one.seq > row.snapshot_seq),
-        tell,
-      ),
-    };
+  const rest = events.filter(one => one.seq > row.snapshot_seq);
+  if (row.since > 0) {
+    if (!snapshot) report("its events are gone, and there is no snapshot");
+    return applyChecked(snapshot, rest, report);
   }
-  const before = fold(
+  const before = applyChecked(
     null,
     events.filter(one => one.seq <= row.snapshot_seq),
-    tell,
+    report,
   );
-  if (snapshot && !isDeepStrictEqual(toPlain(before), snapshot))
-    tell(`its snapshot at event ${row.snapshot_seq} is not what its events say`);
-  return {
-    events,
-    task: fold(
-      before,
-      events.filter(one => one.seq > row.snapshot_seq),
-      tell,
-    ),
-  };
+  // Compared as it would be read back: JSON has no undefined members.
+  if (snapshot && !isDeepStrictEqual(JSON.parse(JSON.stringify(before)), snapshot))
+    report(`its snapshot at event ${row.snapshot_seq} does not match its events`);
+  return applyChecked(before, rest, report);
 }
 
-/** As it would be read back. */
-const toPlain = (task: Task | null): unknown => JSON.parse(JSON.stringify(task));
-
-function checkSequence(events: readonly RecordedEvent[], after: number, tell: Find): void {
-  let last = after;
+function checkSequence(events: readonly RecordedEvent[], after: number, report: ReportFinding): void {
+  let last = Math.max(after, 0);
   for (const { seq } of events) {
-    if (seq !== last + 1) tell(`event ${seq} follows event ${last}`);
+    if (seq !== last + 1) report(`event ${seq} follows event ${last}`);
     last = seq;
   }
 }
 
-function fold(base: Task | null, events: readonly RecordedEvent[], tell: Find): Task | null {
+function applyChecked(
+  base: Task | null,
+  events: readonly RecordedEvent[],
+  report: ReportFinding,
+): Task | null {
   let task = base;
   for (const recorded of events) {
-    if (!accepts(task, recorded.event))
-      tell(`event ${recorded.seq} (${nameOf(recorded.event)}) cannot follow: the task is ${stateOf(task)}`);
+    if (!accepts(task, recorded.event)) {
+      const state = task?.status.state ?? "not created";
+      report(`event ${recorded.seq} (${eventName(recorded.event)}) cannot follow: the task is ${state}`);
+    }
     task = apply(task, recorded);
   }
   return task;
 }
 
-const stateOf = (task: Task | null): string => task?.status.state ?? "not there";
-
-/** What lists and starts look at must be what the log says. */
-function checkRow(row: ExaminedTask, task: Task | null, tell: Find): void {
-  if (!task) return tell("it has no events");
-  const said = [task.id, task.agent, task.contextId, task.status.state, task.status.at, isHidden(task)];
-  const kept = [row.id, row.agent, row.context_id, STATES[row.state], row.status_at, row.hidden];
-  FACTS.forEach((fact, i) => {
-    if (said[i] !== kept[i]) tell(`${fact} is ${kept[i]}, but its events say ${said[i]}`);
-  });
-}
-
-const FACTS = [
+const COLUMNS = [
   "its id",
   "its agent",
   "its context",
@@ -132,27 +103,34 @@ const FACTS = [
   "hidden",
 ] as const;
 
-/** Names and the events that brought them, both ways; events that are gone tell nothing. */
-function checkNames(
-  row: ExaminedTask,
-  kept: readonly ExaminedName[],
-  events: readonly RecordedEvent[],
-  tell: Find,
-): void {
-  const said = new Map(
-    events
-      .flatMap(({ seq, event }) => namesIn([event], seq))
-      .map(one => [textOf(KINDS[one.kind], one.name, one.seq, one.digest ?? null), one]),
-  );
-  for (const { owner, kind, name, seq, digest } of kept) {
-    const isSaid = said.delete(textOf(kind, name, seq, digest));
-    if (!isSaid && seq > row.since) tell(`the name ${JSON.stringify(name)} is not in event ${seq}`);
-    if (owner !== row.owner) tell(`the name ${JSON.stringify(name)} belongs to somebody else`);
-  }
-  for (const { name, seq } of said.values())
-    tell(`the name ${JSON.stringify(name)} of event ${seq} is not kept`);
+/** The columns that lists and starts read must match the log. */
+function checkRow(row: CheckedTask, task: Task | null, report: ReportFinding): void {
+  if (!task) return report("it has no events");
+  const expected = [task.id, task.agent, task.contextId, task.status.state, task.status.at, isHidden(task)];
+  const stored = [row.id, row.agent, row.context_id, STATES[row.state], row.status_at, row.hidden];
+  COLUMNS.forEach((column, i) => {
+    if (expected[i] !== stored[i])
+      report(`${column} is ${stored[i]}, but its events result in ${expected[i]}`);
+  });
 }
 
-const textOf = (
-  ...facts: readonly [kind: number, name: string, seq: number, digest: string | null]
-): string => JSON.stringify(facts);
+/** Every name must be in its event and every event's name in the table. Removed events cannot be checked. */
+function checkNames(
+  row: CheckedTask,
+  stored: readonly CheckedName[],
+  events: readonly RecordedEvent[],
+  report: ReportFinding,
+): void {
+  const expected = new Map(
+    events
+      .flatMap(({ seq, event }) => findNames([event], seq))
+      .map(one => [JSON.stringify([NAME_KINDS[one.kind], one.name, one.seq, one.digest ?? null]), one]),
+  );
+  for (const { owner, kind, name, seq, digest } of stored) {
+    const isExpected = expected.delete(JSON.stringify([kind, name, seq, digest]));
+    if (!isExpected && seq > row.since) report(`the name ${JSON.stringify(name)} is not in event ${seq}`);
+    if (owner !== row.owner) report(`the name ${JSON.stringify(name)} belongs to another owner`);
+  }
+  for (const { name, seq } of expected.values())
+    report(`the name ${JSON.stringify(name)} of event ${seq} is missing`);
+}

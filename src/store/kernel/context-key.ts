@@ -1,9 +1,12 @@
 import { timeKey } from "../../model/index.ts";
 
-/** An integer for a context id: the time inside one of ours, else a 52-bit hash; the text is compared as well. */
+/**
+ * The integer that indexes a context id: the timestamp inside an id that the server generated, or a 52-bit hash of an id
+ * that the caller chose. Queries compare the text as well.
+ */
 export function contextKey(contextId: string): number {
-  const minted = timeKey(contextId);
-  if (minted !== null) return minted;
+  const generated = timeKey(contextId);
+  if (generated !== null) return generated;
   // FNV-1a in two lanes of 26 bits: cheap, and a collision costs one extra row read.
   let low = 0x811c9dc5;
   let high = 0x1000193;

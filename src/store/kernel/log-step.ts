@@ -8,10 +8,10 @@ import {
 } from "../../model/index.ts";
 
 /**
- * A step in the hot end of a log. Its task is folded when somebody asks for it, from the nearest step before it whose
- * task is known; the store folds the last step of every commit, so that nobody has far to go.
+ * A step in the tail of a log. Its task is computed on first access, from the nearest earlier step whose task is known.
+ * Each commit computes the task of its last step, which bounds that distance.
  */
-export class HotStep implements Step, RecordedEvent {
+export class LogStep implements Step, RecordedEvent {
   readonly seq: Seq;
   readonly at: number;
   readonly taskId: Step["taskId"];
@@ -21,16 +21,20 @@ export class HotStep implements Step, RecordedEvent {
   words: string | null | undefined = undefined;
   json: string | null = null;
   #task: Task | null;
-  #before: HotStep | Task | null;
+  #before: LogStep | Task | null;
 
-  /** `before`: what came before it, as a step or folded; `task`: the task after it, if it is known already. */
-  constructor(seq: Seq, at: number, event: TaskEvent, before: HotStep | Task | null, task: Task | null) {
+  /** `before`: the previous step, or the task after it; `task`: the task after this step, if it is already known. */
+  constructor(seq: Seq, at: number, event: TaskEvent, before: LogStep | Task | null, task: Task | null) {
     this.seq = seq;
     this.at = at;
-    const whose =
-      event.type === "created" ? { taskId: event.id, contextId: event.contextId } : whoseOf(before);
-    this.taskId = whose.taskId;
-    this.contextId = whose.contextId;
+    if (event.type === "created") {
+      this.taskId = event.id;
+      this.contextId = event.contextId;
+    } else {
+      const ids = before as LogStep | Task;
+      this.taskId = ids instanceof LogStep ? ids.taskId : ids.id;
+      this.contextId = ids.contextId;
+    }
     this.event = event;
     this.#before = task ? null : before;
     this.#task = task;
@@ -41,21 +45,15 @@ export class HotStep implements Step, RecordedEvent {
   }
 
   #fold(): Task {
-    const events: HotStep[] = [this];
+    const events: LogStep[] = [this];
     let before = this.#before;
-    while (before instanceof HotStep && !before.#task) {
+    while (before instanceof LogStep && !before.#task) {
       events.push(before);
       before = before.#before;
     }
-    const base = before instanceof HotStep ? before.#task : before;
+    const base = before instanceof LogStep ? before.#task : before;
     this.#task = applyAll(base, events.reverse()) as Task;
     this.#before = null;
     return this.#task;
   }
-}
-
-function whoseOf(before: HotStep | Task | null): Pick<Step, "taskId" | "contextId"> {
-  if (before instanceof HotStep) return before;
-  const task = before as Task;
-  return { taskId: task.id, contextId: task.contextId };
 }

@@ -1,6 +1,6 @@
 import type { TaskState } from "../../model/index.ts";
 
-/** A state's number on disk is its place here; numbers below 2 are unfinished. Add at the end only. */
+/** The number of a state on disk is its index here; unfinished states come first. Add at the end only. */
 export const STATES: readonly TaskState[] = [
   "submitted",
   "working",

@@ -1,7 +1,8 @@
 import type { Store } from "../../ports/index.ts";
-import { createHotStore, type HotParts } from "../single-node/store.ts";
-import { createMemoryJournal } from "./backend.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
+import { createSingleNodeStore } from "../single-node/store.ts";
+import { createMemoryBackend } from "./backend.ts";
 
-export function createMemoryStore(parts: Omit<HotParts, "journal">): Store {
-  return createHotStore({ ...parts, journal: createMemoryJournal() });
+export function createMemoryStore(parts: StoreParts): Store {
+  return createSingleNodeStore({ ...parts, backend: createMemoryBackend() });
 }

@@ -1,15 +1,15 @@
 import type { Json } from "../../lib/json.ts";
 import type { StorageArea } from "../../ports/index.ts";
-import type { Journal, Put } from "../single-node/backend.ts";
+import type { Backend, StorageWrite } from "../single-node/backend.ts";
 
-/** What was put away, in memory. */
-export function createShelves() {
-  const shelves = new Map<string, Map<string, Json>>();
-  const keyOf = ({ scope, agent, area: shelf }: StorageArea): string =>
-    JSON.stringify([scope.tenant, scope.principal, agent, shelf]);
+/** Agent storage in memory. */
+export function createMemoryStorage() {
+  const areas = new Map<string, Map<string, Json>>();
+  const toKey = ({ scope, agent, area }: StorageArea): string =>
+    JSON.stringify([scope.tenant, scope.principal, agent, area]);
 
-  const list: Journal["shelved"] = (place, { prefix, beyond, backwards = false, max }) => {
-    const entries = [...(shelves.get(keyOf(place)) ?? [])]
+  const list: Backend["listStorage"] = (area, { prefix, beyond, backwards = false, max }) => {
+    const entries = [...(areas.get(toKey(area)) ?? [])]
       .filter(([key]) => key.startsWith(prefix))
       .filter(([key]) => beyond === undefined || (backwards ? key < beyond : key > beyond))
       .sort(([a], [b]) => (a < b !== backwards ? -1 : 1));
@@ -18,14 +18,13 @@ export function createShelves() {
 
   return {
     list,
-    put({ place, changes }: Put): void {
-      const at = keyOf(place);
-      const shelf = shelves.get(at) ?? new Map<string, Json>();
-      shelves.set(at, shelf);
+    write({ area, changes }: StorageWrite): void {
+      const values = areas.get(toKey(area)) ?? new Map<string, Json>();
+      areas.set(toKey(area), values);
       for (const { key, text } of changes)
-        if (text === undefined) shelf.delete(key);
-        else shelf.set(key, JSON.parse(text) as Json);
+        if (text === undefined) values.delete(key);
+        else values.set(key, JSON.parse(text) as Json);
     },
-    clear: (place: StorageArea): void => void shelves.delete(keyOf(place)),
+    clear: (area: StorageArea): void => void areas.delete(toKey(area)),
   };
 }

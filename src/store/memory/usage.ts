@@ -1,19 +1,12 @@
 import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow } from "../../ports/index.ts";
-import type { Change, Journal } from "../single-node/backend.ts";
+import type { Backend, TaskChange } from "../single-node/backend.ts";
 
-/** What agents have spent, in memory. */
-export function createUsages() {
+/** Usage counters in memory. */
+export function createMemoryUsage() {
   const rows = new Map<string, UsageRow>();
 
-  function add({ scope, task, day }: Change, usage: Usage): void {
-    const { tenant, principal } = scope;
-    const place = { tenant, principal, agent: task.agent, day, contextId: task.contextId };
-    const key = JSON.stringify(place);
-    rows.set(key, { ...place, usage: sumUsage(rows.get(key)?.usage, usage) });
-  }
-
-  const spent: Journal["spent"] = (scope: Scope, day) => {
+  const spent: Backend["spent"] = (scope: Scope, day) => {
     let caller: Usage = {};
     let tenant: Usage = {};
     for (const row of rows.values()) {
@@ -23,14 +16,19 @@ export function createUsages() {
     }
     return { caller, tenant };
   };
-  const spentByAll: Journal["spentByAll"] = ({ from, to }) =>
+  const report: Backend["reportUsage"] = ({ from, to }) =>
     [...rows.values()].filter(({ day }) => day >= from && day <= to);
 
   return {
     spent,
-    spentByAll,
-    keep(change: Change): void {
-      for (const { event } of change.steps) if (event?.type === "usage") add(change, event.usage);
+    report,
+    write({ scope: { tenant, principal }, task, day, steps }: TaskChange): void {
+      for (const { event } of steps) {
+        if (event?.type !== "usage") continue;
+        const dimensions = { tenant, principal, agent: task.agent, day, contextId: task.contextId };
+        const key = JSON.stringify(dimensions);
+        rows.set(key, { ...dimensions, usage: sumUsage(rows.get(key)?.usage, event.usage) });
+      }
     },
   };
 }

@@ -1,27 +1,23 @@
 import { LIMITS } from "../../model/index.ts";
 import type { Log } from "../../ports/index.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
 import type { Database } from "./database.ts";
 
-export interface SetBackParts {
+export interface SetBackParts
+  extends Pick<StoreParts, "wallTime" | "ticks" | "leaseMs" | "onDue" | "onPushDue"> {
   readonly db: Database;
-  readonly wallTime: () => number;
-  /** Milliseconds for durations. */
-  readonly ticks: () => number;
-  readonly leaseMs: number;
   readonly pushLeaseMs: number;
-  readonly onDue: () => void;
-  readonly onPushDue: () => void;
   readonly log: Log;
 }
 
 /**
- * The time in milliseconds by which leases end: the node's and the database's own must both be past it. A node that has not
- * yet learned that the database's clock was set back takes no run from another one.
+ * SQL for the time, in milliseconds, at which leases are compared: the earlier of the clock of the node and the clock of the
+ * database. A node that has not yet noticed that the clock of the database was set back takes over no lease.
  */
 export const leaseTime = (parameter: string): string =>
   `least(${parameter}::bigint, (extract(epoch FROM statement_timestamp()) * 1000)::bigint)`;
 
-/** Below this, a step of the clock is no more than an inexact answer. */
+/** A smaller difference is measuring inaccuracy and not a clock that was set back. */
 const STEP_MS = 1_000;
 
 const SHORTEN_RUNS =
@@ -29,55 +25,50 @@ const SHORTEN_RUNS =
 const SHORTEN_PUSHES =
   "UPDATE push SET lease_until = $1::bigint + $2 WHERE state = 'live' AND worker IS NOT NULL AND lease_until > $1::bigint + $2 + $3";
 
-/** `wait`: how long the next attempt was to wait when the last one failed; see `plannedMs`. */
+/** `wait`: the delay that was planned when the last attempt failed; the kernel computes the same for single-node stores. */
 const SHORTEN_WAITS = `
 UPDATE push p SET next_at = $1::bigint + l.wait FROM (
   SELECT task, id, greatest(0, coalesce((last ->> 'nextAt')::bigint - (last ->> 'at')::bigint, $2::bigint)) AS wait
   FROM (SELECT task, id, attempts::jsonb -> -1 AS last FROM push WHERE state = 'live' AND next_at > $1::bigint + $3) AS w
 ) AS l WHERE p.task = l.task AND p.id = l.id AND p.state = 'live' AND p.next_at > $1::bigint + l.wait + $3`;
 
-/** In leases: a clock that was found to be set back leaves no doubt. */
-const STEP_SLACK = 0.1;
-/** In leases: other nodes may be set to longer ones, but not so much longer. */
-const LEASES_MAX = 10;
+/** When the clock was set back, a lease is too long if it exceeds the lease time by this share of it. */
+const SLACK_AFTER_STEP = 0.1;
+/** Otherwise by this multiple: other nodes may be configured with longer leases, but not with so much longer ones. */
+const SLACK_MAX = 10;
 
 /**
- * Leases end at a time of the database's clock, and that clock can be set back. A lease that would last far too long ends one
- * lease from now: a holder that is alive renews it before, and that of a node that is gone ends. `slack`: how many leases
- * longer is too long.
+ * Leases end at a time of the database's clock, and that clock can be set back. A lease that would last too long is cut to
+ * one lease time from now: a live holder renews it before that, and the lease of a dead node ends. Retries of push
+ * deliveries are cut at the start and when the clock was set back.
  */
-async function shortenLeases(
-  { db, wallTime, leaseMs, pushLeaseMs }: SetBackParts,
-  slack: number,
-): Promise<void> {
-  await db.query(SHORTEN_RUNS, [wallTime(), leaseMs, slack * leaseMs]);
-  await db.query(SHORTEN_PUSHES, [wallTime(), pushLeaseMs, slack * pushLeaseMs]);
-}
-
-/** Now and then shortens leases that last too long; retries as well, at the start and when the clock was set back. */
 export function watchSetBack(parts: SetBackParts) {
-  const { db, wallTime, ticks } = parts;
-  /** The wall time at tick 0 at the last look. */
+  const { db, wallTime, ticks, leaseMs, pushLeaseMs } = parts;
+  /** The wall time at tick 0, at the last check. */
   let origin = Number.POSITIVE_INFINITY;
   let isFirst = true;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const current = wallTime() - ticks();
     const isSetBack = !isFirst && current < origin - STEP_MS;
-    await shortenLeases(parts, isSetBack ? STEP_SLACK : LEASES_MAX);
+    const slack = isSetBack ? SLACK_AFTER_STEP : SLACK_MAX;
+    await db.query(SHORTEN_RUNS, [wallTime(), leaseMs, slack * leaseMs]);
+    await db.query(SHORTEN_PUSHES, [wallTime(), pushLeaseMs, slack * pushLeaseMs]);
     if (isFirst || isSetBack) await db.query(SHORTEN_WAITS, [wallTime(), LIMITS.pushRetryMaxMs, STEP_MS]);
-    // A look that failed is done again.
+    // Only after success: a failed check is repeated.
     isFirst = false;
     origin = current;
     if (!isSetBack) return;
     parts.onDue();
     parts.onPushDue();
   }
-  const tryLook = (): void =>
-    void look().catch(error =>
-      parts.log.debug({ err: error }, "leases and retries cannot be looked through now"),
-    );
 
-  const timer = setInterval(tryLook, LIMITS.busPollMs).unref();
-  return { look, close: (): void => clearInterval(timer) };
+  const timer = setInterval(
+    () =>
+      void check().catch(error =>
+        parts.log.debug({ err: error }, "checking for leases and retries that last too long failed"),
+      ),
+    LIMITS.busPollMs,
+  ).unref();
+  return { check, close: (): void => clearInterval(timer) };
 }

@@ -1,49 +1,50 @@
-/** What one commit writes, and how: one statement for all new tasks, one for all others. */
+/** Writes one commit: one statement for all new tasks, one for all others. */
 import { dayOf, Fault, type TaskId } from "../../model/index.ts";
+import { NAME_KINDS } from "../kernel/caller-names.ts";
 import { contextKey } from "../kernel/context-key.ts";
 import { STATES } from "../kernel/state-numbers.ts";
-import type { Asker, Database } from "./database.ts";
-import { writeNames } from "./names.ts";
-import { RING_PUSHES, writePush } from "./pushes.ts";
-import { lineLock } from "./runs.ts";
-import type { Known } from "./task-cache.ts";
-import { isWary, type Sheet } from "./write-set.ts";
+import type { Database, Queryable } from "./database.ts";
+import { markPushesDue, upsertPush } from "./pushes.ts";
+import { contextLock } from "./run-sql.ts";
+import type { CachedTask } from "./task-cache.ts";
+import { needsLock, type WriteSet } from "./write-set.ts";
 
-/** What came of a sheet. */
-export interface Written {
+export interface WriteResult {
   readonly key: number;
-  /** Somebody wants to be told of it. */
-  readonly pushed: boolean;
+  /** A push config of the task is live. */
+  readonly hasPush: boolean;
 }
 
-/** Those that are left out came too late: others have written to their tasks. */
+/** Write sets without a result were not written: another writer has appended to their tasks first. */
 export function commit(
   db: Database,
-  sheets: readonly Sheet[],
+  writeSets: readonly WriteSet[],
   wallTime: () => number,
-): Promise<ReadonlyMap<TaskId, Written>> {
-  const fresh = sheets.filter(({ draft }) => draft.known === null);
-  const old = sheets.filter(({ draft }) => draft.known !== null);
-  const work = async (on: Asker): Promise<ReadonlyMap<TaskId, Written>> => {
-    for (const sheet of sheets) if (sheet.draft.requests.some(isWary)) await requireFree(on, sheet);
-    const made = fresh.length > 0 ? await insertTasks(on, fresh) : [];
-    const moved = old.length > 0 ? await updateTasks(on, old) : [];
-    const written = new Map([...made, ...moved]);
-    const done = sheets.filter(({ draft }) => written.has(draft.taskId));
-    await writeNames(on, done, written);
-    await writePushes(on, done, written, wallTime());
-    await addUsage(on, done, dayOf(wallTime()));
-    return written;
+): Promise<ReadonlyMap<TaskId, WriteResult>> {
+  const created = writeSets.filter(({ pending }) => pending.cached === null);
+  const existing = writeSets.filter(({ pending }) => pending.cached !== null);
+  const work = async (tx: Queryable): Promise<ReadonlyMap<TaskId, WriteResult>> => {
+    for (const writeSet of writeSets)
+      if (writeSet.pending.requests.some(needsLock)) await requireFreeContext(tx, writeSet);
+    const inserted = created.length > 0 ? await insertTasks(tx, created) : [];
+    const updated = existing.length > 0 ? await updateTasks(tx, existing) : [];
+    const results = new Map([...inserted, ...updated]);
+    const written = writeSets.filter(({ pending }) => results.has(pending.taskId));
+    await insertNames(tx, written, results);
+    await upsertPushes(tx, written, results, wallTime());
+    await addUsage(tx, written, dayOf(wallTime()));
+    return results;
   };
-  // One statement is a transaction by itself.
-  const isOne = sheets.every(isPlain) && (fresh.length === 0 || old.length === 0);
-  return isOne ? work(db) : db.transact(work);
+  // A single statement needs no BEGIN and COMMIT around it.
+  const isSingleStatement = writeSets.every(isTaskOnly) && (created.length === 0 || existing.length === 0);
+  return isSingleStatement ? work(db) : db.transact(work);
 }
 
-const isPlain = ({ draft, steps }: Sheet): boolean =>
-  draft.names.length === 0 &&
-  draft.pushes.length === 0 &&
-  !draft.requests.some(isWary) &&
+/** Nothing is written but the task and its log. */
+const isTaskOnly = ({ pending, steps }: WriteSet): boolean =>
+  pending.names.length === 0 &&
+  pending.pushes.length === 0 &&
+  !pending.requests.some(needsLock) &&
   !steps.some(step => step.event.type === "usage");
 
 const INSERT = `
@@ -62,24 +63,24 @@ WITH input AS (
 )
 SELECT key, id FROM made`;
 
-type Writings = readonly (readonly [TaskId, Written])[];
+type WriteResults = readonly (readonly [TaskId, WriteResult])[];
 
-async function insertTasks(on: Asker, sheets: readonly Sheet[]): Promise<Writings> {
-  const tasks = sheets.map(sheet => sheet.task);
-  const made = await on.query<{ key: number; id: string }>(INSERT, [
-    sheets.map(sheet => sheet.draft.taskId),
-    sheets.map(sheet => sheet.owner),
+async function insertTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promise<WriteResults> {
+  const tasks = writeSets.map(({ task }) => task);
+  const rows = await tx.query<{ key: number; id: string }>(INSERT, [
+    writeSets.map(({ pending }) => pending.taskId),
+    writeSets.map(({ owner }) => owner),
     tasks.map(task => contextKey(task.contextId)),
     tasks.map(task => task.contextId),
     tasks.map(task => task.alone ?? false),
     tasks.map(task => STATES.indexOf(task.status.state)),
-    sheets.map(sheet => sheet.draft.end.seq),
+    writeSets.map(({ pending }) => pending.tail.seq),
     tasks.map(task => task.status.at),
     tasks.map(task => task.quiet && !task.shown),
     tasks.map(task => task.alias ?? null),
-    sheets.map(sheet => sheet.events),
+    writeSets.map(({ events }) => events),
   ]);
-  return made.map(({ key, id }) => [id as TaskId, { key, pushed: false }]);
+  return rows.map(({ key, id }) => [id as TaskId, { key, hasPush: false }]);
 }
 
 const UPDATE = `
@@ -108,68 +109,89 @@ WITH input AS (
 ), written AS (
   INSERT INTO segment (task, last, rev, xid, events)
   SELECT key, seq, CASE WHEN moved THEN rev END, CASE WHEN moved THEN pg_current_xact_id() END, events FROM changed
-), rung AS (${RING_PUSHES("changed")})
+), rung AS (${markPushesDue("changed")})
 SELECT key, id, key IN (SELECT task FROM rung) AS pushed FROM changed`;
 
-async function updateTasks(on: Asker, sheets: readonly Sheet[]): Promise<Writings> {
-  const tasks = sheets.map(sheet => sheet.task);
-  const changed = await on.query<Written & { readonly id: string }>(UPDATE, [
-    sheets.map(sheet => (sheet.draft.known as Known).key),
-    sheets.map(sheet => sheet.draft.end.seq - sheet.steps.length),
-    sheets.map(sheet => sheet.draft.end.seq),
+async function updateTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promise<WriteResults> {
+  const tasks = writeSets.map(({ task }) => task);
+  const rows = await tx.query<{ key: number; id: string; pushed: boolean }>(UPDATE, [
+    writeSets.map(({ pending }) => (pending.cached as CachedTask).key),
+    writeSets.map(({ pending, steps }) => pending.tail.seq - steps.length),
+    writeSets.map(({ pending }) => pending.tail.seq),
     tasks.map(task => STATES.indexOf(task.status.state)),
-    sheets.map(sheet => sheet.moved),
-    sheets.map(sheet => sheet.draft.arrived),
-    sheets.map(sheet => sheet.freed),
+    writeSets.map(({ hasNewRevision }) => hasNewRevision),
+    writeSets.map(({ pending }) => pending.hasNewTurn),
+    writeSets.map(({ endsLease }) => endsLease),
     tasks.map(task => task.status.at),
     tasks.map(task => task.reply !== undefined || (task.quiet && !task.shown)),
-    sheets.map(sheet => sheet.snapshot),
-    sheets.map(sheet => sheet.events),
+    writeSets.map(({ snapshot }) => snapshot),
+    writeSets.map(({ events }) => events),
   ]);
-  return changed.map(({ id, ...written }) => [id as TaskId, written]);
+  return rows.map(({ key, id, pushed }) => [id as TaskId, { key, hasPush: pushed }]);
 }
 
-/** Fault("busy") if another task of its context wants a run; until the commit nobody else can begin one there. */
-async function requireFree(on: Asker, { task, owner }: Sheet): Promise<void> {
+/** Fault("busy") if another task of the context wants a run; until the commit, none can begin one there. */
+async function requireFreeContext(tx: Queryable, { task, owner }: WriteSet): Promise<void> {
   const { contextId } = task;
-  await on.query("SELECT pg_advisory_xact_lock($1, $2)", lineLock(owner, contextId));
-  const [other] = await on.query<{ id: string }>(
+  await tx.query("SELECT pg_advisory_xact_lock($1, $2)", contextLock(owner, contextId));
+  const [other] = await tx.query<{ id: string }>(
     "SELECT id FROM task WHERE context = $1 AND owner = $2 AND context_id = $3 AND state < 2 AND NOT alone AND id <> $4 " +
       "ORDER BY arrived LIMIT 1",
     [contextKey(contextId), owner, contextId, task.id],
   );
-  if (other)
-    throw new Fault(
-      "busy",
-      "The agent is still at an earlier message of this context; wait until it is done",
-      {
-        taskId: other.id,
-      },
-    );
+  if (other) throw new Fault("busy", BUSY, { taskId: other.id });
 }
 
-async function writePushes(
-  on: Asker,
-  sheets: readonly Sheet[],
-  written: ReadonlyMap<TaskId, Written>,
+const BUSY = "The agent is still at an earlier message of this context; wait until it is done";
+
+/** The primary key of `name` is the check: a name in use fails the transaction. */
+async function insertNames(
+  tx: Queryable,
+  writeSets: readonly WriteSet[],
+  results: ReadonlyMap<TaskId, WriteResult>,
+): Promise<void> {
+  const rows = writeSets.flatMap(({ pending, owner }) =>
+    pending.names
+      .filter(({ kind }) => kind !== "alias")
+      .map(({ kind, name, seq, digest = null }) => [
+        owner,
+        NAME_KINDS[kind],
+        name,
+        results.get(pending.taskId)?.key,
+        seq,
+        digest,
+      ]),
+  );
+  if (rows.length === 0) return;
+  await tx.query(
+    "INSERT INTO name (owner, kind, name, task, seq, digest) " +
+      "SELECT * FROM unnest($1::int[], $2::smallint[], $3::text[], $4::bigint[], $5::int[], $6::text[])",
+    [0, 1, 2, 3, 4, 5].map(i => rows.map(row => row[i])),
+  );
+}
+
+async function upsertPushes(
+  tx: Queryable,
+  writeSets: readonly WriteSet[],
+  results: ReadonlyMap<TaskId, WriteResult>,
   now: number,
 ): Promise<void> {
-  for (const { draft } of sheets) {
-    const { taskId, end, pushes } = draft;
-    const key = written.get(taskId)?.key as number;
+  for (const { pending } of writeSets) {
+    const { taskId, tail, pushes } = pending;
+    const key = results.get(taskId)?.key as number;
     for (const { push, after } of pushes)
-      await writePush(on, { key, taskId, seq: end.seq }, push, after, now);
+      await upsertPush(tx, { key, taskId, seq: tail.seq }, push, after, now);
   }
 }
 
-const SPEND =
+const ADD_USAGE =
   "INSERT INTO usage (owner, day, context_id, counter, total) " +
   "SELECT owner, day, context_id, counter, sum(total) FROM unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::float8[]) " +
   "AS u(owner, day, context_id, counter, total) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 " +
   "ON CONFLICT (owner, day, context_id, counter) DO UPDATE SET total = usage.total + excluded.total";
 
-async function addUsage(on: Asker, sheets: readonly Sheet[], day: number): Promise<void> {
-  const rows = sheets.flatMap(({ steps, owner, task }) =>
+async function addUsage(tx: Queryable, writeSets: readonly WriteSet[], day: number): Promise<void> {
+  const rows = writeSets.flatMap(({ steps, owner, task }) =>
     steps.flatMap(({ event }) =>
       event.type === "usage"
         ? Object.entries(event.usage).map(
@@ -179,26 +201,26 @@ async function addUsage(on: Asker, sheets: readonly Sheet[], day: number): Promi
     ),
   );
   if (rows.length > 0)
-    await on.query(
-      SPEND,
+    await tx.query(
+      ADD_USAGE,
       [0, 1, 2, 3, 4].map(i => rows.map(row => row[i])),
     );
 }
 
-const WAIT =
+const WAITING_IN_CONTEXT =
   "SELECT 1 FROM unnest($1::bigint[], $2::int[], $3::text[]) AS c(context, owner, context_id) JOIN task t " +
   "ON t.context = c.context AND t.owner = c.owner AND t.context_id = c.context_id AND t.state < 2 AND t.worker IS NULL LIMIT 1";
 
 /**
- * Whether a task waits in one of the lines in which these were. Asked after the commit and not with it: one that came
- * meanwhile, and was looked at before, saw its line still busy.
+ * Whether another task waits in one of these contexts. Queried after the commit and not within it: a task that arrived
+ * meanwhile, and was considered for a run before the commit, saw its context still busy.
  */
-export async function hasNext(db: Asker, sheets: readonly Sheet[]): Promise<boolean> {
-  if (sheets.length === 0) return false;
-  const tasks = sheets.map(sheet => sheet.task);
-  const found = await db.query(WAIT, [
+export async function hasWaitingTask(db: Queryable, writeSets: readonly WriteSet[]): Promise<boolean> {
+  if (writeSets.length === 0) return false;
+  const tasks = writeSets.map(({ task }) => task);
+  const found = await db.query(WAITING_IN_CONTEXT, [
     tasks.map(task => contextKey(task.contextId)),
-    sheets.map(sheet => sheet.owner),
+    writeSets.map(({ owner }) => owner),
     tasks.map(task => task.contextId),
   ]);
   return found.length > 0;

@@ -1,25 +1,20 @@
 import pg from "pg";
-import type { Json } from "../../lib/json.ts";
+import { StartupError } from "../../lib/startup-error.ts";
 import { Fault } from "../../model/index.ts";
 import type { Log } from "../../ports/index.ts";
 
-/** Something that whoever starts the server can put right; the message says how. */
-export class PostgresRefusal extends Error {
-  override readonly name = "PostgresRefusal";
+/** Runs statements, inside a transaction or outside. */
+export interface Queryable {
+  query<T extends object = Readonly<Record<string, unknown>>>(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<readonly T[]>;
 }
-
-export type Row = Readonly<Record<string, unknown>>;
-export type Value = Json | bigint | undefined | readonly unknown[];
-
-/** Asks a database, in a transaction or out of one. */
-export interface Asker {
-  query<T extends object = Row>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
-}
-export interface Database extends Asker {
-  /** A pooler such as PgBouncer stands before it: a session is not our own. */
-  readonly pooled: boolean;
-  /** All of it or nothing. The work may be done more than once: it must do nothing but ask. */
-  transact<T>(work: (on: Asker) => Promise<T>): Promise<T>;
+export interface Database extends Queryable {
+  /** A pooler such as PgBouncer is in between: session state does not belong to this client. */
+  readonly isPooled: boolean;
+  /** Commits all of it or nothing. `work` is repeated after a deadlock: it must do nothing but query. */
+  transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -43,72 +38,82 @@ const types = {
   }) as typeof pg.types.getTypeParser,
 };
 
-/** What the database is told with every new connection; a pooler takes none of it. */
-const sessionOf = ({ statementMs, durability }: DatabaseParts): pg.ClientConfig => ({
+/** Startup parameters of a connection; a pooler accepts none of them. */
+const sessionSettings = ({ statementMs, durability }: DatabaseParts): pg.ClientConfig => ({
   statement_timeout: statementMs,
   idle_in_transaction_session_timeout: statementMs,
   ...(durability === "process" && { options: "-c synchronous_commit=off" }),
 });
 
-/** After a database should have given up: it, or the way to it, is gone without a word. */
-const PATIENCE_MS = 1_000;
-/** When a connection has been silent for so long, the other side is asked whether it is still there. */
+/** The same settings for one transaction. */
+const transactionSettings = ({ statementMs, durability }: DatabaseParts): string =>
+  `SET LOCAL statement_timeout = ${statementMs}${durability === "process" ? "; SET LOCAL synchronous_commit = off" : ""}`;
+
+/** Added to the statement timeout of the server: after that, the server or the network is gone without an answer. */
+const CLIENT_TIMEOUT_EXTRA_MS = 1_000;
+/** TCP keep-alive probes begin after this idle time. */
 const KEEP_ALIVE_MS = 10_000;
 
-const clientOf = (parts: DatabaseParts): pg.ClientConfig => ({
+const toClientConfig = (parts: DatabaseParts): pg.ClientConfig => ({
   connectionString: parts.url,
   types,
-  query_timeout: parts.statementMs + PATIENCE_MS,
+  query_timeout: parts.statementMs + CLIENT_TIMEOUT_EXTRA_MS,
   connectionTimeoutMillis: parts.statementMs,
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   application_name: "dragoman",
 });
 
-/** Rejects if it cannot be reached. */
-export async function openDatabase(parts: DatabaseParts): Promise<Database> {
-  const pooled = await isPooled(parts);
-  const pool = new pg.Pool({
-    ...clientOf(parts),
-    max: parts.connectionsMax,
-    ...(!pooled && sessionOf(parts)),
-  });
-  // A connection that breaks while nobody uses it must not end the process.
-  pool.on("error", error =>
-    parts.log.warn({ err: error }, "a connection to Postgres broke; another is made"),
-  );
-  const begin = pooled ? `BEGIN; ${localSettings(parts)}` : "BEGIN";
+const TRIES_MAX = 5;
 
-  async function attempt<T>(work: (on: Asker) => Promise<T>): Promise<T> {
+/** Rejects if the database cannot be reached. */
+export async function openDatabase(parts: DatabaseParts): Promise<Database> {
+  const isPooled = await detectPooler(parts);
+  const pool = new pg.Pool({
+    ...toClientConfig(parts),
+    max: parts.connectionsMax,
+    ...(!isPooled && sessionSettings(parts)),
+  });
+  // Without a listener, an idle connection that breaks would end the process.
+  pool.on("error", error =>
+    parts.log.warn({ err: error }, "an idle Postgres connection broke; reconnecting"),
+  );
+  const begin = isPooled ? `BEGIN; ${transactionSettings(parts)}` : "BEGIN";
+  const direct = toQueryable(pool);
+
+  async function tryTransaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    // Also one that breaks in our hands: whoever asks it next is told.
-    const hear = (error: Error): void => void (broken = error);
-    client.on("error", hear);
+    // Without a listener, a checked-out connection that breaks would end the process; the next query reports it.
+    const onError = (error: Error): void => void (broken = error);
+    client.on("error", onError);
     try {
       await client.query(begin);
-      const result = await work(ask(client));
+      const result = await work(toQueryable(client));
       await client.query("COMMIT");
       return result;
     } catch (error) {
-      if (stateOf(error) === undefined && !(error instanceof Fault)) broken ??= error as Error;
+      if (sqlStateOf(error) === undefined && !(error instanceof Fault)) broken ??= error as Error;
       if (!broken) await client.query("ROLLBACK").catch(failed => void (broken = failed as Error));
       throw error;
     } finally {
-      client.off("error", hear);
+      client.off("error", onError);
       client.release(broken);
     }
   }
 
   return {
-    ...asFaults(ask(pool)),
-    pooled,
+    isPooled,
+    query: (sql, values) =>
+      direct.query<never>(sql, values).catch(error => {
+        throw toFault(error);
+      }),
     async transact(work) {
       for (let tries = 1; ; tries++) {
         try {
-          return await attempt(work);
+          return await tryTransaction(work);
         } catch (error) {
-          if (!isEntangled(error) || tries >= TRIES_MAX) throw asFault(error);
+          if (!isDeadlock(error) || tries >= TRIES_MAX) throw toFault(error);
         }
       }
     },
@@ -116,14 +121,12 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
   };
 }
 
-const TRIES_MAX = 5;
-
 /**
- * The first connection shows what is at the other end: a pooler refuses what it would have to remember for each client,
- * or else gives another process to talk to than it names.
+ * Uses a first connection to find out: a pooler refuses startup parameters that it would have to remember for each client,
+ * or names another backend process in the handshake than the one that answers queries.
  */
-async function isPooled(parts: DatabaseParts): Promise<boolean> {
-  const client = new pg.Client({ ...clientOf(parts), ...sessionOf(parts) });
+async function detectPooler(parts: DatabaseParts): Promise<boolean> {
+  const client = new pg.Client({ ...toClientConfig(parts), ...sessionSettings(parts) });
   client.on("error", () => {});
   try {
     await client.connect();
@@ -131,54 +134,82 @@ async function isPooled(parts: DatabaseParts): Promise<boolean> {
     return rows[0]?.pid !== (client as pg.Client & { readonly processID?: number }).processID;
   } catch (error) {
     if (/startup parameter/.test((error as Error).message)) return true;
-    throw asFault(error);
+    throw toFault(error);
   } finally {
     client.end().catch(() => {});
   }
 }
 
-/** The same for one transaction. */
-const localSettings = ({ statementMs, durability }: DatabaseParts): string =>
-  `SET LOCAL statement_timeout = ${statementMs}${durability === "process" ? "; SET LOCAL synchronous_commit = off" : ""}`;
-
-const ask = (on: pg.Pool | pg.PoolClient): Asker => ({
-  query: async (sql, values = []) => (await on.query(sql, values as unknown[])).rows,
+const toQueryable = (client: pg.Pool | pg.PoolClient): Queryable => ({
+  query: async (sql, values = []) => (await client.query(sql, values as unknown[])).rows,
 });
 
-const asFaults = (asker: Asker): Asker => ({
-  query: (sql, values) =>
-    asker.query<never>(sql, values).catch(error => {
-      throw asFault(error);
-    }),
-});
-
-/** The database cannot be asked now: callers may try again, and the cause is logged. */
-function asFault(error: unknown): unknown {
-  const state = stateOf(error);
-  if (error instanceof Fault || (state !== undefined && !PASSING.test(state))) return error;
-  return new Fault("unavailable", "The store cannot be reached now; try again soon", {}, error);
+/** Transient errors become Fault("unavailable"), so that callers retry; the cause is logged. Others are bugs and stay. */
+function toFault(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  if (error instanceof Fault || (state !== undefined && !TRANSIENT.test(state))) return error;
+  return new Fault("unavailable", "The store is unavailable; try again later", {}, error);
 }
 
 /**
- * Broken connections (08), a server that may only be read (25006), others in the way (40, 55P03), no room (53), a server
- * that stops or a question that took too long (57), a disk that fails (58).
+ * SQLSTATE of a broken connection (08), a read-only server (25006), a rollback because of other transactions (40), a lock
+ * that is not available (55P03), insufficient resources (53), an operator or a timeout (57), an I/O error (58).
  */
-const PASSING = /^(?:08|25006|40|53|55P03|57|58)/;
-/** Of these, what concerns one question and not the server. */
-const OF_ONE = /^(?:40|55P03|57014)/;
+const TRANSIENT = /^(?:08|25006|40|53|55P03|57|58)/;
+/** Transient errors of one statement, not of the server. */
+const OF_ONE_STATEMENT = /^(?:40|55P03|57014)/;
 
-/** The five characters by which Postgres tells what went wrong; undefined: it was not Postgres who said so. */
-export function stateOf(error: unknown): string | undefined {
+/** The SQLSTATE of an error; undefined: it does not come from Postgres. */
+export function sqlStateOf(error: unknown): string | undefined {
   const code = ((error instanceof Fault ? error.cause : error) as { readonly code?: unknown } | undefined)
     ?.code;
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Two transactions waited for each other, and this one had to go. */
-const isEntangled = (error: unknown): boolean => stateOf(error)?.startsWith("40") ?? false;
+/** Class 40: a deadlock or a serialization failure, where Postgres has rolled back this transaction. */
+const isDeadlock = (error: unknown): boolean => sqlStateOf(error)?.startsWith("40") ?? false;
 
-/** The database is not there: whatever else one asks, it goes no better. */
-export function isDown(error: unknown): boolean {
-  const state = stateOf(error);
-  return state === undefined || (PASSING.test(state) && !OF_ONE.test(state));
+/** The database is unreachable: other statements would fail as well. */
+export function isDatabaseDown(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === undefined || (TRANSIENT.test(state) && !OF_ONE_STATEMENT.test(state));
+}
+
+/** Opens the database for a command or a migration. Errors of the database become messages for operators. */
+export async function withDatabase<T>(parts: DatabaseParts, work: (db: Database) => Promise<T>): Promise<T> {
+  let db: Database | undefined;
+  try {
+    db = await openDatabase(parts);
+    return await work(db);
+  } catch (error) {
+    throw explainDatabaseError(error);
+  } finally {
+    await db?.close();
+  }
+}
+
+/** By SQLSTATE. */
+const REASONS: Readonly<Record<string, string>> = {
+  "28P01": "the password is wrong",
+  "28000": "this user is not allowed to connect",
+  "3D000": "the database does not exist; create it first",
+  "42501": "this user is not allowed to create tables; grant it CREATE on the schema",
+  "42P01": "the database has no Dragoman tables",
+};
+
+/** For errors of the database, a message that tells operators what to check; other errors stay as they are. */
+function explainDatabaseError(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  const isDatabaseError = state !== undefined || (error instanceof Fault && error.code === "unavailable");
+  if (!isDatabaseError) return error;
+  const reason = REASONS[state ?? ""] ?? messageOf(error);
+  return new StartupError(`The Postgres store cannot be opened: ${reason}. Check the URL given with --data.`);
+}
+
+function messageOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  const inner = cause instanceof Error ? cause : error;
+  return inner instanceof Error
+    ? inner.message || (inner as NodeJS.ErrnoException).code || "no response"
+    : "no response";
 }

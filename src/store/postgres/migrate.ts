@@ -1,120 +1,85 @@
-import { Fault } from "../../model/index.ts";
-import {
-  type Asker,
-  type Database,
-  type DatabaseParts,
-  openDatabase,
-  PostgresRefusal,
-  stateOf,
-} from "./database.ts";
-import { NODE_MS_MAX } from "./presence.ts";
+import { StartupError } from "../../lib/startup-error.ts";
+import { type DatabaseParts, type Queryable, withDatabase } from "./database.ts";
+import { NODE_TIMEOUT_MS } from "./heartbeat.ts";
 import { MIGRATIONS, type Migration } from "./sql/index.ts";
 
-/** Whoever holds this brings the tables up to date; the others wait. */
-const LOCK = 0x4452474d;
+/** The advisory lock under which one node migrates while the others wait. */
+const MIGRATION_LOCK = 0x4452474d;
 
-/** A change of tables may take long, and so may the wait for another node that makes it. */
-const PATIENCE_MS = 60 * 60_000;
+/** A migration may take long, and so may the wait for another node that migrates. */
+const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
 export interface MigrateParts extends Omit<DatabaseParts, "durability" | "connectionsMax" | "statementMs"> {
   readonly migrations?: readonly Migration[];
 }
 
-/** Numbered migrations under a lock, so that many nodes may start at once. */
+/** Applies pending migrations under a lock, so that many nodes may start at the same time. */
 export async function migrate({ migrations = MIGRATIONS, ...parts }: MigrateParts): Promise<void> {
-  let db: Database | undefined;
-  try {
-    db = await openDatabase({ ...parts, durability: "power", connectionsMax: 1, statementMs: PATIENCE_MS });
-    await db.transact(async on => {
-      await on.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-      await bringUp(on, migrations);
-      await forgetForeignTransactions(on);
-    });
-  } catch (error) {
-    throw explained(error);
-  } finally {
-    await db?.close();
-  }
+  const database: DatabaseParts = {
+    ...parts,
+    durability: "power",
+    connectionsMax: 1,
+    statementMs: MIGRATION_TIMEOUT_MS,
+  };
+  await withDatabase(database, db =>
+    db.transact(async tx => {
+      await tx.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      await applyPending(tx, migrations);
+      await resetForeignTransactionIds(tx);
+    }),
+  );
 }
 
-async function bringUp(on: Asker, migrations: readonly Migration[]): Promise<void> {
+async function applyPending(tx: Queryable, migrations: readonly Migration[]): Promise<void> {
   const known = migrations.length;
-  const [found] = await on.query<{ here: boolean }>(
+  const [found] = await tx.query<{ here: boolean }>(
     "SELECT to_regclass('dragoman_schema') IS NOT NULL AS here",
   );
-  // Whoever starts a server need not be allowed to make tables that are there.
+  // Not IF NOT EXISTS: a server may run without the privilege to create tables once they exist.
   if (!found?.here)
-    await on.query("CREATE TABLE dragoman_schema (version integer NOT NULL, oldest integer NOT NULL)");
-  const [row] = await on.query<{ version: number | null; oldest: number | null }>(
+    await tx.query("CREATE TABLE dragoman_schema (version integer NOT NULL, oldest integer NOT NULL)");
+  const [row] = await tx.query<{ version: number | null; oldest: number | null }>(
     "SELECT max(version) AS version, max(oldest) AS oldest FROM dragoman_schema",
   );
   const version = row?.version ?? 0;
-  if ((row?.oldest ?? 0) > known) throw tooNew(version, known);
-  const coming = migrations.slice(version);
-  if (coming.length === 0) return;
-  const oldest = Math.max(...coming.map(one => one.oldest));
-  if (version >= FIRST_WITH_NODES) await refuseOlderNodes(on, oldest);
-  for (const { sql } of coming) await on.query(sql);
-  await on.query("INSERT INTO dragoman_schema (version, oldest) VALUES ($1, $2)", [known, oldest]);
+  if ((row?.oldest ?? 0) > known)
+    throw new StartupError(
+      `The database was written by a newer Dragoman (schema ${version}; this one knows up to ${known}, and is not ` +
+        "compatible with it). Start a Dragoman at least as new, or name another database with --data.",
+    );
+  const pending = migrations.slice(version);
+  if (pending.length === 0) return;
+  const oldest = Math.max(...pending.map(migration => migration.oldest));
+  if (version >= FIRST_WITH_NODES) await refuseOlderNodes(tx, oldest);
+  for (const { sql } of pending) await tx.query(sql);
+  await tx.query("INSERT INTO dragoman_schema (version, oldest) VALUES ($1, $2)", [known, oldest]);
 }
 
+/** The first schema with the table `node`. */
 const FIRST_WITH_NODES = 4;
 
-/** What servers that run now could not work with must wait until they are gone. */
-async function refuseOlderNodes(on: Asker, oldest: number): Promise<void> {
-  const [row] = await on.query<{ count: number }>(
+/** A migration that running servers are not compatible with must wait until they have stopped. */
+async function refuseOlderNodes(tx: Queryable, oldest: number): Promise<void> {
+  const [row] = await tx.query<{ count: number }>(
     "SELECT count(*) AS count FROM node WHERE schema < $1 AND seen > clock_timestamp() - $2 * interval '1 ms'",
-    [oldest, NODE_MS_MAX],
+    [oldest, NODE_TIMEOUT_MS],
   );
   if (row && row.count > 0)
-    throw new PostgresRefusal(
-      `${row.count} servers of an older Dragoman still work on this database, and cannot go on beside this one. ` +
-        "Stop them first, or upgrade one release at a time.",
+    throw new StartupError(
+      `Servers of an older Dragoman are still running on this database (${row.count}), and are not compatible with the ` +
+        "schema of this one. Stop them first, or upgrade one release at a time.",
     );
 }
 
 /**
- * A database that was restored from a dump names transactions of the server where it was. As long as this one has not
- * counted so far, they would be taken for some that are still to come, and lists would leave out their tasks.
+ * A database that was restored from a dump holds transaction ids of the old server. As long as the counter of this server
+ * is below them, they look like future transactions, and lists would omit their tasks.
  */
-async function forgetForeignTransactions(on: Asker): Promise<void> {
-  const found = await on.query(
+async function resetForeignTransactionIds(tx: Queryable): Promise<void> {
+  const found = await tx.query(
     "SELECT 1 FROM (SELECT xid FROM task ORDER BY key DESC LIMIT 1000) AS newest WHERE xid > pg_current_xact_id() LIMIT 1",
   );
   if (found.length === 0) return;
   for (const table of ["task", "segment"])
-    await on.query(`UPDATE ${table} SET xid = '3' WHERE xid > pg_current_xact_id()`);
-}
-
-const tooNew = (version: number, known: number): PostgresRefusal =>
-  new PostgresRefusal(
-    `The database was written by a newer Dragoman (schema ${version}; this one knows up to ${known}, and cannot work beside it). ` +
-      "Start a Dragoman at least as new, or name another database with --data.",
-  );
-
-const REASONS: Readonly<Record<string, string>> = {
-  "28P01": "the password is wrong",
-  "28000": "this user may not connect",
-  "3D000": "there is no such database: create it first",
-  "42501": "this user may not create tables there: grant it CREATE on the schema",
-  "42P01": "no Dragoman has used this database yet",
-};
-
-/** What whoever starts a server, or looks at its database, can do about it. */
-export function explained(error: unknown): unknown {
-  const isOfDatabase =
-    stateOf(error) !== undefined || (error instanceof Fault && error.code === "unavailable");
-  if (!isOfDatabase) return error;
-  const reason = REASONS[stateOf(error) ?? ""] ?? messageOf(error);
-  return new PostgresRefusal(
-    `The Postgres store cannot be opened: ${reason}. Check the URL given with --data.`,
-  );
-}
-
-function messageOf(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  const inner = cause instanceof Error ? cause : error;
-  return inner instanceof Error
-    ? inner.message || (inner as NodeJS.ErrnoException).code || "no answer"
-    : "no answer";
+    await tx.query(`UPDATE ${table} SET xid = '3' WHERE xid > pg_current_xact_id()`);
 }

@@ -1,5 +1,5 @@
 import { type AgentName, LIMITS, type Scope } from "../../model/index.ts";
-import type { Asker } from "./database.ts";
+import type { Queryable } from "./database.ts";
 
 interface OwnerRow {
   readonly id: number;
@@ -8,22 +8,21 @@ interface OwnerRow {
   readonly agent: string;
 }
 
-type Whose = Pick<Scope, "tenant" | "principal">;
+type OwnerScope = Pick<Scope, "tenant" | "principal">;
 
-/** Small integers for (tenant, principal, agent). They never change, so those that were seen last are remembered. */
-export class Owners {
-  readonly #db: Asker;
+/** The integer ids of (tenant, principal, agent). They never change, so the newest ones are cached. */
+export class OwnerIds {
+  readonly #db: Queryable;
   readonly #ids = new Map<string, number>();
   readonly #rows = new Map<number, OwnerRow>();
 
-  constructor(db: Asker) {
+  constructor(db: Queryable) {
     this.#db = db;
   }
 
-  /** The integer of an owner that may be new. */
-  async idOf(scope: Whose, agent: AgentName): Promise<number> {
-    const known = await this.find(scope, agent);
-    if (known !== undefined) return known;
+  async getOrCreate(scope: OwnerScope, agent: AgentName): Promise<number> {
+    const id = await this.find(scope, agent);
+    if (id !== undefined) return id;
     await this.#db.query(
       "INSERT INTO owner (tenant, principal, agent) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
       [scope.tenant, scope.principal, agent],
@@ -31,36 +30,32 @@ export class Owners {
     return (await this.find(scope, agent)) as number;
   }
 
-  async find(scope: Whose, agent: AgentName): Promise<number | undefined> {
-    const known = this.#ids.get(keyOf(scope, agent));
-    if (known !== undefined) return known;
+  async find(scope: OwnerScope, agent: AgentName): Promise<number | undefined> {
+    const cached = this.#ids.get(keyOf(scope, agent));
+    if (cached !== undefined) return cached;
     const [row] = await this.#db.query<OwnerRow>(
       "SELECT id, tenant, principal, agent FROM owner WHERE tenant = $1 AND principal = $2 AND agent = $3",
       [scope.tenant, scope.principal, agent],
     );
-    if (row) this.#keep(row);
+    if (row) this.#cache(row);
     return row?.id;
   }
 
-  /** All owners with these integers are known from here on. */
-  async learn(ids: Iterable<number>): Promise<void> {
-    const unknown = [...new Set(ids)].filter(id => !this.#rows.has(id));
-    if (unknown.length === 0) return;
+  /** Must be called before `scopeOf`. */
+  async load(ids: Iterable<number>): Promise<void> {
+    const missing = [...new Set(ids)].filter(id => !this.#rows.has(id));
+    if (missing.length === 0) return;
     const sql = "SELECT id, tenant, principal, agent FROM owner WHERE id = ANY($1)";
-    for (const row of await this.#db.query<OwnerRow>(sql, [unknown])) this.#keep(row);
+    for (const row of await this.#db.query<OwnerRow>(sql, [missing])) this.#cache(row);
   }
 
-  /** Brings back the scope that was admitted when the task was made. */
+  /** Restores the scope that was authenticated when the task was created. */
   scopeOf(id: number): Scope {
     const { tenant, principal } = this.#rows.get(id) as OwnerRow;
     return { tenant, principal } as Scope;
   }
 
-  agentOf(id: number): AgentName {
-    return (this.#rows.get(id) as OwnerRow).agent as AgentName;
-  }
-
-  #keep(row: OwnerRow): void {
+  #cache(row: OwnerRow): void {
     this.#ids.set(keyOf(row, row.agent), row.id);
     this.#rows.set(row.id, row);
     if (this.#rows.size <= LIMITS.callersMax) return;

@@ -17,26 +17,24 @@ import type {
   PushQueue,
   PushSubscription,
 } from "../../ports/index.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
 import { leaseTime } from "./clock-set-back.ts";
-import type { Asker, Database } from "./database.ts";
-import type { Owners } from "./owners.ts";
-import type { Reader } from "./reader.ts";
-import type { Known } from "./task-cache.ts";
+import type { Database, Queryable } from "./database.ts";
+import type { OwnerIds } from "./owners.ts";
+import type { TaskReader } from "./reader.ts";
+import type { CachedTask } from "./task-cache.ts";
 
-export interface PushParts {
+export interface PostgresPushParts extends Pick<StoreParts, "wallTime" | "onPushDue"> {
   readonly db: Database;
-  readonly owners: Owners;
-  readonly reader: Reader;
-  /** Leases and retries are due by it. */
-  readonly wallTime: () => number;
-  /** How long one is held without a sign of life: longer than a webhook may take to answer. */
+  readonly owners: OwnerIds;
+  readonly reader: TaskReader;
+  /** How long a subscription stays claimed without progress: longer than the timeout of a webhook request. */
   readonly pushLeaseMs: number;
-  /** This node, like no other. */
+  /** The unique id of this node. */
   readonly node: string;
-  readonly onPushDue: () => void;
 }
 
-interface Row {
+interface PushRow {
   readonly task: number;
   readonly task_id: string;
   readonly owner: number;
@@ -61,22 +59,22 @@ const COLUMNS =
   "p.failed_count, p.failed_since, p.next_at, p.attempts, p.turn";
 const FROM = "FROM push p JOIN task t ON t.key = p.task";
 
-/** As the index says it: something has happened, or an attempt failed, or somebody is at it. */
+/** The condition of the index `push_due`: there are new events, or an attempt failed, or a worker has claimed it. */
 const MAY_BE_DUE =
   "state = 'live' AND (rung OR next_at IS NOT NULL OR worker IS NOT NULL OR happened > greatest(place, looked))";
-/** It is time to try, and nobody is at it, or whoever was gives no sign of life. */
+/** The time of the next attempt has come, and no worker has a valid claim. */
 const IS_DUE = `${MAY_BE_DUE} AND coalesce(next_at, 0) <= $1 AND (worker IS NULL OR lease_until <= ${leaseTime("$1")})`;
 
-/** With `changed`, the tasks to which something has happened: whoever wants to know of it is due. */
-export const RING_PUSHES = (changed: string): string =>
+/** SQL that makes the subscriptions of tasks with new events due. `changed`: a CTE with their `key` and `seq`. */
+export const markPushesDue = (changed: string): string =>
   `UPDATE push p SET happened = c.seq FROM ${changed} c WHERE p.task = c.key AND p.state = 'live' RETURNING p.task`;
 
 /**
- * An append that was under way while a config was set may not have seen it: whoever looks now and then finds what is
- * missing. How many there were.
+ * An append that ran while a config was being set may not have seen the config: this finds such subscriptions and makes
+ * them due. Returns their number.
  */
-export async function findMissed(on: Asker): Promise<number> {
-  const rows = await on.query(
+export async function markMissedPushes(db: Queryable): Promise<number> {
+  const rows = await db.query(
     "UPDATE push p SET happened = t.seq FROM task t WHERE t.key = p.task AND p.state = 'live' " +
       "AND greatest(p.happened, p.place) < t.seq RETURNING p.task",
   );
@@ -97,129 +95,145 @@ WITH first AS (
 )
 SELECT ${COLUMNS} FROM held p JOIN task t ON t.key = p.task ORDER BY coalesce(p.next_at, 0), p.due`;
 
-/** When one is tried again, or when another node that holds it should have given a sign of life. */
+/** The time of the next retry, or when the claim of another node expires. */
 const NEXT =
   "SELECT min(at) AS at FROM (SELECT CASE WHEN worker IS NULL THEN next_at WHEN worker <> $2 " +
   `THEN greatest(lease_until, next_at) END AS at FROM push WHERE ${MAY_BE_DUE}) AS p WHERE at > $1`;
 
-/** Who holds what: a claim and its turn, which is the fence. */
-interface Hold {
+/** A claim of a subscription; `turn` is the fencing number. */
+interface PushClaim {
   readonly task: number;
   readonly turn: number;
 }
 
-/** Push configs and the work of delivering, for all nodes. */
-export class PushBook {
-  readonly #parts: PushParts;
-  readonly #holds = new WeakMap<PushSubscription, Hold>();
+/** The push configs and the delivery queue of all nodes. */
+export class PostgresPushes {
+  readonly #parts: PostgresPushParts;
+  readonly #claims = new WeakMap<PushSubscription, PushClaim>();
+  readonly #missedTimer: NodeJS.Timeout;
 
-  readonly #look: NodeJS.Timeout;
-
-  constructor(parts: PushParts) {
+  constructor(parts: PostgresPushParts) {
     this.#parts = parts;
-    this.#look = setInterval(() => void this.#findMissed().catch(() => {}), LIMITS.busPollMs).unref();
+    this.#missedTimer = setInterval(() => void this.#markMissed().catch(() => {}), LIMITS.busPollMs).unref();
   }
 
-  async #findMissed(): Promise<void> {
-    if ((await findMissed(this.#parts.db)) > 0) this.#parts.onPushDue();
+  async #markMissed(): Promise<void> {
+    if ((await markMissedPushes(this.#parts.db)) > 0) this.#parts.onPushDue();
   }
 
   close(): void {
-    clearInterval(this.#look);
+    clearInterval(this.#missedTimer);
   }
 
-  readonly pushes: PushConfigs = {
+  readonly configs: PushConfigs = {
     set: async (scope, taskId, push) => {
-      const known = await this.#find(scope, taskId);
+      const { db, wallTime, onPushDue } = this.#parts;
+      const task = await this.#findTask(scope, taskId);
       try {
-        await this.#parts.db.transact(on => writePush(on, known, push, known.seq, this.#parts.wallTime()));
+        await db.transact(tx => upsertPush(tx, task, push, task.seq, wallTime()));
       } finally {
-        // Also if the answer was lost: it may be there all the same.
-        this.#parts.onPushDue();
+        // Also after an error: the commit may have happened although its response was lost.
+        onPushDue();
       }
     },
     list: async (scope, taskId) => {
-      const { key } = await this.#find(scope, taskId);
+      const { key } = await this.#findTask(scope, taskId);
       const sql = "SELECT config FROM push WHERE task = $1 ORDER BY nth";
       const rows = await this.#parts.db.query<{ config: string }>(sql, [key]);
       return rows.map(({ config }) => JSON.parse(config) as PushConfig);
     },
     remove: async (scope, taskId, id) => {
-      const { key } = await this.#find(scope, taskId);
+      const { key } = await this.#findTask(scope, taskId);
       await this.#parts.db.query("DELETE FROM push WHERE task = $1 AND id = $2", [key, id]);
     },
   };
 
-  async #find(scope: Scope, taskId: TaskId): Promise<Known> {
-    const known = await this.#parts.reader.find(scope, taskId, true);
-    if (!known) throw taskNotFound(taskId);
-    return known;
+  async #findTask(scope: Scope, taskId: TaskId): Promise<CachedTask> {
+    const task = await this.#parts.reader.find(scope, taskId, true);
+    if (!task) throw taskNotFound(taskId);
+    return task;
   }
 
-  readonly deliveries: PushQueue = {
+  readonly queue: PushQueue = {
     claim: async (busy, max) => {
       const { db, owners, wallTime, node, pushLeaseMs } = this.#parts;
-      const rows = await db.query<Row>(CLAIM, [wallTime(), [...busy], max, node, pushLeaseMs]);
-      await owners.learn(rows.map(row => row.owner));
-      return rows.map(row => this.#toHeld(row));
+      const rows = await db.query<PushRow>(CLAIM, [wallTime(), [...busy], max, node, pushLeaseMs]);
+      await owners.load(rows.map(row => row.owner));
+      return rows.map(row => this.#toClaimed(row));
     },
-    record: (held, progress, attempt) => this.#record(held, progress, attempt),
-    remove: async held => {
-      const hold = this.#holds.get(held);
-      if (hold)
+    record: (claimed, progress, attempt) => this.#record(claimed, progress, attempt),
+    remove: async claimed => {
+      const claim = this.#claims.get(claimed);
+      if (claim)
         await this.#parts.db.query("DELETE FROM push WHERE task = $1 AND id = $2 AND turn = $3", [
-          hold.task,
-          held.config.id,
-          hold.turn,
+          claim.task,
+          claimed.config.id,
+          claim.turn,
         ]);
     },
-    release: (held, place, more) => this.#release(held, place, more),
+    release: async (claimed, cursor, more) => {
+      const claim = this.#claims.get(claimed);
+      if (!claim) return;
+      await this.#parts.db.query(
+        "UPDATE push SET worker = NULL, lease_until = NULL, place = greatest(place, $4), rung = rung OR $5, due = CASE WHEN $5 THEN nextval('revision') ELSE due END " +
+          "WHERE task = $1 AND id = $2 AND turn = $3",
+        [claim.task, claimed.config.id, claim.turn, cursor, more],
+      );
+      if (more) this.#parts.onPushDue();
+    },
     nextInMs: async () => {
       const { db, node, wallTime } = this.#parts;
       const [next] = await db.query<{ at: number | null }>(NEXT, [wallTime(), node]);
       return next?.at == null ? undefined : Math.max(0, next.at - wallTime());
     },
-    look: async taskId => {
+    list: async taskId => {
       const { db, owners, wallTime } = this.#parts;
       const since = wallTime() - LIMITS.pushAttemptsMs;
-      const all = await deliveriesOf(db, owners, taskId);
-      return all.map(one => ({ ...one, attempts: one.attempts.filter(({ at }) => at > since) }));
+      const subscriptions = await readPushSubscriptions(db, owners, taskId);
+      return subscriptions.map(subscription => ({
+        ...subscription,
+        attempts: subscription.attempts.filter(({ at }) => at > since),
+      }));
     },
     redeliver: async (taskId, id, from) => {
-      const rows = (await rowsOf(this.#parts.db, taskId)).filter(row => id === undefined || row.id === id);
-      for (const row of rows) await this.#again(row, from);
-      if (rows.length > 0) this.#parts.onPushDue();
+      const { db, onPushDue } = this.#parts;
+      const rows = (await readRows(db, taskId)).filter(row => id === undefined || row.id === id);
+      for (const row of rows)
+        await db.query(from === "place" ? REDELIVER_FROM_CURSOR : REDELIVER_FROM_START, [row.task, row.id]);
+      if (rows.length > 0) onPushDue();
       return rows.length;
     },
   };
 
-  #toHeld(row: Row): PushSubscription {
-    const delivery = toDelivery(row, this.#parts.owners);
-    this.#holds.set(delivery, { task: row.task, turn: row.turn });
-    return delivery;
+  #toClaimed(row: PushRow): PushSubscription {
+    const subscription = toSubscription(row, this.#parts.owners);
+    this.#claims.set(subscription, { task: row.task, turn: row.turn });
+    return subscription;
   }
 
   async #record(
-    held: PushSubscription,
+    claimed: PushSubscription,
     progress: PushProgress,
     attempt: PushAttempt | undefined,
   ): Promise<PushSubscription | null> {
-    const hold = this.#holds.get(held);
-    if (!hold) return null;
-    const { cursor: place, until, state, failed, nextAt } = progress;
-    const attempts = attempt ? [...held.attempts, attempt].slice(-LIMITS.pushAttemptsMax) : held.attempts;
+    const claim = this.#claims.get(claimed);
+    if (!claim) return null;
+    const { cursor, until, state, failed, nextAt } = progress;
+    const attempts = attempt
+      ? [...claimed.attempts, attempt].slice(-LIMITS.pushAttemptsMax)
+      : claimed.attempts;
     const { pushLeaseMs, wallTime, db } = this.#parts;
-    const [row] = await db.query<Row>(
+    const [row] = await db.query<PushRow>(
       `WITH changed AS (
          UPDATE push SET place = $4, until = $5, state = $6, failed_count = $7, failed_since = $8, next_at = $9,
            attempts = $10, lease_until = $11
          WHERE task = $1 AND id = $2 AND turn = $3 AND worker IS NOT NULL RETURNING *
        ) SELECT ${COLUMNS} FROM changed p JOIN task t ON t.key = p.task`,
       [
-        hold.task,
-        held.config.id,
-        hold.turn,
-        place,
+        claim.task,
+        claimed.config.id,
+        claim.turn,
+        cursor,
         until ?? null,
         state,
         failed?.count ?? null,
@@ -229,50 +243,34 @@ export class PushBook {
         wallTime() + pushLeaseMs,
       ],
     );
-    if (!row) return null;
-    return this.#toHeld(row);
-  }
-
-  async #release(held: PushSubscription, place: Seq, more: boolean): Promise<void> {
-    const hold = this.#holds.get(held);
-    if (!hold) return;
-    await this.#parts.db.query(
-      "UPDATE push SET worker = NULL, lease_until = NULL, place = greatest(place, $4), rung = rung OR $5, due = CASE WHEN $5 THEN nextval('revision') ELSE due END " +
-        "WHERE task = $1 AND id = $2 AND turn = $3",
-      [hold.task, held.config.id, hold.turn, place, more],
-    );
-    if (more) this.#parts.onPushDue();
-  }
-
-  async #again(row: Row, from: "place" | "start"): Promise<void> {
-    await this.#parts.db.query(
-      from === "place"
-        ? "UPDATE push SET failed_count = NULL, failed_since = NULL, next_at = NULL, rung = true, " +
-            "state = CASE WHEN state = 'done' THEN state ELSE 'live' END WHERE task = $1 AND id = $2"
-        : "UPDATE push SET failed_count = NULL, failed_since = NULL, next_at = NULL, until = NULL, rung = true, " +
-            "state = 'live', place = start, turn = turn + 1, worker = NULL, lease_until = NULL WHERE task = $1 AND id = $2",
-      [row.task, row.id],
-    );
+    return row ? this.#toClaimed(row) : null;
   }
 }
 
-async function rowsOf(on: Asker, taskId: TaskId): Promise<readonly Row[]> {
+const REDELIVER_FROM_CURSOR =
+  "UPDATE push SET failed_count = NULL, failed_since = NULL, next_at = NULL, rung = true, " +
+  "state = CASE WHEN state = 'done' THEN state ELSE 'live' END WHERE task = $1 AND id = $2";
+const REDELIVER_FROM_START =
+  "UPDATE push SET failed_count = NULL, failed_since = NULL, next_at = NULL, until = NULL, rung = true, " +
+  "state = 'live', place = start, turn = turn + 1, worker = NULL, lease_until = NULL WHERE task = $1 AND id = $2";
+
+async function readRows(db: Queryable, taskId: TaskId): Promise<readonly PushRow[]> {
   if (timeKey(taskId) === null) return [];
-  return on.query<Row>(`SELECT ${COLUMNS} ${FROM} WHERE t.id = $1 ORDER BY p.nth`, [taskId]);
+  return db.query<PushRow>(`SELECT ${COLUMNS} ${FROM} WHERE t.id = $1 ORDER BY p.nth`, [taskId]);
 }
 
-/** All configs of a task. */
-export async function deliveriesOf(
-  on: Asker,
-  owners: Owners,
+/** All subscriptions of a task. */
+export async function readPushSubscriptions(
+  db: Queryable,
+  owners: OwnerIds,
   taskId: TaskId,
 ): Promise<readonly PushSubscription[]> {
-  const rows = await rowsOf(on, taskId);
-  await owners.learn(rows.map(row => row.owner));
-  return rows.map(row => toDelivery(row, owners));
+  const rows = await readRows(db, taskId);
+  await owners.load(rows.map(row => row.owner));
+  return rows.map(row => toSubscription(row, owners));
 }
 
-function toDelivery(row: Row, owners: Owners): PushSubscription {
+function toSubscription(row: PushRow, owners: OwnerIds): PushSubscription {
   const { until, failed_count: count, failed_since: since, next_at: nextAt } = row;
   return {
     config: JSON.parse(row.config) as PushConfig,
@@ -299,30 +297,34 @@ const INSERT =
   "failed_count = NULL, failed_since = NULL, next_at = NULL, attempts = '[]', rung = true, turn = push.turn + 1, " +
   "worker = NULL, lease_until = NULL";
 
-const GO_ON =
+const UPDATE =
   "UPDATE push SET config = $3, failed_count = NULL, failed_since = NULL, next_at = NULL, rung = true, " +
   "state = CASE WHEN state = 'done' THEN state ELSE 'live' END WHERE task = $1 AND id = $2";
 
-/** In a transaction. `after`: where the log ended before what is recorded with it; `seq`: where it ends then. */
-export async function writePush(
-  on: Asker,
-  { key, seq, taskId }: Pick<Known, "key" | "seq" | "taskId">,
+/**
+ * Must run in a transaction. A config with the same id and URL continues at its cursor, any other starts over. `after`:
+ * where the log ended before the events that are committed with the config; `seq`: where it ends after them.
+ */
+export async function upsertPush(
+  tx: Queryable,
+  { key, seq, taskId }: Pick<CachedTask, "key" | "seq" | "taskId">,
   push: NewPushSubscription,
   after: number,
   now: number,
 ): Promise<void> {
-  // One after another, or two at once would each see room for the last one.
-  await on.query("SELECT key FROM task WHERE key = $1 FOR UPDATE", [key]);
-  const rows = await on.query<{ id: string; config: string }>("SELECT id, config FROM push WHERE task = $1", [
+  // Without the lock, two concurrent configs could exceed the limit.
+  await tx.query("SELECT key FROM task WHERE key = $1 FOR UPDATE", [key]);
+  const rows = await tx.query<{ id: string; config: string }>("SELECT id, config FROM push WHERE task = $1", [
     key,
   ]);
   const { config } = push;
-  const old = rows.find(row => row.id === config.id);
-  if (!old && rows.length >= LIMITS.pushConfigsPerTaskMax) throw tooMany(taskId);
-  const goesOn = old && (JSON.parse(old.config) as PushConfig).url === config.url;
-  if (goesOn) await on.query(GO_ON, [key, config.id, JSON.stringify(config)]);
+  const existing = rows.find(row => row.id === config.id);
+  if (!existing && rows.length >= LIMITS.pushConfigsPerTaskMax)
+    throw new Fault("invalid-params", TOO_MANY, { taskId });
+  const continues = existing && (JSON.parse(existing.config) as PushConfig).url === config.url;
+  if (continues) await tx.query(UPDATE, [key, config.id, JSON.stringify(config)]);
   else
-    await on.query(INSERT, [
+    await tx.query(INSERT, [
       key,
       config.id,
       hostOf(config),
@@ -334,9 +336,4 @@ export async function writePush(
     ]);
 }
 
-const tooMany = (taskId: TaskId): Fault =>
-  new Fault(
-    "invalid-params",
-    `A task has at most ${LIMITS.pushConfigsPerTaskMax} push configs; delete one, or give the id of one that is to be replaced`,
-    { taskId },
-  );
+const TOO_MANY = `A task has at most ${LIMITS.pushConfigsPerTaskMax} push configs; delete one, or give the id of one that is to be replaced`;

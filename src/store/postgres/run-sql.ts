@@ -1,18 +1,24 @@
-/** The statements by which due tasks are found, taken and held. */
+/** The statements that find due tasks, and that claim, renew and end their runs. */
 
+import { contextKey } from "../kernel/context-key.ts";
 import { leaseTime } from "./clock-set-back.ts";
-import { RING_PUSHES } from "./pushes.ts";
+import { markPushesDue } from "./pushes.ts";
+
+/** The two integers of the advisory lock under which the next run of a context is chosen. */
+export function contextLock(owner: number, contextId: string): readonly [number, number] {
+  return [owner, (contextKey(contextId) % 2 ** 31) | 0];
+}
 
 /**
- * Due, and no worker holds it: the head of its context's line, while none of that line runs. Tasks that have begun come
- * first, then those that arrived first.
+ * A task is due if no worker holds it, and no task of its context runs or comes before it. Tasks that have been started
+ * come first, then in the order of arrival.
  */
 const IS_DUE = `t.state < 2 AND (t.worker IS NULL OR t.lease_until <= ${leaseTime("$1")}) AND (t.alone OR NOT EXISTS (
   SELECT 1 FROM task b WHERE b.context = t.context AND b.owner = t.owner AND b.context_id = t.context_id
     AND b.state < 2 AND NOT b.alone AND b.key <> t.key
     AND (b.lease_until > ${leaseTime("$1")} OR (b.worker IS NULL, b.arrived) < (t.worker IS NULL, t.arrived))))`;
 
-/** Whose tasks want a run, after `$1`: from owner to owner along the index, so that a long line of one costs the others nothing. */
+/** Owners after `$1` with unfinished tasks. Skips along the index from owner to owner: a long queue of one owner costs nothing. */
 export const OWNERS = `
 WITH RECURSIVE waiting AS (
   (SELECT owner, 1 AS nth FROM task WHERE state < 2 AND owner > $1 ORDER BY owner LIMIT 1)
@@ -22,7 +28,7 @@ WITH RECURSIVE waiting AS (
 )
 SELECT owner FROM waiting WHERE owner IS NOT NULL ORDER BY nth`;
 
-/** Of these owners, `$4` each at most. */
+/** Due tasks of the owners `$3`, at most `$4` of each. */
 export const CANDIDATES = `
 WITH due AS (
   SELECT t.*, o.tenant, row_number() OVER (PARTITION BY t.owner ORDER BY t.arrived) AS turn
@@ -35,8 +41,8 @@ WITH due AS (
 SELECT key, owner, context_id, alone, state, status_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
 FROM due ORDER BY place, arrived LIMIT $5`;
 
-/** Only one node at a time chooses from the line of a context; then no node can choose from an older picture of it. */
-export const LOCK_LINES =
+/** One node at a time chooses the next run of a context, so that none chooses by an outdated state of the context. */
+export const LOCK_CONTEXTS =
   "SELECT key FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bool[]) AS c(key, owner, line, alone) " +
   "WHERE alone OR pg_try_advisory_xact_lock(owner, line)";
 
@@ -56,11 +62,11 @@ WITH chosen AS (
   INSERT INTO segment (task, last, rev, xid, events)
   SELECT key, seq, CASE WHEN before = 0 THEN rev END, CASE WHEN before = 0 THEN pg_current_xact_id() END,
     '[[' || at || ',{"type":"started","attempt":' || attempt || '}]]' FROM begun
-), rung AS (${RING_PUSHES("begun")})
+), rung AS (${markPushesDue("begun")})
 SELECT key, id, attempt, before, due_at, key IN (SELECT task FROM rung) AS pushed FROM begun`;
 
-/** Of these candidates, those that a claim with this lease took. */
-export const TAKEN =
+/** Candidates that the claim with this lease has claimed. */
+export const CLAIMED =
   "SELECT key, id, attempt FROM task WHERE key = ANY($1) AND worker = $2 AND lease_until = $3 AND state = 1";
 
 export const RENEW = `
@@ -70,12 +76,23 @@ WITH held AS MATERIALIZED (
 )
 UPDATE task t SET lease_until = $1 FROM held WHERE t.key = held.key RETURNING t.id`;
 
+/**
+ * Ends the leases of runs that cannot go on: their tasks are due at once, and their next attempts come after a crash. The
+ * worker becomes '' and not NULL, because a task that has been started has one and comes before others of its context.
+ */
+export const END_LEASES = `
+WITH held AS MATERIALIZED (
+  SELECT t.key FROM unnest($1::uuid[], $2::text[], $3::int[]) AS r(id, worker, attempt) JOIN task t ON t.id = r.id
+  WHERE t.worker = r.worker AND t.attempt = r.attempt AND t.state = 1 ORDER BY t.key FOR UPDATE OF t
+)
+UPDATE task t SET worker = '', lease_until = 0 FROM held WHERE t.key = held.key`;
+
 export const UNFINISHED =
   "SELECT o.agent, count(*)::int AS tasks FROM task t JOIN owner o ON o.id = t.owner WHERE t.state < 2 GROUP BY 1";
 export const WAITING = "SELECT count(*)::int AS tasks FROM task WHERE state < 2 AND worker IS NULL";
 
-/** Those of these owners that have a task in line. */
-export const WAITING_OF =
+/** Owners among `$1` that have a waiting task. */
+export const WAITING_OWNERS =
   "SELECT DISTINCT owner FROM task WHERE state < 2 AND worker IS NULL AND owner = ANY($1::int[])";
 
 export const OLDEST_DUE = `SELECT t.status_at AS at FROM task t WHERE t.worker IS NULL AND ${IS_DUE} ORDER BY t.arrived LIMIT 1`;

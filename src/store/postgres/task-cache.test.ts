@@ -10,12 +10,12 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
-import { HotStep } from "../kernel/log-step.ts";
-import { extend, extendByOwn, type Known, Memory } from "./task-cache.ts";
+import { LogStep } from "../kernel/log-step.ts";
+import { appendRead, appendWritten, type CachedTask, TaskCache } from "./task-cache.ts";
 
 const ID = "t" as TaskId;
 const recorded = (seq: number, event: TaskEvent): RecordedEvent => ({ seq: seq as Seq, at: seq, event });
-/** A task at work, after event 3. */
+/** A working task, after event 3. */
 const task = applyAll(null, [
   recorded(1, {
     type: "created",
@@ -31,89 +31,93 @@ const task = applyAll(null, [
   }),
   recorded(3, { type: "started", attempt: 1 }),
 ]) as Task;
-const WORD: TaskEvent = {
+const CHUNK: TaskEvent = {
   type: "artifact",
   artifact: { artifactId: "a", parts: [{ kind: "text", text: "x" }] },
   append: true,
   last: false,
   join: true,
 };
-const toKnown = (taskId: TaskId, seq: number): Known => ({
+const toCachedTask = (taskId: TaskId, seq: number): CachedTask => ({
   taskId,
   key: 1,
   scope: {} as Scope,
   task,
   seq,
-  since: 0,
+  compactedSeq: 0,
   snapshotSeq: 0,
   steps: [],
   bytes: 0,
-  stale: false,
+  isStale: false,
 });
-const step = (seq: number): HotStep => new HotStep(seq as Seq, seq, WORD, task, null);
-const seqs = ({ steps }: Known): readonly number[] => steps.map(one => one.seq);
-const roomy = { hotTasksMax: 10, hotEventsMax: 10, hotBytesMax: 1_000 };
+const step = (seq: number): LogStep => new LogStep(seq as Seq, seq, CHUNK, task, null);
+const seqs = ({ steps }: CachedTask): readonly number[] => steps.map(({ seq }) => seq);
+const LARGE = { tailCacheTasksMax: 10, tailEventsMax: 10, tailCacheBytesMax: 1_000 };
 
-it("what other nodes write while somebody looks is not taken for seen", () => {
-  const memory = new Memory(roomy);
-  const watch = memory.watch([ID]);
-  expect(watch.isDoubted(ID)).toBe(false);
-  memory.doubt(ID);
-  expect(watch.isDoubted(ID)).toBe(true);
-  const later = memory.watch([ID]);
-  expect(later.isDoubted(ID)).toBe(false);
+it("a write of another node during a read invalidates what was read", () => {
+  const cache = new TaskCache(LARGE);
+  const watch = cache.watch([ID]);
+  expect(watch.isInvalidated(ID)).toBe(false);
+  cache.invalidate(ID);
+  expect(watch.isInvalidated(ID)).toBe(true);
+  const later = cache.watch([ID]);
+  expect(later.isInvalidated(ID)).toBe(false);
   watch.end();
-  memory.doubtAll();
-  expect(later.isDoubted(ID)).toBe(true);
+  cache.invalidateAll();
+  expect(later.isInvalidated(ID)).toBe(true);
   later.end();
 });
 
-it("what this node wrote is known once, also if it was read before its writer heard of the commit", () => {
-  const known = toKnown(ID, 4);
-  extend(
-    known,
-    [5, 6, 7].map(seq => recorded(seq, WORD)),
+it("a step of this node is added once, even if it was read before its commit was acknowledged", () => {
+  const cached = toCachedTask(ID, 4);
+  appendRead(
+    cached,
+    [5, 6, 7].map(seq => recorded(seq, CHUNK)),
   );
-  extendByOwn(known, [step(5), step(6)]);
-  expect([seqs(known), known.seq]).toEqual([[5, 6, 7], 7]);
-  extendByOwn(known, [step(7), step(8)]);
-  expect([seqs(known), known.seq, known.stale]).toEqual([[5, 6, 7, 8], 8, false]);
+  appendWritten(cached, [step(5), step(6)]);
+  expect([seqs(cached), cached.seq]).toEqual([[5, 6, 7], 7]);
+  appendWritten(cached, [step(7), step(8)]);
+  expect([seqs(cached), cached.seq, cached.isStale]).toEqual([[5, 6, 7, 8], 8, false]);
 });
 
-it("a gap is not closed with what comes after it: it is looked at again", () => {
-  const known = toKnown(ID, 3);
-  extendByOwn(known, [step(5)]);
-  expect([seqs(known), known.seq, known.stale]).toEqual([[], 3, true]);
+it("steps after a gap are not added: the task is read again", () => {
+  const cached = toCachedTask(ID, 3);
+  appendWritten(cached, [step(5)]);
+  expect([seqs(cached), cached.seq, cached.isStale]).toEqual([[], 3, true]);
 });
 
-it("lets go of the longest unused when there are too many, or when they weigh too much", () => {
-  const memory = new Memory({ ...roomy, hotTasksMax: 2 });
-  const [a, b, c] = ["a", "b", "c"].map(id => toKnown(id as TaskId, 1)) as [Known, Known, Known];
-  memory.keep(a, 10);
-  memory.keep(b, 10);
-  memory.find(a.taskId);
-  memory.keep(c, 10);
-  expect([a, b, c].map(one => memory.find(one.taskId) === one)).toEqual([true, false, true]);
-  memory.keep(c, 985);
-  expect([a, c].map(one => memory.find(one.taskId) === one)).toEqual([false, true]);
+it("evicts the least recently used task when there are too many tasks or bytes", () => {
+  const cache = new TaskCache({ ...LARGE, tailCacheTasksMax: 2 });
+  const [a, b, c] = ["a", "b", "c"].map(id => toCachedTask(id as TaskId, 1)) as [
+    CachedTask,
+    CachedTask,
+    CachedTask,
+  ];
+  cache.put(a, 10);
+  cache.put(b, 10);
+  cache.find(a.taskId);
+  cache.put(c, 10);
+  expect([a, b, c].map(cached => cache.find(cached.taskId) === cached)).toEqual([true, false, true]);
+  cache.put(c, 985);
+  expect([a, c].map(cached => cache.find(cached.taskId) === cached)).toEqual([false, true]);
 });
 
-it("keeps the newer half of a log that has become long", () => {
-  const memory = new Memory({ ...roomy, hotEventsMax: 4 });
-  const known = toKnown(ID, 0);
-  extendByOwn(known, [1, 2, 3, 4, 5, 6].map(step));
-  memory.keep(known, 60);
-  expect([seqs(known), known.bytes]).toEqual([[4, 5, 6], 30]);
+it("keeps the newer half of a long log", () => {
+  const cache = new TaskCache({ ...LARGE, tailEventsMax: 4 });
+  const cached = toCachedTask(ID, 0);
+  appendWritten(cached, [1, 2, 3, 4, 5, 6].map(step));
+  cache.put(cached, 60);
+  expect([seqs(cached), cached.bytes]).toEqual([[4, 5, 6], 30]);
 });
 
-it("a task that has ended is forgotten after the next commit, and others stay", () => {
-  const memory = new Memory(roomy);
+it("a task that has ended is evicted after the next commit, and others stay", () => {
+  const cache = new TaskCache(LARGE);
   const [ended, working] = ["ended" as TaskId, "working" as TaskId];
-  memory.keep(toKnown(ended, 3), 1);
-  memory.keep(toKnown(working, 3), 1);
-  memory.ended([ended]);
-  expect(memory.find(ended)?.seq).toBe(3);
-  memory.ended([]);
-  expect(memory.find(ended)).toBeUndefined();
-  expect(memory.find(working)?.seq).toBe(3);
+  cache.put(toCachedTask(ended, 3), 1);
+  cache.put(toCachedTask(working, 3), 1);
+  cache.evictEnded([ended]);
+  expect(cache.find(ended)?.seq).toBe(3);
+  cache.evictEnded([]);
+  expect(cache.find(ended)).toBeUndefined();
+  expect(cache.find(working)?.seq).toBe(3);
 });

@@ -1,6 +1,5 @@
 import { ChurnMap } from "../../lib/churn-map.ts";
 import {
-  applyAll,
   LIMITS,
   type RecordedEvent,
   type Scope,
@@ -9,177 +8,171 @@ import {
   type Task,
   type TaskId,
 } from "../../model/index.ts";
-import { HotStep } from "../kernel/log-step.ts";
-import { fewer } from "../single-node/entry.ts";
+import { LogStep } from "../kernel/log-step.ts";
+import { limitByBytes } from "../kernel/log-tail.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
 
-/** What this node knows of a task: how it stands, and the newest events. Others may have written since. */
-export interface Known {
+/** A task as this node last saw it, with its newest events. Other nodes may have written since. */
+export interface CachedTask {
   readonly taskId: TaskId;
   readonly key: number;
   readonly scope: Scope;
   /** After event `seq`. */
   task: Task;
   seq: number;
-  /** Events up to this one are no longer kept. */
-  since: number;
+  /** Events up to this one were compacted and are gone. */
+  compactedSeq: number;
   snapshotSeq: number;
   /** The newest events, without gaps, up to `seq`. */
-  steps: HotStep[];
-  /** What it weighs in memory, roughly. */
+  steps: LogStep[];
+  /** Approximate size in memory. */
   bytes: number;
-  /** Somebody may have written since it was looked at. */
-  stale: boolean;
+  /** Another node may have written since the task was read. */
+  isStale: boolean;
 }
 
-/** Puts what others wrote behind what is known. */
-export function extend(known: Known, events: readonly RecordedEvent[]): void {
+/** Adds events that were read from the database. */
+export function appendRead(cached: CachedTask, events: readonly RecordedEvent[]): void {
   for (const { seq, at, event } of events) {
-    if (seq <= known.seq) continue;
-    known.steps.push(new HotStep(seq, at, event, known.steps.at(-1) ?? known.task, null));
-    known.seq = seq;
+    if (seq <= cached.seq) continue;
+    cached.steps.push(new LogStep(seq, at, event, cached.steps.at(-1) ?? cached.task, null));
+    cached.seq = seq;
   }
-  const last = known.steps.at(-1);
-  if (last?.seq === known.seq) known.task = last.task;
+  const last = cached.steps.at(-1);
+  if (last?.seq === cached.seq) cached.task = last.task;
 }
 
-/** Puts what this node wrote behind what is known; what was read meanwhile may have it already. */
-export function extendByOwn(known: Known, steps: readonly HotStep[]): void {
-  const news = steps.filter(step => step.seq > known.seq);
-  const [first] = news;
+/** Adds steps that this node has committed; a read may have added some of them before the commit was acknowledged. */
+export function appendWritten(cached: CachedTask, steps: readonly LogStep[]): void {
+  const added = steps.filter(step => step.seq > cached.seq);
+  const [first] = added;
   if (!first) return;
-  if (first.seq !== known.seq + 1) {
-    known.stale = true;
+  // After a gap the steps are not added: the task is read again.
+  if (first.seq !== cached.seq + 1) {
+    cached.isStale = true;
     return;
   }
-  known.steps.push(...news);
-  const last = news.at(-1) as HotStep;
-  known.task = last.task;
-  known.seq = last.seq;
+  cached.steps.push(...added);
+  const last = added.at(-1) as LogStep;
+  cached.task = last.task;
+  cached.seq = last.seq;
 }
 
-/** The steps after a place, if all of them are known. */
-export function stepsAfter(known: Known, after: Seq, max: number): readonly Step[] | null {
-  if (after >= known.seq) return [];
-  const first = known.steps[0]?.seq;
+/** The cached steps after `after`; null: some of them are not cached. */
+export function stepsAfter(cached: CachedTask, after: Seq, max: number): readonly Step[] | null {
+  if (after >= cached.seq) return [];
+  const first = cached.steps[0]?.seq;
   if (first === undefined || first > after + 1) return null;
   const from = after + 1 - first;
-  return known.steps.slice(from, from + fewer(max, known.bytes, known.steps.length));
+  return cached.steps.slice(from, from + limitByBytes(max, cached.bytes, cached.steps.length));
 }
 
-export function fold(base: Task | null, events: readonly RecordedEvent[]): Task {
-  return applyAll(base, events) as Task;
-}
+export type TaskCacheParts = Pick<StoreParts, "tailCacheTasksMax" | "tailEventsMax" | "tailCacheBytesMax">;
 
-export interface MemoryParts {
-  readonly hotTasksMax: number;
-  readonly hotEventsMax: number;
-  readonly hotBytesMax: number;
-}
-
-/** Somebody looks at tasks in the database; what other nodes write meanwhile may not be in what he sees. */
-export interface Watch {
-  isDoubted(taskId: TaskId): boolean;
+/**
+ * Tells whether tasks were invalidated while the database was being read or written: the result may then lack events of
+ * other nodes.
+ */
+export interface InvalidationWatch {
+  isInvalidated(taskId: TaskId): boolean;
   end(): void;
 }
 
-interface Watched {
+interface WatchedTask {
   watches: number;
-  doubts: number;
+  invalidations: number;
 }
 
-/** The tasks that this node knows; the longest unused are let go. */
-export class Memory {
-  readonly #parts: MemoryParts;
-  readonly #tasks = new ChurnMap<TaskId, Known>();
-  /** Tasks that are being looked at. */
-  readonly #watched = new ChurnMap<TaskId, Watched>();
+/** The tasks that this node has seen last; the least recently used are evicted. */
+export class TaskCache {
+  readonly #parts: TaskCacheParts;
+  readonly #tasks = new ChurnMap<TaskId, CachedTask>();
+  readonly #watched = new ChurnMap<TaskId, WatchedTask>();
   /** Tasks that ended in the newest commit. */
   #ended: TaskId[] = [];
   #bytes = 0;
 
-  constructor(parts: MemoryParts) {
+  constructor(parts: TaskCacheParts) {
     this.#parts = parts;
   }
 
-  find(taskId: TaskId): Known | undefined {
-    const known = this.#tasks.get(taskId);
-    if (known) {
+  find(taskId: TaskId): CachedTask | undefined {
+    const cached = this.#tasks.get(taskId);
+    if (cached) {
       this.#tasks.delete(taskId);
-      this.#tasks.set(taskId, known);
+      this.#tasks.set(taskId, cached);
     }
-    return known;
+    return cached;
   }
 
-  /** `bytes`: so much was added to it. */
-  keep(known: Known, bytes: number): void {
-    this.forget(known.taskId);
-    known.bytes += bytes;
-    this.#trim(known);
-    this.#tasks.set(known.taskId, known);
-    this.#bytes += known.bytes;
-    while (this.#tasks.size > this.#parts.hotTasksMax || this.#bytes > this.#parts.hotBytesMax) {
+  /** `addedBytes`: by how much the task has grown. */
+  put(cached: CachedTask, addedBytes: number): void {
+    this.evict(cached.taskId);
+    cached.bytes += addedBytes;
+    this.#trim(cached);
+    this.#tasks.set(cached.taskId, cached);
+    this.#bytes += cached.bytes;
+    while (this.#tasks.size > this.#parts.tailCacheTasksMax || this.#bytes > this.#parts.tailCacheBytesMax) {
       const oldest = this.#tasks.first();
-      if (!oldest || oldest === known) return;
-      this.forget(oldest.taskId);
+      if (!oldest || oldest === cached) return;
+      this.evict(oldest.taskId);
     }
   }
 
-  /** The older half of them goes at once: to cut a list at its beginning costs as much as the rest is long. */
-  #trim(known: Known): void {
-    const { steps } = known;
-    if (steps.length <= this.#parts.hotEventsMax && known.bytes <= LIMITS.hotLogBytesMax) return;
-    known.steps = steps.slice(Math.ceil(steps.length / 2));
-    known.bytes = Math.ceil(known.bytes / 2);
+  /** Drops the older half at once: dropping single steps at the front costs as much as the rest is long. */
+  #trim(cached: CachedTask): void {
+    const { steps } = cached;
+    if (steps.length <= this.#parts.tailEventsMax && cached.bytes <= LIMITS.tailBytesMax) return;
+    cached.steps = steps.slice(Math.ceil(steps.length / 2));
+    cached.bytes = Math.ceil(cached.bytes / 2);
   }
 
-  /** Somebody else may have written. */
-  doubt(taskId: TaskId): void {
-    const known = this.#tasks.get(taskId);
-    if (known) known.stale = true;
+  /** Another node may have written to the task. */
+  invalidate(taskId: TaskId): void {
+    const cached = this.#tasks.get(taskId);
+    if (cached) cached.isStale = true;
     const watched = this.#watched.get(taskId);
-    if (watched) watched.doubts += 1;
+    if (watched) watched.invalidations += 1;
   }
 
-  doubtAll(): void {
-    for (const known of this.#tasks.values()) known.stale = true;
-    for (const watched of this.#watched.values()) watched.doubts += 1;
+  invalidateAll(): void {
+    for (const cached of this.#tasks.values()) cached.isStale = true;
+    for (const watched of this.#watched.values()) watched.invalidations += 1;
   }
 
-  forget(taskId: TaskId): void {
+  evict(taskId: TaskId): void {
     this.#bytes -= this.#tasks.get(taskId)?.bytes ?? 0;
     this.#tasks.delete(taskId);
   }
 
   /**
-   * Called after each commit, with the tasks that ended in it. Those that ended in the commit before are forgotten: their
-   * readers have read them meanwhile, and later readers are rare. A task that stayed would move to V8's old generation and
-   * cost a full collection.
+   * Called after each commit with the tasks that ended in it; evicts those that ended in the commit before. Their readers
+   * have read them meanwhile, and later readers are rare. A task that stayed would move to V8's old generation and cost a
+   * full garbage collection.
    */
-  ended(taskIds: TaskId[]): void {
-    for (const taskId of this.#ended) this.forget(taskId);
+  evictEnded(taskIds: TaskId[]): void {
+    for (const taskId of this.#ended) this.evict(taskId);
     this.#ended = taskIds;
   }
 
-  /** To be begun before the database is asked, and ended when what it said is kept. */
-  watch(taskIds: readonly TaskId[]): Watch {
-    const before = new Map(taskIds.map(taskId => [taskId, this.#beginWatch(taskId)]));
+  /** To be started before the query and ended after the result is in the cache. */
+  watch(taskIds: readonly TaskId[]): InvalidationWatch {
+    const before = new Map(taskIds.map(taskId => [taskId, this.#startWatch(taskId)]));
     return {
-      isDoubted: taskId => this.#watched.get(taskId)?.doubts !== before.get(taskId),
+      isInvalidated: taskId => this.#watched.get(taskId)?.invalidations !== before.get(taskId),
       end: () => {
-        for (const taskId of before.keys()) this.#endWatch(taskId);
+        for (const taskId of before.keys()) {
+          const watched = this.#watched.get(taskId);
+          if (watched && --watched.watches === 0) this.#watched.delete(taskId);
+        }
       },
     };
   }
 
-  #beginWatch(taskId: TaskId): number {
-    const watched = this.#watched.get(taskId) ?? { watches: 0, doubts: 0 };
+  #startWatch(taskId: TaskId): number {
+    const watched = this.#watched.get(taskId) ?? { watches: 0, invalidations: 0 };
     watched.watches += 1;
     this.#watched.set(taskId, watched);
-    return watched.doubts;
-  }
-
-  #endWatch(taskId: TaskId): void {
-    const watched = this.#watched.get(taskId);
-    if (watched && --watched.watches === 0) this.#watched.delete(taskId);
+    return watched.invalidations;
   }
 }

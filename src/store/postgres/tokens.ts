@@ -1,21 +1,21 @@
 import { LIMITS, type Permission, tooManyTokens } from "../../model/index.ts";
 import type { AccessToken, Log, TokenStore } from "../../ports/index.ts";
-import type { TokenRow } from "../kernel/moved-rows.ts";
+import type { TokenRow } from "../kernel/store-export.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 
-export interface TokenBookParts {
+export interface PostgresTokenStoreParts {
   readonly url: string;
   readonly now: () => number;
   readonly log: Log;
 }
 
 const CONNECTIONS_MAX = 2;
-/** The lock under which tokens are changed. */
+/** The advisory lock under which tokens are changed. */
 const CHANGE_LOCK = 0x4452474f;
 
 /** Tokens that all nodes share. */
-export async function createPostgresTokenBook(parts: TokenBookParts): Promise<TokenStore> {
+export async function createPostgresTokenStore(parts: PostgresTokenStoreParts): Promise<TokenStore> {
   const { now, log } = parts;
   await migrate(parts);
   const db = await openDatabase({
@@ -24,29 +24,29 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
     connectionsMax: CONNECTIONS_MAX,
     statementMs: LIMITS.statementMs,
   });
-  /** When tokens were last used, as far as it is not written down. */
+  /** The last use of tokens, until it is written. */
   const uses = new Map<string, number>();
   let flushing: NodeJS.Timeout | undefined;
-  let revision = await newestIn(db);
-  let looking = Promise.resolve();
+  let revision = await readNewestChange(db);
+  let polling = Promise.resolve();
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
-      revision = Math.max(revision, await newestIn(db));
+      revision = Math.max(revision, await readNewestChange(db));
     } catch (error) {
-      log.warn({ err: error }, "whether tokens have changed cannot be asked now");
+      log.warn({ err: error }, "checking for changed tokens failed");
     }
   }
-  // Also while nobody calls: the first one who does must not get in with what was revoked before.
-  const timer = setInterval(() => void (looking = look()), LIMITS.tokenPollMs).unref();
+  // Also without calls: the first call must not be authenticated with a token that was revoked before.
+  const timer = setInterval(() => void (polling = poll()), LIMITS.tokenPollMs).unref();
 
-  /** One after another: numbers are drawn before the commit, and a smaller one that came later would not be seen. */
+  /** Changes are serialized: numbers are drawn before the commit, and a lower number committed later would not be noticed. */
   const change = async (sql: string, values: readonly unknown[]): Promise<void> => {
-    await db.transact(async on => {
-      await on.query("SELECT pg_advisory_xact_lock($1)", [CHANGE_LOCK]);
-      await on.query(sql, values);
+    await db.transact(async tx => {
+      await tx.query("SELECT pg_advisory_xact_lock($1)", [CHANGE_LOCK]);
+      await tx.query(sql, values);
     });
-    await look();
+    await poll();
   };
 
   async function flush(): Promise<void> {
@@ -58,8 +58,8 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
       "UPDATE token SET used = greatest(used, u.at) FROM unnest($1::text[], $2::bigint[]) AS u(id, at) WHERE token.id = u.id";
     await db.query(sql, [ids, times]).then(
       () => uses.clear(),
-      // It is tried again after the next use.
-      error => log.debug({ err: error }, "when tokens were used could not be written down"),
+      // Retried after the next use.
+      error => log.debug({ err: error }, "recording the last use of tokens failed"),
     );
   }
 
@@ -70,7 +70,9 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
     find: async hash => (await read("WHERE hash = $1", [hash]))[0] ?? null,
     list: () => read("ORDER BY created DESC, id", []),
     async create(token) {
-      await db.query("DELETE FROM token WHERE coalesce(revoked, expires) < $1", [now() - LIMITS.tokenKeptMs]);
+      await db.query("DELETE FROM token WHERE coalesce(revoked, expires) < $1", [
+        now() - LIMITS.expiredTokenMs,
+      ]);
       const [found] = await db.query<{ count: number }>("SELECT count(*) AS count FROM token");
       if ((found?.count ?? 0) >= LIMITS.tokensMax) throw tooManyTokens();
       const lists = [token.tenants, token.grants, token.agents].map(list =>
@@ -103,14 +105,14 @@ export async function createPostgresTokenBook(parts: TokenBookParts): Promise<To
     },
     async close() {
       clearInterval(timer);
-      await looking;
+      await polling;
       await flush();
       await db.close();
     },
   };
 }
 
-async function newestIn(db: Database): Promise<number> {
+async function readNewestChange(db: Database): Promise<number> {
   const [row] = await db.query<{ change: number | null }>("SELECT max(change) AS change FROM token");
   return row?.change ?? 0;
 }

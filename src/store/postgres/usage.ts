@@ -1,12 +1,12 @@
 import { type AgentName, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow, UsageStore } from "../../ports/index.ts";
-import type { Asker } from "./database.ts";
+import type { Queryable } from "./database.ts";
 
-interface Sum {
+interface CounterRow {
   readonly counter: string;
   readonly total: number;
 }
-interface Found extends Sum {
+interface ReportRow extends CounterRow {
   readonly tenant: string;
   readonly principal: string;
   readonly agent: AgentName;
@@ -17,29 +17,29 @@ interface Found extends Sum {
 const SUMS =
   "SELECT u.counter, sum(u.total) AS total FROM usage u JOIN owner o ON o.id = u.owner WHERE u.day = $1 AND o.tenant = $2";
 
-export function createUsageBook(db: Asker): UsageStore {
+export function createUsageStore(db: Queryable): UsageStore {
   const sum = async (sql: string, values: readonly unknown[]): Promise<Usage> =>
     Object.fromEntries(
-      (await db.query<Sum>(`${sql} GROUP BY 1`, values)).map(one => [one.counter, one.total]),
+      (await db.query<CounterRow>(`${sql} GROUP BY 1`, values)).map(({ counter, total }) => [counter, total]),
     );
   return {
     async spent({ tenant, principal }, day) {
-      const [all, own] = await Promise.all([
+      const [ofTenant, ofCaller] = await Promise.all([
         sum(SUMS, [day, tenant]),
         sum(`${SUMS} AND o.principal = $3`, [day, tenant, principal]),
       ]);
-      return { tenant: all, caller: own };
+      return { tenant: ofTenant, caller: ofCaller };
     },
     async report({ from, to }) {
-      const rows = await db.query<Found>(
+      const rows = await db.query<ReportRow>(
         "SELECT o.tenant, o.principal, o.agent, u.day, u.context_id, u.counter, u.total FROM usage u " +
           "JOIN owner o ON o.id = u.owner WHERE u.day BETWEEN $1 AND $2 ORDER BY u.day, u.owner, u.context_id",
         [from, to],
       );
       const found = new Map<string, UsageRow>();
-      for (const { counter, total, context_id: contextId, ...place } of rows) {
-        const key = JSON.stringify([place, contextId]);
-        found.set(key, { ...place, contextId, usage: sumUsage(found.get(key)?.usage, { [counter]: total }) });
+      for (const { counter, total, context_id: contextId, ...group } of rows) {
+        const key = JSON.stringify([group, contextId]);
+        found.set(key, { ...group, contextId, usage: sumUsage(found.get(key)?.usage, { [counter]: total }) });
       }
       return [...found.values()];
     },

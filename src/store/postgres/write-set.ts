@@ -1,3 +1,4 @@
+/** Checks the appends to one task and turns them into the rows that a commit writes. */
 import {
   Fault,
   isHidden,
@@ -8,174 +9,170 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../model/index.ts";
-import type { Expected, NewPushSubscription, Run } from "../../ports/index.ts";
+import type { AppendCondition, NewPushSubscription, Run } from "../../ports/index.ts";
+import { findNames, type NewName } from "../kernel/caller-names.ts";
+import type { LogStep } from "../kernel/log-step.ts";
 import {
-  checkRoom,
-  extend,
-  hasArrived,
-  type LogEnd,
-  snapshotText,
-  wantsSnapshot,
-} from "../kernel/log-end.ts";
-import type { HotStep } from "../kernel/log-step.ts";
-import { pack } from "../kernel/pack.ts";
-import type { NewName } from "../single-node/backend.ts";
-import { namesIn } from "../single-node/names.ts";
-import type { Known } from "./task-cache.ts";
+  appendToTail,
+  checkEventLimit,
+  encodeSnapshot,
+  isNewTurn,
+  type LogTail,
+  needsSnapshot,
+} from "../kernel/log-tail.ts";
+import { packEvents } from "../kernel/packed-events.ts";
+import type { CachedTask } from "./task-cache.ts";
 
 /** An append that waits to be written. */
-export interface Request {
+export interface AppendRequest {
   readonly scope: Scope;
   readonly taskId: TaskId;
   readonly events: readonly TaskEvent[];
-  readonly expected: Expected;
+  readonly condition: AppendCondition;
   readonly push: NewPushSubscription | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-  /** How often others were quicker. */
-  tries: number;
+  /** How often another writer was faster. */
+  retries: number;
 }
 
-/** It must find its context free. */
-export const isWary = ({ expected }: Request): boolean => "free" in expected && expected.free === true;
+/** The append requires that no other task of its context wants a run: that is checked under a lock. */
+export const needsLock = ({ condition }: AppendRequest): boolean =>
+  "free" in condition && condition.free === true;
 
-/** What one commit adds to one task. */
-export interface Draft {
+/** The appends of one commit to one task. */
+export interface PendingWrite {
   readonly scope: Scope;
   readonly taskId: TaskId;
-  /** null: it is new. */
-  readonly known: Known | null;
-  readonly end: LogEnd;
-  readonly requests: Request[];
+  /** The task before the write; null: it is new. */
+  readonly cached: CachedTask | null;
+  readonly tail: LogTail;
+  readonly requests: AppendRequest[];
   readonly names: NewName[];
-  /** Configs that come with it, and where the log ended before the events that they came with. */
+  /** Push configs to store with it; `after`: where the log ended before the events that came with the config. */
   readonly pushes: { readonly push: NewPushSubscription; readonly after: number }[];
-  /** The status moved in it. */
-  moved: boolean;
-  /** A turn arrived in it. */
-  arrived: boolean;
+  hasStatusChange: boolean;
+  hasNewTurn: boolean;
 }
 
-/** The task as it will stand. */
-export const taskOf = (draft: Draft): Task => (draft.end.last?.task ?? draft.end.task) as Task;
+/** The task after the write. */
+export const taskAfter = ({ tail }: PendingWrite): Task => (tail.last?.task ?? tail.task) as Task;
 
-/** Why an append cannot be made, as far as is known. */
-export interface Refused {
-  readonly request: Request;
+/** An append that the cached state of the task does not allow. */
+export interface RefusedAppend {
+  readonly request: AppendRequest;
   readonly fault: unknown;
 }
 
 /**
- * Puts what is asked for behind what is known; what does not fit there is refused, and the rest goes on without it, but for
- * what the same run said later. `fenced`: runs of which an append was refused before.
+ * Appends the requests to the cached state. An append that does not fit is refused and the rest goes on without it, except
+ * for later appends of the same run. `fenced`: runs that had an append refused before.
  */
-export function toDraft(
-  requests: readonly Request[],
-  known: Known | null,
+export function toPendingWrite(
+  requests: readonly AppendRequest[],
+  cached: CachedTask | null,
   at: number,
   fenced: WeakSet<Run>,
-): { readonly draft: Draft; readonly refused: readonly Refused[] } {
-  const { scope, taskId } = requests[0] as Request;
-  const end: LogEnd = {
-    taskId,
-    task: known?.task ?? null,
-    last: known?.steps.at(-1) ?? null,
-    seq: known?.seq ?? 0,
-    steps: [],
-    unwrittenChars: 0,
-  };
-  const draft: Draft = {
+): { readonly pending: PendingWrite; readonly refused: readonly RefusedAppend[] } {
+  const { scope, taskId } = requests[0] as AppendRequest;
+  const pending: PendingWrite = {
     scope,
     taskId,
-    known,
-    end,
+    cached,
+    tail: {
+      taskId,
+      task: cached?.task ?? null,
+      last: cached?.steps.at(-1) ?? null,
+      seq: cached?.seq ?? 0,
+      steps: [],
+      unwrittenChars: 0,
+    },
     requests: [],
     names: [],
     pushes: [],
-    moved: false,
-    arrived: false,
+    hasStatusChange: false,
+    hasNewTurn: false,
   };
-  const refused: Refused[] = [];
+  const refused: RefusedAppend[] = [];
   for (const request of requests) {
     try {
-      if (isFenced(request.expected, fenced, refused)) throw movedOn(taskId);
-      add(draft, request, at);
+      if (isFenced(request.condition, fenced, refused)) throw changedConcurrently(taskId);
+      addRequest(pending, request, at);
     } catch (fault) {
       refused.push({ request, fault });
     }
   }
-  return { draft, refused };
+  return { pending, refused };
 }
 
-function isFenced(expected: Expected, fenced: WeakSet<Run>, refused: readonly Refused[]): boolean {
-  if (!("run" in expected) || expected.afterRefusal) return false;
-  const { run } = expected;
+function isFenced(
+  condition: AppendCondition,
+  fenced: WeakSet<Run>,
+  refused: readonly RefusedAppend[],
+): boolean {
+  if (!("run" in condition) || condition.afterRefusal) return false;
+  const { run } = condition;
   return (
     fenced.has(run) ||
-    refused.some(({ request }) => "run" in request.expected && request.expected.run === run)
+    refused.some(({ request }) => "run" in request.condition && request.condition.run === run)
   );
 }
 
-function add(draft: Draft, request: Request, at: number): void {
-  const { end } = draft;
-  const before = end.task;
-  check(end, request.expected);
-  checkRoom(end.seq, request.events);
-  const names = namesIn(request.events, end.seq + 1);
-  // Time does not go back within a log, whichever node writes it.
-  extend(end, request.events, Math.max(at, lastAt(draft)));
-  draft.names.push(...names);
-  if (request.push) draft.pushes.push({ push: request.push, after: end.seq - request.events.length });
-  draft.requests.push(request);
-  if (before?.status !== end.task?.status) {
-    draft.moved = true;
-    draft.arrived ||= hasArrived(before, end.task);
+function addRequest(pending: PendingWrite, request: AppendRequest, at: number): void {
+  const { tail } = pending;
+  const before = tail.task;
+  if (!holds(request.condition, tail)) throw changedConcurrently(tail.taskId);
+  checkEventLimit(tail.seq, request.events);
+  const names = findNames(request.events, tail.seq + 1);
+  // Time never goes back within a log, whichever node writes it.
+  const lastAt = tail.last?.at ?? tail.task?.status.at ?? 0;
+  appendToTail(tail, request.events, Math.max(at, lastAt));
+  pending.names.push(...names);
+  if (request.push) pending.pushes.push({ push: request.push, after: tail.seq - request.events.length });
+  pending.requests.push(request);
+  if (before?.status !== tail.task?.status) {
+    pending.hasStatusChange = true;
+    pending.hasNewTurn ||= isNewTurn(before, tail.task);
   }
 }
 
-const lastAt = ({ end }: Draft): number => end.last?.at ?? end.task?.status.at ?? 0;
-
-function check(end: LogEnd, expected: Expected): void {
-  const holds =
-    "run" in expected
-      ? end.task?.attempt === expected.run.attempt && end.task.status.state === "working"
-      : "after" in expected
-        ? expected.after === end.seq
-        : expected.state === end.task?.status.state;
-  if (!holds) throw movedOn(end.taskId);
+function holds(condition: AppendCondition, { seq, task }: LogTail): boolean {
+  if ("run" in condition) return task?.attempt === condition.run.attempt && task.status.state === "working";
+  return "after" in condition ? condition.after === seq : condition.state === task?.status.state;
 }
 
-export const movedOn = (taskId: TaskId): Fault => new Fault("conflict", "The task has moved on", { taskId });
+export const changedConcurrently = (taskId: TaskId): Fault =>
+  new Fault("conflict", "The task changed concurrently", { taskId });
 
-/** A draft as it is written down. */
-export interface Sheet {
-  readonly draft: Draft;
+/** The values that a commit writes for one task. */
+export interface WriteSet {
+  readonly pending: PendingWrite;
   readonly owner: number;
   readonly task: Task;
-  readonly steps: readonly HotStep[];
+  readonly steps: readonly LogStep[];
   readonly events: string;
-  /** Its place in lists changes. */
-  readonly moved: boolean;
+  /** The task gets a new revision, by which lists are ordered. */
+  readonly hasNewRevision: boolean;
   readonly snapshot: string | null;
-  /** Nobody holds its run any longer: it settled, or was given back. */
-  readonly freed: boolean;
+  /** The run is no longer leased: the task has settled, or the run was released. */
+  readonly endsLease: boolean;
 }
 
-export function toSheet(draft: Draft, owner: number): Sheet {
-  const task = taskOf(draft);
-  const { known, end } = draft;
-  const steps = end.steps as readonly Step[] as readonly HotStep[];
-  // To come into the lists, or to leave them, is a move as well.
-  const moved = draft.moved || (known !== null && isHidden(known.task) !== isHidden(task));
-  const snapshotSeq = known?.snapshotSeq ?? 0;
+export function toWriteSet(pending: PendingWrite, owner: number): WriteSet {
+  const task = taskAfter(pending);
+  const { cached, tail, hasStatusChange } = pending;
+  const steps = tail.steps as readonly Step[] as readonly LogStep[];
+  // A task that becomes hidden or visible changes its place in lists, too.
+  const hasNewRevision = hasStatusChange || (cached !== null && isHidden(cached.task) !== isHidden(task));
+  const snapshotSeq = cached?.snapshotSeq ?? 0;
   return {
-    draft,
+    pending,
     owner,
     task,
     steps,
-    events: pack(steps),
-    moved,
-    snapshot: moved && wantsSnapshot({ seq: end.seq, snapshotSeq }, task) ? snapshotText(task) : null,
-    freed: draft.moved && (isSettled(task.status.state) || task.status.state === "submitted"),
+    events: packEvents(steps),
+    hasNewRevision,
+    snapshot: hasNewRevision && needsSnapshot(tail.seq, snapshotSeq, task) ? encodeSnapshot(task) : null,
+    endsLease: hasStatusChange && (isSettled(task.status.state) || task.status.state === "submitted"),
   };
 }

@@ -1,276 +1,280 @@
+import { type AgentName, Fault, isTerminal, LIMITS, type TaskId, taskNotFound } from "../../model/index.ts";
+import type { EventLog, Log, Run } from "../../ports/index.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
+import { commit, hasWaitingTask, type WriteResult } from "./commit.ts";
+import { type Database, isDatabaseDown, sqlStateOf } from "./database.ts";
+import type { OwnerIds } from "./owners.ts";
+import type { TaskReader } from "./reader.ts";
+import { END_LEASES } from "./run-sql.ts";
+import { appendWritten, type CachedTask, type TaskCache } from "./task-cache.ts";
 import {
-  type AgentName,
-  Fault,
-  isTerminal,
-  LIMITS,
-  type Scope,
-  type TaskId,
-  taskNotFound,
-} from "../../model/index.ts";
-import type { CommitObserver, EventLog, Log, Run } from "../../ports/index.ts";
-import type { RunQuota } from "../single-node/queue.ts";
-import { commit, hasNext, type Written } from "./commit.ts";
-import { type Database, isDown, stateOf } from "./database.ts";
-import { giveUp } from "./give-up-leases.ts";
-import type { Owners } from "./owners.ts";
-import type { Reader } from "./reader.ts";
-import { extendByOwn, type Known, type Memory } from "./task-cache.ts";
-import {
-  type Draft,
-  isWary,
-  movedOn,
-  type Request,
-  type Sheet,
-  taskOf,
-  toDraft,
-  toSheet,
+  type AppendRequest,
+  changedConcurrently,
+  needsLock,
+  type PendingWrite,
+  taskAfter,
+  toPendingWrite,
+  toWriteSet,
+  type WriteSet,
 } from "./write-set.ts";
 
-export interface WriterParts {
+export interface LogWriterParts
+  extends Pick<
+    StoreParts,
+    "now" | "wallTime" | "onCommitted" | "onDue" | "onPushDue" | "runQuota" | "commits"
+  > {
   readonly db: Database;
-  readonly owners: Owners;
-  readonly memory: Memory;
-  readonly reader: Reader;
-  /** Event time. */
-  readonly now: () => number;
-  readonly wallTime: () => number;
-  readonly onCommitted: (taskId: TaskId) => void;
-  readonly onDue: () => void;
-  readonly onPushDue: () => void;
-  readonly runQuota: (scope: Scope) => RunQuota;
-  readonly commits?: CommitObserver | undefined;
+  readonly owners: OwnerIds;
+  readonly cache: TaskCache;
+  readonly reader: TaskReader;
   readonly log: Log;
 }
 
-/** Appends that are written at once, at most. */
+/** Appends in one batch. */
 const BATCH_MAX = 1_000;
 
 /**
- * Puts events at the end of logs. All appends that come while a commit is under way are the next commit. Nobody locks
- * anything in between: an append names the event after which it comes, and if others were quicker, it looks again, before
- * anything that was asked for later. After one refused append of a run all its later ones are refused.
+ * Appends events to logs. All appends that arrive during a commit form the next commit. There are no locks in between: an
+ * append names the event that it follows, and if another writer was faster, it is retried before all appends that were
+ * requested later. After one refused append of a run all its later ones are refused.
  */
-export class Writer {
-  readonly #parts: WriterParts;
-  #queue: Request[] = [];
-  #working: Promise<void> | undefined;
-  /** Runs of which an append was refused. */
+export class LogWriter {
+  readonly #parts: LogWriterParts;
+  #queue: AppendRequest[] = [];
+  #draining: Promise<void> | undefined;
+  /** Runs that had an append refused. */
   readonly #fenced = new WeakSet<Run>();
-  /** Questions after a commit that no append waits for. */
-  readonly #looks = new Set<Promise<void>>();
-  #closed = false;
+  /** Statements after a commit that no append waits for. */
+  readonly #followUps = new Set<Promise<void>>();
+  #isClosed = false;
 
-  constructor(parts: WriterParts) {
+  constructor(parts: LogWriterParts) {
     this.#parts = parts;
   }
 
-  readonly append: EventLog["append"] = (scope, taskId, events, expected, beside) => {
-    if (this.#closed) return Promise.reject(new Fault("unavailable", "The store is closed"));
+  readonly append: EventLog["append"] = (scope, taskId, events, condition, extras) => {
+    if (this.#isClosed) return Promise.reject(new Fault("unavailable", "The store is closed"));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // Whoever does not wait is not told.
+    // A caller that does not wait must not cause an unhandled rejection.
     promise.catch(() => {});
-    this.#queue.push({ scope, taskId, events, expected, push: beside?.push, resolve, reject, tries: 0 });
-    this.#working ??= this.#work();
+    this.#queue.push({ scope, taskId, events, condition, push: extras?.push, resolve, reject, retries: 0 });
+    this.#draining ??= this.#drain();
     return promise;
   };
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#working;
-    await Promise.all(this.#looks);
+    this.#isClosed = true;
+    await this.#draining;
+    await Promise.all(this.#followUps);
   }
 
-  async #work(): Promise<void> {
-    // All appends of one turn of the event loop go together.
+  async #drain(): Promise<void> {
+    // All appends of one turn of the event loop share a commit.
     await new Promise(resolve => void setImmediate(resolve));
     while (this.#queue.length > 0) await this.#write(this.#queue.splice(0, BATCH_MAX));
-    this.#working = undefined;
+    this.#draining = undefined;
   }
 
-  /** Whatever goes wrong is told to those whom it concerns. */
-  async #write(batch: readonly Request[]): Promise<void> {
+  /** Never rejects: errors reject the appends that they concern. */
+  async #write(batch: readonly AppendRequest[]): Promise<void> {
     const byTask = Map.groupBy(batch, request => request.taskId);
-    const drafts = await Promise.all([...byTask.values()].map(requests => this.#draft(requests)));
-    const ready = drafts.filter(draft => draft !== null && draft.requests.length > 0) as Draft[];
-    // Those that must find their context free are looked at one by one, under a lock.
-    const [wary = [], plain = []] = [true, false].map(is =>
-      ready.filter(draft => draft.requests.some(isWary) === is),
+    const prepared = await Promise.all([...byTask.values()].map(requests => this.#prepare(requests)));
+    const ready = prepared.filter(write => write !== null && write.requests.length > 0) as PendingWrite[];
+    // Appends that require a free context are committed one by one, under a lock.
+    const [locked = [], plain = []] = [true, false].map(is =>
+      ready.filter(write => write.requests.some(needsLock) === is),
     );
     if (plain.length > 0) await this.#commit(plain);
-    for (const draft of wary) await this.#commit([draft]);
+    for (const write of locked) await this.#commit([write]);
   }
 
-  /** What of these appends fits; the others are told so. null: none can be made at all. */
-  async #draft(requests: readonly Request[]): Promise<Draft | null> {
-    const [first] = requests as readonly [Request];
+  /** Rejects the appends to one task that do not fit. null: none of them can be written. */
+  async #prepare(requests: readonly AppendRequest[]): Promise<PendingWrite | null> {
+    const [first] = requests as readonly [AppendRequest];
     const { reader, now } = this.#parts;
     try {
-      const isNew = first.events[0]?.type === "created" && first.tries === 0;
-      const known = isNew ? null : await reader.find(first.scope, first.taskId, first.tries > 0);
-      if (!isNew && !known) throw taskNotFound(first.taskId);
-      const seq = known?.seq;
-      let { draft, refused } = toDraft(requests, known, now(), this.#fenced);
-      if (refused.length > 0 && known) {
+      const isNew = first.events[0]?.type === "created" && first.retries === 0;
+      const cached = isNew ? null : await reader.find(first.scope, first.taskId, first.retries > 0);
+      if (!isNew && !cached) throw taskNotFound(first.taskId);
+      const seq = cached?.seq;
+      let { pending, refused } = toPendingWrite(requests, cached, now(), this.#fenced);
+      // A refusal may be due to an outdated cache: check again with a fresh read.
+      if (refused.length > 0 && cached) {
         const fresh = await reader.find(first.scope, first.taskId, true);
-        if (fresh && fresh.seq !== seq) ({ draft, refused } = toDraft(requests, fresh, now(), this.#fenced));
+        if (fresh && fresh.seq !== seq)
+          ({ pending, refused } = toPendingWrite(requests, fresh, now(), this.#fenced));
       }
       for (const { request, fault } of refused) this.#reject([request], fault);
-      return draft;
+      return pending;
     } catch (error) {
       this.#reject(requests, error);
-      this.#giveUpRuns(requests);
+      this.#endLeases(requests);
       return null;
     }
   }
 
-  async #commit(drafts: readonly Draft[]): Promise<void> {
-    const { memory, db, wallTime } = this.#parts;
-    const watch = memory.watch(drafts.map(draft => draft.taskId));
+  async #commit(writes: readonly PendingWrite[]): Promise<void> {
+    const { cache, db, owners, wallTime, commits } = this.#parts;
+    const watch = cache.watch(writes.map(({ taskId }) => taskId));
     try {
-      const sheets = await Promise.all(drafts.map(draft => this.#toSheet(draft)));
-      const done = this.#parts.commits?.begin();
-      const written = await commit(db, sheets, wallTime);
-      const made = sheets.filter(({ draft }) => written.has(draft.taskId));
-      done?.(
-        made.length,
-        made.reduce((count, { steps }) => count + steps.length, 0),
+      const writeSets = await Promise.all(
+        writes.map(async write =>
+          toWriteSet(write, await owners.getOrCreate(write.scope, taskAfter(write).agent as AgentName)),
+        ),
       );
-      for (const sheet of sheets)
-        this.#settle(sheet, written.get(sheet.draft.taskId), watch.isDoubted(sheet.draft.taskId));
-      memory.ended(made.filter(({ task }) => isTerminal(task.status.state)).map(({ task }) => task.id));
-      this.#ring(made, written);
+      const onCommit = commits?.startCommit();
+      const results = await commit(db, writeSets, wallTime);
+      const written = writeSets.filter(({ pending }) => results.has(pending.taskId));
+      onCommit?.(
+        written.length,
+        written.reduce((count, { steps }) => count + steps.length, 0),
+      );
+      for (const writeSet of writeSets) {
+        const { taskId, requests } = writeSet.pending;
+        const result = results.get(taskId);
+        if (result) this.#settle(writeSet, result, watch.isInvalidated(taskId));
+        else {
+          cache.invalidate(taskId);
+          this.#retry(requests);
+        }
+      }
+      cache.evictEnded(
+        written.filter(({ task }) => isTerminal(task.status.state)).map(({ task }) => task.id),
+      );
+      this.#notify(written, results);
     } catch (error) {
-      await this.#refuse(drafts, error);
+      await this.#handleFailure(writes, error);
     } finally {
       watch.end();
     }
   }
 
-  async #toSheet(draft: Draft): Promise<Sheet> {
-    return toSheet(draft, await this.#parts.owners.idOf(draft.scope, taskOf(draft).agent as AgentName));
-  }
-
-  async #refuse(drafts: readonly Draft[], error: unknown): Promise<void> {
-    const isNo = error instanceof Fault && error.code !== "unavailable";
-    // Not the database as a whole: something in this commit cannot be written.
-    const isOfOne = isNo || !(error instanceof Fault);
-    if (drafts.length > 1 && (isOfOne || !isDown(error))) {
-      // One that cannot be written must not keep the others.
-      for (const draft of drafts) await this.#commit([draft]);
+  async #handleFailure(writes: readonly PendingWrite[], error: unknown): Promise<void> {
+    const isRefusal = error instanceof Fault && error.code !== "unavailable";
+    // The database works, but something in this commit cannot be written.
+    const isOfOneWrite = isRefusal || !(error instanceof Fault);
+    if (writes.length > 1 && (isOfOneWrite || !isDatabaseDown(error))) {
+      // Commit separately, so that a write that fails does not fail the others.
+      for (const write of writes) await this.#commit([write]);
       return;
     }
-    const requests = drafts.flatMap(draft => draft.requests);
-    if (requests.length > 1 && isOfOne) return this.#writeInHalves(requests);
-    if (isNo) return this.#reject(requests, error);
-    if (stateOf(error) === UNIQUE) return this.#reject(requests, nameTaken(drafts[0]?.taskId as TaskId));
-    this.#parts.commits?.failed();
+    const requests = writes.flatMap(write => write.requests);
+    if (requests.length > 1 && isOfOneWrite) return this.#writeInHalves(requests);
+    if (isRefusal) return this.#reject(requests, error);
+    if (sqlStateOf(error) === UNIQUE_VIOLATION) {
+      const { taskId } = writes[0] as PendingWrite;
+      return this.#reject(requests, new Fault("conflict", "The name is already in use", { taskId }));
+    }
+    this.#parts.commits?.onFailure();
     this.#parts.log.error({ err: error }, "a commit failed");
-    this.#reject(requests, new Fault("unavailable", UNCERTAIN, {}, error));
-    this.#doubt(drafts);
-    this.#giveUpRuns(requests);
+    this.#reject(requests, new Fault("unavailable", OUTCOME_UNKNOWN, {}, error));
+    this.#invalidate(writes);
+    this.#endLeases(requests);
   }
 
-  /** One append that is refused must not keep what others append to the same task; their order stays. */
-  async #writeInHalves(requests: readonly Request[]): Promise<void> {
+  /** Finds the append to a task that is refused, so that the others are written; their order stays. */
+  async #writeInHalves(requests: readonly AppendRequest[]): Promise<void> {
     const half = Math.ceil(requests.length / 2);
     this.#queue = [...requests.slice(half), ...this.#queue];
     await this.#write(requests.slice(0, half));
   }
 
-  /** A commit may have happened although its answer was lost: readers, runners and deliveries look again. */
-  #doubt(drafts: readonly Draft[]): void {
-    const { memory, onCommitted, onDue, onPushDue } = this.#parts;
-    for (const { taskId } of drafts) {
-      memory.doubt(taskId);
+  /** The commit may have happened although its response was lost: readers, runners and push workers check again. */
+  #invalidate(writes: readonly PendingWrite[]): void {
+    const { cache, onCommitted, onDue, onPushDue } = this.#parts;
+    for (const { taskId } of writes) {
+      cache.invalidate(taskId);
       onCommitted(taskId);
     }
     onDue();
     onPushDue();
   }
 
-  #reject(requests: readonly Request[], error: unknown): void {
-    for (const { expected, reject } of requests) {
-      if ("run" in expected) this.#fenced.add(expected.run);
+  #reject(requests: readonly AppendRequest[], error: unknown): void {
+    for (const { condition, reject } of requests) {
+      if ("run" in condition) this.#fenced.add(condition.run);
       reject(error);
     }
   }
 
-  /** Runs that cannot go on here are due again, as after a crash; if that cannot be written, when their leases end. */
-  #giveUpRuns(requests: readonly Request[]): void {
-    const runs = new Set(requests.flatMap(({ expected }) => ("run" in expected ? [expected.run] : [])));
-    if (runs.size === 0) return;
-    const given = giveUp(this.#parts.db, [...runs])
-      .then(this.#parts.onDue, () => {})
-      .finally(() => this.#looks.delete(given));
-    this.#looks.add(given);
+  /** Makes runs that cannot go on here due again, as after a crash. If this fails, they are due when their leases expire. */
+  #endLeases(requests: readonly AppendRequest[]): void {
+    const { db, onDue } = this.#parts;
+    const runs = [
+      ...new Set(requests.flatMap(({ condition }) => ("run" in condition ? [condition.run] : []))),
+    ];
+    if (runs.length === 0) return;
+    const ended = db
+      .query(END_LEASES, [
+        runs.map(run => run.task.id),
+        runs.map(run => run.worker),
+        runs.map(run => run.attempt),
+      ])
+      .then(onDue, () => {})
+      .finally(() => this.#followUps.delete(ended));
+    this.#followUps.add(ended);
   }
 
-  /** `doubted`: others may have written to it since. */
+  /** Updates the cache and resolves the appends. `isInvalidated`: other nodes may have written to the task since. */
   #settle(
-    { draft, task, steps, events, snapshot }: Sheet,
-    written: Written | undefined,
-    doubted: boolean,
+    { pending, task, steps, events, snapshot }: WriteSet,
+    { key }: WriteResult,
+    isInvalidated: boolean,
   ): void {
-    const { memory } = this.#parts;
-    const { taskId, scope } = draft;
-    if (!written) {
-      memory.doubt(taskId);
-      this.#again(draft.requests);
-      return;
-    }
-    const made = { since: 0, seq: 0, snapshotSeq: 0, steps: [], bytes: 0, stale: doubted };
-    const known: Known = memory.find(taskId) ??
-      // It was let go meanwhile, and nobody told it of what others wrote.
-      (draft.known && { ...draft.known, bytes: 0, stale: true }) ?? {
-        ...made,
+    const { cache } = this.#parts;
+    const { taskId, scope } = pending;
+    const created = { compactedSeq: 0, seq: 0, snapshotSeq: 0, steps: [], bytes: 0, isStale: isInvalidated };
+    const cached: CachedTask = cache.find(taskId) ??
+      // Evicted during the commit: writes of other nodes were not marked on it meanwhile.
+      (pending.cached && { ...pending.cached, bytes: 0, isStale: true }) ?? {
+        ...created,
         taskId,
-        key: written.key,
+        key,
         scope,
         task,
       };
-    extendByOwn(known, steps);
-    if (snapshot !== null) known.snapshotSeq = draft.end.seq;
-    memory.keep(known, events.length);
-    for (const { resolve } of draft.requests) resolve();
+    appendWritten(cached, steps);
+    if (snapshot !== null) cached.snapshotSeq = pending.tail.seq;
+    cache.put(cached, events.length);
+    for (const { resolve } of pending.requests) resolve();
   }
 
-  /** Others were quicker: these are tried again, before what was asked for after them. */
-  #again(requests: readonly Request[]): void {
-    for (const request of requests) request.tries += 1;
-    const late = requests.filter(request => request.tries > LIMITS.conflictTriesMax);
-    for (const request of late) this.#reject([request], movedOn(request.taskId));
-    this.#giveUpRuns(late);
-    this.#queue = [...requests.filter(request => !late.includes(request)), ...this.#queue];
+  /** Another writer was faster: these appends are retried before all that were requested after them. */
+  #retry(requests: readonly AppendRequest[]): void {
+    for (const request of requests) request.retries += 1;
+    const exhausted = requests.filter(request => request.retries > LIMITS.conflictTriesMax);
+    for (const request of exhausted) this.#reject([request], changedConcurrently(request.taskId));
+    this.#endLeases(exhausted);
+    this.#queue = [...requests.filter(request => !exhausted.includes(request)), ...this.#queue];
   }
 
-  /** Wakes whoever wants to know of what was written. */
-  #ring(sheets: readonly Sheet[], written: ReadonlyMap<TaskId, Written>): void {
+  #notify(written: readonly WriteSet[], results: ReadonlyMap<TaskId, WriteResult>): void {
     const { runQuota, onCommitted, onDue, onPushDue } = this.#parts;
-    for (const { draft } of sheets) onCommitted(draft.taskId);
-    const isDue = ({ moved, task }: Sheet): boolean => moved && task.status.state === "submitted";
-    const isHeld = ({ freed, draft }: Sheet): boolean =>
-      freed && Object.values(runQuota(draft.scope)).some(Number.isFinite);
-    if (sheets.some(sheet => isDue(sheet) || isHeld(sheet))) onDue();
-    else this.#lookForNext(sheets.filter(({ freed, task }) => freed && !task.alone));
-    const isPushed = ({ draft }: Sheet): boolean =>
-      draft.pushes.length > 0 || (written.get(draft.taskId)?.pushed ?? false);
-    if (sheets.some(isPushed)) onPushDue();
+    for (const { pending } of written) onCommitted(pending.taskId);
+    const isDue = ({ hasNewRevision, task }: WriteSet): boolean =>
+      hasNewRevision && task.status.state === "submitted";
+    const freesQuota = ({ endsLease, pending }: WriteSet): boolean =>
+      endsLease && Object.values(runQuota(pending.scope)).some(Number.isFinite);
+    if (written.some(writeSet => isDue(writeSet) || freesQuota(writeSet))) onDue();
+    else this.#notifyIfWaiting(written.filter(({ endsLease, task }) => endsLease && !task.alone));
+    const hasPush = ({ pending }: WriteSet): boolean =>
+      pending.pushes.length > 0 || (results.get(pending.taskId)?.hasPush ?? false);
+    if (written.some(hasPush)) onPushDue();
   }
 
-  #lookForNext(sheets: readonly Sheet[]): void {
-    const look = hasNext(this.#parts.db, sheets)
-      // Who cannot find out lets the others look.
+  /** Notifies if another task waits in a context whose run has ended. */
+  #notifyIfWaiting(writeSets: readonly WriteSet[]): void {
+    const checked = hasWaitingTask(this.#parts.db, writeSets)
+      // If the query fails, notify anyway: a due task must not be missed.
       .catch(() => true)
-      .then(next => {
-        if (next) this.#parts.onDue();
-        this.#looks.delete(look);
+      .then(isWaiting => {
+        if (isWaiting) this.#parts.onDue();
+        this.#followUps.delete(checked);
       });
-    this.#looks.add(look);
+    this.#followUps.add(checked);
   }
 }
 
-const UNIQUE = "23505";
-const UNCERTAIN =
+const UNIQUE_VIOLATION = "23505";
+const OUTCOME_UNKNOWN =
   "The store cannot write now, and may not have recorded this; try again, with the same key if there is one";
-
-const nameTaken = (taskId: TaskId): Fault => new Fault("conflict", "The name is taken", { taskId });

@@ -1,161 +1,159 @@
-import type { AgentName, Scope, Seq, Step, Task, TaskId, Usage } from "../../model/index.ts";
+import {
+  type AgentName,
+  LIMITS,
+  type Scope,
+  type Seq,
+  type Step,
+  type Task,
+  type TaskId,
+  type Usage,
+} from "../../model/index.ts";
 import type {
   AgentStorage,
   CallerName,
   ListFilter,
   NamedTask,
+  PushAttempt,
   PushSubscription,
   StorageArea,
   StoredItem,
   UsageQuery,
   UsageRow,
 } from "../../ports/index.ts";
+import type { NewName } from "../kernel/caller-names.ts";
+import type { ListCursor } from "../kernel/page-token.ts";
+import type { RetentionBounds } from "../kernel/retention.ts";
 
-/** Where committed events are kept. Synchronous: a commit happens in one go or not at all. */
-export interface Journal {
-  /** The newest revision and the newest time in the journal. */
+/** Stores committed data. Synchronous: a commit happens completely or not at all. */
+export interface Backend {
+  /** The newest revision and the newest time in the store. */
   readonly lastRev: number;
   readonly lastAt: number;
-  load(taskId: TaskId): Loaded | null;
-  /** Bytes that `load` would read, found without reading them; 0: nothing has to be read. */
+  load(taskId: TaskId): LoadedTask | null;
+  /** The number of bytes that `load` would read, found without reading them; 0: `load` reads nothing. */
   loadBytes(taskId: TaskId): number;
   /** See `ReadSteps`. */
   read(taskId: TaskId, after: Seq, max: number, base: Task | null): readonly Step[];
-  /** Writes all changes or throws and writes none. */
-  commit(changes: readonly Change[], puts: readonly Put[], pushes: readonly PushChange[]): void;
-  /** The task to which a caller gave this name. */
-  named(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
-  list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: Cursor): Listing;
+  /** Writes all changes, or throws and writes none. */
+  commit(
+    changes: readonly TaskChange[],
+    storageWrites: readonly StorageWrite[],
+    pushChanges: readonly PushChange[],
+  ): void;
+  findByName(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
+  list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: ListCursor): Listing;
   count(scope: Scope): { readonly caller: number; readonly tenant: number };
   spent(scope: Scope, day: number): { readonly caller: Usage; readonly tenant: Usage };
-  spentByAll(query: UsageQuery): readonly UsageRow[];
-  /** What was put away: as `Shelf`, but at once. */
-  shelved(place: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
-  readonly pushes: PushJournal;
-  /** Tasks that are neither settled nor forgotten, in order of the arrival of their turns. */
-  unfinished(): readonly Unfinished[];
-  /** What lies beyond these bounds, the oldest first. To look for it may take long, so it is done aside. */
-  outdated(agent: AgentName, bounds: Bounds): Promise<Outdated>;
-  /** Takes it away in one commit, a long log in several. What has moved since it was found stays. What was touched. */
-  prune(outdated: Outdated): readonly TaskId[];
-  /** Writes as a commit would, and changes nothing; throws if that is not possible. */
+  reportUsage(query: UsageQuery): readonly UsageRow[];
+  listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
+  readonly pushes: PushBackend;
+  /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
+  unfinished(): readonly QueueItem[];
+  /** Data beyond these bounds, the oldest first. Asynchronous, because the search may take long. */
+  findExpired(agent: AgentName, bounds: RetentionBounds): Promise<ExpiredData>;
+  /** Removes it in one commit, a long log in several. Tasks that changed since the search stay. Returns the changed tasks. */
+  prune(expired: ExpiredData): readonly TaskId[];
+  /** Writes like a commit, without changing data; throws if the store cannot write. */
   check(): void;
-  /** On disk, roughly. */
+  /** Approximate size on disk. */
   bytes(): number;
   close(): void;
 }
 
-/** What one commit puts on a shelf: values are JSON already; undefined: the key goes. */
-export interface Put {
-  readonly place: StorageArea;
+/** A write to agent storage: values are already JSON; undefined deletes the key. */
+export interface StorageWrite {
+  readonly area: StorageArea;
   readonly changes: readonly { readonly key: string; readonly text: string | undefined }[];
 }
 
-/** What one commit makes of a push config; null: it goes. Of a task that is not there, nothing is kept. */
+/** A write of a push config; null deletes it. Configs of tasks that do not exist are ignored. */
 export interface PushChange {
   readonly taskId: TaskId;
   readonly id: string;
-  readonly delivery: PushSubscription | null;
+  readonly subscription: PushSubscription | null;
 }
 
-/** The push configs that are committed. */
-export interface PushJournal {
+/** Committed push configs. */
+export interface PushBackend {
   /** In the order in which they were set. */
   of(taskId: TaskId): readonly PushSubscription[];
-  /** Those that wait for something to happen; `behind`: it may have happened already. */
-  idle(): readonly (PushPlace & { readonly behind: boolean })[];
-  /** The first that wait for their time, the soonest first. */
+  /** Configs without a scheduled retry; `behind`: the task may have newer events than were delivered. */
+  idle(): readonly (PushCursor & { readonly behind: boolean })[];
+  /** The first configs with a scheduled retry, the soonest first. */
   waiting(max: number): readonly WaitingPush[];
 }
-export interface PushPlace {
+
+/** A push config and how far its delivery is. */
+export interface PushCursor {
   readonly taskId: TaskId;
   readonly id: string;
   readonly host: string;
-  readonly place: number;
+  readonly cursor: number;
 }
 
-export interface WaitingPush extends PushPlace {
+export interface WaitingPush extends PushCursor {
   readonly nextAt: number;
-  /** See `plannedMs` in planned.ts. */
-  readonly plannedMs: number;
+  readonly retryDelayMs: number;
 }
 
-export interface Loaded {
+/** The delay that was planned when the attempt failed. It bounds the wait if the clock is set back. */
+export function retryDelayMs(attempt: Pick<PushAttempt, "at" | "nextAt"> | undefined): number {
+  if (attempt?.nextAt === undefined) return LIMITS.pushRetryMaxMs;
+  return Math.max(0, attempt.nextAt - attempt.at);
+}
+
+export interface LoadedTask {
   readonly scope: Scope;
   readonly task: Task;
   readonly seq: Seq;
   readonly snapshotSeq: number;
-  /** Events up to this one are no longer kept. */
+  /** Events up to this one were removed. */
   readonly since: Seq;
 }
 
-export interface Unfinished {
+export interface QueueItem {
   readonly taskId: TaskId;
   readonly scope: Scope;
   readonly agent: AgentName;
-  /** Tasks of one line run one after another: see `lineOf`. */
-  readonly line: string;
+  /** Tasks with the same key run one after another: see `toSerialKey`. */
+  readonly serialKey: string;
 }
 
-export type NewName = CallerName & Omit<NamedTask, "taskId">;
-
-/** What one commit adds to one task. */
-export interface Change {
+/** The changes of one commit to one task. */
+export interface TaskChange {
   readonly scope: Scope;
   readonly task: Task;
   readonly steps: readonly Step[];
   /** The events of the steps, packed. */
   readonly events: string;
   readonly isNew: boolean;
-  /** Store-wide, ascending: set when the status moved in this change, so that lists have one order. */
+  /** Ascending in the whole store; set if the status changed, so that lists have one order. */
   readonly rev: number | null;
-  /** The revision at which a turn arrived, if one did in this change. */
+  /** The revision at which a turn arrived, if one arrived in this change. */
   readonly arrived: number | null;
-  /** The day (UTC) on which it is committed: what is spent counts on it. */
+  /** The day (UTC) of the commit, to which usage is counted. */
   readonly day: number;
-  /** Names that callers gave in it; the writer has seen that they are free. */
+  /** New names from callers; the writer has checked that they are free. */
   readonly names: readonly NewName[];
-  /** The folded task, to be kept beside the events; null: it is not kept. */
+  /** The JSON of the task, to be stored beside the events; null: no snapshot. */
   readonly snapshot: string | null;
 }
 
-/** A list is read in order of revision, as it was when its first page was made. */
-export interface Cursor {
-  /** The newest revision when the first page was made. */
-  readonly bound: number;
-  /** The revision of the last task on the page before. */
-  readonly below: number;
-}
-
-/** A task as it stood when it was last looked at. */
-export interface Place {
+/** A task at a revision. */
+export interface TaskRevision {
   readonly taskId: TaskId;
   readonly rev: number;
 }
 
 export interface Listing {
-  /** One more than asked for, if there is one. */
-  readonly places: readonly Place[];
+  /** One row more than requested, if there is one. */
+  readonly rows: readonly TaskRevision[];
   readonly total: number;
 }
 
-/** A retention at a moment; undefined: there is no such bound. */
-export interface Bounds {
-  /** Tasks that settled at this time or before. */
-  readonly settledBy: number | undefined;
-  /** Ended tasks but for the newest so many of each caller. */
-  readonly newest: number | undefined;
-  /** Events of tasks that ended at this time or before. */
-  readonly eventsBy: number | undefined;
-  /** Tasks whose calls have names stay until they settled at this time or before. */
-  readonly namedBy: number;
-  /** So many tasks at once. */
-  readonly max: number;
-}
-
-export interface Outdated {
-  /** To be removed whole. */
-  readonly tasks: readonly Place[];
-  /** To be kept without their events. */
-  readonly logs: readonly Place[];
+export interface ExpiredData {
+  /** Tasks to be removed. */
+  readonly tasks: readonly TaskRevision[];
+  /** Tasks whose events are to be removed. */
+  readonly logs: readonly TaskRevision[];
 }

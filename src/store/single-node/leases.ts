@@ -7,66 +7,73 @@ interface Lease {
   readonly attempt: number;
   /** In ticks. */
   until: number;
-  /** An append of this run was refused: so are all later ones. */
+  /** An append of this run was rejected: all later ones are rejected too. */
   fenced: boolean;
 }
 
-/** Who runs what, and until when without a renewal. The attempt number is the fence: it is in the log as well. */
-export interface Leases {
-  /** `at`: now, in ticks. */
-  grant(taskId: TaskId, worker: string, attempt: number, at: number): void;
-  drop(taskId: TaskId): void;
-  holder(taskId: TaskId): string | undefined;
-  holds(taskId: TaskId, run: Run): boolean;
-  /** An append of this run was refused. */
-  fence(run: Run): void;
-  /** Whether it holds its lease, and none of its appends was refused. */
-  mayWrite(taskId: TaskId, run: Run): boolean;
-  renew(run: Run): boolean;
-  expired(at: number): readonly TaskId[];
-}
+/** Which worker runs which task, and until when without a renewal. The attempt number, also in the log, is the fencing token. */
+export class Leases {
+  readonly #ticks: () => number;
+  readonly #leaseMs: number;
+  readonly #leases = new ChurnMap<TaskId, Lease>();
+  /** No lease expires before this time. */
+  #earliest = Number.POSITIVE_INFINITY;
 
-export function createLeases(parts: { ticks: () => number; leaseMs: number }): Leases {
-  const leases = new ChurnMap<TaskId, Lease>();
-  /** No lease ends before this. */
-  let earliest = Number.POSITIVE_INFINITY;
+  constructor(parts: { readonly ticks: () => number; readonly leaseMs: number }) {
+    this.#ticks = parts.ticks;
+    this.#leaseMs = parts.leaseMs;
+  }
 
-  const find = (taskId: TaskId, run: Run): Lease | undefined => {
-    const lease = leases.get(taskId);
+  #find(taskId: TaskId, run: Run): Lease | undefined {
+    const lease = this.#leases.get(taskId);
     return lease?.attempt === run.attempt && lease.worker === run.worker ? lease : undefined;
-  };
+  }
 
-  return {
-    holds: (taskId, run) => find(taskId, run) !== undefined,
-    mayWrite: (taskId, run) => find(taskId, run)?.fenced === false,
-    fence(run) {
-      const lease = find(run.task.id, run);
-      if (lease) lease.fenced = true;
-    },
-    grant(taskId, worker, attempt, at) {
-      const until = at + parts.leaseMs;
-      leases.set(taskId, { worker, attempt, until, fenced: false });
-      if (until < earliest) earliest = until;
-    },
-    drop(taskId) {
-      leases.delete(taskId);
-    },
-    holder: taskId => leases.get(taskId)?.worker,
-    renew(run) {
-      const lease = find(run.task.id, run);
-      if (!lease) return false;
-      lease.until = parts.ticks() + parts.leaseMs;
-      return true;
-    },
-    expired(at) {
-      if (at < earliest) return [];
-      const over: TaskId[] = [];
-      earliest = Number.POSITIVE_INFINITY;
-      for (const [taskId, lease] of leases) {
-        if (lease.until <= at) over.push(taskId);
-        else if (lease.until < earliest) earliest = lease.until;
-      }
-      return over;
-    },
-  };
+  /** `at`: now, in ticks. */
+  grant(taskId: TaskId, worker: string, attempt: number, at: number): void {
+    const until = at + this.#leaseMs;
+    this.#leases.set(taskId, { worker, attempt, until, fenced: false });
+    if (until < this.#earliest) this.#earliest = until;
+  }
+
+  renew(run: Run): boolean {
+    const lease = this.#find(run.task.id, run);
+    if (!lease) return false;
+    lease.until = this.#ticks() + this.#leaseMs;
+    return true;
+  }
+
+  drop(taskId: TaskId): void {
+    this.#leases.delete(taskId);
+  }
+
+  isLeased(taskId: TaskId): boolean {
+    return this.#leases.has(taskId);
+  }
+
+  holds(taskId: TaskId, run: Run): boolean {
+    return this.#find(taskId, run) !== undefined;
+  }
+
+  /** Whether the run holds its lease and none of its appends was rejected. */
+  canWrite(taskId: TaskId, run: Run): boolean {
+    return this.#find(taskId, run)?.fenced === false;
+  }
+
+  /** To be called after an append of the run was rejected. */
+  fence(run: Run): void {
+    const lease = this.#find(run.task.id, run);
+    if (lease) lease.fenced = true;
+  }
+
+  findExpired(at: number): readonly TaskId[] {
+    if (at < this.#earliest) return [];
+    const expired: TaskId[] = [];
+    this.#earliest = Number.POSITIVE_INFINITY;
+    for (const [taskId, lease] of this.#leases) {
+      if (lease.until <= at) expired.push(taskId);
+      else if (lease.until < this.#earliest) this.#earliest = lease.until;
+    }
+    return expired;
+  }
 }

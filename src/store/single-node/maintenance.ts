@@ -1,69 +1,57 @@
-import { Fault, LIMITS, type Retention, type TaskId } from "../../model/index.ts";
+import { Fault, LIMITS, type TaskId } from "../../model/index.ts";
 import type { Maintenance } from "../../ports/index.ts";
-import type { Bounds, Journal, Outdated, Place } from "./backend.ts";
+import { toRetentionBounds } from "../kernel/retention.ts";
+import type { Backend, ExpiredData, TaskRevision } from "./backend.ts";
 
-export interface UpkeepParts {
-  readonly journal: Journal;
+export interface MaintenanceParts {
+  readonly backend: Backend;
   readonly wallTime: () => number;
   readonly isClosed: () => boolean;
-  /** Whether nobody is writing or running the task. */
+  /** Whether the task is neither being written, running nor being delivered. */
   readonly isIdle: (taskId: TaskId) => boolean;
-  /** The task has changed below what is in memory, or is gone. */
-  readonly forget: (taskId: TaskId) => void;
+  /** The stored task changed or was removed: drop it from memory. */
+  readonly onPruned: (taskId: TaskId) => void;
 }
 
-/** Takes away what is no longer kept, in commits so small that nobody notices. */
-export function createUpkeep(parts: UpkeepParts): Maintenance {
-  const { journal } = parts;
+/** Removes expired data, in commits so small that they do not delay calls. */
+export function createMaintenance(parts: MaintenanceParts): Maintenance {
+  const { backend } = parts;
 
-  function prune({ tasks, logs }: Outdated): number {
-    const isIdle = ({ taskId }: Place): boolean => parts.isIdle(taskId);
-    const touched = journal.prune({ tasks: tasks.filter(isIdle), logs: logs.filter(isIdle) });
-    for (const taskId of touched) parts.forget(taskId);
-    return touched.length;
+  function prune({ tasks, logs }: ExpiredData): number {
+    const isIdle = ({ taskId }: TaskRevision): boolean => parts.isIdle(taskId);
+    const pruned = backend.prune({ tasks: tasks.filter(isIdle), logs: logs.filter(isIdle) });
+    for (const taskId of pruned) parts.onPruned(taskId);
+    return pruned.length;
   }
 
   return {
     async sweep(agent, retention) {
-      const found = await journal.outdated(agent, boundsOf(retention, parts.wallTime()));
+      const found = await backend.findExpired(agent, toRetentionBounds(retention, parts.wallTime()));
       let count = 0;
-      for (const bite of bitesOf(found)) {
+      for (const part of splitIntoCommits(found)) {
         if (parts.isClosed()) break;
-        count += prune(bite);
-        await pause(LIMITS.sweepPauseMs);
+        count += prune(part);
+        await new Promise(resolve => setTimeout(resolve, LIMITS.sweepPauseMs));
       }
       return count;
     },
     async check() {
       if (parts.isClosed()) throw new Fault("unavailable", "The store is closed");
       try {
-        journal.check();
+        backend.check();
       } catch (cause) {
         throw new Fault("unavailable", "The store cannot write now", {}, cause);
       }
     },
     async bytes() {
-      return parts.isClosed() ? 0 : journal.bytes();
+      return parts.isClosed() ? 0 : backend.bytes();
     },
   };
 }
 
-const ago = (now: number, ms: number | undefined): number | undefined => (ms === undefined ? ms : now - ms);
-
-/** What a retention means now. */
-export const boundsOf = ({ ageMs, count, eventsAgeMs }: Retention, now: number): Bounds => ({
-  settledBy: ago(now, ageMs),
-  newest: count,
-  eventsBy: ago(now, eventsAgeMs),
-  namedBy: now - LIMITS.keyMs,
-  max: LIMITS.sweepTasksMax,
-});
-
-/** In pieces for one commit each. */
-export function* bitesOf({ tasks, logs }: Outdated): Generator<Outdated> {
-  const size = LIMITS.sweepBiteTasksMax;
+/** Each part is removed in one commit. */
+export function* splitIntoCommits({ tasks, logs }: ExpiredData): Generator<ExpiredData> {
+  const size = LIMITS.sweepCommitTasksMax;
   for (let i = 0; i < tasks.length; i += size) yield { tasks: tasks.slice(i, i + size), logs: [] };
   for (let i = 0; i < logs.length; i += size) yield { tasks: [], logs: logs.slice(i, i + size) };
 }
-
-const pause = (ms: number): Promise<void> => new Promise(resolve => void setTimeout(resolve, ms));

@@ -1,121 +1,118 @@
 import { Fault, hostOf, LIMITS, type Scope, type Seq, type TaskId, taskNotFound } from "../../model/index.ts";
 import type { NewPushSubscription, PushConfigs, PushQueue, PushSubscription } from "../../ports/index.ts";
-import { plannedMs } from "../kernel/planned-delay.ts";
-import type { Journal, PushPlace } from "./backend.ts";
-import type { Entry } from "./entry.ts";
-import { createSchedule, type Live } from "./schedule.ts";
-import type { Cache } from "./tail-cache.ts";
-import type { Writer } from "./writer.ts";
+import { type Backend, retryDelayMs } from "./backend.ts";
+import { createPushSchedule, type ScheduledPush } from "./push-schedule.ts";
+import type { TailCache } from "./tail-cache.ts";
+import type { TaskEntry } from "./task-entry.ts";
+import type { BatchWriter } from "./writer.ts";
 
-export interface PushParts {
-  readonly journal: Journal;
-  readonly writer: Writer;
-  readonly cache: Cache;
+export interface PushStoreParts {
+  readonly backend: Backend;
+  readonly writer: BatchWriter;
+  readonly cache: TailCache;
   readonly wallTime: () => number;
   readonly ticks: () => number;
-  /** There may be something to deliver. */
+  /** A delivery may be due. */
   readonly onDue: () => void;
   readonly onDamaged: (taskId: TaskId, error: unknown) => void;
 }
 
-/** Push configs: the journal has them and how far each has come; which of them are due is in memory. */
-export function createPushes(parts: PushParts) {
-  const { journal, writer, cache } = parts;
-  const schedule = createSchedule({
+/** Push configs: the backend stores them with their cursors, the schedule in memory knows which of them are due. */
+export function createPushStore(parts: PushStoreParts) {
+  const { backend, writer, cache } = parts;
+  const schedule = createPushSchedule({
     wallTime: parts.wallTime,
     ticks: parts.ticks,
     onDue: parts.onDue,
-    readWaiting: journal.pushes.waiting,
+    readWaiting: backend.pushes.waiting,
     waitingMax: LIMITS.pushesWaitingMax,
   });
-  /** The configs of a task as they were written last, committed or not, while they are being written or held. */
-  const known = new Map<TaskId, readonly PushSubscription[]>();
-  const writes = new Map<TaskId, number>();
-  /** Who holds what. */
-  const holders = new WeakMap<PushSubscription, Live>();
-  for (const { behind, ...one } of journal.pushes.idle())
-    if (behind) schedule.enter(one);
-    else schedule.enterIdle(one);
+  /** The newest version of the configs of a task, committed or not, while they are being written or are claimed. */
+  const current = new Map<TaskId, readonly PushSubscription[]>();
+  const pendingWrites = new Map<TaskId, number>();
+  const claims = new WeakMap<PushSubscription, ScheduledPush>();
+  for (const { behind, ...one } of backend.pushes.idle())
+    if (behind) schedule.addReady(one);
+    else schedule.addIdle(one);
 
-  const deliveriesOf = (taskId: TaskId): readonly PushSubscription[] =>
-    known.get(taskId) ?? journal.pushes.of(taskId);
+  const readCurrent = (taskId: TaskId): readonly PushSubscription[] =>
+    current.get(taskId) ?? backend.pushes.of(taskId);
 
-  /** Nobody may need to know them any more. */
-  function letGo(taskId: TaskId): void {
-    if (!writes.has(taskId) && !schedule.isHeld(taskId)) known.delete(taskId);
+  function dropUnused(taskId: TaskId): void {
+    if (!pendingWrites.has(taskId) && !schedule.hasClaimed(taskId)) current.delete(taskId);
   }
 
-  function leave(live: Live): void {
-    schedule.leave(live);
-    letGo(live.taskId);
+  function unschedule(push: ScheduledPush): void {
+    schedule.remove(push);
+    dropUnused(push.taskId);
   }
 
-  function write(taskId: TaskId, id: string, delivery: PushSubscription | null): Promise<void> {
-    const before = deliveriesOf(taskId);
-    const at = before.findIndex(one => one.config.id === id);
-    const others = before.filter((_, i) => i !== at);
-    const after = delivery ? (at === -1 ? [...before, delivery] : before.with(at, delivery)) : others;
-    known.set(taskId, after);
-    writes.set(taskId, (writes.get(taskId) ?? 0) + 1);
-    const done = writer.push({ taskId, id, delivery });
+  function write(taskId: TaskId, id: string, subscription: PushSubscription | null): Promise<void> {
+    const before = readCurrent(taskId);
+    const index = before.findIndex(one => one.config.id === id);
+    if (!subscription) current.set(taskId, index === -1 ? before : before.toSpliced(index, 1));
+    else current.set(taskId, index === -1 ? [...before, subscription] : before.with(index, subscription));
+    pendingWrites.set(taskId, (pendingWrites.get(taskId) ?? 0) + 1);
+    const done = writer.writePush({ taskId, id, subscription });
     const settle = (): void => {
-      const left = (writes.get(taskId) ?? 1) - 1;
-      if (left > 0) writes.set(taskId, left);
-      else writes.delete(taskId);
-      letGo(taskId);
+      const left = (pendingWrites.get(taskId) ?? 1) - 1;
+      if (left > 0) pendingWrites.set(taskId, left);
+      else pendingWrites.delete(taskId);
+      dropUnused(taskId);
     };
     done.then(settle, () => {
-      // What was to be written did not happen.
-      known.delete(taskId);
+      // Nothing was written: go back to the stored version.
+      current.delete(taskId);
       settle();
     });
     return done;
   }
 
-  function find(scope: Scope, taskId: TaskId): Entry {
+  function findEntry(scope: Scope, taskId: TaskId): TaskEntry {
     const entry = cache.find(scope, taskId);
-    if (!entry?.visible) throw taskNotFound(taskId);
+    if (!entry?.commit.task) throw taskNotFound(taskId);
     return entry;
   }
 
-  /** `after`: where the log ended before what is recorded with it. */
-  function put(entry: Entry, push: NewPushSubscription, after: number): Promise<void> {
+  /** `after`: the end of the log before the events of the same append. */
+  function put(entry: TaskEntry, push: NewPushSubscription, after: number): Promise<void> {
     const { taskId } = entry;
-    const old = deliveriesOf(taskId).find(one => one.config.id === push.config.id);
-    const goesOn = old?.config.url === push.config.url;
-    const delivery = goesOn ? continued(old, push) : begun(entry, push, after, parts.wallTime());
-    const done = write(taskId, push.config.id, delivery);
+    const old = readCurrent(taskId).find(one => one.config.id === push.config.id);
+    const isUpdate = old?.config.url === push.config.url;
+    const subscription = isUpdate
+      ? updateSubscription(old, push)
+      : createSubscription(entry, push, after, parts.wallTime());
+    const done = write(taskId, push.config.id, subscription);
     done.then(
-      () => enter(delivery, goesOn),
+      () => startDelivery(subscription, isUpdate),
       () => {},
     );
     return done;
   }
 
-  /** From now on it is due. */
-  function enter(delivery: PushSubscription, goesOn: boolean): void {
-    const live = schedule.find(delivery.taskId, delivery.config.id);
-    if (live && goesOn) return schedule.hurry(live);
-    if (live) leave(live);
-    if (delivery.state === "live") schedule.enter(toLive(delivery));
+  function startDelivery({ taskId, config, cursor, state }: PushSubscription, isUpdate: boolean): void {
+    const push = schedule.find(taskId, config.id);
+    if (push && isUpdate) return schedule.expedite(push);
+    if (push) unschedule(push);
+    if (state === "live") schedule.addReady({ taskId, id: config.id, host: hostOf(config), cursor });
   }
 
-  function hold(live: Live): readonly PushSubscription[] {
-    const found = tryFind(live);
+  function toClaimed(push: ScheduledPush): readonly PushSubscription[] {
+    const found = tryFind(push);
     if (found?.state !== "live") {
-      leave(live);
+      unschedule(push);
       return [];
     }
-    known.set(live.taskId, deliveriesOf(live.taskId));
-    const delivery = { ...found, cursor: Math.max(found.cursor, live.place) as Seq };
-    holders.set(delivery, live);
-    return [delivery];
+    current.set(push.taskId, readCurrent(push.taskId));
+    const claimed = { ...found, cursor: Math.max(found.cursor, push.cursor) as Seq };
+    claims.set(claimed, push);
+    return [claimed];
   }
 
-  /** One that cannot be read must not stop the others. */
-  function tryFind({ taskId, id }: Live): PushSubscription | undefined {
+  /** A config that cannot be read must not block the others. */
+  function tryFind({ taskId, id }: ScheduledPush): PushSubscription | undefined {
     try {
-      return deliveriesOf(taskId).find(one => one.config.id === id);
+      return readCurrent(taskId).find(one => one.config.id === id);
     } catch (error) {
       parts.onDamaged(taskId, error);
       return undefined;
@@ -124,22 +121,22 @@ export function createPushes(parts: PushParts) {
 
   const pushes: PushConfigs = {
     async set(scope, taskId, push) {
-      const entry = find(scope, taskId);
-      check(taskId, push);
-      await put(entry, push, entry.seq);
+      const entry = findEntry(scope, taskId);
+      checkLimit(taskId, push);
+      await put(entry, push, entry.tail.seq);
     },
     async list(scope, taskId) {
-      find(scope, taskId);
-      return journal.pushes.of(taskId).map(one => one.config);
+      findEntry(scope, taskId);
+      return backend.pushes.of(taskId).map(one => one.config);
     },
     async remove(scope, taskId, id) {
-      find(scope, taskId);
+      findEntry(scope, taskId);
       await remove(taskId, id);
     },
   };
 
-  function check(taskId: TaskId, { config }: NewPushSubscription): void {
-    const others = deliveriesOf(taskId).filter(one => one.config.id !== config.id);
+  function checkLimit(taskId: TaskId, { config }: NewPushSubscription): void {
+    const others = readCurrent(taskId).filter(one => one.config.id !== config.id);
     if (others.length >= LIMITS.pushConfigsPerTaskMax)
       throw new Fault(
         "invalid-params",
@@ -149,112 +146,108 @@ export function createPushes(parts: PushParts) {
   }
 
   async function remove(taskId: TaskId, id: string): Promise<void> {
-    if (!deliveriesOf(taskId).some(one => one.config.id === id)) return;
+    if (!readCurrent(taskId).some(one => one.config.id === id)) return;
     await write(taskId, id, null);
-    const live = schedule.find(taskId, id);
-    if (live) leave(live);
+    const push = schedule.find(taskId, id);
+    if (push) unschedule(push);
   }
 
   const deliveries: PushQueue = {
     async claim(busy, max) {
-      return schedule.take(busy, max).flatMap(hold);
+      return schedule.claim(busy, max).flatMap(toClaimed);
     },
-    async record(held, progress, attempt) {
-      const live = holders.get(held);
-      const now = deliveriesOf(held.taskId).find(one => one.config.id === held.config.id);
-      if (live?.state !== "held" || !now) return null;
+    async record(claimed, progress, attempt) {
+      const push = claims.get(claimed);
+      const now = readCurrent(claimed.taskId).find(one => one.config.id === claimed.config.id);
+      if (!push || !isClaimed(push) || !now) return null;
       const { until, failed, nextAt, ...rest } = now;
       const attempts = attempt ? [...now.attempts, attempt].slice(-LIMITS.pushAttemptsMax) : now.attempts;
       const next: PushSubscription = { ...rest, ...progress, attempts };
-      await write(held.taskId, held.config.id, next).catch(error => {
-        // What came of it is not known: it is looked at again.
-        live.rung = true;
+      await write(claimed.taskId, claimed.config.id, next).catch(error => {
+        // The result of the attempt is not stored: the config is due again.
+        push.hasChanged = true;
         throw error;
       });
-      if (isGone(live)) return null;
-      live.dueAt = next.nextAt && schedule.dueAtOf(next.nextAt, plannedMs(attempts.at(-1)));
-      holders.set(next, live);
+      // The config may have been removed during the commit.
+      if (!isClaimed(push)) return null;
+      push.dueAt = next.nextAt && schedule.toDueAt(next.nextAt, retryDelayMs(attempts.at(-1)));
+      claims.set(next, push);
       return next;
     },
-    async remove(held) {
-      if (holders.get(held)?.state === "held") await remove(held.taskId, held.config.id);
+    async remove(claimed) {
+      if (claims.get(claimed)?.state === "claimed") await remove(claimed.taskId, claimed.config.id);
     },
-    async release(held, place, more) {
-      const live = holders.get(held);
-      if (live?.state !== "held") return;
-      live.place = place;
-      live.rung ||= more;
-      if (held.state !== "live") return leave(live);
-      schedule.free(live);
-      letGo(held.taskId);
+    async release(claimed, cursor, more) {
+      const push = claims.get(claimed);
+      if (push?.state !== "claimed") return;
+      push.cursor = cursor;
+      push.hasChanged ||= more;
+      if (claimed.state !== "live") return unschedule(push);
+      schedule.release(push);
+      dropUnused(claimed.taskId);
     },
     nextInMs: async () => schedule.nextInMs(),
-    async look(taskId) {
+    async list(taskId) {
       const since = parts.wallTime() - LIMITS.pushAttemptsMs;
-      return journal.pushes
+      return backend.pushes
         .of(taskId)
         .map(one => ({ ...one, attempts: one.attempts.filter(({ at }) => at > since) }));
     },
     async redeliver(taskId, id, from) {
-      const wanted = deliveriesOf(taskId).filter(one => id === undefined || one.config.id === id);
-      await Promise.all(wanted.map(one => again(one, from)));
-      return wanted.length;
+      const matching = readCurrent(taskId).filter(one => id === undefined || one.config.id === id);
+      await Promise.all(matching.map(one => redeliver(one, from)));
+      return matching.length;
     },
   };
 
-  async function again(delivery: PushSubscription, from: "place" | "start"): Promise<void> {
-    const { until, failed, nextAt, ...rest } = delivery;
-    const rewound = from === "start" && { cursor: delivery.start };
+  async function redeliver(subscription: PushSubscription, from: "place" | "start"): Promise<void> {
+    const { until, failed, nextAt, ...rest } = subscription;
     const next: PushSubscription = {
       ...rest,
       ...(from === "place" && until !== undefined && { until }),
-      ...rewound,
-      state: from === "place" && delivery.state === "done" ? "done" : "live",
+      ...(from === "start" && { cursor: subscription.start }),
+      state: from === "place" && subscription.state === "done" ? "done" : "live",
     };
-    await write(delivery.taskId, delivery.config.id, next);
-    enter(next, from === "place");
+    await write(subscription.taskId, subscription.config.id, next);
+    startDelivery(next, from === "place");
   }
 
   return {
     pushes,
     deliveries,
-    moved: schedule.moved,
-    isHeld: schedule.isHeld,
-    /** Refuses what would be one too many; before anything is recorded. */
-    check,
-    /** Sets one in the commit that is under way. `after`: where the log ended before the events of this commit. */
+    onTaskChanged: schedule.onTaskChanged,
+    hasClaimed: schedule.hasClaimed,
+    /** Throws if the task already has the maximum number of configs. To be called before anything is appended. */
+    checkLimit,
+    /** Sets a config in the current commit. `after`: the end of the log before the events of this commit. */
     put,
-    /** The task was changed below what is in memory, or is gone. */
-    forget(taskId: TaskId): void {
-      const lives = schedule.of(taskId);
-      known.delete(taskId);
-      if (lives.length === 0) return;
-      const left = new Set(journal.pushes.of(taskId).map(one => one.config.id));
-      for (const live of lives) if (!left.has(live.id)) leave(live);
-      schedule.moved(taskId);
+    /** The stored task changed or was removed. */
+    onPruned(taskId: TaskId): void {
+      const scheduled = schedule.list(taskId);
+      current.delete(taskId);
+      if (scheduled.length === 0) return;
+      const stored = new Set(backend.pushes.of(taskId).map(one => one.config.id));
+      for (const push of scheduled) if (!stored.has(push.id)) unschedule(push);
+      schedule.onTaskChanged(taskId);
     },
   };
 }
 
-/** It may have gone while one waited. */
-const isGone = ({ state }: Live): boolean => state !== "held";
+const isClaimed = ({ state }: ScheduledPush): boolean => state === "claimed";
 
-const toLive = ({ taskId, config, cursor: place }: PushSubscription): PushPlace => ({
-  taskId,
-  id: config.id,
-  host: hostOf(config),
-  place,
-});
-
-/** A new one: the first that it delivers is the newest event, said as the whole task, or what comes after a place. */
-function begun(entry: Entry, push: NewPushSubscription, after: number, now: number): PushSubscription {
-  const start = (push.opening === "task" ? entry.seq - 1 : after) as Seq;
-  const { taskId, scope } = entry;
+/** The first delivery is the whole task at its newest event, or the events after `after`. */
+function createSubscription(
+  { taskId, scope, tail }: TaskEntry,
+  push: NewPushSubscription,
+  after: number,
+  now: number,
+): PushSubscription {
+  const start = (push.opening === "task" ? tail.seq - 1 : after) as Seq;
   return { ...push, scope, taskId, setAt: now, start, cursor: start, state: "live", attempts: [] };
 }
 
-/** To the same URL: what was not delivered yet is due at once, as the new one says it. */
-function continued(old: PushSubscription, { config }: NewPushSubscription): PushSubscription {
+/** A config with the same URL keeps its cursor; pending deliveries are due at once, with the new config. */
+function updateSubscription(old: PushSubscription, { config }: NewPushSubscription): PushSubscription {
   const { failed, nextAt, ...rest } = old;
   return { ...rest, config, state: old.state === "done" ? "done" : "live" };
 }

@@ -1,42 +1,43 @@
 import { expect, it } from "vitest";
 import { toScope } from "../../auth/scope.ts";
 import { LIMITS, type Step, type TaskId } from "../../model/index.ts";
-import type { Journal } from "./backend.ts";
-import { createEntry, type Entry } from "./entry.ts";
-import { createCache } from "./tail-cache.ts";
+import type { Backend } from "./backend.ts";
+import { createTailCache } from "./tail-cache.ts";
+import { createTaskEntry, type TaskEntry } from "./task-entry.ts";
 
-function hold(count: number): { readonly entry: Entry; look(): number } {
-  const cache = createCache({ ...LIMITS, journal: {} as Journal });
-  const entry = createEntry("t" as TaskId, toScope("tenant", "somebody"));
-  cache.hold(entry);
-  entry.steps = Array.from({ length: count }, (_, i) => ({ seq: i + 1 }) as Step);
-  entry.seq = entry.committed = count;
-  const look = (): number => {
-    cache.hush();
-    return entry.steps.length;
+/** A cached task with so many committed events; `check` returns how many are in memory after an eviction. */
+function cacheTask(count: number): { readonly entry: TaskEntry; check(): number } {
+  const cache = createTailCache({ ...LIMITS, backend: {} as Backend });
+  const entry = createTaskEntry("t" as TaskId, toScope("tenant", "principal"));
+  cache.pin(entry);
+  entry.tail.steps = Array.from({ length: count }, (_, i) => ({ seq: i + 1 }) as Step);
+  entry.tail.seq = entry.commit.seq = count;
+  const check = (): number => {
+    cache.evictIdleTails();
+    return entry.tail.steps.length;
   };
-  return { entry, look };
+  return { entry, check };
 }
 
-it("a log that has fallen silent leaves memory at the second look", () => {
-  const { look } = hold(4);
-  expect([look(), look()]).toEqual([4, 0]);
+it("the events of a log without new events leave memory at the second check", () => {
+  const { check } = cacheTask(4);
+  expect([check(), check()]).toEqual([4, 0]);
 });
 
-it("one to which something is added in between stays, and so does one that is being written", () => {
-  const { entry, look } = hold(4);
-  look();
-  entry.steps.push({ seq: 5 } as Step);
-  entry.seq = entry.committed = 5;
-  expect(look()).toBe(5);
-  entry.dirty = true;
-  expect([look(), look()]).toEqual([5, 5]);
-  entry.dirty = false;
-  expect(look()).toBe(0);
+it("a log with new events stays in memory, and so does a log that is being written", () => {
+  const { entry, check } = cacheTask(4);
+  check();
+  entry.tail.steps.push({ seq: 5 } as Step);
+  entry.tail.seq = entry.commit.seq = 5;
+  expect(check()).toBe(5);
+  entry.commit.isPending = true;
+  expect([check(), check()]).toEqual([5, 5]);
+  entry.commit.isPending = false;
+  expect(check()).toBe(0);
 });
 
-it("the more was said, the longer it stays: there may be readers who are not that far", () => {
-  const { look } = hold(160);
-  const looks = Array.from({ length: 12 }, look);
-  expect(looks.indexOf(0)).toBe(10);
+it("a long tail stays for more checks, because streams take longer to read it", () => {
+  const { check } = cacheTask(160);
+  const counts = Array.from({ length: 12 }, check);
+  expect(counts.indexOf(0)).toBe(10);
 });

@@ -1,150 +1,146 @@
 import { ChurnMap } from "../../lib/churn-map.ts";
 import { LIMITS, type Scope, sizeOf, type TaskId, taskSize } from "../../model/index.ts";
-import type { Journal } from "./backend.ts";
-import { belongsTo, createEntry, type Entry, trim } from "./entry.ts";
+import type { Backend } from "./backend.ts";
+import { belongsTo, createTaskEntry, type TaskEntry } from "./task-entry.ts";
 
-export interface CacheParts {
-  readonly journal: Journal;
-  readonly hotEventsMax: number;
-  readonly hotTasksMax: number;
-  readonly hotBytesMax: number;
+export interface TailCacheParts {
+  readonly backend: Backend;
+  readonly tailEventsMax: number;
+  readonly tailCacheTasksMax: number;
+  readonly tailCacheBytesMax: number;
 }
 
-/**
- * The tasks in memory. Those that are being written or run stay. Of the others those that somebody asked for stay for a
- * while, the longest unused are let go first; all the rest go as soon as those who waited for them have read them, for most
- * are never asked for again, and to keep them would cost more than to read a few once more.
- */
-export interface Cache {
-  /** From memory or from the journal; null: not there for this scope. */
-  find(scope: Scope, taskId: TaskId): Entry | null;
-  /** The same for somebody who may ask again. */
-  want(scope: Scope, taskId: TaskId): Entry | null;
-  /** From memory only, whoever asks. */
-  peek(taskId: TaskId): Entry | undefined;
-  /** The entry is in use: it is not let go. */
-  hold(entry: Entry): void;
-  /** The entry was committed, with so many bytes. */
-  committed(entry: Entry, bytes: number): void;
-  /** Nothing more is going on with the entry for now. */
-  rest(entry: Entry): void;
-  /** What settled before the last commit has been read by whoever waited for it. */
-  cool(): void;
-  /** Looks at all logs, and lets go of the hot ends of those that have fallen silent: whoever reads along has read them. */
-  hush(): void;
-  forget(entry: Entry): void;
-}
+/** Long tails take longer to be read by all streams: a tail is kept for one check per this many events. */
+const EVENTS_PER_CHECK = 16;
 
-/** The more was said, the longer its readers take: so many steps are read between two looks at a silent log. */
-const STEPS_PER_LOOK = 16;
-
-/** Roughly what an entry weighs without its steps and what was said in it. */
+/** Approximate memory of an entry without its steps and without the content of its task. */
 const BARE_BYTES = 2_000;
 
-function weightOf({ visible }: Entry): number {
-  return visible ? BARE_BYTES + taskSize(visible, WHOLE) + sizeOf(visible.reply) : BARE_BYTES;
+function sizeWithoutSteps({ commit: { task } }: TaskEntry): number {
+  return task ? BARE_BYTES + taskSize(task, WITH_ARTIFACTS) + sizeOf(task.reply) : BARE_BYTES;
 }
-const WHOLE = { artifacts: true } as const;
+const WITH_ARTIFACTS = { artifacts: true } as const;
 
-export function createCache(parts: CacheParts): Cache {
-  const { journal } = parts;
-  const entries = new ChurnMap<TaskId, Entry>();
-  /** Those that may be let go, the longest unused first. */
-  const resting = new ChurnMap<TaskId, Entry>();
-  let cooling: Entry[] = [];
+/**
+ * The tasks in memory. Tasks that are being written or running are pinned. Of the others, those that a caller read by id
+ * stay until the least recently used are evicted. The rest leave with the commit after they were unpinned: most are never
+ * read again, and caching them costs more than reading a few a second time.
+ */
+export function createTailCache(parts: TailCacheParts) {
+  const { backend } = parts;
+  const entries = new ChurnMap<TaskId, TaskEntry>();
+  /** Entries that can be evicted, the least recently used first. */
+  const evictable = new ChurnMap<TaskId, TaskEntry>();
+  let unpinned: TaskEntry[] = [];
   let bytes = 0;
 
-  function load(taskId: TaskId): Entry | null {
-    const loaded = journal.load(taskId);
+  function load(taskId: TaskId): TaskEntry | null {
+    const loaded = backend.load(taskId);
     if (!loaded) return null;
-    const entry = createEntry(taskId, loaded.scope);
-    entry.task = entry.visible = loaded.task;
-    entry.seq = entry.committed = loaded.seq;
-    entry.snapshotSeq = loaded.snapshotSeq;
-    entry.since = loaded.since;
-    entry.rests = entry.wanted = true;
+    const entry = createTaskEntry(taskId, loaded.scope);
+    const { tail, commit, cache } = entry;
+    tail.task = commit.task = loaded.task;
+    tail.seq = commit.seq = loaded.seq;
+    commit.snapshotSeq = loaded.snapshotSeq;
+    commit.since = loaded.since;
+    cache.isIdle = cache.isRequested = true;
     entries.set(taskId, entry);
-    weigh(entry, weightOf(entry));
-    makeRoom(entry);
+    resize(entry, sizeWithoutSteps(entry));
+    evictFor(entry);
     return entry;
   }
 
-  function weigh(entry: Entry, weight: number): void {
-    bytes += weight - entry.bytes;
-    entry.bytes = weight;
+  function resize({ cache }: TaskEntry, size: number): void {
+    bytes += size - cache.bytes;
+    cache.bytes = size;
   }
 
-  function strip(entry: Entry): void {
-    entry.steps = [];
-    entry.last = null;
-    weigh(entry, weightOf(entry));
+  function dropTail(entry: TaskEntry): void {
+    entry.tail.steps = [];
+    entry.tail.last = null;
+    resize(entry, sizeWithoutSteps(entry));
   }
 
-  function quieten(entry: Entry): void {
-    if (entry.steps.length === 0 || entry.dirty) return;
-    if (entry.heard !== entry.committed) entry.looks = 0;
-    entry.heard = entry.committed;
-    if (entry.looks++ * STEPS_PER_LOOK >= entry.steps.length) strip(entry);
+  function dropIfIdle(entry: TaskEntry): void {
+    const { tail, commit, cache } = entry;
+    if (tail.steps.length === 0 || commit.isPending) return;
+    if (cache.checkedSeq !== commit.seq) cache.checks = 0;
+    cache.checkedSeq = commit.seq;
+    if (cache.checks++ * EVENTS_PER_CHECK >= tail.steps.length) dropTail(entry);
   }
 
-  function makeRoom(newest: Entry): void {
-    resting.set(newest.taskId, newest);
-    while (resting.size > parts.hotTasksMax || bytes > parts.hotBytesMax) {
-      const oldest = resting.first();
+  /** Makes room for an entry by evicting the least recently used ones. */
+  function evictFor(newest: TaskEntry): void {
+    evictable.set(newest.taskId, newest);
+    while (evictable.size > parts.tailCacheTasksMax || bytes > parts.tailCacheBytesMax) {
+      const oldest = evictable.first();
       if (!oldest || oldest === newest) return;
-      forget(oldest);
+      remove(oldest);
     }
   }
 
-  function forget(entry: Entry): void {
+  function remove(entry: TaskEntry): void {
     entries.delete(entry.taskId);
-    resting.delete(entry.taskId);
-    bytes -= entry.bytes;
+    evictable.delete(entry.taskId);
+    bytes -= entry.cache.bytes;
   }
 
-  function find(scope: Scope, taskId: TaskId): Entry | null {
+  /** From memory or from the backend; null: not found for this scope. */
+  function find(scope: Scope, taskId: TaskId): TaskEntry | null {
     const entry = entries.get(taskId) ?? load(taskId);
     if (!entry || !belongsTo(entry, scope)) return null;
-    if (entry.rests && resting.delete(taskId)) resting.set(taskId, entry);
+    if (entry.cache.isIdle && evictable.delete(taskId)) evictable.set(taskId, entry);
     return entry;
   }
 
   return {
     find,
-    want(scope, taskId) {
+    /** As `find`, for a caller that may read the task again. */
+    findAndKeep(scope: Scope, taskId: TaskId): TaskEntry | null {
       const entry = find(scope, taskId);
-      if (entry) entry.wanted = true;
+      if (entry) entry.cache.isRequested = true;
       return entry;
     },
-    peek: taskId => entries.get(taskId),
-    hold(entry) {
+    /** From memory only, in any scope. */
+    peek: (taskId: TaskId): TaskEntry | undefined => entries.get(taskId),
+    /** The entry is in use and stays in memory. */
+    pin(entry: TaskEntry): void {
       entries.set(entry.taskId, entry);
-      if (entry.rests) resting.delete(entry.taskId);
-      entry.rests = false;
+      if (entry.cache.isIdle) evictable.delete(entry.taskId);
+      entry.cache.isIdle = false;
     },
-    committed(entry, written) {
-      weigh(entry, entry.bytes + written);
-      const count = entry.steps.length;
-      if (trim(entry, parts.hotEventsMax, LIMITS.hotLogBytesMax))
-        weigh(entry, Math.ceil((entry.bytes * entry.steps.length) / count));
+    /** `written`: the approximate memory of the committed events. */
+    onCommitted(entry: TaskEntry, written: number): void {
+      const { tail, cache } = entry;
+      resize(entry, cache.bytes + written);
+      const { length } = tail.steps;
+      if (length <= parts.tailEventsMax && (cache.bytes <= LIMITS.tailBytesMax || length <= 1)) return;
+      // Drop the older half: slower readers go to the backend.
+      tail.steps = tail.steps.slice(-Math.max(length >> 1, 1));
+      resize(entry, Math.ceil((cache.bytes * tail.steps.length) / length));
     },
-    rest(entry) {
-      entry.rests = true;
-      cooling.push(entry);
+    /** The task is neither written nor running for now. */
+    unpin(entry: TaskEntry): void {
+      entry.cache.isIdle = true;
+      unpinned.push(entry);
     },
-    cool() {
-      for (const entry of cooling) {
-        if (!entry.rests || entries.get(entry.taskId) !== entry) continue;
-        if (!entry.wanted) {
-          forget(entry);
+    /** Evicts entries that were unpinned before the last commit: streams that waited for them have read them. */
+    evictUnpinned(): void {
+      for (const entry of unpinned) {
+        if (!entry.cache.isIdle || entries.get(entry.taskId) !== entry) continue;
+        if (!entry.cache.isRequested) {
+          remove(entry);
           continue;
         }
-        strip(entry);
-        makeRoom(entry);
+        dropTail(entry);
+        evictFor(entry);
       }
-      cooling = [];
+      unpinned = [];
     },
-    hush: () => entries.forEach(quieten),
-    forget,
+    /** Drops the events of logs without new events: streams that follow them have read them. */
+    evictIdleTails: (): void => entries.forEach(dropIfIdle),
+    remove,
   };
 }
+
+export type TailCache = ReturnType<typeof createTailCache>;

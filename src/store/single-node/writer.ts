@@ -1,161 +1,170 @@
 import { dayOf, Fault, isHidden, type TaskEvent, type TaskId } from "../../model/index.ts";
 import type { CommitObserver } from "../../ports/index.ts";
-import { checkRoom, extend, hasArrived, snapshotText, wantsSnapshot } from "../kernel/log-end.ts";
-import type { HotStep } from "../kernel/log-step.ts";
-import { pack } from "../kernel/pack.ts";
-import type { Change, Journal, PushChange, Put } from "./backend.ts";
-import { type Batch, createBatch } from "./batch.ts";
-import { type Entry, NO_NAMES } from "./entry.ts";
-import type { Cache } from "./tail-cache.ts";
+import { NO_NAMES } from "../kernel/caller-names.ts";
+import type { LogStep } from "../kernel/log-step.ts";
+import {
+  appendToTail,
+  checkEventLimit,
+  encodeSnapshot,
+  isNewTurn,
+  needsSnapshot,
+} from "../kernel/log-tail.ts";
+import { packEvents } from "../kernel/packed-events.ts";
+import type { Backend, PushChange, StorageWrite, TaskChange } from "./backend.ts";
+import type { TailCache } from "./tail-cache.ts";
+import type { TaskEntry } from "./task-entry.ts";
 
-export interface WriterParts {
-  readonly journal: Journal;
+export interface BatchWriterParts {
+  readonly backend: Backend;
   readonly commits: CommitObserver | undefined;
-  readonly cache: Cache;
+  readonly cache: TailCache;
   /** Event time. */
   readonly now: () => number;
   readonly wallTime: () => number;
-  /** Once for each task in a commit, after it. */
+  /** Called once for each task of a commit, after the commit. */
   readonly onCommitted: (taskId: TaskId) => void;
-  /** The journal could not write: what was to be written did not happen. */
-  readonly onRefused: (entries: readonly Entry[]) => void;
-  /** Whether somebody holds a lease on it. */
+  /** The backend could not write: nothing of the commit is stored. */
+  readonly onFailed: (entries: readonly TaskEntry[]) => void;
+  /** Whether a worker holds a lease on the task. */
   readonly isRunning: (taskId: TaskId) => boolean;
 }
 
-/** Puts events at the end of logs; all of one turn of the event loop are one commit. */
-export interface Writer {
-  /** All of them or, if the lifecycle refuses one, none. Resolves when they are committed. */
-  record(entry: Entry, events: readonly TaskEvent[]): Promise<void>;
-  /** Puts something on a shelf, in the same commit. */
-  put(put: Put): Promise<void>;
-  /** Changes a push config, likewise. */
-  push(change: PushChange): Promise<void>;
-  /** What is recorded but not yet committed. */
-  readonly pending: Promise<void> | null;
-  /** The newest revision that can be read. */
-  readonly committedRev: number;
-  flush(): void;
+/** The writes of one turn of the event loop: they have one time, are committed together and resolve together. */
+interface WriteBatch {
+  readonly at: number;
+  readonly entries: TaskEntry[];
+  readonly storage: StorageWrite[];
+  readonly pushes: PushChange[];
+  readonly done: PromiseWithResolvers<void>;
 }
 
-function countSteps(changes: readonly Change[]): number {
+function countSteps(changes: readonly TaskChange[]): number {
   let count = 0;
   for (const { steps } of changes) count += steps.length;
   return count;
 }
 
-/** Roughly what a change weighs in memory, so that the hot end can be bounded. */
-const weightOf = ({ events, snapshot }: Change): number => 2 * events.length + (snapshot?.length ?? 0) + 500;
+/** Approximate memory of a change, by which the tail cache is bounded. */
+const changeSize = ({ events, snapshot }: TaskChange): number =>
+  2 * events.length + (snapshot?.length ?? 0) + 500;
 
-export function createWriter(parts: WriterParts): Writer {
-  const { journal, cache } = parts;
-  let batch: Batch | null = null;
-  let newestRev = journal.lastRev;
+/** Appends to logs. All writes of one turn of the event loop are one commit. */
+export function createBatchWriter(parts: BatchWriterParts) {
+  const { backend, cache } = parts;
+  let batch: WriteBatch | null = null;
+  let newestRev = backend.lastRev;
   let committedRev = newestRev;
 
-  function record(entry: Entry, events: readonly TaskEvent[]): Promise<void> {
-    checkRoom(entry.seq, events);
-    const before = entry.task;
-    const { at, entries, done } = (batch ??= begin());
-    extend(entry, events, at);
-    if (before?.status !== entry.task?.status) {
-      entry.rev = ++newestRev;
-      if (hasArrived(before, entry.task)) entry.arrived = newestRev;
-    }
-    if (!entry.dirty) {
-      entry.dirty = true;
-      cache.hold(entry);
-      entries.push(entry);
-    }
-    return done;
-  }
-
-  function put(one: Put): Promise<void> {
-    batch ??= begin();
-    batch.puts.push(one);
-    return batch.done;
-  }
-
-  function push(change: PushChange): Promise<void> {
-    batch ??= begin();
-    batch.pushes.push(change);
-    return batch.done;
-  }
-
-  function begin(): Batch {
+  function startBatch(): WriteBatch {
     setImmediate(flush);
-    return createBatch(parts.now());
+    const done = Promise.withResolvers<void>();
+    // Not every writer waits for the commit; those that do get the same rejection.
+    done.promise.catch(() => {});
+    return { at: parts.now(), entries: [], storage: [], pushes: [], done };
+  }
+
+  /** Appends all events or, if the lifecycle rejects one, none. Resolves after the commit. */
+  function append(entry: TaskEntry, events: readonly TaskEvent[]): Promise<void> {
+    const { tail, commit } = entry;
+    checkEventLimit(tail.seq, events);
+    const before = tail.task;
+    batch ??= startBatch();
+    appendToTail(tail, events, batch.at);
+    if (before?.status !== tail.task?.status) {
+      commit.rev = ++newestRev;
+      if (isNewTurn(before, tail.task)) commit.arrived = newestRev;
+    }
+    if (!commit.isPending) {
+      commit.isPending = true;
+      cache.pin(entry);
+      batch.entries.push(entry);
+    }
+    return batch.done.promise;
   }
 
   function flush(): void {
     const writing = batch;
     if (!writing) return;
     batch = null;
-    // All that was to be written may have been refused.
-    const { entries, puts, pushes } = writing;
-    if (entries.length === 0 && puts.length === 0 && pushes.length === 0) return writing.resolve();
-    cache.cool();
+    const { entries, storage, pushes, done } = writing;
+    // All writes of the batch may have been rejected.
+    if (entries.length === 0 && storage.length === 0 && pushes.length === 0) return done.resolve();
+    cache.evictUnpinned();
     const day = dayOf(parts.wallTime());
     const changes = entries.map(entry => toChange(entry, day));
-    const done = parts.commits?.begin();
+    const onCommit = parts.commits?.startCommit();
     try {
-      journal.commit(changes, puts, pushes);
+      backend.commit(changes, storage, pushes);
     } catch (cause) {
-      parts.commits?.failed();
-      parts.onRefused(writing.entries);
-      writing.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
+      parts.commits?.onFailure();
+      parts.onFailed(entries);
+      done.reject(new Fault("unavailable", "The store cannot write now; nothing was recorded", {}, cause));
       return;
     }
-    done?.(changes.length, countSteps(changes));
+    onCommit?.(changes.length, countSteps(changes));
     committedRev = newestRev;
-    for (let i = 0; i < changes.length; i++) written(writing.entries[i] as Entry, changes[i] as Change);
-    writing.resolve();
-    for (const entry of writing.entries) parts.onCommitted(entry.taskId);
+    for (let i = 0; i < changes.length; i++) onWritten(entries[i] as TaskEntry, changes[i] as TaskChange);
+    done.resolve();
+    for (const entry of entries) parts.onCommitted(entry.taskId);
   }
 
-  function toChange(entry: Entry, day: number): Change {
-    const task = (entry.last as HotStep).task;
-    entry.task = task;
-    // To come into the lists, or to leave them, is a move as well.
-    if (entry.visible && isHidden(entry.visible) !== isHidden(task)) entry.rev ??= ++newestRev;
-    const steps = entry.steps.slice(entry.committed - entry.seq);
+  function toChange({ scope, tail, commit }: TaskEntry, day: number): TaskChange {
+    const task = (tail.last as LogStep).task;
+    tail.task = task;
+    // A task that appears in lists or disappears from them gets a new revision as well.
+    if (commit.task && isHidden(commit.task) !== isHidden(task)) commit.rev ??= ++newestRev;
+    const { rev, arrived, names, snapshotSeq } = commit;
+    const steps = tail.steps.slice(commit.seq - tail.seq);
     return {
-      scope: entry.scope,
+      scope,
       task,
       steps,
-      events: pack(steps),
-      isNew: entry.committed === 0,
-      rev: entry.rev,
-      arrived: entry.arrived,
+      events: packEvents(steps),
+      isNew: commit.seq === 0,
+      rev,
+      arrived,
       day,
-      names: entry.names,
-      snapshot: entry.rev !== null && wantsSnapshot(entry, task) ? snapshotText(task) : null,
+      names,
+      snapshot: rev !== null && needsSnapshot(tail.seq, snapshotSeq, task) ? encodeSnapshot(task) : null,
     };
   }
 
-  function written(entry: Entry, change: Change): void {
-    entry.dirty = false;
-    entry.rev = null;
-    entry.arrived = null;
-    entry.names = NO_NAMES;
-    entry.unwrittenChars = 0;
-    entry.committed = entry.seq;
-    entry.visible = change.task;
-    if (change.snapshot !== null) entry.snapshotSeq = entry.seq;
-    cache.committed(entry, weightOf(change));
-    if (!parts.isRunning(entry.taskId)) cache.rest(entry);
+  function onWritten(entry: TaskEntry, change: TaskChange): void {
+    const { tail, commit } = entry;
+    tail.unwrittenChars = 0;
+    commit.isPending = false;
+    commit.rev = null;
+    commit.arrived = null;
+    commit.names = NO_NAMES;
+    commit.seq = tail.seq;
+    commit.task = change.task;
+    if (change.snapshot !== null) commit.snapshotSeq = tail.seq;
+    cache.onCommitted(entry, changeSize(change));
+    if (!parts.isRunning(entry.taskId)) cache.unpin(entry);
   }
 
   return {
-    record,
-    put,
-    push,
-    flush,
-    get pending() {
-      return batch?.done ?? null;
+    append,
+    writeStorage(write: StorageWrite): Promise<void> {
+      batch ??= startBatch();
+      batch.storage.push(write);
+      return batch.done.promise;
     },
-    get committedRev() {
+    writePush(change: PushChange): Promise<void> {
+      batch ??= startBatch();
+      batch.pushes.push(change);
+      return batch.done.promise;
+    },
+    flush,
+    /** The next commit, if anything was written since the last one. */
+    get pending(): Promise<void> | null {
+      return batch?.done.promise ?? null;
+    },
+    /** The newest revision that can be read. */
+    get committedRev(): number {
       return committedRev;
     },
   };
 }
+
+export type BatchWriter = ReturnType<typeof createBatchWriter>;

@@ -13,20 +13,20 @@ import {
   timeKey,
 } from "../../model/index.ts";
 import { contextKey } from "../kernel/context-key.ts";
-import { HotStep } from "../kernel/log-step.ts";
+import { LogStep } from "../kernel/log-step.ts";
+import { unpackEvents } from "../kernel/packed-events.ts";
 import { FIRST_SETTLED, STATES } from "../kernel/state-numbers.ts";
-import { unpack } from "../kernel/unpack.ts";
-import type { Change, Journal, Loaded, Unfinished } from "../single-node/backend.ts";
-import { lineOf } from "../single-node/queue.ts";
-import { createCounts } from "./counts.ts";
-import { createLister } from "./list.ts";
+import type { Backend, LoadedTask, QueueItem, TaskChange } from "../single-node/backend.ts";
+import { toSerialKey } from "../single-node/queue.ts";
+import { createTaskCounts } from "./counts.ts";
+import { createListQuery } from "./list.ts";
 import { createNameTable } from "./names.ts";
-import { newestIn } from "./newest-event.ts";
-import { createOwners } from "./owners.ts";
-import { createProbe } from "./probe.ts";
+import { findNewest } from "./newest-event.ts";
+import { pragma } from "./open.ts";
+import { createOwnerTable, type OwnerTable } from "./owners.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
-import { createShelfTable } from "./storage.ts";
+import { createStorageTable } from "./storage.ts";
 import { createTransact } from "./transact.ts";
 import { createUsageTable } from "./usage.ts";
 
@@ -37,80 +37,84 @@ interface TaskRow {
   readonly snapshot_seq: number;
   readonly snapshot: string | null;
   readonly whole: string | null;
-  /** Above 0: events were compacted, and the snapshot is where the task begins. */
+  /** Above 0: events were removed, and the task begins with the snapshot. */
   readonly since: number;
-  /** null: it waits for no other task. */
+  /** null: the task does not wait for other tasks. */
   readonly arrived: number | null;
 }
 interface SegmentRow {
-  /** null: the events are all there are. */
+  /** null: the row has all events of the task. */
   readonly last: number | null;
   readonly events: string;
 }
 
-export interface JournalParts {
+export interface SqliteBackendParts {
   readonly db: DatabaseSync;
-  /** See `Journal.outdated`. */
-  readonly find: Journal["outdated"];
+  readonly findExpired: Backend["findExpired"];
   /** Milliseconds for durations. */
   readonly ticks: () => number;
   readonly onClose: () => void;
 }
 
-/** The journal in a SQLite file: one row for a task, one for what each commit added to its log. */
-export function createSqliteJournal({ db, find, ticks, onClose }: JournalParts): Journal {
-  const owners = createOwners(db);
+/** The backend in a SQLite file: one row for each task, and one row for the events that each commit added to it. */
+export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteBackendParts): Backend {
+  const owners = createOwnerTable(db);
   const transact = createTransact(db, ticks);
   const names = createNameTable(db, owners);
-  const shelf = createShelfTable(db, owners);
+  const storage = createStorageTable(db, owners);
   const pushes = createPushTable(db, owners);
-  const counts = createCounts(db);
+  const counts = createTaskCounts(db);
   const usage = createUsageTable(db);
-  const writers = createWriters(db, owners.idOf, names.write);
-  const one = db.prepare(
+  const writeTask = createTaskWriter(db, owners.idOf, names.write);
+  const selectTask = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
   );
-  const head = db.prepare(
+  // A snapshot may be large, and most readers of a log do not need it.
+  const selectWithoutSnapshot = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, NULL AS snapshot, whole, since FROM task WHERE key = ?",
   );
-  const segments = db.prepare("SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last");
-  // Lengths of columns are in the head of a row: the texts are not read for it.
-  const sizes = db.prepare(
+  const selectSegments = db.prepare(
+    "SELECT last, events FROM segment WHERE task = ? AND last > ? ORDER BY last",
+  );
+  // SQLite stores the lengths of columns in the row header: the texts are not read.
+  const selectSize = db.prepare(
     "SELECT coalesce(octet_length(snapshot), 0) + coalesce(octet_length(whole), 0) + coalesce((SELECT " +
       "sum(octet_length(events)) FROM segment WHERE segment.task = key AND last > snapshot_seq), 0) AS bytes " +
       "FROM task WHERE key = ?",
   );
-  const newest = newestIn(db);
+  const selectFileSize = db.prepare(
+    "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
+  );
+  const schema = pragma(db, "user_version");
+  const newest = findNewest(db);
 
-  function row(taskId: TaskId): TaskRow | null {
+  function findRow(taskId: TaskId, select = selectTask): TaskRow | null {
     const key = timeKey(taskId);
-    const found = key === null ? undefined : (one.get(key) as TaskRow | undefined);
+    const found = key === null ? undefined : (select.get(key) as TaskRow | undefined);
     return found?.id === taskId ? found : null;
   }
 
-  /** Without its snapshot, which may be large and which most readers of a log do not need. */
-  function light(taskId: TaskId): TaskRow | null {
-    const key = timeKey(taskId);
-    const found = key === null ? undefined : (head.get(key) as TaskRow | undefined);
-    return found?.id === taskId ? found : null;
+  function readSegments(row: TaskRow, from: Seq): Iterable<SegmentRow> {
+    if (row.whole !== null) return [{ last: null, events: row.whole }];
+    return selectSegments.iterate(timeKey(row.id), from) as unknown as Iterable<SegmentRow>;
   }
 
-  function segmentsOf(found: TaskRow, from: Seq): Iterable<SegmentRow> {
-    if (found.whole !== null) return [{ last: null, events: found.whole }];
-    return segments.iterate(timeKey(found.id), from) as unknown as Iterable<SegmentRow>;
-  }
-
-  function load(taskId: TaskId): Loaded | null {
-    const found = row(taskId);
-    if (!found) return null;
-    const from = found.snapshot_seq as Seq;
-    const { task, seq } = foldRest(segmentsOf(found, from), from, toTask(found));
+  function load(taskId: TaskId): LoadedTask | null {
+    const row = findRow(taskId);
+    if (!row) return null;
+    let task = parseSnapshot(row);
+    let seq = row.snapshot_seq as Seq;
+    for (const segment of readSegments(row, seq)) {
+      const events = unpackEvents(segment.events, segment.last);
+      task = applyAll(task, events);
+      seq = events.at(-1)?.seq ?? seq;
+    }
     return {
-      scope: owners.scopeOf(found.owner),
+      scope: owners.scopeOf(row.owner),
       task: task as Task,
       seq,
-      snapshotSeq: from,
-      since: sinceOf(found),
+      snapshotSeq: row.snapshot_seq,
+      since: sinceOf(row),
     };
   }
 
@@ -118,54 +122,58 @@ export function createSqliteJournal({ db, find, ticks, onClose }: JournalParts):
     lastRev: newest.rev,
     lastAt: newest.at,
     load,
-    loadBytes: taskId => (sizes.get(timeKey(taskId))?.bytes as number | undefined) ?? 0,
+    loadBytes: taskId => (selectSize.get(timeKey(taskId))?.bytes as number | undefined) ?? 0,
     read(taskId, after, max, base) {
-      const found = light(taskId);
-      if (!found) return [];
-      if (after < sinceOf(found)) return [snapshotOf(toTask(row(taskId) as TaskRow) as Task, sinceOf(found))];
-      // A snapshot later than the place asked for is no help: the steps before it are wanted too.
-      const useful = !base && found.snapshot_seq > 0 && found.snapshot_seq <= after;
-      const from = (base ? after : useful ? found.snapshot_seq : 0) as Seq;
-      const start = base ?? (useful ? toTask(row(taskId) as TaskRow) : null);
-      return unfold(segmentsOf(found, from), from, start, max);
+      const row = findRow(taskId, selectWithoutSnapshot);
+      if (!row) return [];
+      const readSnapshot = (): Task | null => parseSnapshot(findRow(taskId) as TaskRow);
+      if (after < sinceOf(row)) return [snapshotOf(readSnapshot() as Task, sinceOf(row))];
+      // A snapshot after the requested position cannot be used: the steps before it are requested too.
+      const useSnapshot = !base && row.snapshot_seq > 0 && row.snapshot_seq <= after;
+      const from = (base ? after : useSnapshot ? row.snapshot_seq : 0) as Seq;
+      return toSteps(readSegments(row, from), from, base ?? (useSnapshot ? readSnapshot() : null), max);
     },
-    commit(changes, puts, configs) {
+    commit(changes, storageWrites, pushChanges) {
       try {
         transact(() => {
           for (const change of changes) {
-            writers.write(change);
+            writeTask(change);
             if (change.task.usage) usage.write(change, () => owners.idOf(change.scope, change.task.agent));
           }
-          for (const put of puts) shelf.put(put);
-          for (const change of configs) pushes.write(change);
+          for (const one of storageWrites) storage.write(one);
+          for (const change of pushChanges) pushes.write(change);
         });
       } catch (error) {
-        owners.forgetNew();
+        owners.rollBackNew();
         throw error;
       }
-      owners.keepNew();
+      owners.commitNew();
       for (const { isNew, scope } of changes) if (isNew) counts.change(scope, 1);
     },
-    named: names.find,
+    findByName: names.find,
     count: counts.count,
     spent: usage.spent,
-    spentByAll: usage.spentByAll,
-    shelved: shelf.list,
-    pushes: pushes.journal,
-    list: createLister(db, owners),
+    reportUsage: usage.report,
+    listStorage: storage.list,
+    pushes: pushes.backend,
+    list: createListQuery(db, owners),
     unfinished() {
       const rows = db
         .prepare(
           `SELECT id, owner, context_id, arrived FROM task WHERE state < ${FIRST_SETTLED} ORDER BY arrived, key`,
         )
         .all();
-      return (rows as unknown as TaskRow[]).map(found => toUnfinished(found, owners));
+      return (rows as unknown as TaskRow[]).map(row => toQueueItem(row, owners));
     },
-    outdated: find,
-    prune: createPruner(db, transact, load, gone => {
-      for (const owner of gone) counts.change(owners.scopeOf(owner), -1);
+    findExpired,
+    prune: createPruner(db, transact, load, removedOwners => {
+      for (const owner of removedOwners) counts.change(owners.scopeOf(owner), -1);
     }),
-    ...createProbe(db, transact),
+    check() {
+      // Writing the same number again changes a page, like every commit.
+      transact(() => db.exec(`PRAGMA user_version = ${schema}`));
+    },
+    bytes: () => selectFileSize.get()?.bytes as number,
     close() {
       db.close();
       onClose();
@@ -173,26 +181,28 @@ export function createSqliteJournal({ db, find, ticks, onClose }: JournalParts):
   };
 }
 
-function createWriters(
+function createTaskWriter(
   db: DatabaseSync,
   ownerOf: (scope: Scope, agent: AgentName) => number,
   writeNames: ReturnType<typeof createNameTable>["write"],
-) {
+): (change: TaskChange) => void {
   const insert = db.prepare(
     "INSERT INTO task (key, id, owner, context, context_id, state, rev, status_at, hidden, arrived, snapshot_seq, snapshot, whole, alias) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  const moved = "state = ?, rev = ?, status_at = ?, hidden = ?, arrived = coalesce(?, arrived)";
-  const move = db.prepare(`UPDATE task SET ${moved} WHERE key = ?`);
-  const settle = db.prepare(`UPDATE task SET ${moved}, snapshot_seq = ?, snapshot = ? WHERE key = ?`);
-  const segment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
+  const status = "state = ?, rev = ?, status_at = ?, hidden = ?, arrived = coalesce(?, arrived)";
+  const update = db.prepare(`UPDATE task SET ${status} WHERE key = ?`);
+  const updateWithSnapshot = db.prepare(
+    `UPDATE task SET ${status}, snapshot_seq = ?, snapshot = ? WHERE key = ?`,
+  );
+  const insertSegment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
 
-  function write(change: Change): void {
+  return change => {
     const { task, steps, rev, events, snapshot } = change;
     const key = timeKey(task.id) as number;
     const last = (steps.at(-1) as Step).seq;
     const whole = change.isNew && isTerminal(task.status.state) && !snapshot ? events : null;
-    if (whole === null) segment.run(key, last, rev, events);
+    if (whole === null) insertSegment.run(key, last, rev, events);
     const state = STATES.indexOf(task.status.state);
     const hidden = isHidden(task) ? 1 : 0;
     const { at } = task.status;
@@ -218,28 +228,27 @@ function createWriters(
         whole,
         task.alias ?? null,
       );
-    } else if (snapshot) settle.run(state, rev, at, hidden, arrived, last, snapshot, key);
-    else if (rev !== null) move.run(state, rev, at, hidden, arrived, key);
+    } else if (snapshot) updateWithSnapshot.run(state, rev, at, hidden, arrived, last, snapshot, key);
+    else if (rev !== null) update.run(state, rev, at, hidden, arrived, key);
     if (change.names.length > 0) writeNames(ownerOf(change.scope, task.agent), key, change.names);
-  }
-  return { write };
+  };
 }
 
-/** A page ends after the row that reaches this. */
+/** A page ends after the row that reaches this size. */
 const PAGE_CHARS = 256 * 1024;
 
-/** Rows after a place as steps, until there are enough. Their tasks are folded when they are read. */
-function unfold(rows: Iterable<SegmentRow>, from: Seq, base: Task | null, max: number): readonly Step[] {
+/** The events after `from` as steps, at most `max`. Their tasks are computed on access. */
+function toSteps(segments: Iterable<SegmentRow>, from: Seq, base: Task | null, max: number): readonly Step[] {
   const steps: Step[] = [];
-  let before: HotStep | Task | null = base;
+  let before: LogStep | Task | null = base;
   let chars = 0;
-  for (const row of rows) {
-    chars += row.events.length;
-    for (const recorded of unpack(row.events, row.last)) {
-      // A place inside a row: what comes before it in that row is already in the base.
-      if (recorded.seq <= from) continue;
+  for (const segment of segments) {
+    chars += segment.events.length;
+    for (const { seq, at, event } of unpackEvents(segment.events, segment.last)) {
+      // Events of the first row that come before the position are part of the base.
+      if (seq <= from) continue;
       if (steps.length === max) break;
-      before = new HotStep(recorded.seq, recorded.at, recorded.event, before, null);
+      before = new LogStep(seq, at, event, before, null);
       steps.push(before);
     }
     if (steps.length === max || (steps.length > 0 && chars >= PAGE_CHARS)) break;
@@ -247,29 +256,14 @@ function unfold(rows: Iterable<SegmentRow>, from: Seq, base: Task | null, max: n
   return steps;
 }
 
-/** As `unfold`, when only the end counts. */
-function foldRest(
-  rows: Iterable<SegmentRow>,
-  from: Seq,
-  base: Task | null,
-): { readonly task: Task | null; readonly seq: Seq } {
-  let task = base;
-  let seq = from;
-  for (const row of rows) {
-    const events = unpack(row.events, row.last);
-    task = applyAll(task, events);
-    seq = events.at(-1)?.seq ?? seq;
-  }
-  return { task, seq };
-}
-
 const sinceOf = (row: TaskRow): Seq => (row.since > 0 ? row.snapshot_seq : 0) as Seq;
 
-const toTask = (row: TaskRow): Task | null => (row.snapshot ? (JSON.parse(row.snapshot) as Task) : null);
+const parseSnapshot = (row: TaskRow): Task | null =>
+  row.snapshot ? (JSON.parse(row.snapshot) as Task) : null;
 
-function toUnfinished(row: TaskRow, owners: ReturnType<typeof createOwners>): Unfinished {
+function toQueueItem(row: TaskRow, owners: OwnerTable): QueueItem {
   const scope = owners.scopeOf(row.owner);
   const agent = owners.agentOf(row.owner);
-  const line = row.arrived === null ? row.id : lineOf(scope, agent, row.context_id);
-  return { taskId: row.id as TaskId, scope, agent, line };
+  const serialKey = row.arrived === null ? row.id : toSerialKey(scope, agent, row.context_id);
+  return { taskId: row.id as TaskId, scope, agent, serialKey };
 }

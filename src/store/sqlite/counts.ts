@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Scope } from "../../model/index.ts";
-import type { Journal } from "../single-node/backend.ts";
+import type { Backend } from "../single-node/backend.ts";
 
-/** How many tasks are kept for whom. They are counted when somebody first asks, and from then on kept in step. */
-export function createCounts(db: DatabaseSync) {
+/** The number of tasks of each caller and tenant: counted on first use, then updated after each commit. */
+export function createTaskCounts(db: DatabaseSync) {
   let counts: Map<string, number> | undefined;
 
   function load(): Map<string, number> {
@@ -12,30 +12,30 @@ export function createCounts(db: DatabaseSync) {
         "SELECT tenant, principal, count(*) AS tasks FROM task JOIN owner ON owner.id = task.owner GROUP BY tenant, principal",
       )
       .all() as unknown as readonly { tenant: string; principal: string; tasks: number }[];
-    const found = new Map<string, number>();
-    for (const { tasks, ...scope } of rows) for (const key of keysOf(scope)) add(found, key, tasks);
-    return found;
+    const loaded = new Map<string, number>();
+    for (const { tasks, ...scope } of rows) add(loaded, scope, tasks);
+    return loaded;
   }
 
-  const count: Journal["count"] = scope => {
+  const count: Backend["count"] = scope => {
     counts ??= load();
-    const [caller, tenant] = keysOf(scope);
+    const [caller, tenant] = toKeys(scope);
     return { caller: counts.get(caller) ?? 0, tenant: counts.get(tenant) ?? 0 };
   };
 
   return {
     count,
-    /** After a commit. */
+    /** To be called after a commit. */
     change(scope: Scope, by: number): void {
-      if (counts) for (const key of keysOf(scope)) add(counts, key, by);
+      if (counts) add(counts, scope, by);
     },
   };
 }
 
-const keysOf = ({ tenant, principal }: Pick<Scope, "tenant" | "principal">): [string, string] => [
-  `${tenant}\n${principal}`,
-  tenant,
-];
+type CallerIds = Pick<Scope, "tenant" | "principal">;
 
-const add = (counts: Map<string, number>, key: string, by: number): void =>
-  void counts.set(key, (counts.get(key) ?? 0) + by);
+const toKeys = ({ tenant, principal }: CallerIds): [string, string] => [`${tenant}\n${principal}`, tenant];
+
+function add(counts: Map<string, number>, scope: CallerIds, by: number): void {
+  for (const key of toKeys(scope)) counts.set(key, (counts.get(key) ?? 0) + by);
+}

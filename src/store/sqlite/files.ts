@@ -1,4 +1,4 @@
-/** The data folder and its files: made if they are missing, and only for the user that the server runs as. */
+/** The data folder and its files: created if missing, accessible only to the user that runs the server. */
 import {
   chmodSync,
   closeSync,
@@ -10,64 +10,66 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { StoreRefusal } from "./store-error.ts";
+import { StartupError } from "../../lib/startup-error.ts";
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** What others may do with a file, beside its owner. */
+/** The permissions of group and others. */
 const OTHERS = 0o077;
-/** A folder in which many users make files of their own, such as /tmp. */
+/** A folder that many users share, such as /tmp. */
 const STICKY = 0o1000;
 
-const OURS = /^(?:dragoman\.(?:db|lock|pid|store)|access\.db)(?:-wal|-shm|-journal|-wal\.damaged)?$/;
+const STORE_FILE = /^(?:dragoman\.(?:db|lock|pid|store)|access\.db)(?:-wal|-shm|-journal|-wal\.damaged)?$/;
 
-/** Makes the folder if it is missing, and takes from others what they may do with it and with the files of a store. */
+/** Creates the folder if it is missing, and removes the permissions of other users on it and on the files of a store. */
 export function prepareFolder(folder: string): void {
-  const place = resolve(folder);
+  const path = resolve(folder);
   try {
-    make(place, FOLDER_MODE);
+    createFolder(path, FOLDER_MODE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StoreRefusal(
-      `The data folder ${folder} cannot be made (${code ?? "unknown reason"}). Choose another with --data, or --data :memory: to keep nothing.`,
+    throw new StartupError(
+      `The data folder ${folder} cannot be created (${code ?? "unknown reason"}). Choose another with --data DIR, or --data :memory: to store nothing.`,
     );
   }
-  tighten(place);
+  restrictFolder(path);
 }
 
-/** Not with `recursive`: on /proc Node tries for ever to make a folder in a folder that takes none. */
-function make(folder: string, mode: number | undefined): void {
+/** Without the option `recursive`: on /proc, Node would retry without end. */
+function createFolder(folder: string, mode: number | undefined): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
   const parent = dirname(folder);
   if (found || parent === folder) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
-  make(parent, undefined);
+  createFolder(parent, undefined);
   try {
     mkdirSync(folder, mode);
     if (mode !== undefined) chmodSync(folder, mode);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
-function tighten(folder: string): void {
+function restrictFolder(folder: string): void {
   if (process.platform === "win32") return;
   let names: readonly string[];
   try {
     names = readdirSync(folder);
   } catch {
-    // Whether it can be used is seen when its files are opened.
+    // Opening the files will report the error.
     return;
   }
-  const ours = names.filter(name => OURS.test(name));
-  // A folder with other files in it becomes ours with the first start, and is not touched before.
-  if ((names.length === 0 || ours.length > 0) && !isAround(folder)) restrict(folder, FOLDER_MODE);
-  for (const name of ours) restrict(join(folder, name), FILE_MODE);
+  const files = names.filter(name => STORE_FILE.test(name));
+  // A folder with other files in it is only restricted after the first start.
+  if ((names.length === 0 || files.length > 0) && !containsWorkingDirectory(folder))
+    restrict(folder, FOLDER_MODE);
+  for (const name of files) restrict(join(folder, name), FILE_MODE);
 }
 
-/** The server was started in it: then it holds more than a store. */
-const isAround = (folder: string): boolean => `${process.cwd()}${sep}`.startsWith(`${folder}${sep}`);
+/** The server was started in or below the folder: then it contains more than a store. */
+const containsWorkingDirectory = (folder: string): boolean =>
+  `${process.cwd()}${sep}`.startsWith(`${folder}${sep}`);
 
 function restrict(path: string, mode: number): void {
   const found: Stats | undefined = statSync(path, { throwIfNoEntry: false });
@@ -75,30 +77,29 @@ function restrict(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch {
-    // It belongs to another user, who may know why.
+    // It belongs to another user.
   }
 }
 
-/** An empty file for a database that is about to be opened, if there is none: SQLite gives its other files the same mode. */
-export function createPrivate(file: string): boolean {
+/** Creates an empty database file if it is missing: SQLite gives its other files the same mode. */
+export function createPrivateFile(file: string): void {
   let handle: number;
   try {
     handle = openSync(file, "wx", FILE_MODE);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
     throw error;
   }
   try {
-    // Whatever the umask says.
+    // Regardless of the umask.
     if (process.platform !== "win32") fchmodSync(handle, FILE_MODE);
   } finally {
     closeSync(handle);
   }
-  return true;
 }
 
-export const cannotWrite = (folder: string, error: unknown): StoreRefusal =>
-  new StoreRefusal(
+export const notWritable = (folder: string, error: unknown): StartupError =>
+  new StartupError(
     `The data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? "unknown reason"}). ` +
-      "Give this user the right to write there, or choose another with --data DIR.",
+      "Give this user write permission, or choose another folder with --data DIR.",
   );

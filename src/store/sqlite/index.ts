@@ -1,45 +1,36 @@
 import type { Store } from "../../ports/index.ts";
-import { createHotStore, type HotParts } from "../single-node/store.ts";
-import { createSqliteJournal } from "./backend.ts";
-import { startKeeper } from "./maintenance-thread.ts";
-import { asRefusal, type OpenParts, openDatabase } from "./open.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
+import { createSingleNodeStore } from "../single-node/store.ts";
+import { createSqliteBackend } from "./backend.ts";
+import { startMaintenanceThread } from "./maintenance-thread.ts";
+import { openDatabase, type SqliteParts, toStartupError } from "./open.ts";
 
-export type { TaskStory } from "../kernel/history.ts";
-export { KEY_WAYS_OUT, whyKeysAreNeeded } from "./lost-keys.ts";
-export { markOpened } from "./lost-store.ts";
-export { copyStore } from "./maintenance/backup.ts";
-export { examineStore, type Report } from "./maintenance/check.ts";
-export { openToLeave } from "./maintenance/export.ts";
-export { readStory } from "./maintenance/history.ts";
-export { type Purged, purgeStore } from "./maintenance/purge.ts";
-export { countSealed, type Resealed, resealStore } from "./maintenance/re-encrypt.ts";
-export { StoreRefusal, storeDamage } from "./open.ts";
-export { createSqliteTokenBook } from "./tokens.ts";
-export { usageOf } from "./usage.ts";
+export { markOpened } from "./data-loss.ts";
+export { findKeyUse, LOST_KEYS_HINT } from "./maintenance/re-encrypt.ts";
+export { createSqliteTokenStore } from "./token-store.ts";
 
 /** The embedded store: one folder, one process, survives a kill at any moment. */
-export function createSqliteStore(parts: OpenParts & Omit<HotParts, "journal">): Store {
+export function createSqliteStore(parts: SqliteParts & StoreParts): Store {
   const { db, file, unlock } = openDatabase(parts);
   db.exec("PRAGMA wal_autocheckpoint = 0");
-  const keeper = startKeeper(file);
-  const store = openStore();
-
-  /** A damaged file may refuse any question. */
-  function openStore(): Store {
-    try {
-      const journal = createSqliteJournal({ db, find: keeper.find, ticks: parts.ticks, onClose: unlock });
-      return createHotStore({ ...parts, journal });
-    } catch (error) {
-      void keeper.stop();
-      db.close();
-      unlock();
-      throw asRefusal(error, file);
-    }
+  const thread = startMaintenanceThread(file);
+  let store: Store;
+  try {
+    const { ticks } = parts;
+    const { findExpired } = thread;
+    const backend = createSqliteBackend({ db, findExpired, ticks, onClose: unlock });
+    store = createSingleNodeStore({ ...parts, backend });
+  } catch (error) {
+    // Any query of a damaged file can fail.
+    void thread.stop();
+    db.close();
+    unlock();
+    throw toStartupError(error, file);
   }
   return {
     ...store,
     async close() {
-      await keeper.stop();
+      await thread.stop();
       await store.close();
     },
   };

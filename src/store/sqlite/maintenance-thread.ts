@@ -1,83 +1,109 @@
 import { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import type { AgentName } from "../../model/index.ts";
-import type { Bounds, Journal, Outdated } from "../single-node/backend.ts";
-import { checkpointIfLong } from "./checkpoint.ts";
-import { createFinder, type Finder } from "./retention-query.ts";
-import { startThread } from "./thread.ts";
+import type { RetentionBounds } from "../kernel/retention.ts";
+import type { Backend, ExpiredData } from "../single-node/backend.ts";
+import { createRetentionQuery, type RetentionQuery } from "./retention-query.ts";
+import { serveJob, startThread } from "./thread.ts";
 
-const LOOK_MS = 200;
+const JOB = { name: "maintain", url: import.meta.url } as const;
 
-/** What the thread is asked; `null`: to end. */
-type Wish = { readonly id: number; readonly agent: AgentName; readonly bounds: Bounds } | null;
-type Reply =
-  | { readonly id: number; readonly found: Outdated }
+const CHECKPOINT_CHECK_MS = 200;
+/** About 16 MiB: the write-ahead log is checkpointed when it has this many pages. */
+const WAL_PAGES_MIN = 4_000;
+
+/** null: stop. */
+type ThreadRequest = {
+  readonly id: number;
+  readonly agent: AgentName;
+  readonly bounds: RetentionBounds;
+} | null;
+type ThreadReply =
+  | { readonly id: number; readonly found: ExpiredData }
   | { readonly id: number; readonly error: unknown };
 
-export interface Keeper {
-  readonly find: Journal["outdated"];
+export interface MaintenanceThread {
+  readonly findExpired: Backend["findExpired"];
   stop(): Promise<void>;
 }
 
 /**
- * Keeps the file in order from a thread of its own: done between two commits, a checkpoint would stall every caller for
- * milliseconds (measured: half the p99), and a look for old tasks for longer than that.
+ * Checkpoints and retention queries run in a thread of their own: between two commits, a checkpoint would delay every call
+ * by milliseconds (measured: half the p99), and a search for expired tasks by more than that.
  */
-export function startKeeper(file: string): Keeper {
-  const thread = startThread("keep", { file });
-  const waiting = new Map<number, PromiseWithResolvers<Outdated>>();
-  let wishes = 0;
-  const gone = new Promise<void>(resolve => thread.once("exit", () => resolve()));
-  // Whoever still waits then is about to be closed, too.
-  gone.then(() => {
-    for (const { resolve } of waiting.values()) resolve({ tasks: [], logs: [] });
+export function startMaintenanceThread(file: string): MaintenanceThread {
+  const thread = startThread(JOB, { file });
+  const pending = new Map<number, PromiseWithResolvers<ExpiredData>>();
+  let lastId = 0;
+  const exited = new Promise<void>(resolve => thread.once("exit", () => resolve()));
+  // The store is closing: pending sweeps end without a result.
+  exited.then(() => {
+    for (const { resolve } of pending.values()) resolve({ tasks: [], logs: [] });
   });
-  thread.on("message", (reply: Reply) => {
-    const { resolve, reject } = waiting.get(reply.id) as PromiseWithResolvers<Outdated>;
-    waiting.delete(reply.id);
+  thread.on("message", (reply: ThreadReply) => {
+    const { resolve, reject } = pending.get(reply.id) as PromiseWithResolvers<ExpiredData>;
+    pending.delete(reply.id);
     if ("found" in reply) resolve(reply.found);
     else reject(reply.error);
   });
   thread.unref();
-  const ask = (wish: Wish): void => thread.postMessage(wish);
+  const post = (request: ThreadRequest): void => thread.postMessage(request);
   return {
-    find(agent, bounds) {
-      const answer = Promise.withResolvers<Outdated>();
-      waiting.set(++wishes, answer);
-      ask({ id: wishes, agent, bounds });
-      return answer.promise;
+    findExpired(agent, bounds) {
+      const result = Promise.withResolvers<ExpiredData>();
+      pending.set(++lastId, result);
+      post({ id: lastId, agent, bounds });
+      return result.promise;
     },
     stop() {
       thread.ref();
-      ask(null);
-      return gone;
+      post(null);
+      return exited;
     },
   };
 }
 
-/** In the thread. */
-export function work({ file }: { readonly file: string }, port: MessagePort): void {
+/** Runs in the thread. */
+function work({ file }: { readonly file: string }, port: MessagePort): void {
   const db = new DatabaseSync(file, { timeout: 50 });
-  let find: Finder | undefined;
+  let query: RetentionQuery | undefined;
   const timer = setInterval(() => {
     try {
-      checkpointIfLong(db);
+      checkpointIfLarge(db);
     } catch {
-      // Busy: the writer has the file; the next look comes soon.
+      // The writer has locked the file: the next check comes soon.
     }
-  }, LOOK_MS);
-  port.on("message", (wish: Wish) => {
-    if (wish) return port.postMessage(answer(wish, (find ??= createFinder(db))));
+  }, CHECKPOINT_CHECK_MS);
+  port.on("message", (request: ThreadRequest) => {
+    if (request) return port.postMessage(findExpired(request, (query ??= createRetentionQuery(db))));
     clearInterval(timer);
     db.close();
     port.close();
   });
 }
 
-function answer({ id, agent, bounds }: Exclude<Wish, null>, find: Finder): Reply {
+function findExpired(
+  { id, agent, bounds }: Exclude<ThreadRequest, null>,
+  query: RetentionQuery,
+): ThreadReply {
   try {
-    return { id, found: find(agent, bounds) };
+    return { id, found: query(agent, bounds) };
   } catch (error) {
     return { id, error };
   }
 }
+
+function checkpointIfLarge(db: DatabaseSync): void {
+  // NOOP only reports the size; an older SQLite does a PASSIVE checkpoint instead, which would follow anyway.
+  if (checkpoint(db, "NOOP").log < WAL_PAGES_MIN) return;
+  const { log, moved } = checkpoint(db, "PASSIVE");
+  // Nearly done: let the next commit restart the file, so that it does not grow without limit.
+  if (log - moved < 100) checkpoint(db, "RESTART");
+}
+
+function checkpoint(db: DatabaseSync, mode: "NOOP" | "PASSIVE" | "RESTART"): { log: number; moved: number } {
+  const row = db.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as { log: number; checkpointed: number };
+  return { log: row.log, moved: row.checkpointed };
+}
+
+serveJob(JOB, work);

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Scope, Seq, TaskId } from "../../model/index.ts";
-import { KINDS } from "../kernel/name-kinds.ts";
-import type { Journal, NewName } from "../single-node/backend.ts";
-import type { Owners } from "./owners.ts";
+import type { Seq, TaskId } from "../../model/index.ts";
+import { NAME_KINDS, type NewName } from "../kernel/caller-names.ts";
+import type { Backend } from "../single-node/backend.ts";
+import type { OwnerTable } from "./owners.ts";
 
 interface NameRow {
   readonly id: string;
@@ -11,30 +11,35 @@ interface NameRow {
 }
 
 /** Names that callers gave to tasks and calls. */
-export function createNameTable(db: DatabaseSync, owners: Owners) {
+export function createNameTable(db: DatabaseSync, owners: OwnerTable) {
   const insert = db.prepare(
     "INSERT INTO name (owner, kind, name, task, seq, digest) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const select = db.prepare(
+  const selectName = db.prepare(
     "SELECT task.id, name.seq, name.digest FROM name JOIN task ON task.key = name.task " +
       "WHERE name.owner = ? AND name.kind = ? AND name.name = ?",
   );
-  const byAlias = db.prepare("SELECT id, 1 AS seq, NULL AS digest FROM task WHERE owner = ? AND alias = ?");
-  const find: Journal["named"] = (scope: Scope, agent, { kind, name }) => {
+  const selectAlias = db.prepare(
+    "SELECT id, 1 AS seq, NULL AS digest FROM task WHERE owner = ? AND alias = ?",
+  );
+
+  const find: Backend["findByName"] = (scope, agent, { kind, name }) => {
     const owner = owners.find(scope, agent);
     if (owner === undefined) return null;
-    const row = (kind === "alias" ? byAlias.get(owner, name) : select.get(owner, KINDS[kind], name)) as
-      | NameRow
-      | undefined;
+    const row = (
+      kind === "alias" ? selectAlias.get(owner, name) : selectName.get(owner, NAME_KINDS[kind], name)
+    ) as NameRow | undefined;
     if (!row) return null;
     const found = { taskId: row.id as TaskId, seq: row.seq as Seq };
     return row.digest === null ? found : { ...found, digest: row.digest };
   };
+
   return {
     find,
+    /** Only inside a transaction. */
     write(owner: number, key: number, names: readonly NewName[]): void {
       for (const { kind, name, seq, digest = null } of names)
-        if (kind !== "alias") insert.run(owner, KINDS[kind], name, key, seq, digest);
+        if (kind !== "alias") insert.run(owner, NAME_KINDS[kind], name, key, seq, digest);
     },
   };
 }

@@ -2,50 +2,60 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { cannotWrite, createPrivate, prepareFolder } from "./files.ts";
-import { cutOff, isCutOff, isEmpty, lostTables, signOfStore } from "./lost-store.ts";
+import { StartupError } from "../../lib/startup-error.ts";
+import {
+  DAMAGED_STORE_HINT,
+  findStoreEvidence,
+  isEmpty,
+  isTruncated,
+  lostTablesMessage,
+  truncatedMessage,
+} from "./data-loss.ts";
+import { createPrivateFile, notWritable, prepareFolder } from "./files.ts";
 import { MIGRATIONS } from "./sql/index.ts";
-import { StoreRefusal, WAYS_OUT } from "./store-error.ts";
 import { BUSY_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
-export { StoreRefusal } from "./store-error.ts";
-
-/** "DRGM": tells our files from other people's databases. */
+/** "DRGM": marks the file as a Dragoman store. */
 const APPLICATION_ID = 0x4452474d;
 
-export interface OpenParts {
+export interface SqliteParts {
   readonly folder: string;
   readonly durability: "power" | "process";
-  /** Goes on with what is left of a store that is not whole; else it is refused. */
+  /** Opens the rest of a damaged store, which is an error otherwise. */
   readonly acceptDataLoss?: boolean | undefined;
 }
 
-export interface Opened {
+export interface OpenDatabase {
   readonly db: DatabaseSync;
   readonly file: string;
   unlock(): void;
 }
 
-/** Opens the store in a folder, alone, with its tables up to date. */
-export function openDatabase(parts: OpenParts): Opened {
+/** Opens the store in a folder exclusively and migrates its schema. */
+export function openDatabase(parts: SqliteParts): OpenDatabase {
   const { folder, acceptDataLoss = false } = parts;
   prepareFolder(folder);
   const unlock = lock(folder);
   const file = join(folder, "dragoman.db");
   try {
-    const sign = acceptDataLoss ? undefined : signOfStore(folder);
-    // Before SQLite sees them: it removes the log of an empty database.
-    if (sign !== undefined && isEmpty(file)) throw new StoreRefusal(lostTables(file, sign));
+    const evidence = acceptDataLoss ? undefined : findStoreEvidence(folder);
+    // Before SQLite opens the files: it removes the write-ahead log of an empty database.
+    if (evidence !== undefined && isEmpty(file)) throw new StartupError(lostTablesMessage(file, evidence));
     const damage = findWalDamage(file);
-    if (damage && !acceptDataLoss) throw new StoreRefusal(refusalOf(file, damage));
-    if (acceptDataLoss && (damage || isEmpty(file))) keepLog(file);
-    if (!acceptDataLoss && isCutOff(file)) throw new StoreRefusal(cutOff(file));
-    createPrivate(file);
+    if (damage && !acceptDataLoss)
+      throw new StartupError(
+        `${formatWalDamage(file, damage)} ${DAMAGED_STORE_HINT}; a copy of the log is kept.`,
+      );
+    // SQLite reads the undamaged part of a write-ahead log and overwrites the rest.
+    if (acceptDataLoss && (damage || isEmpty(file)) && existsSync(`${file}-wal`))
+      copyFileSync(`${file}-wal`, `${file}-wal.damaged`);
+    if (!acceptDataLoss && isTruncated(file)) throw new StartupError(truncatedMessage(file));
+    createPrivateFile(file);
     const db = new DatabaseSync(file);
     try {
-      migrate(db, file, sign);
-      // FULL waits for the disk at each commit, NORMAL survives the process but not the power.
+      migrate(db, file, evidence);
+      // FULL waits for the disk at each commit; NORMAL survives a crash of the process but not a power failure.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
       db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
       return { db, file, unlock };
@@ -55,48 +65,41 @@ export function openDatabase(parts: OpenParts): Opened {
     }
   } catch (error) {
     unlock();
-    throw asRefusal(error, file);
+    throw toStartupError(error, file);
   }
 }
 
-const refusalOf = (file: string, damage: WalState): string =>
-  `${tellDamage(file, damage)} ${WAYS_OUT}: a copy of the log is kept.`;
-
-/** SQLite takes what it can read of a write-ahead log and writes over the rest. */
-function keepLog(file: string): void {
-  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${file}-wal.damaged`);
-}
-
-/** What is wrong with the log of a store; undefined: nothing. Also while a server writes to it. */
-export function storeDamage(folder: string): string | undefined {
+/** Describes damage of the write-ahead log; undefined: none. A server may be running. */
+export function findStoreDamage(folder: string): string | undefined {
   const file = join(folder, "dragoman.db");
   const damage = findWalDamage(file);
-  return damage && tellDamage(file, damage);
+  return damage && formatWalDamage(file, damage);
 }
 
-export const tellDamage = (file: string, { frames, readable }: WalState): string =>
+export const formatWalDamage = (file: string, { frames, readable }: WalState): string =>
   `The write-ahead log ${file}-wal is damaged: ${readable} of its ${frames} frames can be read, and the tasks in the others are lost.`;
 
 /**
- * One writing process per file: two would wait for each other and read past each other's memory. The lock is an
- * exclusive transaction on a file of its own, so the system itself takes it away when the process dies, however it dies.
+ * One writing process per file: two would block each other, and each would miss the other's writes in its cache. The lock
+ * is an exclusive transaction on a file of its own: the operating system releases it when the process dies.
  */
 function lock(folder: string): () => void {
+  const file = join(folder, "dragoman.lock");
   const pidFile = join(folder, "dragoman.pid");
   let db: DatabaseSync;
   try {
-    createPrivate(join(folder, "dragoman.lock"));
-    db = new DatabaseSync(join(folder, "dragoman.lock"));
+    createPrivateFile(file);
+    db = new DatabaseSync(file);
   } catch (error) {
-    throw asRefusal(error, join(folder, "dragoman.lock"));
+    throw toStartupError(error, file);
   }
   try {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
-    if ((error as { errcode?: number }).errcode !== 5) throw asRefusal(error, join(folder, "dragoman.lock"));
-    throw new StoreRefusal(
-      `The data folder ${folder} is in use by another Dragoman server${holder(pidFile)}. ` +
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw toStartupError(error, file);
+    throw new StartupError(
+      `The data folder ${folder} is in use by another Dragoman server${readHolder(pidFile)}. ` +
         "Stop that one, or give this one a folder of its own with --data DIR.",
     );
   }
@@ -104,7 +107,7 @@ function lock(folder: string): () => void {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     db.close();
-    throw cannotWrite(folder, error);
+    throw notWritable(folder, error);
   }
   return () => {
     rmSync(pidFile, { force: true });
@@ -112,7 +115,7 @@ function lock(folder: string): () => void {
   };
 }
 
-function holder(pidFile: string): string {
+function readHolder(pidFile: string): string {
   try {
     return ` (process ${readFileSync(pidFile, "utf8").trim()})`;
   } catch {
@@ -120,28 +123,32 @@ function holder(pidFile: string): string {
   }
 }
 
-export function asRefusal(error: unknown, file: string): unknown {
+const SQLITE_BUSY = 5;
+/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. */
+const PERMISSION_ERRORS: readonly number[] = [3, 8, 14];
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGE_ERRORS: readonly number[] = [11, 26];
+
+/** Turns errors of SQLite and of the file system into a StartupError; other errors are returned unchanged. */
+export function toStartupError(error: unknown, file: string): unknown {
   const { errcode, errstr, syscall } = error as { errcode?: number; errstr?: string; syscall?: string };
-  if (syscall !== undefined) return cannotWrite(dirname(file), error);
+  if (syscall !== undefined) return notWritable(dirname(file), error);
   if (errcode === undefined) return error;
-  if (FORBIDDEN.includes(errcode & 0xff)) return cannotWrite(dirname(file), { code: errstr });
-  if (DAMAGED.includes(errcode & 0xff))
-    return new StoreRefusal(`The store ${file} cannot be opened: ${errstr ?? "it is damaged"}. ${WAYS_OUT}.`);
-  return new StoreRefusal(
+  if (PERMISSION_ERRORS.includes(errcode & 0xff)) return notWritable(dirname(file), { code: errstr });
+  if (DAMAGE_ERRORS.includes(errcode & 0xff))
+    return new StartupError(
+      `The store ${file} cannot be opened: ${errstr ?? "it is damaged"}. ${DAMAGED_STORE_HINT}.`,
+    );
+  return new StartupError(
     `The store ${file} cannot be opened: ${errstr ?? "unknown reason"}. ` +
       "Check that the folder can be written and the disk is not full, or choose another with --data DIR.",
   );
 }
 
-/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. */
-const FORBIDDEN: readonly number[] = [3, 8, 14];
-/** SQLITE_CORRUPT and SQLITE_NOTADB. */
-const DAMAGED: readonly number[] = [11, 26];
-
-/** Numbered migrations, each in a transaction with the number it leads to. `sign`: see `signOfStore`. */
-function migrate(db: DatabaseSync, file: string, sign: string | undefined): void {
-  const version = versionOf(db, file);
-  if (version === 0 && sign !== undefined) throw new StoreRefusal(lostTables(file, sign));
+/** Each migration is one transaction with the schema number that it leads to. `evidence`: see `findStoreEvidence`. */
+function migrate(db: DatabaseSync, file: string, evidence: string | undefined): void {
+  const version = readSchema(db, file);
+  if (version === 0 && evidence !== undefined) throw new StartupError(lostTablesMessage(file, evidence));
   db.exec("PRAGMA journal_mode = WAL");
   MIGRATIONS.slice(version).forEach((sql, i) => {
     db.exec(
@@ -150,70 +157,70 @@ function migrate(db: DatabaseSync, file: string, sign: string | undefined): void
   });
 }
 
-/** The schema that the file has; 0: it is empty. */
-function versionOf(db: DatabaseSync, file: string): number {
+/** The schema number of the file; 0: it has no tables. */
+function readSchema(db: DatabaseSync, file: string): number {
   const version = pragma(db, "user_version");
-  const owner = pragma(db, "application_id");
-  if (owner !== APPLICATION_ID && (owner !== 0 || version !== 0))
-    throw new StoreRefusal(
+  const application = pragma(db, "application_id");
+  if (application !== APPLICATION_ID && (application !== 0 || version !== 0))
+    throw new StartupError(
       `${file} is a database of another program. Choose another folder with --data DIR.`,
     );
   if (version > MIGRATIONS.length)
-    throw new StoreRefusal(
+    throw new StartupError(
       `${file} was written by a newer Dragoman (schema ${version}; this one knows up to ${MIGRATIONS.length}). ` +
         "Start a Dragoman at least as new, or choose another folder with --data DIR.",
     );
   return version;
 }
 
-export interface OpenedToRead {
+export interface ReadOnlyDatabase {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly schema: number;
 }
 
-/** Opens the store in a folder for reading only, also while a server writes to it. */
-export function openToRead(folder: string): OpenedToRead {
+/** Opens the store in a folder for reading; a server may be running. */
+export function openReadOnly(folder: string): ReadOnlyDatabase {
   const file = join(folder, "dragoman.db");
-  const sign = signOfStore(folder);
-  if (sign !== undefined && isEmpty(file)) throw new StoreRefusal(lostTables(file, sign));
+  const evidence = findStoreEvidence(folder);
+  if (evidence !== undefined && isEmpty(file)) throw new StartupError(lostTablesMessage(file, evidence));
   if (!existsSync(file))
-    throw new StoreRefusal(`There is no store in ${folder}. Name the folder of the server with --data DIR.`);
+    throw new StartupError(`There is no store in ${folder}. Name the folder of the server with --data DIR.`);
   try {
-    const { db, schema } = tryToRead(file);
-    if (schema > 0) return { db, file, schema };
-    db.close();
+    const opened = tryOpenReadOnly(file);
+    if (opened.schema > 0) return opened;
+    opened.db.close();
   } catch (error) {
-    throw asRefusal(error, file);
+    throw toStartupError(error, file);
   }
-  if (sign !== undefined) throw new StoreRefusal(lostTables(file, sign));
-  throw new StoreRefusal(`${file} is empty. Name the folder of the server with --data DIR.`);
+  if (evidence !== undefined) throw new StartupError(lostTablesMessage(file, evidence));
+  throw new StartupError(`${file} is empty. Name the folder of the server with --data DIR.`);
 }
 
-/** Whoever reads tables needs them as they are today; only a server brings them up to date. */
-export function requireSchema({ file, schema }: OpenedToRead): void {
+/** Readers need the current schema, and only a server migrates. */
+export function requireSchema({ file, schema }: ReadOnlyDatabase): void {
   if (schema < MIGRATIONS.length)
-    throw new StoreRefusal(
-      `${file} was written by an older Dragoman (schema ${schema}; today's is ${MIGRATIONS.length}). ` +
-        "Start a server on it once: that brings it up to date.",
+    throw new StartupError(
+      `${file} was written by an older Dragoman (schema ${schema}; the current one is ${MIGRATIONS.length}). ` +
+        "Start a server on it once to migrate it.",
     );
 }
 
-function tryToRead(file: string): { readonly db: DatabaseSync; readonly schema: number } {
+function tryOpenReadOnly(file: string): ReadOnlyDatabase {
   try {
-    return readable(new DatabaseSync(file, { readOnly: true }), file);
+    return withSchema(new DatabaseSync(file, { readOnly: true }), file);
   } catch (error) {
-    // SQLite wants to write beside the file even to read it. Where nobody may write, nobody does.
-    if (error instanceof StoreRefusal || existsSync(`${file}-wal`)) throw error;
-    const still = new URL(`${pathToFileURL(file)}?immutable=1`);
-    return readable(new DatabaseSync(still, { readOnly: true }), file);
+    // To read a file, SQLite writes files beside it. In a folder without write permission the file cannot change.
+    if (error instanceof StartupError || existsSync(`${file}-wal`)) throw error;
+    const immutable = new URL(`${pathToFileURL(file)}?immutable=1`);
+    return withSchema(new DatabaseSync(immutable, { readOnly: true }), file);
   }
 }
 
-function readable(db: DatabaseSync, file: string): { readonly db: DatabaseSync; readonly schema: number } {
+function withSchema(db: DatabaseSync, file: string): ReadOnlyDatabase {
   try {
     db.exec("PRAGMA busy_timeout = 5000");
-    return { db, schema: versionOf(db, file) };
+    return { db, file, schema: readSchema(db, file) };
   } catch (error) {
     db.close();
     throw error;

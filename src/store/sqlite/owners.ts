@@ -8,43 +8,42 @@ interface OwnerRow {
   readonly agent: string;
 }
 
-/** Small integers for (tenant, principal, agent). Few, so they are kept in memory. */
-export function createOwners(db: DatabaseSync) {
+/** Small integers for (tenant, principal, agent). There are few, so all of them are in memory. */
+export function createOwnerTable(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO owner (tenant, principal, agent) VALUES (?, ?, ?) RETURNING id");
   const ids = new Map<string, number>();
   const rows = new Map<number, OwnerRow>();
-  let fresh: OwnerRow[] = [];
-  for (const row of db.prepare("SELECT id, tenant, principal, agent FROM owner").all()) keep(row as never);
+  let uncommitted: OwnerRow[] = [];
+  for (const row of db.prepare("SELECT id, tenant, principal, agent FROM owner").all()) add(row as never);
 
-  function keep(row: OwnerRow): void {
-    ids.set(keyOf(row, row.agent), row.id);
+  function add(row: OwnerRow): void {
+    ids.set(toKey(row, row.agent), row.id);
     rows.set(row.id, row);
   }
 
   return {
-    /** Only inside a commit: an owner seen for the first time gets its row there. */
+    /** Only inside a transaction: a new owner gets its row there. */
     idOf(scope: Scope, agent: AgentName): number {
-      const known = ids.get(keyOf(scope, agent));
+      const known = ids.get(toKey(scope, agent));
       if (known !== undefined) return known;
       const { id } = insert.get(scope.tenant, scope.principal, agent) as { id: number };
       const row = { id, tenant: scope.tenant, principal: scope.principal, agent };
-      fresh.push(row);
-      keep(row);
+      uncommitted.push(row);
+      add(row);
       return id;
     },
-    find: (scope: Scope, agent: AgentName): number | undefined => ids.get(keyOf(scope, agent)),
-    keepNew(): void {
-      if (fresh.length > 0) fresh = [];
+    find: (scope: Scope, agent: AgentName): number | undefined => ids.get(toKey(scope, agent)),
+    commitNew(): void {
+      if (uncommitted.length > 0) uncommitted = [];
     },
-    /** The commit failed, so these owners do not exist. */
-    forgetNew(): void {
-      for (const row of fresh) {
-        ids.delete(keyOf(row, row.agent));
+    rollBackNew(): void {
+      for (const row of uncommitted) {
+        ids.delete(toKey(row, row.agent));
         rows.delete(row.id);
       }
-      fresh = [];
+      uncommitted = [];
     },
-    /** Brings back the scope that was admitted when the task was made. */
+    /** The scope that was authorized when the task was created. */
     scopeOf(id: number): Scope {
       const { tenant, principal } = rows.get(id) as OwnerRow;
       return { tenant, principal } as Scope;
@@ -53,7 +52,7 @@ export function createOwners(db: DatabaseSync) {
   };
 }
 
-export type Owners = ReturnType<typeof createOwners>;
+export type OwnerTable = ReturnType<typeof createOwnerTable>;
 
-const keyOf = (owner: { tenant: string; principal: string }, agent: string): string =>
+const toKey = (owner: { tenant: string; principal: string }, agent: string): string =>
   `${owner.tenant}\n${owner.principal}\n${agent}`;

@@ -1,72 +1,65 @@
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
-import { StoreRefusal } from "./open.ts";
+import { StartupError } from "../../lib/startup-error.ts";
+import type { JobObserver } from "../../ports/index.ts";
 
-/** What is done in threads of their own, because it takes long: each is a module with a function `work`. */
-const JOBS = {
-  keep: () => import("./maintenance-thread.ts"),
-  examine: () => import("./maintenance/check.ts"),
-  copy: () => import("./maintenance/backup.ts"),
-} as const;
-
-export type JobName = keyof typeof JOBS;
-
-interface Order {
-  readonly dragomanJob: JobName;
-  readonly given: never;
+/** A long job, run in a thread of its own by the module that calls `serveJob`. */
+export interface ThreadJob {
+  readonly name: string;
+  /** The URL of that module. */
+  readonly url: string;
 }
 
-/** Starts a thread with one of the jobs above; `given` is handed to it. */
-export function startThread(job: JobName, given: object): Worker {
-  return new Worker(new URL(import.meta.url), { workerData: { dragomanJob: job, given } });
+/** `input` must be cloneable. */
+export function startThread({ name, url }: ThreadJob, input: object): Worker {
+  return new Worker(new URL(url), { workerData: { dragomanJob: name, input } });
 }
 
-/** What a job that comes to an end says: how far it is, what came of it, or why it cannot be done. */
-export type Told<Result> =
+/** To be called by the module of a job, at its end: runs `work` if this thread was started for the job. */
+export function serveJob<Input>(job: ThreadJob, work: (input: Input, port: MessagePort) => void): void {
+  const data = isMainThread ? null : (workerData as { dragomanJob?: string; input: Input } | null);
+  if (parentPort && data?.dragomanJob === job.name) work(data.input, parentPort);
+}
+
+/** Messages of a job that ends. */
+export type ThreadMessage<Result> =
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "result"; readonly result: Result }
-  | { readonly kind: "refusal"; readonly message: string };
+  | { readonly kind: "startup-error"; readonly message: string };
 
-export interface Watch {
-  readonly onProgress: (done: number, total: number) => void;
-  /** Ends the waiting; the thread ends with the process, if not before. */
-  readonly signal: AbortSignal;
-}
-
-/** Has a job done in a thread of its own; the value is what came of it. */
-export function runThread<Result>(job: JobName, given: object, watch: Watch): Promise<Result> {
+/** An abort terminates the thread. */
+export function runThread<Result>(
+  job: ThreadJob,
+  input: object,
+  { onProgress, signal }: JobObserver,
+): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const thread = startThread(job, given);
-  thread.on("message", (told: Told<Result>) => {
-    if (told.kind === "progress") watch.onProgress(told.done, told.total);
-    else if (told.kind === "result") resolve(told.result);
-    else reject(new StoreRefusal(told.message));
+  const thread = startThread(job, input);
+  thread.on("message", (message: ThreadMessage<Result>) => {
+    if (message.kind === "progress") onProgress(message.done, message.total);
+    else if (message.kind === "result") resolve(message.result);
+    else reject(new StartupError(message.message));
   });
   thread.once("error", reject);
-  const leave = (): void => {
+  const abort = (): void => {
     thread.terminate();
-    reject(watch.signal.reason);
+    reject(signal.reason);
   };
-  watch.signal.addEventListener("abort", leave, { once: true });
-  return promise.finally(() => watch.signal.removeEventListener("abort", leave));
+  signal.addEventListener("abort", abort, { once: true });
+  return promise.finally(() => signal.removeEventListener("abort", abort));
 }
 
-/** In the thread: does the job and tells what came of it. */
-export function tell<Result>(port: MessagePort, job: (say: (told: Told<Result>) => void) => Result): void {
-  const say = (told: Told<Result>): void => port.postMessage(told);
+/** Called in the thread: runs the job and posts its result. */
+export function runJob<Result>(
+  port: MessagePort,
+  job: (post: (message: ThreadMessage<Result>) => void) => Result,
+): void {
+  const post = (message: ThreadMessage<Result>): void => port.postMessage(message);
   try {
-    say({ kind: "result", result: job(say) });
+    post({ kind: "result", result: job(post) });
   } catch (error) {
-    if (!(error instanceof StoreRefusal)) throw error;
-    say({ kind: "refusal", message: error.message });
+    if (!(error instanceof StartupError)) throw error;
+    post({ kind: "startup-error", message: error.message });
   } finally {
     port.close();
   }
 }
-
-async function work({ dragomanJob, given }: Order, port: MessagePort): Promise<void> {
-  const job = await JOBS[dragomanJob]();
-  job.work(given, port);
-}
-
-const order = isMainThread ? null : (workerData as Partial<Order> | null);
-if (order?.dragomanJob && parentPort) work(order as Order, parentPort);

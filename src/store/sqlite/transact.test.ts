@@ -13,7 +13,7 @@ let other: DatabaseSync;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "dragoman-transact-"));
   const file = join(folder, "store.db");
-  // A timeout of 0 does what signals do: SQLite's own wait ends at once.
+  // A timeout of 0 has the effect of signals: SQLite stops waiting at once.
   db = new DatabaseSync(file, { timeout: 0 });
   db.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER)");
   other = new DatabaseSync(file, { timeout: 0 });
@@ -27,7 +27,7 @@ afterEach(() => {
 
 const insert = (): number => Number(db.prepare("INSERT INTO t VALUES (1)").run().changes);
 
-it("a transaction waits for another writer until the time has passed, however often SQLite gives up before", () => {
+it("a transaction waits for another writer until the timeout, however often SQLite gives up before", () => {
   let calls = 0;
   const transact = createTransact(db, () => {
     calls += 1;
@@ -38,14 +38,14 @@ it("a transaction waits for another writer until the time has passed, however of
   expect(calls).toBe(100);
 });
 
-it("after that time it says that the database is locked", () => {
+it('after the timeout the error is "database is locked"', () => {
   let now = 0;
   const transact = createTransact(db, () => (now += BUSY_MS / 4));
   expect(() => transact(insert)).toThrow("database is locked");
   expect(now).toBeLessThanOrEqual(2 * BUSY_MS);
 });
 
-it("work that throws leaves nothing behind, and the next transaction begins", () => {
+it("work that throws is rolled back, and the next transaction can begin", () => {
   other.exec("COMMIT");
   const transact = createTransact(db, () => 0);
   expect(() =>

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Does work in one transaction: all of it or nothing. */
+/** Runs `work` in one transaction. */
 export type Transact = <T>(work: () => T) => T;
 
 /** How long a transaction waits for another writer, such as the checkpoint of the write-ahead log. */
@@ -9,9 +9,9 @@ export const BUSY_MS = 5_000;
 const SQLITE_BUSY = 5;
 
 /**
- * SQLite waits for the write lock by itself (`busy_timeout`), but it counts the sleeps that it asked for and not the time
- * that passed. Signals cut sleeps short: under a CPU profiler, which sends thousands in a second, its five seconds are over
- * after twenty milliseconds. So the wait is repeated until the time has really passed.
+ * SQLite waits for the write lock (`busy_timeout`), but counts the requested sleeps instead of the elapsed time. Signals
+ * interrupt sleeps: under a CPU profiler, which sends thousands of signals per second, five seconds end after twenty
+ * milliseconds. So the wait is repeated until the time has elapsed.
  *
  * `ticks`: milliseconds for durations.
  */
@@ -20,7 +20,7 @@ export function createTransact(db: DatabaseSync, ticks: () => number): Transact 
   const commit = db.prepare("COMMIT");
   const rollback = db.prepare("ROLLBACK");
 
-  function beginWhenFree(): void {
+  function beginWhenUnlocked(): void {
     const until = ticks() + BUSY_MS;
     for (;;) {
       try {
@@ -33,7 +33,7 @@ export function createTransact(db: DatabaseSync, ticks: () => number): Transact 
   }
 
   return work => {
-    beginWhenFree();
+    beginWhenUnlocked();
     try {
       const result = work();
       commit.run();

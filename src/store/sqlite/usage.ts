@@ -1,34 +1,34 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Scope, sumUsage, type Usage } from "../../model/index.ts";
+import { sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageQuery, UsageRow } from "../../ports/index.ts";
-import type { Change, Journal } from "../single-node/backend.ts";
-import { openToRead, requireSchema } from "./open.ts";
+import type { Backend, TaskChange } from "../single-node/backend.ts";
+import { openReadOnly, requireSchema } from "./open.ts";
 
-interface Sum {
+interface CounterRow {
   readonly counter: string;
   readonly total: number;
 }
 
-/** What agents have spent. */
+/** Usage counters. */
 export function createUsageTable(db: DatabaseSync) {
   const upsert = db.prepare(
     "INSERT INTO usage (owner, day, context_id, counter, total) VALUES (?, ?, ?, ?, ?) " +
       "ON CONFLICT (owner, day, context_id, counter) DO UPDATE SET total = total + excluded.total",
   );
   const sums = "SELECT counter, sum(total) AS total FROM usage JOIN owner ON owner.id = usage.owner";
-  const ofTenant = db.prepare(`${sums} WHERE tenant = ? AND day = ? GROUP BY counter`);
-  const ofCaller = db.prepare(`${sums} WHERE tenant = ? AND principal = ? AND day = ? GROUP BY counter`);
+  const selectTenant = db.prepare(`${sums} WHERE tenant = ? AND day = ? GROUP BY counter`);
+  const selectCaller = db.prepare(`${sums} WHERE tenant = ? AND principal = ? AND day = ? GROUP BY counter`);
 
-  const spent: Journal["spent"] = ({ tenant, principal }: Scope, day) => ({
-    tenant: toUsage(ofTenant.all(tenant, day) as unknown as readonly Sum[]),
-    caller: toUsage(ofCaller.all(tenant, principal, day) as unknown as readonly Sum[]),
+  const spent: Backend["spent"] = ({ tenant, principal }, day) => ({
+    tenant: toUsage(selectTenant.all(tenant, day) as unknown as readonly CounterRow[]),
+    caller: toUsage(selectCaller.all(tenant, principal, day) as unknown as readonly CounterRow[]),
   });
 
   return {
     spent,
-    spentByAll: (query: UsageQuery) => readUsage(db, query),
-    /** Only inside a commit. */
-    write({ task, steps, day }: Change, ownerOf: () => number): void {
+    report: (query: UsageQuery) => readUsage(db, query),
+    /** Only inside a transaction. */
+    write({ task, steps, day }: TaskChange, ownerOf: () => number): void {
       for (const { event } of steps)
         if (event?.type === "usage")
           for (const [counter, amount] of Object.entries(event.usage))
@@ -37,12 +37,12 @@ export function createUsageTable(db: DatabaseSync) {
   };
 }
 
-const toUsage = (rows: readonly Sum[]): Usage =>
+const toUsage = (rows: readonly CounterRow[]): Usage =>
   Object.fromEntries(rows.map(({ counter, total }) => [counter, total]));
 
-/** What was spent, by the store in a folder; also while a server writes to it. */
-export function usageOf(folder: string, query: UsageQuery): readonly UsageRow[] {
-  const opened = openToRead(folder);
+/** The usage in the store of a folder; a server may be running. */
+export function readStoreUsage(folder: string, query: UsageQuery): readonly UsageRow[] {
+  const opened = openReadOnly(folder);
   try {
     requireSchema(opened);
     return readUsage(opened.db, query);
@@ -57,11 +57,11 @@ export function readUsage(db: DatabaseSync, { from, to }: UsageQuery): readonly 
       "SELECT tenant, principal, agent, day, context_id AS contextId, counter, total " +
         "FROM usage JOIN owner ON owner.id = usage.owner WHERE day BETWEEN ? AND ? ORDER BY day, owner, context_id",
     )
-    .all(from, to) as unknown as readonly (Omit<UsageRow, "usage"> & Sum)[];
+    .all(from, to) as unknown as readonly (Omit<UsageRow, "usage"> & CounterRow)[];
   const found = new Map<string, UsageRow>();
-  for (const { counter, total, ...place } of rows) {
-    const key = JSON.stringify(place);
-    found.set(key, { ...place, usage: sumUsage(found.get(key)?.usage, { [counter]: total }) });
+  for (const { counter, total, ...dimensions } of rows) {
+    const key = JSON.stringify(dimensions);
+    found.set(key, { ...dimensions, usage: sumUsage(found.get(key)?.usage, { [counter]: total }) });
   }
   return [...found.values()];
 }

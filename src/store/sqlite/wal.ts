@@ -1,33 +1,32 @@
-/** Reads a write-ahead log before SQLite does, which takes the frames before the first bad one and says nothing of the rest. */
+/** Checks a write-ahead log before SQLite opens it: SQLite reads the frames before the first bad one and ignores the rest. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** https://www.sqlite.org/fileformat2.html#walformat; the last bit: checksums are of big-endian words. */
+/** https://www.sqlite.org/fileformat2.html#walformat; the last bit is set if checksums use big-endian words. */
 const MAGIC = 0x377f0682;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Frames that are read at once. */
 const FRAMES_PER_READ = 256;
-/** As much as disks write in one go. */
+/** The unit that disks write atomically. */
 const SECTOR_BYTES = 512;
 
 export interface WalState {
-  /** Tells one generation of the log from the next. */
+  /** Differ between generations of the log. */
   readonly salts: string;
-  /** Frames of this generation, as far as they can be told. */
+  /** Frames of this generation, as far as they can be identified. */
   readonly frames: number;
   /** The frames before the first bad one. */
   readonly readable: number;
-  /** Frames that were written are lost. A last frame that is cut off is none: it was never committed. */
+  /** Committed frames are lost. An incomplete last frame was never committed, and is no damage. */
   readonly damaged: boolean;
 }
 
 const EMPTY: WalState = { salts: "", frames: 0, readable: 0, damaged: false };
 
-/** What is wrong with the log of a database; undefined: nothing. Also while a server writes to it. */
+/** undefined: the write-ahead log is not damaged. A server may be writing to it. */
 export function findWalDamage(database: string): WalState | undefined {
   const first = readWal(database);
   if (!first.damaged) return undefined;
-  // A server that writes meanwhile shows frames half written: they are whole at the second look.
+  // Frames that a running server is writing are incomplete at the first check and complete at the second.
   const second = readWal(database);
   return second.damaged && second.salts === first.salts && second.readable === first.readable
     ? second
@@ -58,7 +57,7 @@ function readFrames(handle: number, size: number): WalState {
   const salts: Salts = [header.readUInt32BE(16), header.readUInt32BE(20)];
   const stored: Salts = [header.readUInt32BE(24), header.readUInt32BE(28)];
   if (!isOurs || !sum.add(header.subarray(0, HEADER_BYTES - 8)).is(stored)) {
-    // SQLite would take the whole log for empty. One that only zeros were written to is.
+    // SQLite would treat the whole log as empty. A log of zeros is empty.
     const frames = Math.floor((size - HEADER_BYTES) / (FRAME_HEADER_BYTES + 4096));
     return { salts: salts.join(), frames, readable: 0, damaged: !isZero(handle, size) };
   }
@@ -69,38 +68,38 @@ type Salts = readonly [number, number];
 
 function scan(handle: number, size: number, pageBytes: number, salts: Salts, sum: Checksum): WalState {
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  const whole = Math.floor((size - HEADER_BYTES) / frameBytes);
+  const frameCount = Math.floor((size - HEADER_BYTES) / frameBytes);
   let readable = 0;
   let isBroken = false;
-  let [last, lastCommit, tail] = [-1, -1, false];
-  for (let at = 0; at < whole; at += FRAMES_PER_READ) {
-    const count = Math.min(FRAMES_PER_READ, whole - at);
+  let [last, lastCommit, hasTail] = [-1, -1, false];
+  for (let at = 0; at < frameCount; at += FRAMES_PER_READ) {
+    const count = Math.min(FRAMES_PER_READ, frameCount - at);
     const chunk = Buffer.allocUnsafeSlow(count * frameBytes);
     if (readSync(handle, chunk, 0, chunk.length, HEADER_BYTES + at * frameBytes) < chunk.length) break;
     for (let i = 0; i < count; i++) {
       const frame = chunk.subarray(i * frameBytes, (i + 1) * frameBytes);
       const found: Salts = [frame.readUInt32BE(8), frame.readUInt32BE(12)];
-      // Frames of an earlier generation share neither of them; a damaged frame of this one may lack one.
+      // A frame of an earlier generation has neither salt; a damaged frame of this one may still have one.
       if (found[0] === salts[0] || found[1] === salts[1]) {
         last = at + i;
-        tail = frame.subarray(-SECTOR_BYTES).some(byte => byte !== 0);
+        hasTail = frame.subarray(-SECTOR_BYTES).some(byte => byte !== 0);
         if (frame.readUInt32BE(4) !== 0) lastCommit = last;
       }
       if (isBroken) continue;
-      isBroken = found[0] !== salts[0] || found[1] !== salts[1] || !isWhole(frame, sum);
+      isBroken = found[0] !== salts[0] || found[1] !== salts[1] || !isValidFrame(frame, sum);
       if (!isBroken) readable += 1;
     }
   }
-  // Frames are written one after another, and the last one of a commit says so: behind a bad frame no commit ends, unless
-  // the frame was good when it was written. The last frame of the file counts if it was written to its end.
-  const isEnd = lastCommit === whole - 1 && (size - HEADER_BYTES) % frameBytes === 0;
-  const damaged = lastCommit > readable || (lastCommit === readable && isEnd && tail);
+  // Frames are written in order, and the last frame of a commit is marked: a commit that ends after a bad frame proves
+  // that the frame was good when it was written. The last frame of the file counts if it was written to its end.
+  const isLastComplete = lastCommit === frameCount - 1 && (size - HEADER_BYTES) % frameBytes === 0;
+  const damaged = lastCommit > readable || (lastCommit === readable && isLastComplete && hasTail);
   return { salts: salts.join(), frames: last + 1, readable, damaged };
 }
 
 const isPageSize = (bytes: number): boolean => bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
 
-function isWhole(frame: Buffer, sum: Checksum): boolean {
+function isValidFrame(frame: Buffer, sum: Checksum): boolean {
   const stored: Salts = [frame.readUInt32BE(16), frame.readUInt32BE(20)];
   return sum.add(frame.subarray(0, 8)).add(frame.subarray(FRAME_HEADER_BYTES)).is(stored);
 }
@@ -114,7 +113,7 @@ function isZero(handle: number, size: number): boolean {
   return true;
 }
 
-/** Over all that was added, from the beginning of the log. */
+/** Cumulative, from the beginning of the log. */
 class Checksum {
   readonly #big: boolean;
   #one = 0;

@@ -1,40 +1,32 @@
+import { StartupError } from "../../../lib/startup-error.ts";
 import { type Task, type TaskId, timeKey } from "../../../model/index.ts";
-import type { Log, UsageQuery, UsageRow } from "../../../ports/index.ts";
-import { NAMESAKES_MAX, namesakes, type TaskStory } from "../../kernel/history.ts";
-import { unpack } from "../../kernel/unpack.ts";
-import { type Asker, type Database, openDatabase, PostgresRefusal } from "../database.ts";
-import { explained } from "../migrate.ts";
-import { Owners } from "../owners.ts";
-import { deliveriesOf } from "../pushes.ts";
-import { createUsageBook } from "../usage.ts";
+import type { Log, TaskHistory, UsageQuery, UsageRow } from "../../../ports/index.ts";
+import { ALIAS_MATCHES_MAX, ambiguousAlias } from "../../kernel/history.ts";
+import { unpackEvents } from "../../kernel/packed-events.ts";
+import { type Queryable, withDatabase } from "../database.ts";
+import { OwnerIds } from "../owners.ts";
+import { readPushSubscriptions } from "../pushes.ts";
+import { createUsageStore } from "../usage.ts";
 
-/** For whoever looks at a database from outside; servers may be running. */
-export interface LookParts {
+/** For commands that inspect a database; servers may be running. */
+export interface InspectParts {
   readonly url: string;
   readonly log: Log;
 }
 
 const STATEMENT_MS = 60_000;
 
-async function look<T>(parts: LookParts, work: (on: Asker) => Promise<T>): Promise<T> {
-  let db: Database | undefined;
-  try {
-    db = await openDatabase({ ...parts, durability: "power", connectionsMax: 1, statementMs: STATEMENT_MS });
-    return await db.transact(async on => {
-      // One look: what servers write meanwhile is not half seen.
-      await on.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      return work(on);
-    });
-  } catch (error) {
-    throw explained(error);
-  } finally {
-    await db?.close();
-  }
-}
+const inspect = <T>(parts: InspectParts, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+  withDatabase({ ...parts, durability: "power", connectionsMax: 1, statementMs: STATEMENT_MS }, db =>
+    db.transact(async tx => {
+      // One snapshot, because servers may write meanwhile.
+      await tx.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      return work(tx);
+    }),
+  );
 
-/** What was spent. */
-export const usageIn = (parts: LookParts, query: UsageQuery): Promise<readonly UsageRow[]> =>
-  look(parts, on => createUsageBook(on).report(query));
+export const readPostgresUsage = (parts: InspectParts, query: UsageQuery): Promise<readonly UsageRow[]> =>
+  inspect(parts, tx => createUsageStore(tx).report(query));
 
 interface TaskRow {
   readonly key: number;
@@ -44,28 +36,28 @@ interface TaskRow {
   readonly since: number;
 }
 
-/** By its id, or by the id that its caller gave it; null: there is none. */
-export const readStoryIn = (parts: LookParts, name: string): Promise<TaskStory | null> =>
-  look(parts, async on => {
-    const row = await findRow(on, name);
-    return row && toStory(on, row);
+/** `name`: the id of the task, or the id that its caller gave it. null: there is no such task. */
+export const readPostgresHistory = (parts: InspectParts, name: string): Promise<TaskHistory | null> =>
+  inspect(parts, async tx => {
+    const row = await findRow(tx, name);
+    return row && readHistory(tx, row);
   });
 
 const FIND = "SELECT key, id, owner, snapshot, since FROM task WHERE";
 
-async function findRow(on: Asker, name: string): Promise<TaskRow | null> {
-  const [byId] = timeKey(name) === null ? [] : await on.query<TaskRow>(`${FIND} id = $1`, [name]);
+async function findRow(tx: Queryable, name: string): Promise<TaskRow | null> {
+  const [byId] = timeKey(name) === null ? [] : await tx.query<TaskRow>(`${FIND} id = $1`, [name]);
   if (byId) return byId;
   const sql = `${FIND} owner IN (SELECT id FROM owner) AND alias = $1 LIMIT $2`;
-  const rows = await on.query<TaskRow>(sql, [name, NAMESAKES_MAX]);
-  if (rows.length > 1) throw new PostgresRefusal(namesakes(rows.map(row => row.id)));
+  const rows = await tx.query<TaskRow>(sql, [name, ALIAS_MATCHES_MAX]);
+  if (rows.length > 1) throw new StartupError(ambiguousAlias(rows.map(row => row.id)));
   return rows[0] ?? null;
 }
 
-async function toStory(on: Asker, row: TaskRow): Promise<TaskStory> {
-  const owners = new Owners(on);
-  await owners.learn([row.owner]);
-  const segments = await on.query<{ last: number; events: string }>(
+async function readHistory(tx: Queryable, row: TaskRow): Promise<TaskHistory> {
+  const owners = new OwnerIds(tx);
+  await owners.load([row.owner]);
+  const segments = await tx.query<{ last: number; events: string }>(
     "SELECT last, events FROM segment WHERE task = $1 ORDER BY last",
     [row.key],
   );
@@ -74,7 +66,7 @@ async function toStory(on: Asker, row: TaskRow): Promise<TaskStory> {
     taskId: row.id,
     scope: owners.scopeOf(row.owner),
     snapshot: isCompacted ? (JSON.parse(row.snapshot as string) as Task) : undefined,
-    events: segments.flatMap(({ last, events }) => unpack(events, last)),
-    deliveries: await deliveriesOf(on, owners, row.id),
+    events: segments.flatMap(({ last, events }) => unpackEvents(events, last)),
+    pushes: await readPushSubscriptions(tx, owners, row.id),
   };
 }

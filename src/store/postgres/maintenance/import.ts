@@ -1,33 +1,30 @@
-import type { AgentName } from "../../../model/index.ts";
-import { hostOf } from "../../../model/index.ts";
-import type { Log, PushSubscription } from "../../../ports/index.ts";
+import { type AgentName, hostOf } from "../../../model/index.ts";
+import type { JobObserver, Log, PushSubscription } from "../../../ports/index.ts";
 import { contextKey } from "../../kernel/context-key.ts";
-import type { MovedStore, MovedTask } from "../../kernel/moved-rows.ts";
-import { type Asker, type Database, openDatabase } from "../database.ts";
+import type { ExportedTask, StoreExport } from "../../kernel/store-export.ts";
+import { type Database, openDatabase, type Queryable } from "../database.ts";
 import { migrate } from "../migrate.ts";
-import { Owners } from "../owners.ts";
+import { OwnerIds } from "../owners.ts";
 
-export interface EnterParts {
+export interface ImportParts extends JobObserver {
   readonly url: string;
-  readonly from: MovedStore;
+  readonly from: StoreExport;
   readonly log: Log;
-  readonly onProgress: (done: number, total: number) => void;
-  readonly signal: AbortSignal;
 }
 
-export interface Entered {
+export interface ImportResult {
   readonly tasks: number;
-  /** Of these, so many were there already: an earlier move was broken off. */
+  /** How many of them existed already, because an earlier import was interrupted. `dragoman migrate --json` prints it. */
   readonly known: number;
 }
 
 const CONNECTIONS_MAX = 2;
 const STATEMENT_MS = 600_000;
-/** Tasks that are moved in one transaction. */
-const BATCH = 200;
+/** Tasks that are imported in one transaction. */
+const BATCH_MAX = 200;
 
-/** Moves all that another store keeps into a database. What is there already stays, so it can be done again from the start. */
-export async function enterStore(parts: EnterParts): Promise<Entered> {
+/** Imports another store into a database. Existing rows stay, so an interrupted import can be repeated from the start. */
+export async function importStore(parts: ImportParts): Promise<ImportResult> {
   const { from, onProgress, signal } = parts;
   await migrate(parts);
   const db = await openDatabase({
@@ -37,28 +34,28 @@ export async function enterStore(parts: EnterParts): Promise<Entered> {
     statementMs: STATEMENT_MS,
   });
   try {
-    const owners = new Owners(db);
-    let [tasks, known, newest] = [0, 0, 0];
-    let batch: MovedTask[] = [];
+    const owners = new OwnerIds(db);
+    let [tasks, existing, newest] = [0, 0, 0];
+    let batch: ExportedTask[] = [];
     const flush = async (): Promise<void> => {
-      known += await enterTasks(db, owners, batch);
+      existing += await importTasks(db, owners, batch);
       tasks += batch.length;
-      newest = batch.reduce((most, task) => Math.max(most, task.rev, task.arrived ?? 0), newest);
+      newest = batch.reduce((max, task) => Math.max(max, task.rev, task.arrived ?? 0), newest);
       batch = [];
       onProgress(tasks, from.counts.tasks);
     };
     for (const task of from.tasks()) {
       signal.throwIfAborted();
       batch.push(task);
-      if (batch.length === BATCH) await flush();
+      if (batch.length === BATCH_MAX) await flush();
     }
     await flush();
-    // Revisions go on where the other store ended.
+    // Revisions continue after those of the other store.
     await db.query("SELECT setval('revision', greatest($1, (SELECT last_value FROM revision)))", [
       newest + 1,
     ]);
-    await enterRest(db, owners, from);
-    return { tasks, known };
+    await importBesideTasks(db, owners, from);
+    return { tasks, known: existing };
   } finally {
     await db.close();
   }
@@ -70,21 +67,25 @@ INSERT INTO task (id, owner, context, context_id, alone, state, seq, attempt, re
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, pg_current_xact_id(), $10, $11, $12, $13, $14, $15, $16)
 ON CONFLICT (id) DO NOTHING RETURNING key`;
 
-/** How many of them were there before. */
-async function enterTasks(db: Database, owners: Owners, tasks: readonly MovedTask[]): Promise<number> {
+/** Returns how many of them existed already. */
+async function importTasks(db: Database, owners: OwnerIds, tasks: readonly ExportedTask[]): Promise<number> {
   const ids = await Promise.all(
-    tasks.map(({ tenant, principal, agent }) => owners.idOf({ tenant, principal }, agent as AgentName)),
+    tasks.map(({ tenant, principal, agent }) =>
+      owners.getOrCreate({ tenant, principal }, agent as AgentName),
+    ),
   );
-  return db.transact(async on => {
-    let known = 0;
-    for (const [i, task] of tasks.entries()) if (!(await enterTask(on, task, ids[i] as number))) known += 1;
-    return known;
+  return db.transact(async tx => {
+    let existing = 0;
+    for (const [i, task] of tasks.entries())
+      if (!(await importTask(tx, task, ids[i] as number))) existing += 1;
+    return existing;
   });
 }
 
-async function enterTask(on: Asker, task: MovedTask, owner: number): Promise<boolean> {
+/** false: the task existed already. */
+async function importTask(tx: Queryable, task: ExportedTask, owner: number): Promise<boolean> {
   const seq = Math.max(task.snapshot_seq, task.segments.at(-1)?.last ?? 0);
-  const [row] = await on.query<{ key: number }>(INSERT, [
+  const [row] = await tx.query<{ key: number }>(INSERT, [
     task.id,
     owner,
     contextKey(task.context_id),
@@ -104,92 +105,97 @@ async function enterTask(on: Asker, task: MovedTask, owner: number): Promise<boo
   ]);
   if (!row) return false;
   const { segments, names } = task;
-  await on.query(
+  await tx.query(
     "INSERT INTO segment (task, last, rev, xid, events) SELECT $1, last, rev, CASE WHEN rev IS NOT NULL THEN pg_current_xact_id() END, events " +
       "FROM unnest($2::int[], $3::bigint[], $4::text[]) AS s(last, rev, events)",
-    [row.key, segments.map(one => one.last), segments.map(one => one.rev), segments.map(one => one.events)],
+    [
+      row.key,
+      segments.map(({ last }) => last),
+      segments.map(({ rev }) => rev),
+      segments.map(({ events }) => events),
+    ],
   );
   if (names.length > 0)
-    await on.query(
+    await tx.query(
       "INSERT INTO name (owner, kind, name, task, seq, digest) SELECT $1, kind, name, $2, seq, digest " +
         "FROM unnest($3::smallint[], $4::text[], $5::int[], $6::text[]) AS n(kind, name, seq, digest)",
       [
         owner,
         row.key,
-        names.map(one => one.kind),
-        names.map(one => one.name),
-        names.map(one => one.seq),
-        names.map(one => one.digest),
+        names.map(({ kind }) => kind),
+        names.map(({ name }) => name),
+        names.map(({ seq }) => seq),
+        names.map(({ digest }) => digest),
       ],
     );
-  for (const delivery of task.deliveries) await enterDelivery(on, row.key, delivery);
+  for (const push of task.pushes) await importPush(tx, row.key, push);
   return true;
 }
 
-/** The newest start that the log tells of; where events are gone, the snapshot tells. */
-function attemptOf({ segments, snapshot }: MovedTask): number {
-  const told = segments.flatMap(({ events }) =>
-    [...events.matchAll(/\{"type":"started","attempt":(\d+)\}/g)].map(found => Number(found[1])),
+/** The newest attempt in the log; of a compacted log, the attempt in the snapshot. */
+function attemptOf({ segments, snapshot }: ExportedTask): number {
+  const ofLog = segments.flatMap(({ events }) =>
+    [...events.matchAll(/\{"type":"started","attempt":(\d+)\}/g)].map(match => Number(match[1])),
   );
-  const kept = snapshot === null ? 0 : (JSON.parse(snapshot) as { readonly attempt: number }).attempt;
-  return Math.max(kept, ...told, 0);
+  const ofSnapshot = snapshot === null ? 0 : (JSON.parse(snapshot) as { readonly attempt: number }).attempt;
+  return Math.max(ofSnapshot, ...ofLog, 0);
 }
 
-async function enterDelivery(on: Asker, task: number, delivery: PushSubscription): Promise<void> {
-  const { config, failed } = delivery;
-  await on.query(
+async function importPush(tx: Queryable, task: number, push: PushSubscription): Promise<void> {
+  const { config, failed } = push;
+  await tx.query(
     "INSERT INTO push (task, id, host, key, opening, config, set_at, start, place, until, state, failed_count, failed_since, " +
       "next_at, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     [
       task,
       config.id,
       hostOf(config),
-      delivery.key,
-      delivery.opening,
+      push.key,
+      push.opening,
       JSON.stringify(config),
-      delivery.setAt,
-      delivery.start,
-      delivery.cursor,
-      delivery.until ?? null,
-      delivery.state,
+      push.setAt,
+      push.start,
+      push.cursor,
+      push.until ?? null,
+      push.state,
       failed?.count ?? null,
       failed?.since ?? null,
-      delivery.nextAt ?? null,
-      JSON.stringify(delivery.attempts),
+      push.nextAt ?? null,
+      JSON.stringify(push.attempts),
     ],
   );
 }
 
-async function enterRest(db: Database, owners: Owners, from: MovedStore): Promise<void> {
-  const ownerOf = (one: { tenant: string; principal: string; agent: string }): Promise<number> =>
-    owners.idOf(one, one.agent as AgentName);
-  for (const one of from.shelves())
+async function importBesideTasks(db: Database, owners: OwnerIds, from: StoreExport): Promise<void> {
+  const getOwner = (row: { tenant: string; principal: string; agent: string }): Promise<number> =>
+    owners.getOrCreate(row, row.agent as AgentName);
+  for (const item of from.storage())
     await db.query(
       "INSERT INTO shelf (owner, shelf, key, value) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-      [await ownerOf(one), one.shelf, one.key, one.value],
+      [await getOwner(item), item.shelf, item.key, item.value],
     );
   for (const row of from.usage())
     for (const [counter, total] of Object.entries(row.usage))
       await db.query(
         "INSERT INTO usage (owner, day, context_id, counter, total) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-        [await ownerOf(row), row.day, row.contextId, counter, total],
+        [await getOwner(row), row.day, row.contextId, counter, total],
       );
-  for (const one of from.tokens())
+  for (const token of from.tokens())
     await db.query(
       "INSERT INTO token (id, hash, name, principal, tenants, grants, agents, created, expires, revoked, used) " +
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
       [
-        one.id,
-        one.hash,
-        one.name,
-        one.principal,
-        one.tenants,
-        one.grants,
-        one.agents,
-        one.created,
-        one.expires,
-        one.revoked,
-        one.used,
+        token.id,
+        token.hash,
+        token.name,
+        token.principal,
+        token.tenants,
+        token.grants,
+        token.agents,
+        token.created,
+        token.expires,
+        token.revoked,
+        token.used,
       ],
     );
 }

@@ -1,7 +1,7 @@
-/** The first schema: owners, tasks, the log in segments, names, shelves, usage. */
+/** The first schema: owners, tasks, segments of logs, names, the storage of agents, usage. */
 export const sql = `
--- Ascending, store-wide: lists are read in this order. It is drawn before the commit, so that "committed by then" is
--- told by the transaction (xid) and not by the number.
+-- Ascending over all tasks: the order of lists. A number is drawn before the commit, so visibility in a list is decided
+-- by the transaction id (xid) and not by the number.
 CREATE SEQUENCE revision;
 
 CREATE TABLE owner (
@@ -12,9 +12,10 @@ CREATE TABLE owner (
   UNIQUE (tenant, principal, agent)
 );
 
--- seq: its newest event; every append names the one that it comes after, which is the fence, too.
--- attempt: of its newest run. state: below 2 it wants a run. worker, lease_until: who holds that run, and until when without a renewal.
--- context: an integer for the context; the text is compared as well.
+-- seq: the newest event; every append names the event that it follows, which also fences concurrent writers.
+-- attempt: the number of the newest run. state: below 2 the task is unfinished. worker, lease_until: the holder of the run,
+-- and when its lease expires. context: a hash of context_id; queries compare both. alone: it does not wait for other tasks
+-- of its context. arrived: the place in the queue. since: events up to this one were compacted. alias: the caller's task id.
 CREATE TABLE task (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id uuid NOT NULL UNIQUE,
@@ -42,8 +43,8 @@ CREATE INDEX task_by_context ON task (context);
 CREATE UNIQUE INDEX task_by_alias ON task (owner, alias) WHERE alias IS NOT NULL;
 CREATE INDEX task_unfinished ON task (arrived) WHERE state < 2;
 
--- One row holds all events that one task got in one commit, the last one being number "last". Keys ascend with time, so
--- that ranges of them can become partitions, and old ones be detached.
+-- A row holds the events of one task in one commit; "last" is the number of the last one. Keys ascend with time, so that
+-- key ranges can become partitions, and old partitions can be detached.
 CREATE TABLE segment (
   task bigint NOT NULL,
   last integer NOT NULL,
@@ -54,7 +55,7 @@ CREATE TABLE segment (
 ) PARTITION BY RANGE (task);
 CREATE TABLE segment_rest PARTITION OF segment DEFAULT;
 
--- Names of calls. kind: 1 a key, 2 a message's id. seq: the event that has the name. digest: what the call said.
+-- Names of calls. kind: 1 an idempotency key, 2 a message id. seq: the event with the name. digest: of the call's content.
 CREATE TABLE name (
   owner integer NOT NULL,
   kind smallint NOT NULL,

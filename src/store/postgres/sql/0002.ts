@@ -1,7 +1,7 @@
-/** Push configs, and how far each has come in the log of its task. */
+/** Push subscriptions: configs, and the progress of their delivery. */
 export const sql = `
--- config: as JSON, what is secret in it is sealed. turn: it began anew so often; whoever held it before holds it no longer.
--- rung: it is due at once; due: in which order. next_at: when it is tried again after a failure.
+-- config: JSON with encrypted secrets. turn: the fencing number; it grows with every claim and restart, and ends earlier
+-- claims. place: the cursor. rung: due at once; due: in which order. next_at: the time of the next attempt after a failure.
 CREATE TABLE push (
   task bigint NOT NULL,
   id text NOT NULL,

@@ -1,6 +1,6 @@
-/** Tokens of callers, and the keys of a cluster that was given none. */
+/** Access tokens, and the encryption keys of a cluster that is configured without keys. */
 export const sql = `
--- change: ascending, so that a node can ask whether anything that counts has changed.
+-- change: ascending, so that nodes can poll for changes.
 CREATE SEQUENCE token_change;
 CREATE TABLE token (
   id text PRIMARY KEY,

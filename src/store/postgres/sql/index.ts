@@ -5,11 +5,11 @@ import { sql as nodes } from "./0004.ts";
 
 export interface Migration {
   readonly sql: string;
-  /** The oldest schema whose servers can still work beside it: lower than its own, as long as it only adds. */
+  /** The oldest schema whose servers are still compatible: lower than its own if the migration only adds. */
   readonly oldest: number;
 }
 
-/** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
+/** In order: the position in this list, counted from 1, is the schema version. Add at the end only. */
 export const MIGRATIONS: readonly Migration[] = [
   { sql: first, oldest: 1 },
   { sql: pushes, oldest: 2 },

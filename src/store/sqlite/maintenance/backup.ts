@@ -1,63 +1,63 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
-import { createPrivate } from "../files.ts";
-import { openToRead, StoreRefusal } from "../open.ts";
-import { runThread, tell } from "../thread.ts";
+import { StartupError } from "../../../lib/startup-error.ts";
+import type { JobObserver, StoreBackup } from "../../../ports/index.ts";
+import { createPrivateFile } from "../files.ts";
+import { openReadOnly } from "../open.ts";
+import { runJob, runThread, serveJob } from "../thread.ts";
 
-/** How often one looks how far a copy has come. */
-const LOOK_MS = 100;
+const JOB = { name: "copy", url: import.meta.url } as const;
+const PROGRESS_MS = 100;
 
-export interface CopyParts {
+export interface CopyParts extends JobObserver {
   readonly folder: string;
   readonly target: string;
-  /** Bytes that are written, and about how many it will be. */
-  readonly onProgress: (done: number, total: number) => void;
-  readonly signal: AbortSignal;
-}
-
-export interface Copied {
-  readonly tasks: number;
-  readonly bytes: number;
 }
 
 /**
- * Copies the store in a folder into one file: all that was committed when the copy began and nothing after it, however
- * busy the server is. The file gets its name when it is whole, and not before.
+ * Copies the store in a folder into one file: everything that was committed when the copy began, and nothing after it, also
+ * while a server is writing. The target file appears only when it is complete. Progress is in bytes, of about so many.
  */
-export async function copyStore({ folder, target, onProgress, signal }: CopyParts): Promise<Copied> {
-  if (existsSync(target)) throw taken(target);
+export async function copyStore({ folder, target, onProgress, signal }: CopyParts): Promise<Pick<StoreBackup, "tasks" | "bytes">> {
+  if (existsSync(target)) throw targetExists(target);
   const partial = `${target}.${process.pid}.partial`;
   let total = 0;
-  const timer = setInterval(() => onProgress(sizeOf(partial), total), LOOK_MS);
-  const given = { folder, partial };
+  const timer = setInterval(() => onProgress(fileSize(partial), total), PROGRESS_MS);
+  const input = { folder, partial };
   try {
-    const tasks = await runThread<number>("copy", given, { signal, onProgress: (_, all) => (total = all) });
-    flush(partial);
-    giveName(partial, target);
-    return { tasks, bytes: sizeOf(target) };
+    const tasks = await runThread<number>(JOB, input, { signal, onProgress: (_, all) => (total = all) });
+    const handle = openSync(partial, "r");
+    fsyncSync(handle);
+    closeSync(handle);
+    moveTo(target, partial);
+    return { tasks, bytes: fileSize(target) };
   } finally {
     clearInterval(timer);
     for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
   }
 }
 
-/** In the thread. */
-export function work(
+/** Runs in the thread. */
+function work(
   { folder, partial }: { readonly folder: string; readonly partial: string },
   port: MessagePort,
 ): void {
-  tell<number>(port, say => {
-    const { db, file } = openToRead(folder);
-    say({ kind: "progress", done: 0, total: sizeOf(file) });
+  runJob<number>(port, post => {
+    const { db, file } = openReadOnly(folder);
+    post({ kind: "progress", done: 0, total: fileSize(file) });
     try {
-      return copyInto(db, partial);
+      const { tasks } = db.prepare("SELECT count(*) AS tasks FROM task").get() as { tasks: number };
+      // VACUUM INTO accepts an empty file and keeps its mode.
+      createPrivateFile(partial);
+      // One read transaction: a running server neither waits nor gets into the copy.
+      db.prepare("VACUUM INTO ?").run(partial);
+      return tasks;
     } catch (error) {
       const { errstr = (error as NodeJS.ErrnoException).code } = error as { errstr?: string };
       if (errstr === undefined) throw error;
-      throw new StoreRefusal(
-        `The copy could not be written: ${errstr}. Check that its folder is there and can be written, and that the ` +
-          "disk has room. If so, look at the store with the command doctor.",
+      throw new StartupError(
+        `The copy could not be written: ${errstr}. Check that its folder exists and can be written, and that the ` +
+          'disk is not full. If so, check the store with "dragoman doctor".',
       );
     } finally {
       db.close();
@@ -65,32 +65,19 @@ export function work(
   });
 }
 
-/** One reading transaction, so that a server that writes meanwhile neither waits nor gets into the copy. */
-function copyInto(db: DatabaseSync, partial: string): number {
-  const { tasks } = db.prepare("SELECT count(*) AS tasks FROM task").get() as { tasks: number };
-  // An empty file may be there, and keeps its mode.
-  createPrivate(partial);
-  db.prepare("VACUUM INTO ?").run(partial);
-  return tasks;
-}
-
-function flush(file: string): void {
-  const handle = openSync(file, "r");
-  fsyncSync(handle);
-  closeSync(handle);
-}
-
-/** A link never takes the place of a file that came meanwhile; not every disk knows links. */
-function giveName(partial: string, target: string): void {
+/** A link never replaces a file that was created meanwhile; not every file system supports links. */
+function moveTo(target: string, partial: string): void {
   try {
     linkSync(partial, target);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST" || existsSync(target)) throw taken(target);
+    if ((error as NodeJS.ErrnoException).code === "EEXIST" || existsSync(target)) throw targetExists(target);
     renameSync(partial, target);
   }
 }
 
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const fileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-const taken = (target: string): StoreRefusal =>
-  new StoreRefusal(`${target} is there already, and nothing is written over it. Choose another name.`);
+const targetExists = (target: string): StartupError =>
+  new StartupError(`${target} exists already and is not overwritten. Choose another name.`);
+
+serveJob(JOB, work);

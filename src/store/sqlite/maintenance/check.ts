@@ -1,105 +1,80 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
+import type { JobObserver, OnProgress, StoreReport } from "../../../ports/index.ts";
+import type { ReportFinding } from "../../kernel/check-task.ts";
 import { FIRST_SETTLED } from "../../kernel/state-numbers.ts";
-import { type OpenedToRead, openToRead, requireSchema, tellDamage } from "../open.ts";
-import { runThread, tell, type Watch } from "../thread.ts";
+import { formatWalDamage, openReadOnly, type ReadOnlyDatabase, requireSchema } from "../open.ts";
+import { type JobObserver, runJob, runThread, serveJob } from "../thread.ts";
 import { findWalDamage } from "../wal.ts";
 import { createTaskCheck } from "./check-task.ts";
 
-/** What there is in a store, and what is wrong with it. */
-export interface Report {
-  readonly file: string;
-  readonly bytes: number;
-  readonly schema: number;
-  readonly tasks: number;
-  readonly events: number;
-  readonly names: number;
-  /** Unfinished tasks by agent. */
-  readonly unfinished: Readonly<Record<string, number>>;
-  /** The first of them. */
-  readonly findings: readonly string[];
-  readonly findingsCount: number;
-}
+const JOB = { name: "check", url: import.meta.url } as const;
 
-/** Findings that are told one by one: whoever has more needs a backup and not a list. */
+/** Findings in a report: a store with more needs a backup and not a list. */
 const FINDINGS_MAX = 100;
 
-/** How often a thread tells how far it is. */
 const TASKS_PER_PROGRESS = 500;
 
-/** Looks at all that is in the store of a folder, without changing anything, also while a server runs. */
-export const examineStore = (folder: string, watch: Watch): Promise<Report> =>
-  runThread<Report>("examine", { folder }, watch);
+/** Checks everything in the store of a folder without changing it; a server may be running. */
+export const checkStore = (folder: string, observer: JobObserver): Promise<StoreReport> =>
+  runThread<StoreReport>(JOB, { folder }, observer);
 
-/** In the thread. */
-export function work({ folder }: { readonly folder: string }, port: MessagePort): void {
-  tell<Report>(port, say => {
-    const opened = openToRead(folder);
+/** Runs in the thread. */
+function work({ folder }: { readonly folder: string }, port: MessagePort): void {
+  runJob<StoreReport>(port, post => {
+    const opened = openReadOnly(folder);
     try {
       requireSchema(opened);
-      return examine(opened, (done, total) => say({ kind: "progress", done, total }));
+      return check(opened, (done, total) => post({ kind: "progress", done, total }));
     } finally {
       opened.db.close();
     }
   });
 }
 
-function examine({ db, file, schema }: OpenedToRead, onProgress: Watch["onProgress"]): Report {
+function check({ db, file, schema }: ReadOnlyDatabase, onProgress: OnProgress): StoreReport {
   const findings: string[] = [];
   let findingsCount = 0;
-  const find = (finding: string): void => {
+  const report: ReportFinding = finding => {
     if (++findingsCount <= FINDINGS_MAX) findings.push(finding);
   };
-  /** A damaged file may refuse any question. */
-  const attempt = <T>(ask: () => T, otherwise: T): T => {
+  /** Any query of a damaged file can fail. */
+  const attempt = <T>(query: () => T, fallback: T): T => {
     try {
-      return ask();
+      return query();
     } catch (error) {
-      find(`the file cannot be read: ${(error as Error).message}`);
-      return otherwise;
+      report(`the file cannot be read: ${(error as Error).message}`);
+      return fallback;
     }
   };
-  // One look: what a server writes meanwhile is not half seen.
+  // One read transaction: the check never sees half of a commit.
   db.exec("BEGIN");
   const tasks = attempt(() => count(db, "task"), 0);
   onProgress(0, tasks);
   const damage = findWalDamage(file);
-  if (damage) find(tellDamage(file, damage));
-  attempt(() => checkFile(db, find), undefined);
-  attempt(() => findOrphans(db, find), undefined);
-  const events = attempt(() => examineTasks(db, find, done => onProgress(done, tasks)), 0);
+  if (damage) report(formatWalDamage(file, damage));
+  attempt(() => checkFile(db, report), undefined);
+  attempt(() => findOrphans(db, report), undefined);
+  const events = attempt(() => checkTasks(db, report, done => onProgress(done, tasks)), 0);
   const names = attempt(() => count(db, "name") + count(db, "task WHERE alias IS NOT NULL"), 0);
-  const unfinished = attempt(() => unfinishedIn(db), {});
-  return {
-    file,
-    bytes: statSync(file).size,
-    schema,
-    tasks,
-    events,
-    names,
-    unfinished,
-    findings,
-    findingsCount,
-  };
+  const unfinished = attempt(() => countUnfinished(db), {});
+  const bytes = statSync(file).size;
+  return { file, bytes, schema, tasks, events, names, unfinished, findings, findingsCount };
 }
 
-function checkFile(db: DatabaseSync, find: (finding: string) => void): void {
-  for (const { integrity_check: told } of db.prepare("PRAGMA integrity_check").all())
-    if (told !== "ok") find(`the file: ${told}`);
+function checkFile(db: DatabaseSync, report: ReportFinding): void {
+  for (const { integrity_check: result } of db.prepare("PRAGMA integrity_check").all())
+    if (result !== "ok") report(`the file: ${result}`);
 }
 
-function examineTasks(
-  db: DatabaseSync,
-  find: (finding: string) => void,
-  onDone: (done: number) => void,
-): number {
-  const check = createTaskCheck(db, find);
+function checkTasks(db: DatabaseSync, report: ReportFinding, onDone: (done: number) => void): number {
+  const checkTask = createTaskCheck(db, report);
   const keys = db.prepare("SELECT key FROM task ORDER BY key");
   let events = 0;
   let done = 0;
   for (const { key } of keys.iterate() as Iterable<{ key: number }>) {
-    events += check(key);
+    events += checkTask(key);
     if (++done % TASKS_PER_PROGRESS === 0) onDone(done);
   }
   return events;
@@ -114,17 +89,17 @@ const ORPHANS: Readonly<Record<string, string>> = {
   "tasks without an owner": "task WHERE NOT EXISTS (SELECT 1 FROM owner WHERE id = task.owner)",
 };
 
-function findOrphans(db: DatabaseSync, find: (finding: string) => void): void {
-  for (const [what, where] of Object.entries(ORPHANS)) {
-    const orphans = count(db, where);
-    if (orphans > 0) find(`${what}: ${orphans}`);
+function findOrphans(db: DatabaseSync, report: ReportFinding): void {
+  for (const [finding, rows] of Object.entries(ORPHANS)) {
+    const orphans = count(db, rows);
+    if (orphans > 0) report(`${finding}: ${orphans}`);
   }
 }
 
-const count = (db: DatabaseSync, what: string): number =>
-  db.prepare(`SELECT count(*) AS count FROM ${what}`).get()?.count as number;
+const count = (db: DatabaseSync, rows: string): number =>
+  db.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.count as number;
 
-function unfinishedIn(db: DatabaseSync): Readonly<Record<string, number>> {
+function countUnfinished(db: DatabaseSync): Readonly<Record<string, number>> {
   const rows = db
     .prepare(
       "SELECT agent, count(*) AS count FROM task JOIN owner ON owner.id = task.owner " +
@@ -133,3 +108,5 @@ function unfinishedIn(db: DatabaseSync): Readonly<Record<string, number>> {
     .all();
   return Object.fromEntries(rows.map(row => [row.agent as string, row.count as number]));
 }
+
+serveJob(JOB, work);

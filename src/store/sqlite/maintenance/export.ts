@@ -1,51 +1,53 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskId } from "../../../model/index.ts";
-import type { MovedShelved, MovedStore, MovedTask, MovedToken } from "../../kernel/moved-rows.ts";
-import { unpack } from "../../kernel/unpack.ts";
+import { unpackEvents } from "../../kernel/packed-events.ts";
+import type { ExportedItem, ExportedTask, ExportedToken, StoreExport } from "../../kernel/store-export.ts";
 import { openDatabase } from "../open.ts";
-import { createOwners } from "../owners.ts";
+import { createOwnerTable } from "../owners.ts";
 import { createPushTable } from "../pushes.ts";
-import { openBook } from "../tokens-file.ts";
+import { openTokenFile } from "../token-file.ts";
 import { readUsage } from "../usage.ts";
 
-interface TaskRow extends Omit<MovedTask, "hidden" | "segments" | "names" | "deliveries"> {
+interface TaskRow extends Omit<ExportedTask, "hidden" | "segments" | "names" | "pushes"> {
   readonly key: number;
   readonly hidden: number;
   readonly whole: string | null;
 }
 
-/** All that is in the store of a folder, for another one. Nobody else may write to it meanwhile. */
-export function openToLeave(folder: string): MovedStore {
+/** The content of the store in a folder, which is locked meanwhile. */
+export function openForExport(folder: string): StoreExport {
   const { db, unlock } = openDatabase({ folder, durability: "power" });
-  const owners = createOwners(db);
-  const pushes = createPushTable(db, owners).journal;
-  const tasks = db.prepare(
+  const pushes = createPushTable(db, createOwnerTable(db)).backend;
+  const selectTasks = db.prepare(
     "SELECT task.*, tenant, principal, agent FROM task JOIN owner ON owner.id = task.owner ORDER BY key",
   );
-  const segments = db.prepare("SELECT last, rev, events FROM segment WHERE task = ? ORDER BY last");
-  const names = db.prepare("SELECT kind, name, seq, digest FROM name WHERE task = ?");
-  const shelves = db.prepare(
+  const selectSegments = db.prepare("SELECT last, rev, events FROM segment WHERE task = ? ORDER BY last");
+  const selectNames = db.prepare("SELECT kind, name, seq, digest FROM name WHERE task = ?");
+  const selectItems = db.prepare(
     "SELECT tenant, principal, agent, shelf, key, value FROM shelf JOIN owner ON owner.id = shelf.owner",
   );
 
-  function toMoved(row: TaskRow): MovedTask {
-    const { key, hidden, whole, ...rest } = row;
+  function toExported({ key, hidden, whole, ...row }: TaskRow): ExportedTask {
     return {
-      ...rest,
+      ...row,
       hidden: hidden === 1,
-      segments: whole === null ? (segments.all(key) as never) : [toSegment(whole, row.rev)],
-      names: names.all(key) as never,
-      deliveries: pushes.of(row.id as TaskId),
+      // A task that was created and ended in one commit has its events in its own row.
+      segments:
+        whole === null
+          ? (selectSegments.all(key) as never)
+          : [{ last: unpackEvents(whole, null).length, rev: row.rev, events: whole }],
+      names: selectNames.all(key) as never,
+      pushes: pushes.of(row.id as TaskId),
     };
   }
 
   return {
     counts: { tasks: (db.prepare("SELECT count(*) AS tasks FROM task").get() as { tasks: number }).tasks },
     *tasks() {
-      for (const row of tasks.iterate()) yield toMoved(row as unknown as TaskRow);
+      for (const row of selectTasks.iterate()) yield toExported(row as unknown as TaskRow);
     },
-    shelves: () => shelves.iterate() as unknown as Iterable<MovedShelved>,
+    storage: () => selectItems.iterate() as unknown as Iterable<ExportedItem>,
     usage: () => readUsage(db, { from: 0, to: Number.MAX_SAFE_INTEGER }),
     tokens: () => readTokens(folder),
     close() {
@@ -55,19 +57,12 @@ export function openToLeave(folder: string): MovedStore {
   };
 }
 
-/** The events of a task whose whole life was one commit stand in its own row. */
-const toSegment = (whole: string, rev: number): MovedTask["segments"][number] => ({
-  last: unpack(whole, null).length,
-  rev,
-  events: whole,
-});
-
-function readTokens(folder: string): readonly MovedToken[] {
+function readTokens(folder: string): readonly ExportedToken[] {
   if (!existsSync(join(folder, "access.db"))) return [];
-  const book = openBook(folder);
+  const db = openTokenFile(folder);
   try {
-    return book.prepare("SELECT * FROM token").all() as unknown as readonly MovedToken[];
+    return db.prepare("SELECT * FROM token").all() as unknown as readonly ExportedToken[];
   } finally {
-    book.close();
+    db.close();
   }
 }

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
+import { StartupError } from "../../../lib/startup-error.ts";
 import { type RecordedEvent, type Task, type TaskId, timeKey } from "../../../model/index.ts";
-import { NAMESAKES_MAX, namesakes, type TaskStory } from "../../kernel/history.ts";
-import { unpack } from "../../kernel/unpack.ts";
-import { openToRead, requireSchema, StoreRefusal } from "../open.ts";
-import { createOwners } from "../owners.ts";
+import type { TaskHistory } from "../../../ports/index.ts";
+import { ALIAS_MATCHES_MAX, ambiguousAlias } from "../../kernel/history.ts";
+import { unpackEvents } from "../../kernel/packed-events.ts";
+import { openReadOnly, requireSchema } from "../open.ts";
+import { createOwnerTable } from "../owners.ts";
 import { createPushTable } from "../pushes.ts";
 
 interface TaskRow {
@@ -19,16 +21,16 @@ interface SegmentRow {
   readonly events: string;
 }
 
-/** By its id, or by the id that its caller gave it; null: there is none. Nothing is changed; a server may be running. */
-export function readStory(folder: string, name: string): TaskStory | null {
-  const opened = openToRead(folder);
+/** By the task's id, or by the id that its caller chose; null: not found. Changes nothing; a server may be running. */
+export function readTaskHistory(folder: string, name: string): TaskHistory | null {
+  const opened = openReadOnly(folder);
   try {
     requireSchema(opened);
     const { db } = opened;
-    // One look: what a server writes meanwhile is not half seen.
+    // One read transaction: the history never has half of a commit.
     db.exec("BEGIN");
     const row = findRow(db, name);
-    return row && toStory(db, row);
+    return row && toHistory(db, row);
   } finally {
     opened.db.close();
   }
@@ -42,27 +44,26 @@ function findRow(db: DatabaseSync, name: string): TaskRow | null {
   if (byId?.id === name) return byId as unknown as TaskRow;
   const rows = db
     .prepare(`SELECT ${COLUMNS} FROM task WHERE owner IN (SELECT id FROM owner) AND alias = ? LIMIT ?`)
-    .all(name, NAMESAKES_MAX);
-  const [found, ...others] = rows as unknown as TaskRow[];
-  if (others.length > 0) throw new StoreRefusal(namesakes(rows.map(row => String(row.id))));
-  return found ?? null;
+    .all(name, ALIAS_MATCHES_MAX) as unknown as TaskRow[];
+  if (rows.length > 1) throw new StartupError(ambiguousAlias(rows.map(row => row.id)));
+  return rows[0] ?? null;
 }
 
-function toStory(db: DatabaseSync, row: TaskRow): TaskStory {
-  const owners = createOwners(db);
+function toHistory(db: DatabaseSync, row: TaskRow): TaskHistory {
+  const owners = createOwnerTable(db);
   const taskId = row.id as TaskId;
   const isCompacted = row.since > 0 && row.snapshot !== null;
   return {
     taskId,
     scope: owners.scopeOf(row.owner),
     snapshot: isCompacted ? (JSON.parse(row.snapshot as string) as Task) : undefined,
-    events: eventsOf(db, row),
-    deliveries: createPushTable(db, owners).journal.of(taskId),
+    events: readEvents(db, row),
+    pushes: createPushTable(db, owners).backend.of(taskId),
   };
 }
 
-function eventsOf(db: DatabaseSync, { key, whole }: TaskRow): readonly RecordedEvent[] {
-  if (whole !== null) return unpack(whole, null);
+function readEvents(db: DatabaseSync, { key, whole }: TaskRow): readonly RecordedEvent[] {
+  if (whole !== null) return unpackEvents(whole, null);
   const rows = db.prepare("SELECT last, events FROM segment WHERE task = ? ORDER BY last").all(key);
-  return (rows as unknown as SegmentRow[]).flatMap(({ last, events }) => unpack(events, last));
+  return (rows as unknown as SegmentRow[]).flatMap(({ last, events }) => unpackEvents(events, last));
 }

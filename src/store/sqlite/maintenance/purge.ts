@@ -1,92 +1,87 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { AgentName, Retention } from "../../../model/index.ts";
-import type { Bounds, Journal, Place } from "../../single-node/backend.ts";
-import { bitesOf, boundsOf } from "../../single-node/maintenance.ts";
-import { createSqliteJournal } from "../backend.ts";
-import { openDatabase, openToRead, requireSchema, StoreRefusal } from "../open.ts";
-import { createFinder } from "../retention-query.ts";
+import { StartupError } from "../../../lib/startup-error.ts";
+import type { AgentName } from "../../../model/index.ts";
+import type { PurgeRequest, PurgeResult } from "../../../ports/index.ts";
+import { type RetentionBounds, toRetentionBounds } from "../../kernel/retention.ts";
+import type { Backend, TaskRevision } from "../../single-node/backend.ts";
+import { splitIntoCommits } from "../../single-node/maintenance.ts";
+import { createSqliteBackend } from "../backend.ts";
+import { openDatabase, openReadOnly, requireSchema } from "../open.ts";
+import { createRetentionQuery } from "../retention-query.ts";
 
-export interface PurgeParts {
+export interface PurgeParts extends PurgeRequest {
   readonly folder: string;
-  /** undefined: the tasks of all agents. */
-  readonly agent: AgentName | undefined;
-  readonly retention: Pick<Retention, "ageMs" | "count">;
   readonly now: number;
   /** Milliseconds for durations. */
   readonly ticks: () => number;
-  /** Only says what would go. */
-  readonly dryRun: boolean;
-  readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface Purged {
-  readonly tasks: number;
-  /** So many stay although they are old or many, because their calls may still be repeated. */
-  readonly keyed: number;
-}
-
-/** Takes old tasks away from the store of a server that does not run. */
-export async function purgeStore(parts: PurgeParts): Promise<Purged> {
-  if (parts.dryRun) return countOutdated(parts);
+/** Removes expired tasks from the store of a stopped server. */
+export async function purgeStore(parts: PurgeParts): Promise<PurgeResult> {
+  if (parts.dryRun) return countExpired(parts);
   const { db, unlock } = openDatabase({ folder: parts.folder, durability: "power" });
-  const journal = createSqliteJournal({
+  const backend = createSqliteBackend({
     db,
-    find: async () => ({ tasks: [], logs: [] }),
+    findExpired: async () => ({ tasks: [], logs: [] }),
     ticks: parts.ticks,
     onClose: unlock,
   });
   try {
     const find = createSearch(db, parts);
-    const counts = countsOf(find);
-    await removeAll(journal, find, done => parts.onProgress(done, counts.tasks));
+    const counts = toCounts(find);
+    await removeAll(backend, find, done => parts.onProgress(done, counts.tasks));
     return counts;
   } finally {
-    journal.close();
+    backend.close();
   }
 }
 
-function countOutdated(parts: PurgeParts): Purged {
-  const opened = openToRead(parts.folder);
+function countExpired(parts: PurgeParts): PurgeResult {
+  const opened = openReadOnly(parts.folder);
   try {
     requireSchema(opened);
-    return countsOf(createSearch(opened.db, parts));
+    return toCounts(createSearch(opened.db, parts));
   } finally {
     opened.db.close();
   }
 }
 
-type Search = (more?: Partial<Bounds>) => readonly Place[];
+type TaskSearch = (bounds?: Partial<RetentionBounds>) => readonly TaskRevision[];
 
-/** Finds all that is to go, of one agent or of all. */
-function createSearch(db: DatabaseSync, { folder, agent, retention, now }: PurgeParts): Search {
-  const find = createFinder(db);
+/** Finds all expired tasks, of one agent or of all. */
+function createSearch(db: DatabaseSync, { folder, agent, retention, now }: PurgeParts): TaskSearch {
+  const query = createRetentionQuery(db);
   const known = db
     .prepare("SELECT DISTINCT agent FROM owner ORDER BY agent")
     .all()
-    .map(row => row.agent);
+    .map(row => row.agent as AgentName);
   if (agent !== undefined && !known.includes(agent))
-    throw new StoreRefusal(
-      `There are no tasks of an agent "${agent}" in ${folder}. There are: ${known.join(", ") || "none"}.`,
+    throw new StartupError(
+      `There are no tasks of an agent "${agent}" in ${folder}. Agents with tasks: ${known.join(", ") || "none"}.`,
     );
-  const agents = agent === undefined ? (known as AgentName[]) : [agent];
-  const bounds = { ...boundsOf(retention, now), max: Number.POSITIVE_INFINITY };
-  return more => agents.flatMap(one => find(one, { ...bounds, ...more }).tasks);
+  const agents = agent === undefined ? known : [agent];
+  const bounds = { ...toRetentionBounds(retention, now), max: Number.POSITIVE_INFINITY };
+  return others => agents.flatMap(one => query(one, { ...bounds, ...others }).tasks);
 }
 
-function countsOf(find: Search): Purged {
+function toCounts(find: TaskSearch): PurgeResult {
   const tasks = find().length;
   return { tasks, keyed: find({ namedBy: Number.POSITIVE_INFINITY }).length - tasks };
 }
 
 /** A long log takes several rounds. */
-async function removeAll(journal: Journal, find: Search, onRemoved: (done: number) => void): Promise<void> {
-  let touched = 0;
-  for (let tasks = find(), last = 0; tasks.length > 0; tasks = find(), last = touched) {
-    for (const bite of bitesOf({ tasks, logs: [] })) {
-      touched += journal.prune(bite).length;
-      onRemoved(touched);
+async function removeAll(
+  backend: Backend,
+  find: TaskSearch,
+  onRemoved: (done: number) => void,
+): Promise<void> {
+  let pruned = 0;
+  for (let tasks = find(), before = 0; tasks.length > 0; tasks = find(), before = pruned) {
+    for (const part of splitIntoCommits({ tasks, logs: [] })) {
+      pruned += backend.prune(part).length;
+      onRemoved(pruned);
       await new Promise(resolve => setImmediate(resolve));
     }
-    if (touched === last) throw new Error("tasks that were found could not be removed");
+    if (pruned === before) throw new Error("expired tasks could not be removed");
   }
 }

@@ -1,91 +1,104 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Encryption } from "../../../ports/index.ts";
-import { openDatabase, openToRead } from "../open.ts";
+import type { Encryption, ReEncryptResult } from "../../../ports/index.ts";
+import { readMarker } from "../data-loss.ts";
+import { openDatabase, openReadOnly } from "../open.ts";
 
-/** Where secrets are: a text, or JSON with such texts in it. */
-const PLACES: readonly (readonly [table: string, column: string])[] = [
+/** The columns with secrets: an encrypted text, or JSON that contains encrypted texts. */
+const SECRET_COLUMNS: readonly (readonly [table: string, column: string])[] = [
   ["shelf", "value"],
   ["push", "more"],
 ];
 
-/** As the vault writes them; the key that they need is told. */
-const SEALED = /(?<![\w.-])v1\.([\w-]{12})\.[\w-]{38,}/g;
+/** As `Encryption` writes them; the group is the id of the key. */
+const ENCRYPTED = /(?<![\w.-])v1\.([\w-]{12})\.[\w-]{38,}/g;
 
-/** How many secrets need which key; also while a server runs. */
-export function countSealed(folder: string): ReadonlyMap<string, number> {
-  const opened = openToRead(folder);
+/** The number of secrets by key id; a server may be running. */
+export function countEncrypted(folder: string): ReadonlyMap<string, number> {
+  const opened = openReadOnly(folder);
   const counts = new Map<string, number>();
   try {
-    for (const place of placesIn(opened.db))
-      for (const { text } of textsIn(opened.db, place))
-        for (const [, key = ""] of text.matchAll(SEALED)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const column of columnsIn(opened.db))
+      for (const { text } of readTexts(opened.db, column))
+        for (const [, key = ""] of text.matchAll(ENCRYPTED)) counts.set(key, (counts.get(key) ?? 0) + 1);
     return counts;
   } finally {
     opened.db.close();
   }
 }
 
-export interface Resealed {
-  readonly resealed: number;
-  /** Sealed with a key that is gone. */
-  readonly unreadable: number;
+/** Why missing keys must not be replaced by new ones; undefined: they can be. */
+export function findKeyUse(folder: string): string | undefined {
+  const encrypted = [...countEncrypted(folder).values()].reduce((sum, one) => sum + one, 0);
+  if (encrypted > 0) return `secrets in the store (${encrypted}) can only be decrypted with its keys`;
+  return readMarker(folder)?.keyFile
+    ? "the server that used this store signed agent cards with its keys"
+    : undefined;
 }
 
-/** Opens and seals anew every secret of a server that does not run: all of them or none. */
-export function resealStore(folder: string, vault: Encryption): Resealed {
+export const LOST_KEYS_HINT =
+  "Restore the key file from its own backup: a backup of the store does not contain it. If the keys come from elsewhere, " +
+  'set that option again (keys, keysCommand, keyFile); "dragoman doctor" lists the keys that the store needs. To continue ' +
+  "with new keys, start once with --accept-data-loss: encrypted secrets are then lost, and signatures of earlier agent " +
+  "cards can no longer be verified.";
+
+/** Decrypts every secret of a stopped server and encrypts it with the newest key: all of them or none. */
+export function reEncryptStore(folder: string, encryption: Encryption): ReEncryptResult {
   const { db, unlock } = openDatabase({ folder, durability: "power" });
-  const told = { resealed: 0, unreadable: 0 };
-  const anew = (sealed: string): string => {
+  const counts = { reEncrypted: 0, unreadable: 0 };
+  const reEncrypt = (encrypted: string): string => {
     try {
-      const fresh = vault.encrypt(vault.decrypt(sealed));
-      told.resealed += 1;
-      return fresh;
+      const result = encryption.encrypt(encryption.decrypt(encrypted));
+      counts.reEncrypted += 1;
+      return result;
     } catch {
-      told.unreadable += 1;
-      return sealed;
+      counts.unreadable += 1;
+      return encrypted;
     }
   };
   try {
     db.exec("BEGIN IMMEDIATE");
-    for (const place of placesIn(db)) rewrite(db, place, text => text.replace(SEALED, anew));
+    for (const column of columnsIn(db)) updateTexts(db, column, text => text.replace(ENCRYPTED, reEncrypt));
     db.exec("COMMIT");
-    return told;
+    return counts;
   } finally {
     db.close();
     unlock();
   }
 }
 
-/** A store that was written by an older server lacks some. */
-const placesIn = (db: DatabaseSync): typeof PLACES =>
-  PLACES.filter(([table]) => keysOf(db, table).length > 0);
+/** A store of an older schema lacks some tables. */
+const columnsIn = (db: DatabaseSync): typeof SECRET_COLUMNS =>
+  SECRET_COLUMNS.filter(([table]) => primaryKeyOf(db, table).length > 0);
 
-interface Row {
+interface TextRow {
   readonly text: string;
   readonly key: readonly (string | number)[];
 }
 
-function textsIn(db: DatabaseSync, [table, column]: readonly [string, string]): readonly Row[] {
-  const keys = keysOf(db, table);
+function readTexts(db: DatabaseSync, [table, column]: readonly [string, string]): readonly TextRow[] {
+  const keys = primaryKeyOf(db, table);
   return db
     .prepare(`SELECT ${column} AS text, ${keys.join(", ")} FROM ${table} WHERE ${column} LIKE '%v1.%'`)
     .all()
     .map(row => ({ text: String(row.text), key: keys.map(name => row[name] as string | number) }));
 }
 
-function rewrite(db: DatabaseSync, place: readonly [string, string], anew: (text: string) => string): void {
-  const [table, column] = place;
-  const where = keysOf(db, table)
+function updateTexts(
+  db: DatabaseSync,
+  [table, column]: readonly [string, string],
+  change: (text: string) => string,
+): void {
+  const where = primaryKeyOf(db, table)
     .map(name => `${name} = ?`)
     .join(" AND ");
   const update = db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where}`);
-  for (const { text, key } of textsIn(db, place)) {
-    const fresh = anew(text);
-    if (fresh !== text) update.run(fresh, ...key);
+  for (const { text, key } of readTexts(db, [table, column])) {
+    const changed = change(text);
+    if (changed !== text) update.run(changed, ...key);
   }
 }
 
-const keysOf = (db: DatabaseSync, table: string): readonly string[] =>
+const primaryKeyOf = (db: DatabaseSync, table: string): readonly string[] =>
   db
     .prepare(`PRAGMA table_info(${table})`)
     .all()

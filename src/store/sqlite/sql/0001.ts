@@ -1,6 +1,6 @@
 /** The first schema: owners, tasks, and the log in segments. */
 export const sql = `
--- Whose tasks: one row for each tenant, principal and agent, so that a list reads one range of one index.
+-- Owners of tasks: one row for each tenant, principal and agent, so that a list reads one range of one index.
 CREATE TABLE owner (
   id INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -11,8 +11,8 @@ CREATE TABLE owner (
 
 -- key: the ascending integer inside the id; random ids as keys cost four times the insert.
 -- rev: the store-wide number of its latest change of status; lists are read in this order.
--- whole: all events of a task whose whole life was one commit, as most short tasks' is; such a task has no segments.
--- context: the ascending integer inside a context id of ours, or a hash of a caller's.
+-- whole: all events of a task that was created and ended in one commit, as most short tasks are; it has no segments.
+-- context: the ascending integer inside a context id that the server generated, or a hash of an id that the caller chose.
 CREATE TABLE task (
   key INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
@@ -28,13 +28,13 @@ CREATE TABLE task (
   whole TEXT
 ) STRICT;
 CREATE INDEX task_by_owner ON task (owner, rev);
--- A new context gets its id right after its first task, so that task is found by its key and needs no entry here.
+-- The id of a new context is generated right after its first task: that task is found by its key and needs no entry here.
 CREATE INDEX task_by_context ON task (context) WHERE context <> key + 1;
--- state 0 submitted, 1 working: the only rows that a start must look at.
+-- state 0 submitted, 1 working: the only rows that a start must read.
 CREATE INDEX task_unfinished ON task (key) WHERE state < 2;
 
 -- The log. One row holds all events that one task got in one commit: [[at, event], …], the last one being number "last".
--- rev: set when the status moved in it, so that a list can tell where a task stood when its first page was made.
+-- rev: set if the status changed in it, so that a list finds the position of a task when its first page was read.
 CREATE TABLE segment (
   task INTEGER NOT NULL,
   last INTEGER NOT NULL,

@@ -1,10 +1,10 @@
-/** Names that callers gave: to tasks (their own ids of them), and to calls (so that a repeated one is known). */
+/** Names that callers gave: to tasks (their own ids), and to calls (so that a repeated call is recognized). */
 export const sql = `
--- alias: the caller's own id of the task. It has one and keeps it, so it needs no row of its own.
+-- alias: the caller's own id of the task. A task has at most one, which never changes: it needs no row of its own.
 ALTER TABLE task ADD COLUMN alias TEXT;
 CREATE UNIQUE INDEX task_by_alias ON task (owner, alias) WHERE alias IS NOT NULL;
 
--- Names of calls. kind: 1 a key, 2 a message's id. seq: the event that has the name. digest: what the call said.
+-- Names of calls. kind: 1 an idempotency key, 2 a message id. seq: the event that has the name. digest: hash of the call.
 CREATE TABLE name (
   owner INTEGER NOT NULL,
   kind INTEGER NOT NULL,

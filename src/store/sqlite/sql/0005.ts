@@ -1,6 +1,6 @@
-/** What is put away beside the log. */
+/** Agent storage. */
 export const sql = `
--- shelf: the id of a context, or a name that begins with @.
+-- shelf: the storage area: the id of a context, or a name that begins with @.
 CREATE TABLE shelf (
   owner INTEGER NOT NULL,
   shelf TEXT NOT NULL,

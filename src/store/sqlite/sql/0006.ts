@@ -1,4 +1,4 @@
-/** What agents have spent: one row for each caller, agent, day, context and counter. */
+/** Usage: one row for each caller, agent, day, context and counter. */
 export const sql = `
 -- day: days since 1970-01-01, UTC.
 CREATE TABLE usage (

@@ -1,7 +1,7 @@
-/** Where updates of tasks are to be delivered to, and how far that has come. */
+/** Push configs and the progress of their deliveries. */
 export const sql = `
--- place: events up to this one are delivered. next_at: when another attempt is due; NULL: when something happens.
--- state: 0 live, 1 done, 2 given up. more: the rest as JSON, what is secret in it being sealed.
+-- place: events up to this one are delivered. next_at: the time of the next attempt; NULL: at the next event.
+-- state: 0 live, 1 done, 2 given up. more: the rest as JSON, with encrypted secrets.
 CREATE TABLE push (
   nr INTEGER PRIMARY KEY,
   task INTEGER NOT NULL,

@@ -6,5 +6,5 @@ import { sql as shelf } from "./0005.ts";
 import { sql as usage } from "./0006.ts";
 import { sql as push } from "./0007.ts";
 
-/** All migrations in order; the place of one in this list is the schema that it leads to. Add at the end only. */
+/** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
 export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf, usage, push];

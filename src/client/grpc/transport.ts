@@ -1,0 +1,188 @@
+import {
+  type CallOptions,
+  Client,
+  type ClientReadableStream,
+  credentials,
+  Metadata,
+  status,
+} from "@grpc/grpc-js";
+import type { Json } from "../../lib/json.ts";
+import { V1_SCHEMA } from "../../protocol/a2a-v1/schema.ts";
+import { V03_SCHEMA } from "../../protocol/a2a-v03/schema.ts";
+import { type Codec, createCodecs } from "../../protocol/protobuf/codec.ts";
+import { type ProtobufSchema, rpcsOf } from "../../protocol/protobuf/schema.ts";
+import { STATUS_CODEC } from "../../protocol/protobuf/status.ts";
+import { parseAddress } from "../address.ts";
+import { ClientError, RemoteError, type RemoteErrorKind, UnavailableError } from "../errors.ts";
+import type { HttpTarget } from "../http.ts";
+import { violationsOf } from "../jsonrpc.ts";
+import { CLIENT_LIMITS } from "../limits.ts";
+import { asList, asObject, asText } from "../read.ts";
+import type { Transport, TransportEvent, TransportRequest } from "../transport.ts";
+
+const V1_VERSION = "1.0";
+
+export function createGrpcTransport(target: HttpTarget): Transport & { close(): void } {
+  const findMethod = createMethods(target.headers["a2a-version"] === V1_VERSION ? V1_SCHEMA : V03_SCHEMA);
+  const client = connect(target.url);
+  const toError = (request: TransportRequest, error: unknown) =>
+    toClientError(target.url, request.method, error);
+
+  /** `isRetry`: the server rejected the last credentials. */
+  async function toMetadata({ headers }: TransportRequest, isRetry: boolean): Promise<Metadata> {
+    const metadata = new Metadata();
+    const all = { ...target.headers, ...headers, ...(await target.credentials(isRetry)) };
+    for (const [name, value] of Object.entries(all)) metadata.set(name, value);
+    return metadata;
+  }
+
+  async function callOnce(request: TransportRequest, signal: AbortSignal, isRetry: boolean): Promise<Json> {
+    const metadata = await toMetadata(request, isRetry);
+    const { path, requestCodec, responseCodec } = findMethod(request.method);
+    const bytes = requestCodec.encode(request.params);
+    return new Promise((resolve, reject) => {
+      const onResponse = (error: StatusError | null, response?: Buffer): void => {
+        signal.removeEventListener("abort", abort);
+        if (error) reject(signal.aborted ? signal.reason : error);
+        else resolve(responseCodec.decode(response as Buffer));
+      };
+      const call = client.makeUnaryRequest(path, asIs, asIs, bytes, metadata, NO_OPTIONS, onResponse);
+      const abort = (): void => call.cancel();
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
+    });
+  }
+
+  return {
+    async call(request, signal) {
+      try {
+        return await callOnce(request, signal, false);
+      } catch (error) {
+        if ((error as StatusError).code !== status.UNAUTHENTICATED) throw toError(request, error);
+        return await callOnce(request, signal, true).catch(again => {
+          throw toError(request, again);
+        });
+      }
+    },
+    async *stream(request, _lastEventId, signal): AsyncGenerator<TransportEvent> {
+      const metadata = await toMetadata(request, false);
+      const { path, requestCodec, responseCodec } = findMethod(request.method);
+      const bytes = requestCodec.encode(request.params);
+      const call: ClientReadableStream<Buffer> = client.makeServerStreamRequest(
+        path,
+        asIs,
+        asIs,
+        bytes,
+        metadata,
+        NO_OPTIONS,
+      );
+      const abort = (): void => call.cancel();
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
+      try {
+        for await (const response of call) yield { result: responseCodec.decode(response as Buffer) };
+      } catch (error) {
+        throw signal.aborted ? signal.reason : toError(request, error);
+      } finally {
+        signal.removeEventListener("abort", abort);
+        call.cancel();
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+const NO_OPTIONS: CallOptions = {};
+
+interface GrpcClientMethod {
+  readonly path: string;
+  readonly requestCodec: Codec;
+  readonly responseCodec: Codec;
+}
+
+function createMethods(schema: ProtobufSchema): (name: string) => GrpcClientMethod {
+  const codecOf = createCodecs(schema);
+  const methods = new Map(
+    rpcsOf(schema).map(({ name, request, response }) => [
+      name,
+      {
+        path: `/${schema.package}.${schema.service}/${name}`,
+        requestCodec: codecOf(request),
+        responseCodec: codecOf(response),
+      },
+    ]),
+  );
+  return name => {
+    const method = methods.get(name);
+    if (!method) throw new ClientError(`${schema.package} has no method ${name} over gRPC`);
+    return method;
+  };
+}
+
+/** Cards have `host:port` for gRPC, or a URL. */
+function connect(address: string): Client {
+  const url = parseAddress(address);
+  if (!url?.host) throw new ClientError(`Invalid address for gRPC: "${address}"; expected host:port`);
+  const isSecure = url.protocol === "https:" || url.protocol === "grpcs:";
+  const host = url.port === "" ? `${url.hostname}:${isSecure ? 443 : 80}` : url.host;
+  return new Client(host, isSecure ? credentials.createSsl() : credentials.createInsecure(), {
+    "grpc.max_receive_message_length": CLIENT_LIMITS.answerBytesMax,
+    "grpc.client_idle_timeout_ms": CLIENT_LIMITS.idleMs,
+  });
+}
+
+// ---- errors ----------------------------------------------------------------------------------------------------
+
+/** The error of a call that did not end with OK. */
+interface StatusError {
+  readonly code?: number;
+  readonly details?: string;
+  readonly metadata?: Metadata;
+}
+
+const KINDS: Readonly<Record<number, RemoteErrorKind>> = {
+  [status.NOT_FOUND]: "task-not-found",
+  [status.UNIMPLEMENTED]: "unsupported",
+  [status.UNAUTHENTICATED]: "unauthenticated",
+};
+const REASONS: Readonly<Record<string, RemoteErrorKind>> = {
+  TASK_NOT_FOUND: "task-not-found",
+  UNSUPPORTED_OPERATION: "unsupported",
+};
+/** A retry may succeed. */
+const TRANSIENT: ReadonlySet<number | undefined> = new Set([
+  status.UNAVAILABLE,
+  status.RESOURCE_EXHAUSTED,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+]);
+
+function toClientError(url: string, method: string, error: unknown): ClientError {
+  if (error instanceof ClientError) return error;
+  const { code = status.UNKNOWN, details = "", metadata } = error as StatusError;
+  const name = status[code] ?? "UNKNOWN";
+  if (TRANSIENT.has(code)) {
+    const isRefused = /ECONNREFUSED|No connection established/.test(details);
+    return new UnavailableError(`${url} could not be reached: ${details || name}`, details || name, {
+      cause: error,
+      category: isRefused ? "connection-refused" : undefined,
+    });
+  }
+  const errorDetails = readErrorDetails(metadata);
+  const reasons = errorDetails.map(one => REASONS[asText(asObject(one).reason) ?? ""]);
+  const violations = violationsOf(errorDetails);
+  const message = violations ? `${details} (${violations})` : details;
+  const kind = reasons.find(Boolean) ?? KINDS[code] ?? "other";
+  return new RemoteError(kind, `${url} refused ${method}: ${message} [${name}]`, message);
+}
+
+/** v1 §10.6: ErrorInfo and BadRequest. */
+function readErrorDetails(metadata: Metadata | undefined): readonly Json[] {
+  const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
+  try {
+    return bytes instanceof Buffer ? asList(STATUS_CODEC.decode(bytes).details) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,115 @@
+import { Fault, type TaskId } from "../../model/index.ts";
+import type { Operation, Route, SendRequest, WireCall } from "../../ports/index.ts";
+import { readParams } from "../shared/fields.ts";
+import { readLastEventIdOrBeginning, readResumePoint, readVersion } from "../shared/headers.ts";
+import {
+  decodeMethod as decodeByTable,
+  type MethodTable,
+  toEndpoints,
+  type VendorProfile,
+} from "../shared/routes.ts";
+import { decodeV03Filter } from "../shared/v03-decode.ts";
+import { createV03Methods, createV03PushMethods, decodeTaskId } from "../shared/v03-routes.ts";
+import { decodeSend, readSinceSeq } from "./decode.ts";
+
+// ---- paths ---------------------------------------------------------------------------------------------------
+
+const AGENT_PATH = "/v1/a2a/agents/{agent}";
+/** The official protocols have the card of the default agent at this path. */
+export const STUB_PATH = "/.well-known/agent-card.json";
+
+const COMMON_ROUTES: readonly Route[] = [
+  { transport: "jsonrpc", verb: "POST", path: AGENT_PATH, method: "" },
+  { transport: "document", verb: "GET", path: `${AGENT_PATH}/agent-card.json`, method: "card" },
+  { transport: "rest", verb: "POST", path: "/v1/requests/{id}/cancel", method: "cancel" },
+  { transport: "rest", verb: "GET", path: "/v1/requests/{id}/events", method: "events" },
+];
+export const ROUTES: Readonly<Record<VendorProfile, readonly Route[]>> = {
+  on: COMMON_ROUTES,
+  strict: [...COMMON_ROUTES, { transport: "document", verb: "GET", path: STUB_PATH, method: "card" }],
+};
+const ENDPOINTS = toEndpoints(COMMON_ROUTES);
+
+export const isClaimed = (call: WireCall, profile: VendorProfile): boolean =>
+  ENDPOINTS.has(call.endpoint) || (profile === "strict" && isStubCall(call));
+
+/** A call for a card that names a version or an assistant belongs to another protocol. */
+const isStubCall = (call: WireCall): boolean =>
+  call.endpoint === STUB_PATH && readVersion(call) === undefined && !call.query.has("assistant_id");
+
+export function decodeCard(call: WireCall): Operation {
+  const form = call.endpoint === STUB_PATH ? "stub" : "arbiter";
+  return { op: "card", agent: findAgent(call), base: call.base(), form };
+}
+
+/** `index` is the default agent. */
+const findAgent = (call: WireCall): Operation["agent"] =>
+  call.vars.agent === "index" ? undefined : (call.vars.agent as Operation["agent"]);
+
+// ---- methods -------------------------------------------------------------------------------------------------
+
+const WITH_ARTIFACTS = { artifacts: true } as const;
+
+/** A caller cannot continue a task: a send and a stream end at input-required. */
+const createMethods = (decode: (call: WireCall) => SendRequest): MethodTable => ({
+  ...createV03Methods("arbiter"),
+  "message/send": call => ({ op: "send", send: decode(call), view: WITH_ARTIFACTS, until: "settled" }),
+  "message/stream": call => ({
+    op: "stream",
+    send: decode(call),
+    view: WITH_ARTIFACTS,
+    until: "settled",
+    ...readResumePoint(call),
+  }),
+  "tasks/get": call => ({ op: "get", taskId: decodeTaskId(call), view: WITH_ARTIFACTS }),
+  "tasks/resubscribe": call => ({
+    op: "subscribe",
+    taskId: decodeTaskId(call),
+    from: readLastEventIdOrBeginning(call),
+    until: "terminal",
+    ended: "snapshot",
+  }),
+});
+
+/** The document promises a stable message. */
+export const NO_PUSH = "Push notifications are not supported";
+const refusePush = (field?: string): never => {
+  throw new Fault("push-not-supported", NO_PUSH, field === undefined ? {} : { field });
+};
+
+/** In the document the methods for push exist and always fail. */
+const DOCUMENTED_METHODS: MethodTable = {
+  ...createMethods(call => {
+    const send = decodeSend(call);
+    return send.push ? refusePush(send.push.field) : send;
+  }),
+  ...Object.fromEntries(Object.keys(createV03PushMethods("arbiter")).map(name => [name, () => refusePush()])),
+};
+
+/** D11: with the methods that the document lacks. */
+export const METHODS: MethodTable = {
+  ...createMethods(decodeSend),
+  "tasks/list": call => ({
+    op: "list",
+    filter: decodeV03Filter(readParams(call)),
+    view: WITH_ARTIFACTS,
+  }),
+};
+
+export function decodeMethod(call: WireCall, profile: VendorProfile): Operation {
+  const operation = decodeByTable(call, profile === "strict" ? DOCUMENTED_METHODS : METHODS, "Arbiter");
+  return { ...operation, agent: findAgent(call) };
+}
+
+// ---- Arbiter's own requests interface ------------------------------------------------------------------------
+
+/** The form of results for the paths below `/v1/requests`. */
+export const REQUEST_FORM = "request";
+
+/** A request is a task of any agent. */
+export function decodeRequest(call: WireCall): Operation {
+  const taskId = call.vars.id as TaskId;
+  const common = { agent: undefined, choice: "any", form: REQUEST_FORM, taskId } as const;
+  if (call.method === "cancel") return { ...common, op: "cancel", again: "fault" };
+  return { ...common, op: "subscribe", from: readSinceSeq(call), until: "terminal", ended: "snapshot" };
+}

@@ -1,0 +1,95 @@
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import type { NewPushConfig, Part, View } from "../../model/index.ts";
+import type { SendRequest, WireCall } from "../../ports/index.ts";
+import {
+  decodeParts,
+  getMember,
+  invalidField,
+  joinPath,
+  readContextId,
+  readId,
+  readInteger,
+  readMetadata,
+  readObject,
+  readRequestMetadata,
+  readStrings,
+  readTaskId,
+  requireId,
+  requireObject,
+} from "./fields.ts";
+import { readExtensions } from "./headers.ts";
+
+/** The differences between the protocols that send `{ message, configuration, metadata }`. */
+export interface SendSyntax {
+  readonly origin: string;
+  /** The values of `role` for a caller; the error message names the first. */
+  readonly userRoles: readonly Json[];
+  /** Role and messageId may be missing. */
+  readonly isLenient?: true;
+  /** The member of a message with its parts, if it is not `parts`. */
+  readonly partsMember?: string;
+  readonly decodePart: (from: JsonObject, path: string) => Part;
+  /** The member of `configuration` with a push config. */
+  readonly pushMember: string;
+  readonly decodePush: DecodePush;
+}
+export type DecodePush = (call: WireCall, from: JsonObject, path: string) => NewPushConfig;
+
+const CONFIGURATION = "configuration";
+
+export function decodeSendParams(
+  call: WireCall,
+  params: JsonObject,
+  syntax: SendSyntax,
+): { readonly send: SendRequest; readonly view: View; readonly configuration: JsonObject } {
+  const { taskId, contextId, ...message } = decodeMessage(requireObject(params, "message", ""), syntax);
+  const configuration = readObject(params, CONFIGURATION, "") ?? {};
+  const send = defined<SendRequest>({
+    origin: syntax.origin,
+    message,
+    taskId,
+    contextId,
+    metadata: readRequestMetadata(params),
+    acceptedOutputModes: readStrings(configuration, "acceptedOutputModes", CONFIGURATION),
+    extensions: readExtensions(call),
+    push: decodeInlinePush(call, configuration, CONFIGURATION, syntax),
+  });
+  return { send, view: decodeView(configuration, CONFIGURATION), configuration };
+}
+
+/** The push config inside a send; `path`: of the object that holds it. */
+export function decodeInlinePush(
+  call: WireCall,
+  from: JsonObject,
+  path: string,
+  { pushMember, decodePush }: Pick<SendSyntax, "pushMember" | "decodePush">,
+): SendRequest["push"] {
+  const config = readObject(from, pushMember, path);
+  const field = joinPath(path, pushMember);
+  return config && { field, config: decodePush(call, config, field) };
+}
+
+function decodeMessage(from: JsonObject, syntax: SendSyntax): SendRequest["message"] {
+  const path = "message";
+  const { isLenient, userRoles } = syntax;
+  const role = getMember(from, "role") ?? (isLenient && userRoles[0]);
+  if (role === undefined || !userRoles.includes(role))
+    throw invalidField(`${path}.role`, `must be "${userRoles[0]}"`);
+  return defined<SendRequest["message"]>({
+    messageId: isLenient ? readId(from, "messageId", path) : requireId(from, "messageId", path),
+    role: "user" as const,
+    parts: decodeParts(from, syntax.partsMember ?? "parts", path, syntax.decodePart),
+    taskId: readTaskId(from, "taskId", path),
+    contextId: readContextId(from, "contextId", path),
+    metadata: readMetadata(from, path),
+    extensions: readStrings(from, "extensions", path),
+    referenceTaskIds: readStrings(from, "referenceTaskIds", path),
+  });
+}
+
+const HISTORY_RANGE = { min: 0, max: 2 ** 31 - 1 };
+
+export function decodeView(from: JsonObject, path: string, artifacts = true): View {
+  const historyMax = readInteger(from, "historyLength", path, HISTORY_RANGE);
+  return historyMax === undefined ? { artifacts } : { artifacts, historyMax };
+}

@@ -1,0 +1,88 @@
+/**
+ * running: the agent is asked for output. canceling, draining: its signal is aborted, and its output is recorded until it
+ * ends or the grace period expires. lost: another run may have begun, or the store refused an event. settled: the last event
+ * of the turn is recorded, but may not be committed yet. over: the agent's output no longer counts.
+ */
+export type RunState = "running" | "canceling" | "draining" | "lost" | "settled" | "over";
+
+/** Why a run is told to stop. */
+export type StopReason = "canceled" | "shutdown" | "lost";
+
+/**
+ * output, final: the agent emitted an event; a final one settles the turn. ready: the event is recorded, and the agent may
+ * continue. returned, threw: the agent ended. timeout: the grace period after a stop has expired.
+ */
+export type RunInput = "output" | "final" | "ready" | "returned" | "threw" | StopReason | "timeout";
+
+/** How a run ends; "settled": with the event that the agent emitted. */
+export type EndReason = "completed" | "failed" | "canceled" | "interrupted" | "lost" | "settled";
+
+interface End {
+  readonly end: EndReason;
+}
+const end = (reason: EndReason): End => Object.freeze({ end: reason });
+const COMPLETED = end("completed");
+const FAILED = end("failed");
+const CANCELED = end("canceled");
+const INTERRUPTED = end("interrupted");
+const LOST = end("lost");
+const SETTLED = end("settled");
+
+/** `null`: ignored, or impossible. `"="`: accepted, the state stays. An end leads to `over`. */
+export type RunCell = Exclude<RunState, "over"> | "=" | End | null;
+type RunRow = Readonly<Record<RunInput, RunCell>>;
+
+/** After the first stop the reason stays: a run that is canceled ends as canceled, also if its lease is lost meanwhile. */
+const stopping = (reason: End): RunRow => ({
+  output: "=",
+  final: "settled",
+  ready: "=",
+  returned: reason,
+  threw: reason,
+  canceled: null,
+  shutdown: null,
+  lost: null,
+  timeout: reason,
+});
+
+/** Every state × every input. */
+export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
+  running: {
+    output: "=",
+    final: "settled",
+    ready: "=",
+    returned: COMPLETED,
+    threw: FAILED,
+    canceled: "canceling",
+    shutdown: "draining",
+    lost: "lost",
+    timeout: null,
+  },
+  canceling: stopping(CANCELED),
+  draining: stopping(INTERRUPTED),
+  // The agent is not asked for more: its events would be refused.
+  lost: { ...stopping(LOST), ready: LOST },
+  // A stop still aborts the agent's signal. The agent throws if the commit of its last event fails.
+  settled: {
+    output: null,
+    final: null,
+    ready: SETTLED,
+    returned: null,
+    threw: SETTLED,
+    canceled: "=",
+    shutdown: "=",
+    lost: "=",
+    timeout: SETTLED,
+  },
+  over: {
+    output: null,
+    final: null,
+    ready: null,
+    returned: null,
+    threw: null,
+    canceled: null,
+    shutdown: null,
+    lost: null,
+    timeout: null,
+  },
+};

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { bannedWords, duplicateTypes, exportsOf, importCycles, unusedPermissions } from "./support/guards.ts";
+import { commands } from "./support/tidy-tables.ts";
+import { filesBelow, readTree, toSource } from "./support/tidy-tree.ts";
+
+const isTest = (path: string): boolean => path.endsWith(".test.ts");
+const FILES = filesBelow("");
+const SOURCES = FILES.filter(({ path }) => /^src\/.*\.ts$/.test(path) && !isTest(path)).map(toSource);
+
+it("no exported type name is defined twice in src", () => {
+  expect(duplicateTypes(SOURCES)).toEqual([]);
+  const twice = ["src/a.ts", "src/b.ts"].map(path => toSource({ path, text: "export interface Row {}\n" }));
+  expect(duplicateTypes(twice)).toEqual(["Row: src/a.ts, src/b.ts"]);
+});
+
+/** The rule itself, for people and for the test. */
+const LISTS_THEM = new Set(["STYLE.md", "test/support/guards.ts"]);
+
+it("comments, messages and documents name the server, the caller, the task, and no unnamed person", () => {
+  const read = FILES.filter(({ path }) => /\.(?:ts|md|html|yml)$/.test(path));
+  expect(read.filter(({ path }) => !LISTS_THEM.has(path)).flatMap(bannedWords)).toEqual([]);
+});
+
+it("no file imports itself through others", () => {
+  expect(importCycles(SOURCES)).toEqual([]);
+  const text = (from: string): string => `import type { X } from "./${from}.ts";\n`;
+  const cycle = [
+    toSource({ path: "src/a.ts", text: text("b") }),
+    toSource({ path: "src/b.ts", text: text("a") }),
+  ];
+  expect(importCycles(cycle)).toEqual(["src/a.ts → src/b.ts → src/a.ts"]);
+});
+
+it("every permission in the table of folders is used", () => {
+  expect(unusedPermissions(SOURCES)).toEqual([]);
+});
+
+it("only index.ts and folders are at the top of src", () => {
+  expect(FILES.map(({ path }) => path).filter(path => /^src\/[^/]+\.ts$/.test(path))).toEqual([
+    "src/index.ts",
+  ]);
+});
+
+/** A change of these names is a change for users: the old spelling must go on working. */
+it("the public names are those of test/public-names.txt", async () => {
+  const byPath = new Map(SOURCES.map(source => [source.path, source]));
+  const { exports } = JSON.parse(readTree("package.json").text) as {
+    exports: Record<string, string | { default: string }>;
+  };
+  const modules = Object.entries(exports).flatMap(([name, target]) => {
+    if (typeof target === "string") return [];
+    const file = target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+    return [`${name.replace(".", "dragoman")}: ${exportsOf(file, byPath).join(" ")}`];
+  });
+  const all = (await commands()).map(
+    command => `dragoman ${command.name()}: ${command.options.map(({ flags }) => flags).join(" | ")}`,
+  );
+  await expect(`${[...modules, ...all].join("\n")}\n`).toMatchFileSnapshot("./public-names.txt");
+});
