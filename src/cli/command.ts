@@ -5,20 +5,20 @@ import type { Terminal } from "./terminal/terminal.ts";
 export interface CommandContext {
   readonly terminal: Terminal;
   exitCode: number;
-  /** Stacks of unexpected errors are shown. */
+  /** Errors are shown with their stack. */
   debug: boolean;
 }
 
-/** A command is a file that makes itself known to the program; what it needs to run is loaded when it runs. */
+/** A module that adds a command to the program, and imports what the command needs only when it runs. */
 export interface CommandFile {
-  define(program: Command, session: CommandContext): void;
+  define(program: Command, context: CommandContext): void;
 }
 
 export const EXIT = {
   ok: 0,
   error: 1,
-  /** The call worked, the task did not. */
+  /** The call succeeded, but the task failed or was rejected or canceled. */
   taskFailed: 3,
-  /** What shells say for a program that was stopped by Ctrl-C. */
+  /** As shells report SIGINT. */
   interrupted: 130,
 } as const;

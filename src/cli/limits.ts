@@ -1,17 +1,17 @@
 /** Every maximum of the command line, with its unit and its reason. */
 export const CLI_LIMITS = {
-  /** A file or standard input to send: what a server takes by default, as base64. */
+  /** A file or standard input to send: as base64 it fits into the default body limit of a server. */
   attachmentBytesMax: 7 * 1024 * 1024,
-  /** After this time silence is explained. */
+  /** Time without output after which the command says what it waits for. */
   waitingDelayMs: 2_000,
   /** Tasks on one page of a list (v1 §3.1.4). */
   pageSizeMax: 100,
-  /** Pages read for one listing, beside one for each task that is asked for. */
+  /** Pages read for one listing, in addition to one for each requested task. */
   pagesMax: 1_000,
-  /** Names tried for a file that is already there. */
+  /** Names tried for a file that exists already. */
   fileNamesMax: 1_000,
   /** Questions answered in one call. */
   turnsMax: 1_000,
-  /** Editors write in bursts: a reload waits for this much quiet. */
+  /** Editors write in bursts: a reload waits for this time without a change. */
   reloadDelayMs: 80,
 } as const;

@@ -2,14 +2,14 @@
 import { enableCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
 
-// V8 must not decide by a few moments of high load that what a task leaves behind lives long (docs/decisions/0026).
+// A short peak of load must not make V8 allocate short-lived objects in the old generation (docs/decisions/0026).
 setFlagsFromString("--no-allocation-site-pretenuring");
 
-// Types are stripped and code is compiled once, not at every start: from the sources 0.4 s becomes 0.1 s.
+// Stripped and compiled code is cached between starts: from the sources a start takes 0.1 s instead of 0.4 s.
 enableCompileCache();
 const { start } = await import("./start.ts");
 
-/** Every command, in the order of the help. What it takes to run one is loaded when it runs. */
+/** Every command, in the order of the help. */
 await start([
   await import("./commands/serve.ts"),
   await import("./commands/dev.ts"),

@@ -6,33 +6,34 @@ import { paint, type Terminal } from "./terminal/terminal.ts";
 const ABOUT = `
 First steps:
   dragoman serve                                serve the example agents and show their addresses
-  dragoman dev my-agent.ts                      serve an agent of yours and reload it when it changes
-  dragoman call http://127.0.0.1:2024 "hello"   talk to an agent
+  dragoman dev my-agent.ts                      serve your agent and reload it when its file changes
+  dragoman call http://127.0.0.1:2024 "hello"   send a message to an agent
 
-More about a command: dragoman COMMAND --help`;
+Help for a command: dragoman COMMAND --help`;
 
 /** One start of the program, from arguments to exit code. */
 export async function run(
-  words: readonly string[],
+  argv: readonly string[],
   commands: readonly CommandFile[],
   terminal: Terminal,
 ): Promise<number> {
-  const session: CommandContext = { terminal, exitCode: EXIT.ok, debug: false };
+  const context: CommandContext = { terminal, exitCode: EXIT.ok, debug: false };
   try {
-    await createProgram(commands, session).parseAsync(words, { from: "user" });
-    return session.exitCode;
+    await createProgram(commands, context).parseAsync(argv, { from: "user" });
+    return context.exitCode;
   } catch (error) {
-    // Help, version and wrong words have been written by then.
+    // commander has written help, version or usage errors itself.
     if (error instanceof CommanderError) return error.exitCode;
-    terminal.err.write(`${describe(terminal, error, session.debug)}\n`);
+    const text = context.debug && error instanceof Error ? (error.stack ?? error.message) : describeError(error);
+    terminal.err.write(`${paint(terminal.err, "red", "error:")} ${text}\n`);
     return EXIT.error;
   }
 }
 
-function createProgram(commands: readonly CommandFile[], session: CommandContext): Command {
-  const { terminal } = session;
+function createProgram(commands: readonly CommandFile[], context: CommandContext): Command {
+  const { terminal } = context;
   const program = new Command("dragoman")
-    .description("Serve agents to every A2A client, and talk to any A2A agent")
+    .description("Serve agents to any A2A client, and call any A2A agent")
     .version(terminal.version, "-V, --version")
     .configureOutput({
       writeOut: text => terminal.out.write(text),
@@ -45,15 +46,10 @@ function createProgram(commands: readonly CommandFile[], session: CommandContext
     // Flags belong to the command before them: `tasks purge --agent` is not `tasks --agent`.
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
-    .showHelpAfterError("See what there is: add --help")
+    .showHelpAfterError("Add --help for usage.")
     .addHelpText("after", ABOUT)
     .exitOverride();
-  // Commands that are added from here on inherit all of this.
-  for (const command of commands) command.define(program, session);
+  // Only commands that are added now inherit these settings.
+  for (const command of commands) command.define(program, context);
   return program;
-}
-
-function describe(terminal: Terminal, error: unknown, debug: boolean): string {
-  const text = debug && error instanceof Error ? (error.stack ?? error.message) : describeError(error);
-  return `${paint(terminal.err, "red", "error:")} ${text}`;
 }

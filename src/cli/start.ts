@@ -5,8 +5,8 @@ import { createTerminal } from "./terminal/process-terminal.ts";
 
 /** Runs the program in this process and ends the process. */
 export async function start(commands: readonly CommandFile[]): Promise<void> {
-  quietWarnings();
-  // Whoever reads us may stop early (`| head`): that is no error of ours.
+  hideExperimentalWarnings();
+  // The reader of a pipe may close it early (`| head`).
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
@@ -19,12 +19,12 @@ export async function start(commands: readonly CommandFile[]): Promise<void> {
     fetch,
   });
   const exitCode = await run(process.argv.slice(2), commands, terminal);
-  // What was written last must be out before the process ends.
+  // Flush both streams before the process ends.
   process.stdout.write("", () => process.stderr.write("", () => process.exit(exitCode)));
 }
 
-/** Node 22 warns of two things that we use on purpose. */
-function quietWarnings(): void {
+/** Node 22 warns about SQLite and type stripping, which are used on purpose. */
+function hideExperimentalWarnings(): void {
   const [print] = process.listeners("warning");
   if (!print) return;
   process.removeAllListeners("warning");

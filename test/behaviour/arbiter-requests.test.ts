@@ -39,7 +39,7 @@ function open(id: string, since?: number): Promise<Response> {
   return fetch(`${server.url}/v1/requests/${id}/events${query}`);
 }
 
-/** All events of a request after a place. */
+/** All events of a request after a sequence number. */
 const events = async (id: string, since?: number): Promise<Told[]> => readAll(await open(id, since));
 
 async function readAll(response: Response): Promise<Told[]> {
@@ -75,12 +75,12 @@ describe("Arbiter: the events of a request", () => {
     const all = await events(id, 0);
     for (const { seq } of all.slice(0, -1))
       expect(await events(id, seq)).toEqual(all.filter(one => one.seq > seq));
-    // Whoever has heard the end, or more than there is, hears the end once more.
+    // A since_seq at or beyond the last event gets the last event once more.
     for (const seq of [all.at(-1)?.seq as number, 999])
       expect((await events(id, seq)).map(one => one.event)).toEqual(["done"]);
   });
 
-  it("A11: a since_seq that does not exist yet gets the text so far in one event", async () => {
+  it("A11: a since_seq beyond the last event gets the text so far in one event", async () => {
     const id = await begun();
     puppet.say(id, ctx => ctx.text("one "));
     puppet.say(id, ctx => ctx.text("two "));
@@ -93,7 +93,7 @@ describe("Arbiter: the events of a request", () => {
     expect(texts).toEqual(["one two ", "three"]);
   });
 
-  it("A10: the events of a request that is canceled end with it", async () => {
+  it("A10: the events of a canceled request end with its cancellation", async () => {
     const id = await begun();
     const live = events(id);
     await fetch(`${server.url}/v1/requests/${id}/cancel`, { method: "POST" });
@@ -141,7 +141,7 @@ describe("Arbiter: cards", () => {
     expect((await fetch(`${server.url}/v1/a2a/agents/nobody/agent-card.json`)).status).toBe(404);
   });
 
-  it("A15: with the strict profile the well-known card has one skill: to find the others", async () => {
+  it("A15: with the strict profile the well-known card has one skill, which lists the other agents", async () => {
     const known = "/.well-known/agent-card.json";
     expect(await card(strict.url + known)).toMatchObject({
       name: "arbiter",

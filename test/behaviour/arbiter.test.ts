@@ -4,7 +4,7 @@ import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** docs/dialects/arbiter.md#statements: what Arbiter's document says, statement by statement. */
+/** docs/dialects/arbiter.md#statements: Arbiter's document, statement by statement. */
 
 const puppet = createPuppet();
 const meter: AgentDefinition = {
@@ -58,7 +58,7 @@ const stream = async (agent: string, text: string): Promise<SseEvent[]> =>
 const results = (events: readonly SseEvent[]): Loose[] => events.map(event => event.data.result);
 const textOf = (message: Loose): string => message.parts.map((part: Loose) => part.text).join("");
 
-/** Exactly this body, under exactly these headers. */
+/** Sends exactly this body with exactly these headers. */
 async function post(url: string, body: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, {
     method: "POST",
@@ -68,7 +68,7 @@ async function post(url: string, body: string, headers: Record<string, string> =
   return { status: response.status, body: (await response.json()) as Loose };
 }
 
-/** A task that the puppet has begun. */
+/** A running task of the scripted agent. */
 async function begun(text = "go") {
   const opened = await openStream(at("puppet"), "message/stream", said(text));
   const first = (await opened.next()) as SseEvent;
@@ -85,7 +85,7 @@ describe("Arbiter: calls", () => {
     expect((await send("nobody", "hi")).error.code).toBe(-32001);
   });
 
-  it("A2: every protocol error is an envelope under 200; paths and verbs are 404 and 405", async () => {
+  it("A2: every protocol error is an envelope with status 200; wrong paths and verbs are 404 and 405", async () => {
     const wrong = ["{", "[]", "7", '{"id":1}', '{"jsonrpc":"2.0","id":1,"method":"no/such"}'];
     for (const body of wrong) {
       const reply = await post(at("echo"), body);
@@ -104,7 +104,7 @@ describe("Arbiter: calls", () => {
   });
 
   it.each(["2.0", "0.3", "1.0.1", "v1", "1.1"])(
-    "A3: the version %j is refused with the id null, whatever the body is",
+    "A3: the version %j is refused with the id null, whatever the body contains",
     async version => {
       const call = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "message/send", params: said("hi") });
       for (const body of [call, '{"jsonrpc":', "[]", '{"jsonrpc":"2.0","id":7,"method":"no/such"}'])
@@ -128,7 +128,7 @@ describe("Arbiter: calls", () => {
     },
   );
 
-  it("A4: no id is null", async () => {
+  it("A4: a missing id is returned as null", async () => {
     const body = JSON.stringify({ jsonrpc: "2.0", method: "message/send", params: said("hi") });
     expect((await post(at("echo"), body)).body).toMatchObject({ id: null, result: { kind: "task" } });
   });
@@ -154,7 +154,7 @@ describe("Arbiter: calls", () => {
     expect(await push("list", { id: taskId })).toEqual([]);
   });
 
-  it("A14: a body that is no request, and an unknown method, have the standard numbers", async () => {
+  it("A14: a body that is no request, and an unknown method, have the standard error codes", async () => {
     expect((await post(at("echo"), "[]")).body.error.code).toBe(-32600);
     expect((await post(at("echo"), '{"a":1}')).body.error.code).toBe(-32600);
     expect((await post(at("echo"), "{")).body.error.code).toBe(-32700);
@@ -165,7 +165,7 @@ describe("Arbiter: calls", () => {
 });
 
 describe("Arbiter: sending", () => {
-  it("A5: a send waits for the end, and creates a task whatever task it names", async () => {
+  it("A5: a send waits for the end, and creates a task even if the message names one", async () => {
     const first = (await send("echo", "one", { contextId: "c-42" })).result;
     expect(first).toMatchObject({ contextId: "c-42", status: { state: "completed" } });
     const next = (await send("echo", "two", { contextId: "c-42", taskId: first.id })).result;
@@ -199,7 +199,7 @@ describe("Arbiter: sending", () => {
     expect(result.artifacts.map((one: Loose) => one.parts)).toEqual([[{ kind: "data", data: { words: 2 } }]]);
   });
 
-  it("A6: a bare message of an agent is a task here", async () => {
+  it("A6: a bare message of an agent is returned as a task", async () => {
     const { result } = await send("replier", "Ada");
     expect(result.status).toMatchObject({ state: "completed", message: { messageId: `${result.id}-r` } });
     expect((await rpc(at("replier"), "tasks/get", { id: result.id })).body.result).toEqual(result);
@@ -227,7 +227,7 @@ describe("Arbiter: sending", () => {
 });
 
 describe("Arbiter: streams", () => {
-  it("A7: a stream is working, then one text in pieces, then the end with the whole of it", async () => {
+  it("A7: a stream is working, then one text in chunks, then the end with the whole text", async () => {
     const events = await stream("meter", "to be or not");
     expect(new Set(events.map(event => event.event))).toEqual(new Set(["message"]));
     const frames = results(events);
@@ -251,7 +251,7 @@ describe("Arbiter: streams", () => {
     expect(frames.filter(frame => frame.final)).toEqual([last]);
   });
 
-  it("A8: data and files are artifacts of their own", async () => {
+  it("A8: data and files are separate artifacts", async () => {
     const frames = results(await stream("meter", "to be"));
     const parts = frames.flatMap(frame => frame.artifact?.parts ?? []);
     expect(parts.filter((part: Loose) => part.kind === "data")).toEqual([

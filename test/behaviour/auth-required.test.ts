@@ -3,7 +3,10 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-V10: an agent that needs rights of its caller says so in every dialect, and can be given them there. */
+/**
+ * docs/dialects/README.md B-V10: an agent that needs credentials of its caller asks for them in every
+ * dialect, and receives them there.
+ */
 
 const SECRET = "key-hunter2";
 const keyed: AgentDefinition = {
@@ -27,12 +30,12 @@ interface Speaker {
   readonly name: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The method of a send. */
+  /** The method that sends a message. */
   readonly method: string;
   readonly state: string;
   params(parts: readonly Loose[], taskId?: string, contextId?: string): Loose;
   readonly text: (text: string) => Loose;
-  /** undefined: data cannot be said there. */
+  /** undefined: the dialect has no data parts. */
   readonly data?: (data: Loose) => Loose;
 }
 
@@ -140,8 +143,8 @@ async function send(speaker: Speaker, parts: readonly Loose[], task?: Loose): Pr
 
 const words = (holder: Loose): string => JSON.stringify(holder);
 
-describe("B-V10: rights of a caller", () => {
-  it.each(SPEAKERS)("B-V10: are asked for in $name, in words and as data", async speaker => {
+describe("B-V10: credentials of a caller", () => {
+  it.each(SPEAKERS)("B-V10: are requested in $name, in text and as data", async speaker => {
     const task = await send(speaker, [speaker.text(`ask-${speaker.name}`)]);
     expect(task.status.state).toBe(speaker.state);
     expect(words(task.status.message)).toContain("Please.");
@@ -149,7 +152,7 @@ describe("B-V10: rights of a caller", () => {
   });
 
   it.each(SPEAKERS.filter(one => one.data))(
-    "B-V10: are given in a message of $name, and are not in it",
+    "B-V10: are sent in a message of $name, and are removed from it",
     async speaker => {
       const task = await send(speaker, [speaker.text(`give-${speaker.name}`)]);
       const data = speaker.data?.({ credentials: { apiKey: SECRET } });
@@ -159,7 +162,7 @@ describe("B-V10: rights of a caller", () => {
     },
   );
 
-  it.each(SPEAKERS)("B-V10: are given beside a task of $name", async speaker => {
+  it.each(SPEAKERS)("B-V10: are sent to the endpoint of a task of $name", async speaker => {
     const name = `post-${speaker.name}`;
     const task = await send(speaker, [speaker.text(name)]);
     const given = { agent: "keyed", taskId: task.id, credentials: { apiKey: SECRET } };
@@ -168,7 +171,7 @@ describe("B-V10: rights of a caller", () => {
       body: JSON.stringify(given),
     });
     expect(response.status).toBe(202);
-    // Who asks again finds that they are there.
+    // A second request finds them.
     await expect.poll(async () => words(await send(speaker, [speaker.text(name)]))).toContain("Thank you");
   });
 });

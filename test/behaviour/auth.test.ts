@@ -8,7 +8,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { openRaw } from "../support/raw.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** Who calls: on every transport, in every dialect, before anything is read. */
+/** Authentication on every transport and in every dialect, before the request is read. */
 
 const puppet = createPuppet();
 let guarded: GuardedServer;
@@ -38,7 +38,7 @@ const ASKED: readonly (readonly [Asked, Loose])[] = [
   ["DeleteTaskPushNotificationConfig", { taskId: "x", id: "y" }],
   ["GetExtendedAgentCard", {}],
 ];
-/** v0.3's definition of gRPC has no lists. */
+/** The v0.3 gRPC service has no list methods. */
 const hasMethod = ({ name }: Binding, method: Asked): boolean =>
   name !== "0.3 gRPC" || method !== "ListTasks";
 const BAD: readonly (readonly [string, Record<string, string>])[] = [
@@ -47,14 +47,14 @@ const BAD: readonly (readonly [string, Record<string, string>])[] = [
   ["something else", bearer("hunter2")],
 ];
 
-describe("whoever is not known", () => {
-  it.each(BAD)("is refused on every transport, whatever he asks: %s", async (_, headers) => {
+describe("a caller without valid credentials", () => {
+  it.each(BAD)("is refused on every transport, whatever the operation: %s", async (_, headers) => {
     for (const binding of bindings)
       for (const [method, params] of ASKED.filter(([one]) => hasMethod(binding, one)))
         expectMeaning(await binding.ask(method, params, headers), "unauthenticated");
   });
 
-  it("is told over HTTP what to show, and what was wrong with what he showed", async () => {
+  it("gets a challenge over HTTP, with the error of the credentials that it sent", async () => {
     const challenge = async (path: string, init: RequestInit): Promise<[number, string | null]> => {
       const reply = await fetch(guarded.url + path, init);
       return [reply.status, reply.headers.get("www-authenticate")];
@@ -84,7 +84,7 @@ describe("whoever is not known", () => {
     }
   });
 
-  it("is told over gRPC with the official messages", async () => {
+  it("gets the official messages over gRPC", async () => {
     const client = createGrpcClient(new URL(guarded.url).host);
     const error = await refusedBy(client.ask("GetTask", { id: "x" }));
     expect(error.code).toBe(status.UNAUTHENTICATED);
@@ -96,7 +96,7 @@ describe("whoever is not known", () => {
     client.close();
   });
 
-  it("is answered before his body has come, and may then come again on the same connection", async () => {
+  it("is answered before its body has arrived, and can use the same connection again", async () => {
     const socket = openRaw(guarded.url);
     const head = "Host: localhost\r\nContent-Type: application/json\r\n";
     socket.write(`POST / HTTP/1.1\r\n${head}Content-Length: 10\r\n\r\n{"a":`);
@@ -110,7 +110,7 @@ describe("whoever is not known", () => {
     socket.destroy();
   });
 
-  it("is refused before anything that he says is looked at", async () => {
+  it("is refused before its message is read", async () => {
     for (const path of ["/", "/a2a", "/a2a/echo", "/v1/a2a/agents/echo", "/message:send"]) {
       const headers = { "a2a-version": "99", "content-type": "text/plain" };
       const reply = await fetch(guarded.url + path, { method: "POST", headers, body: "{{{" });
@@ -118,7 +118,7 @@ describe("whoever is not known", () => {
     }
   });
 
-  it("does not get in with two tokens, of which one is good", async () => {
+  it("is refused if it sends two tokens, even if one is valid", async () => {
     const socket = openRaw(guarded.url);
     const lines = [`Authorization: Bearer ${alice.secret}`, "Authorization: Bearer hunter2"];
     for (const [first, second] of [lines, lines.toReversed()]) {
@@ -128,7 +128,7 @@ describe("whoever is not known", () => {
     socket.destroy();
   });
 
-  it("reads cards and what is written for everybody", async () => {
+  it("can read public cards and documents", async () => {
     for (const path of [
       "/.well-known/agent-card.json",
       "/agents/echo/.well-known/agent-card.json",
@@ -145,14 +145,14 @@ describe("whoever is not known", () => {
     }
   });
 
-  it("is told even about a card that his token is bad", async () => {
+  it("gets the token error for a card request as well", async () => {
     const reply = await fetch(`${guarded.url}/agents`, { headers: bearer("hunter2") });
     expect(reply.status).toBe(401);
   });
 });
 
-describe("whoever is known", () => {
-  it("gets what he asks for on every transport", async () => {
+describe("a caller with valid credentials", () => {
+  it("gets its response on every transport", async () => {
     for (const binding of bindings) {
       const meaning = await binding.ask("SendMessage", MESSAGE, alice.headers);
       expectMeaning(meaning, ['task completed ["hi"] (hi)']);
@@ -160,7 +160,7 @@ describe("whoever is known", () => {
     }
   });
 
-  it("may do what his token says, and is told what it does not", async () => {
+  it("has the permissions of its token, and a refusal names the missing one", async () => {
     const needed: Readonly<Partial<Record<Asked, string>>> = {
       SendMessage: "send",
       SendStreamingMessage: "send",
@@ -189,20 +189,20 @@ describe("whoever is known", () => {
     }
   });
 
-  it("needs another scope for deliveries that he asks for with a message", async () => {
+  it("needs another scope for a push config that it sends with a message", async () => {
     const { headers } = await guarded.issue("sender", { grants: ["send"] });
     const configuration = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
     const { body } = await rpc(guarded.url, "SendMessage", { ...said("hi"), configuration }, headers);
     expect(body.error.message).toContain('the scope "push"');
   });
 
-  it("gets a card that only he may keep", async () => {
+  it("gets a card that shared caches must not store", async () => {
     const reply = await fetch(`${guarded.url}/.well-known/agent-card.json`, { headers: alice.headers });
     expect(reply.headers.get("cache-control")).toBe("private, no-cache");
     expect(reply.headers.get("vary")).toBe("A2A-Version, Authorization");
   });
 
-  it("is refused when his token is over, and knows why", async () => {
+  it("is refused with the reason when its token has expired", async () => {
     const late = await guarded.issue("late", { expiresAt: Date.now() - 1 });
     const reply = await rpc(guarded.url, "GetTask", { id: "x" }, late.headers);
     expect([reply.status, reply.body.error.message]).toEqual([401, "The token has expired"]);
@@ -230,7 +230,7 @@ describe("administrators", () => {
     return [reply.status, await reply.json()];
   };
 
-  it("give out, list and take back tokens over HTTP", async () => {
+  it("create, list and revoke tokens over HTTP", async () => {
     const root = await guarded.issue("root", { grants: ["admin"] });
     const wish = { principal: "carol", tenants: ["acme"], scopes: ["read"], agents: ["echo"], name: "n" };
     const [created, made] = await admin("POST", "", root, { ...wish, expiresInSeconds: 60 });
@@ -246,7 +246,7 @@ describe("administrators", () => {
     expect(await admin("DELETE", "/nothing", root)).toMatchObject([404, { error: { code: 404 } }]);
   });
 
-  it("are told what is wrong with a wish", async () => {
+  it("get the reason for an invalid request", async () => {
     const root = await guarded.issue("root", { grants: ["admin"] });
     for (const [wish, field] of [
       [{}, "principal"],
@@ -263,7 +263,7 @@ describe("administrators", () => {
     }
   });
 
-  it("are not whoever may do everything else", async () => {
+  it("need the admin permission: all other permissions together do not suffice", async () => {
     for (const verb of ["GET", "POST"])
       expect(await admin(verb, "", alice)).toMatchObject([403, { error: { status: "PERMISSION_DENIED" } }]);
     expect((await admin("DELETE", "/x", alice))[0]).toBe(403);

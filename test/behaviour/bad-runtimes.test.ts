@@ -5,7 +5,7 @@ import { toAgent } from "../../src/runtime/function/index.ts";
 import { type RunningServer, startServer } from "../../src/server/create-server.ts";
 import { createTestLog, SETTINGS } from "../support/server.ts";
 
-/** Ways in which a runtime that somebody else wrote may break its promise, by what the caller says. */
+/** Contract violations of a third-party runtime, by the text of the caller's message. */
 const WAYS: Readonly<Record<string, (turn: Turn) => AsyncIterable<AgentEvent>>> = {
   "does not begin": () => {
     throw new Error("no run");
@@ -38,7 +38,7 @@ const runtime: AgentRuntime = {
 let server: RunningServer | undefined;
 afterEach(async () => server?.stop());
 
-it("a runtime that breaks its promise fails its own task, says nothing of it, and stops no other", async () => {
+it("a runtime that violates its contract fails its own task, without internals in the message, and affects no other task", async () => {
   const agents = [{ ...usual, runtime }];
   server = await startServer({ settings: SETTINGS, agents, defaultAgent: usual.name, log: createTestLog() });
   for (const way of Object.keys(WAYS)) {

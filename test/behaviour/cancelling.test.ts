@@ -15,7 +15,7 @@ const ends = {
   },
 };
 let aborted = 0;
-/** Runs of the agent that does not listen which are over. */
+/** Finished runs of the agent that ignores the abort signal. */
 let leftAlone = 0;
 const silent = {
   name: "silent",
@@ -30,7 +30,7 @@ const deaf = {
   name: "deaf",
   replies: "task" as const,
   async *run(_task: unknown, ctx: Loose) {
-    // The one agent here that never listens: it is cut off, not waited for.
+    // The only agent here that ignores the abort signal: it is abandoned after the grace period.
     try {
       for (;;) {
         await new Promise(resolve => setTimeout(resolve, 20));
@@ -77,7 +77,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("B-C2: a task that is canceled already: v1 gives it again, v0.3 its error", async () => {
+  it("B-C2: a task that is already canceled: v1 returns it again, v0.3 returns its error", async () => {
     const task = await begin(at("silent"), tongue, "wait");
     await ask(at("silent"), tongue.cancel, { id: task.id });
     const again = await ask(at("silent"), "CancelTask", { id: task.id });
@@ -85,7 +85,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await refused(at("silent"), "tasks/cancel", { id: task.id })).code).toBe(-32002);
   });
 
-  it("B-C3: the answer is the task as it stands after the cancel", async () => {
+  it("B-C3: the response is the task after the cancel", async () => {
     const task = await begin(at("puppet"), tongue, "work");
     puppet.say(task.id, ctx => ctx.text("made so far"));
     await untilState(at("puppet"), task.id, "working");
@@ -95,7 +95,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tongue.stateOf(await getTask(at("puppet"), task.id, tongue))).toBe("canceled");
   });
 
-  it("B-C3: a cancel reaches an agent that says nothing, and its later words are not heard", async () => {
+  it("B-C3: a cancel reaches an agent that sends nothing, and its later output is ignored", async () => {
     const before = aborted;
     const task = await begin(at("silent"), tongue, "wait");
     await untilState(at("silent"), task.id, "working");
@@ -105,19 +105,19 @@ describe.each(TONGUES)("$name", tongue => {
     expect(JSON.stringify(await getTask(at("silent"), task.id))).not.toContain("too late.");
   });
 
-  it("B-C3: an agent that does not listen is cut off, and what it says later is ignored", async () => {
+  it("B-C3: an agent that ignores the abort signal is abandoned, and its later output is ignored", async () => {
     const before = leftAlone;
     const task = await begin(at("deaf"), tongue, "work");
     await untilState(at("deaf"), task.id, "working");
     const canceled = await ask(at("deaf"), tongue.cancel, { id: task.id });
     expect(tongue.stateOf(canceled)).toBe("canceled");
     const then = await getTask(at("deaf"), task.id);
-    // It has said one more word, and nothing asks for another one.
+    // It has sent one more chunk, and no reader requests another.
     await until(() => leftAlone === before + 1);
     expect(await getTask(at("deaf"), task.id)).toEqual(then);
   });
 
-  it("B-C3: a task that nobody has begun can be canceled", async () => {
+  it("B-C3: a task that no run has started can be canceled", async () => {
     const contextId = `line-${tongue.name}`;
     const first = await begin(at("puppet"), tongue, "first", { contextId });
     const second = await begin(at("puppet"), tongue, "second", { contextId });
@@ -167,7 +167,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tongue.stateOf(tongue.taskIn(await sent))).toBe("canceled");
   });
 
-  it("B-C3: an agent that never stops talking can be canceled at any moment", async () => {
+  it("B-C3: an agent that never stops sending can be canceled at any moment", async () => {
     const tasks = await Promise.all(Array.from({ length: 5 }, () => begin(at("chatterbox"), tongue, "talk")));
     for (const { id } of tasks) await untilState(at("chatterbox"), id, "working");
     const params = tasks.map(({ id }) => ({ id, historyLength: 0 }));
@@ -175,7 +175,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ends.map(task => tongue.stateOf(task))).toEqual(Array(5).fill("canceled"));
   });
 
-  it("B-C3: many cancels at once all give the same canceled task", async () => {
+  it("B-C3: many cancels at once all return the same canceled task", async () => {
     const task = await begin(at("puppet"), tongue, "work");
     await untilState(at("puppet"), task.id, "working");
     const all = await Promise.all(

@@ -16,7 +16,9 @@ import { openRaw } from "../support/raw.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** A signature is a promise of this server: it is made for addresses that the operator named, never for a Host of the caller's. */
+/**
+ * The server signs cards for addresses that the operator configured, never for the Host header of a request.
+ */
 
 const CARD = "/.well-known/agent-card.json";
 const extensible = { ...echo, extendedCard: { description: "For those who are known" } };
@@ -32,7 +34,7 @@ async function guarded(settings: Parameters<typeof serveGuarded>[1] = {}) {
   return { server, port, url: `http://127.0.0.1:${port}`, token: await server.issue("alice") };
 }
 
-/** `fetch` lets no program choose the Host. */
+/** `fetch` does not allow a program to set Host. */
 const read = (url: string, headers: Record<string, string>, body?: object): Promise<Loose> =>
   new Promise((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
@@ -47,7 +49,7 @@ const read = (url: string, headers: Record<string, string>, body?: object): Prom
     asked.on("error", reject).end(body && JSON.stringify(body));
   });
 
-/** Every card of every version that has a place for signatures; and the extended card over both transports. */
+/** Every card of every version with signatures, and the extended card over both transports. */
 async function cardsFor(
   at: Awaited<ReturnType<typeof guarded>>,
   headers: Record<string, string>,
@@ -102,7 +104,7 @@ describe("a server with auth and without publicUrl", () => {
     for (const host of hosts) expect([host, await signed(at, { host })]).toEqual([host, [false]]);
   });
 
-  it("does not look at headers of proxies that it does not trust", async () => {
+  it("ignores the headers of proxies that it does not trust", async () => {
     const at = await guarded();
     const host = `127.0.0.1:${at.port}`;
     for (const forged of [
@@ -116,7 +118,7 @@ describe("a server with auth and without publicUrl", () => {
       }
   });
 
-  it("does not sign for an address in the request line, nor for two Hosts", async () => {
+  it("does not sign for an address in the request line, nor for two Host headers", async () => {
     const at = await guarded();
     const ask = async (line: string, ...hosts: readonly string[]): Promise<Loose> => {
       const raw = openRaw(at.url);
@@ -139,7 +141,7 @@ describe("a server with auth and without publicUrl", () => {
   });
 });
 
-it("an allowed host is signed for, at the port of this server and at the usual one", async () => {
+it("an allowed host is signed for, with the port of this server and with the default port", async () => {
   const at = await guarded({ allowedHosts: ["Agents.example"] });
   for (const host of ["agents.example", "AGENTS.EXAMPLE", `agents.example:${at.port}`])
     expect([host, await signed(at, { host })]).toEqual([host, [true]]);
@@ -147,7 +149,7 @@ it("an allowed host is signed for, at the port of this server and at the usual o
     expect([host, await signed(at, { host })]).toEqual([host, [false]]);
 });
 
-it("behind a proxy that is trusted, what it says is signed for if it is an allowed host without a prefix", async () => {
+it("behind a trusted proxy, the forwarded host is signed for if it is allowed and has no prefix", async () => {
   const at = await guarded({ trustProxy: true, allowedHosts: ["agents.example"] });
   const forward = (host: string, more = {}) =>
     signed(at, { "x-forwarded-host": host, "x-forwarded-proto": "https", ...more });
@@ -166,7 +168,7 @@ it("with publicUrl every card has that address and is signed, whatever the Host"
   }
 });
 
-it("the authority of HTTP/2 is a Host like any other", async () => {
+it("the authority of HTTP/2 is treated like a Host header", async () => {
   const folder = tempFolder();
   closers.push(folder.remove);
   const { tlsCert, tlsKey } = writeCertificate(folder.path);
@@ -243,7 +245,7 @@ describe("inside another program", () => {
   });
 });
 
-it("which addresses are those of a server, by where it listens", () => {
+it("the addresses of a server follow from where it listens", () => {
   const own = (address: string, host: string) =>
     createOwnBaseUrlCheck({
       host,

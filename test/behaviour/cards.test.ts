@@ -3,7 +3,7 @@ import { echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#cards, R12, D2: cards and where they are. */
+/** docs/dialects/README.md#cards, R12, D2: cards and their locations. */
 
 const CARD = "/.well-known/agent-card.json";
 const full = {
@@ -34,13 +34,13 @@ async function card(path: string, headers: Record<string, string> = {}, base = s
   return response.json();
 }
 
-/** Sends over an interface as a card names it. */
+/** Sends over an interface of a card. */
 async function useInterface(url: string, binding: string, version: string): Promise<void> {
   const tongue = version === "1.0" ? V1 : V03;
   expect(version).toBe(tongue.version);
   const headers = { "a2a-version": version };
   if (binding === "JSONRPC") return void (await ask(url, tongue.send, tongue.said("hi"), headers));
-  // Only its own clients can say whether gRPC is served: see test/conformance.
+  // gRPC needs its own client: see test/conformance.
   if (binding === "GRPC") return;
   expect(binding).toBe("HTTP+JSON");
   const path = version === "1.0" ? "/message:send" : "/v1/message:send";
@@ -107,7 +107,7 @@ describe("B-D1: the card at the well-known path", () => {
     }
   });
 
-  it("B-D1: says what the agent says about itself", async () => {
+  it("B-D1: has what the agent declares", async () => {
     const one = await card(`/agents/full${CARD}`, { "a2a-version": "1.0" });
     const { run: _run, inputModes, outputModes, extensions, streaming, ...said } = full;
     expect(one).toMatchObject({
@@ -118,7 +118,7 @@ describe("B-D1: the card at the well-known path", () => {
     });
   });
 
-  it("B-D1: every interface that a card names is really served, in that version", async () => {
+  it("B-D1: every interface of a card is served, in that version", async () => {
     const { supportedInterfaces } = await card(CARD, { "a2a-version": "1.0" });
     expect(supportedInterfaces[0]).toMatchObject({ protocolBinding: "JSONRPC", protocolVersion: "1.0" });
     for (const { url, protocolBinding, protocolVersion } of supportedInterfaces)
@@ -139,7 +139,7 @@ describe("R12, D2: the card for a client that names no version", () => {
     expect(hybrid.capabilities).toMatchObject(v1.capabilities);
   });
 
-  it("D2: is a pure v1 card where the policy says so, and v0.3 clients still get theirs", async () => {
+  it("D2: is a pure v1 card if the policy requires it, and v0.3 clients still get theirs", async () => {
     const strict = await serve([echo], { cardPolicy: "v1" });
     try {
       const one = await card(CARD, {}, strict.url);
@@ -157,8 +157,8 @@ describe("R12, D2: the card for a client that names no version", () => {
   });
 });
 
-describe("B-D2: a card can be kept", () => {
-  it("B-D2: it says for how long, and what it depends on", async () => {
+describe("B-D2: a card can be cached", () => {
+  it("B-D2: it has a max-age and a Vary header", async () => {
     for (const headers of [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }]) {
       const response = await fetch(`${server.url}${CARD}`, { headers: headers as Record<string, string> });
       expect(response.headers.get("cache-control")).toMatch(/max-age=\d+/);
@@ -168,7 +168,7 @@ describe("B-D2: a card can be kept", () => {
     }
   });
 
-  it("B-D2: different forms of a card have different tags, the same form the same", async () => {
+  it("B-D2: different forms of a card have different tags, the same form the same tag", async () => {
     const tag = async (headers: Record<string, string>) =>
       (await fetch(`${server.url}${CARD}`, { headers })).headers.get("etag");
     const tags = [await tag({}), await tag({ "a2a-version": "1.0" }), await tag({ "a2a-version": "0.3" })];
@@ -188,14 +188,14 @@ describe("B-D2: a card can be kept", () => {
     }
   });
 
-  it("B-D2: If-None-Match with another tag is the card", async () => {
+  it("B-D2: If-None-Match with another tag returns the card", async () => {
     for (const tags of ['"other"', "nonsense", ""]) {
       const response = await fetch(`${server.url}${CARD}`, { headers: { "if-none-match": tags } });
       expect(response.status).toBe(200);
     }
   });
 
-  it("B-D2: If-Modified-Since decides by date, unless there is a tag", async () => {
+  it("B-D2: If-Modified-Since compares dates, unless there is a tag", async () => {
     const first = await fetch(`${server.url}${CARD}`);
     const modified = first.headers.get("last-modified") ?? "";
     const status = async (headers: Record<string, string>) =>
@@ -207,7 +207,7 @@ describe("B-D2: a card can be kept", () => {
     expect(await status({ "if-modified-since": modified, "if-none-match": '"other"' })).toBe(200);
   });
 
-  it("B-D2: HEAD gives the headers of GET and no body", async () => {
+  it("B-D2: HEAD returns the headers of GET and no body", async () => {
     for (const path of [CARD, `/agents/full${CARD}`, "/agents"]) {
       const get = await fetch(`${server.url}${path}`);
       const head = await fetch(`${server.url}${path}`, { method: "HEAD" });
@@ -227,7 +227,7 @@ describe("B-D4: several agents on one host", () => {
     expect((await card(`/agents/full${CARD}`)).url).toBe(`${server.url}/agents/full`);
   });
 
-  it("B-D4: the card of an agent that is not there is 404, in JSON", async () => {
+  it("B-D4: the card of an unknown agent is 404, in JSON", async () => {
     for (const path of [`/agents/nobody${CARD}`, `/agents/__proto__${CARD}`]) {
       const response = await fetch(`${server.url}${path}`);
       expect(response.status).toBe(404);
@@ -236,7 +236,7 @@ describe("B-D4: several agents on one host", () => {
     }
   });
 
-  it("B-D4: a list tells which agents there are, and where", async () => {
+  it("B-D4: a list has all agents and their URLs", async () => {
     const { agents } = await card("/agents");
     expect(agents.map((one: Loose) => [one.name, one.default])).toEqual([
       ["echo", true],
@@ -249,7 +249,7 @@ describe("B-D4: several agents on one host", () => {
     }
   });
 
-  it.each(["", "/"])("B-D4: an agent answers at its path and at the root, with %j behind it", async slash => {
+  it.each(["", "/"])("B-D4: an agent answers at its path and at the root, with %j appended", async slash => {
     for (const path of [slash, `/agents/echo${slash}`])
       expect((await ask(`${server.url}${path}`, "SendMessage", V1.said("hi"))).task.status.state).toBe(
         "TASK_STATE_COMPLETED",
@@ -274,11 +274,11 @@ describe("B-D1: addresses in cards", () => {
     }
   };
 
-  it("B-D1: are those under which the server was reached", async () => {
+  it("B-D1: are those at which the server was reached", async () => {
     expect(await urlOf({}, {})).toBe("SELF/agents/echo");
   });
 
-  it("B-D1: are the public ones if there are such, whatever the headers say", async () => {
+  it("B-D1: are the public ones if configured, whatever the headers contain", async () => {
     const publicUrl = "https://public.example/base";
     expect(await urlOf({ publicUrl }, FORWARDED)).toBe(`${publicUrl}/agents/echo`);
     expect(await urlOf({ publicUrl, trustProxy: true }, FORWARDED)).toBe(`${publicUrl}/agents/echo`);
@@ -289,7 +289,7 @@ describe("B-D1: addresses in cards", () => {
     expect(await urlOf({ trustProxy: true }, FORWARDED)).toBe("https://a2a.example.org/bots/agents/echo");
   });
 
-  it("B-D1: follow the first of several proxies, and never nonsense", async () => {
+  it("B-D1: follow the first of several proxies, and never invalid values", async () => {
     const host = {
       "x-forwarded-host": "first.example:8443, second.example",
       "x-forwarded-proto": "https, http",

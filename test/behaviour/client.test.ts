@@ -94,15 +94,15 @@ const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]
   );
 
 describe.each(WAYS)("in %s over %s", (dialect, transport) => {
-  it("streams what an agent says", async () => {
+  it("streams the output of an agent", async () => {
     await open(dialect, transport);
     const { words, notes, state } = await heardOf(followed(agent.stream(draft("go"), signal)));
     expect([words, state]).toEqual(["one two", "completed"]);
-    // Two of them have no word for it in a stream.
+    // Two dialects cannot express it in a stream.
     if (dialect !== "orloj") expect(notes).toContain("half way");
   });
 
-  it("gets the whole answer at once", async () => {
+  it("gets the whole reply at once", async () => {
     await open(dialect, transport);
     const { item } = await agent.send(draft("go"), signal);
     expect(item.kind).toBe("task");
@@ -112,7 +112,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     expect([words, task?.state]).toEqual(["one two", "completed"]);
   });
 
-  it("is told what went wrong", async () => {
+  it("gets the error of a failed call", async () => {
     await open(dialect, transport);
     const { words, state } = await heardOf(followed(agent.stream(draft("fail"), signal)));
     expect([words, state]).toEqual(["It is broken", "failed"]);
@@ -124,7 +124,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     if (item.kind !== "task") throw new Error("no task");
     const { id: taskId, contextId, state } = item.task;
     expect([state, textOf(item.task.message?.parts ?? [])]).toEqual(["input-required", "Which one?"]);
-    // Arbiter knows no answers: every message is a new task.
+    // In Arbiter's dialect every message creates a task.
     if (dialect === "arbiter") return;
     const answer = draft("this", { taskId, ...(contextId !== "" && { contextId }) });
     const { words } = await heardOf(followed(agent.stream(answer, signal)));
@@ -133,7 +133,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     expect([task.id, task.state]).toEqual([taskId, "completed"]);
   });
 
-  it("goes on where a stream was lost, and cancels", async () => {
+  it("resumes a lost stream, and cancels", async () => {
     await open(dialect, transport);
     const cut = new AbortController();
     let taskId = "";

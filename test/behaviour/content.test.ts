@@ -17,7 +17,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#sending, second half: what a message holds, and what an agent makes of it. */
+/** docs/dialects/README.md#sending, second half: the content of messages and of replies. */
 
 const puppet = createPuppet();
 let server: TestServer;
@@ -40,13 +40,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const said = ({ accepts }: AgentTask): string => accepts.join(" or ") || "anything";
-/** Tells what its caller can read, in each of two turns. */
+/** Returns the output modes that its caller accepts, in each of two turns. */
 const chooser: AgentDefinition = {
   name: "chooser",
   run: (task, ctx) => (task.turn === 1 ? ctx.ask(said(task)) : ctx.text(said(task))),
 };
 
-/** Agents that do what no agent should. */
+/** Agents with forbidden output. */
 const broken = [
   {
     name: "thrower",
@@ -105,7 +105,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("B-M10: each part has exactly one content, and the part that has not is named", async () => {
+  it("B-M10: each part has exactly one content, and the error names the part that has not", async () => {
     const one = tongue.textPart("fine");
     const two =
       tongue === V1
@@ -126,7 +126,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(["image/png", "application/octet-stream", "textual/plain"])(
-    "B-M11: a file of type %s is ContentTypeNotSupported where it is not taken",
+    "B-M11: a file of type %s is ContentTypeNotSupported where it is not accepted",
     async type => {
       const error = await refused(at("reader"), tongue.send, send(tongue, [file(tongue, type)]));
       expect(error.code).toBe(-32005);
@@ -134,7 +134,7 @@ describe.each(TONGUES)("$name", tongue => {
   );
 
   it.each(["application/pdf", "APPLICATION/PDF", "text/html; charset=utf-8", "text/csv"])(
-    "B-M11: a file of type %s is taken where its type is covered",
+    "B-M11: a file of type %s is accepted where its type is covered",
     async type => {
       const result = await ask(at("reader"), tongue.send, send(tongue, [file(tongue, type)]));
       expect(tongue.stateOf(tongue.taskIn(result))).toBe("completed");
@@ -147,14 +147,14 @@ describe.each(TONGUES)("$name", tongue => {
     await ask(root, tongue.send, send(tongue, [data(tongue)]));
   });
 
-  it("B-M11: one part that is not covered refuses the message, and it is named", async () => {
+  it("B-M11: one part that is not covered refuses the message, and the error names it", async () => {
     const parts = [tongue.textPart("hi"), file(tongue, "image/png")];
     const error = await refused(at("reader"), tongue.send, send(tongue, parts));
     expect(error.code).toBe(-32005);
     if (tongue === V1) expect(fieldsOf(error)).toEqual(["message.parts[1]"]);
   });
 
-  it("B-M11: a media type that only a skill takes is covered", async () => {
+  it("B-M11: a media type that only a skill accepts is covered", async () => {
     const result = await ask(at("skilled"), tongue.send, send(tongue, [file(tongue, "image/png")]));
     expect(tongue.stateOf(tongue.taskIn(result))).toBe("completed");
     expect((await refused(at("skilled"), tongue.send, send(tongue, [file(tongue, "image/gif")]))).code).toBe(
@@ -170,21 +170,21 @@ describe.each(TONGUES)("$name", tongue => {
     expect(task.history).toHaveLength(1);
   });
 
-  it("B-M13: the same messageId twice is two messages, unless the agent says otherwise", async () => {
+  it("B-M13: the same messageId twice is two messages, unless the agent declares otherwise", async () => {
     const params = tongue.said("again");
     const first = tongue.taskIn(await ask(root, tongue.send, params));
     const second = tongue.taskIn(await ask(root, tongue.send, params));
     expect(first.id).not.toBe(second.id);
   });
 
-  it("B-M14: references to tasks that nobody knows are kept and otherwise ignored", async () => {
+  it("B-M14: references to unknown tasks are stored and otherwise ignored", async () => {
     const referenceTaskIds = ["nope", "01890000-0000-7000-8000-000000000000"];
     const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", { referenceTaskIds })));
     expect(tongue.stateOf(task)).toBe("completed");
     expect(task.history[0].referenceTaskIds).toEqual(referenceTaskIds);
   });
 
-  it("B-M15: task ids are unique UUIDs made by the server", async () => {
+  it("B-M15: task ids are unique UUIDs created by the server", async () => {
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, i) => ask(root, tongue.send, tongue.said(`${i}`))),
     );
@@ -194,7 +194,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(["thrower", "mute-thrower", "babbler", "partless"])(
-    "B-M16: what goes wrong in the agent %s is a failed task that hides internals",
+    "B-M16: an error in the agent %s is a failed task that hides internals",
     async name => {
       const task = tongue.taskIn(await ask(at(name), tongue.send, tongue.said("go")));
       expect(tongue.stateOf(task)).toBe("failed");
@@ -204,7 +204,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("B-M16: what the agent said before it failed is kept", async () => {
+  it("B-M16: the output before the failure is kept", async () => {
     const task = tongue.taskIn(await ask(at("thrower"), tongue.send, tongue.said("go")));
     expect(task.artifacts[0].parts[0].text).toBe("so far, so good");
   });
@@ -217,7 +217,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(String(line?.facts.err)).toContain("hunter2");
   });
 
-  it("B-M16: what an agent says after its end is not heard", async () => {
+  it("B-M16: output after the end is ignored", async () => {
     const task = tongue.taskIn(await ask(at("undead"), tongue.send, tongue.said("go")));
     expect(tongue.stateOf(task)).toBe("rejected");
     expect(task.artifacts).toBeUndefined();
@@ -226,7 +226,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(now.artifacts).toBeUndefined();
   });
 
-  it("B-M17: a caller that goes away in the middle of a stream does not stop the task", async () => {
+  it("B-M17: a caller that disconnects during a stream does not stop the task", async () => {
     const stream = await openStream(at("puppet"), tongue.stream, tongue.said("work"));
     const { value: task } = tongue.hear((await stream.next())?.data);
     stream.close();
@@ -236,7 +236,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ended.artifacts[0].parts[0].text).toBe("nobody listens");
   });
 
-  it("B-M17: a caller that goes away while a send blocks does not stop the task", async () => {
+  it("B-M17: a caller that disconnects during a blocking send does not stop the task", async () => {
     const contextId = `gone-${tongue.name}`;
     const controller = new AbortController();
     const body = JSON.stringify({
@@ -256,7 +256,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ended.artifacts[0].parts[0].text).toBe("nobody waits");
   });
 
-  it("B-M17: a task that was begun without waiting ends without anyone looking", async () => {
+  it("B-M17: a task that was started without blocking ends without any reader", async () => {
     const task = await begin(at("puppet"), tongue, "alone");
     puppet.end(task.id);
     expect((await untilState(at("puppet"), task.id, "completed")).id).toBe(task.id);
@@ -272,7 +272,7 @@ async function firstIn(contextId: string): Promise<string> {
 }
 
 describe.each(TONGUES)("$name: acceptedOutputModes", tongue => {
-  it("reach the agent, those of each turn by themselves", async () => {
+  it("reach the agent, separately for each turn", async () => {
     const configuration = { acceptedOutputModes: ["image/png", "text/plain"] };
     const first = tongue.taskIn(
       await ask(at("chooser"), tongue.send, tongue.said("hi", {}, { configuration })),

@@ -4,7 +4,7 @@ import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, getTask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/v03.md#differences: one task, said in v1 and read in v0.3, and the other way round. */
+/** docs/dialects/v03.md#differences: one task, written in v1 and read in v0.3, and the other way round. */
 
 const puppet = createPuppet();
 const clerk = {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A part sent in one dialect, as it comes back in both, from history and from an artifact. */
+/** A part sent in one dialect, as both return it, from the history and from an artifact. */
 async function shown(part: object, from: typeof V1): Promise<{ v1: Loose; v03: Loose }> {
   const task = from.taskIn(await ask(server.url, from.send, from.said("", { parts: [part] })));
   const [v1, v03] = [await getTask(server.url, task.id), await getTask(server.url, task.id, V03)];
@@ -39,7 +39,7 @@ const wrapped = (value: unknown, metadata = {}) => ({
   metadata: { ...metadata, data_part_compat: true },
 });
 
-/** What, in v1, in v0.3: the same thing said in both, and both ways. */
+/** The case, in v1, in v0.3: the same value in both, tested in both directions. */
 const PAIRS: readonly [string, object, object][] = [
   ["text", { text: "hi" }, { kind: "text", text: "hi" }],
   ["empty text", { text: "" }, { kind: "text", text: "" }],
@@ -82,15 +82,15 @@ function odd(): object {
 }
 
 describe.each(PAIRS)("%s", (_, v1, v03) => {
-  it("said in v1 is read in v1 and in v0.3", async () => {
+  it("written in v1 is read in v1 and in v0.3", async () => {
     expect(await shown(v1, V1)).toEqual({ v1, v03 });
   });
-  it("said in v0.3 is read in v1 and in v0.3", async () => {
+  it("written in v0.3 is read in v1 and in v0.3", async () => {
     expect(await shown(v03, V03)).toEqual({ v1, v03 });
   });
 });
 
-it("the media type and the name of a text, for which v0.3 has no place, go along as metadata", async () => {
+it("the media type and the name of a text, which v0.3 has no members for, are sent as metadata", async () => {
   const part = { text: "# hi", mediaType: "text/markdown", filename: "a.md", metadata: { m: 1 } };
   const { v1, v03 } = await shown(part, V1);
   expect(v1).toEqual(part);
@@ -108,18 +108,18 @@ it.each([
   expect(v03.metadata).toMatchObject({ mediaType: "application/ld+json", filename: "a.json" });
 });
 
-it("base64 is taken in both alphabets, padded or not, and given in the standard one", async () => {
+it("base64 is accepted in both alphabets, padded or not, and returned in the standard one", async () => {
   for (const raw of ["+/+/", "-_-_"]) expect((await shown({ raw }, V1)).v03.file.bytes).toBe("+/+/");
   for (const bytes of ["aGk=", "aGk"])
     expect((await shown({ kind: "file", file: { bytes } }, V03)).v1.raw).toBe("aGk=");
 });
 
-it("v0.3 may say `data` for the bytes of a file, as its own examples do", async () => {
+it("v0.3 accepts `data` for the bytes of a file, as its own examples have it", async () => {
   const { v1 } = await shown({ kind: "file", file: { data: "aGk=", mimeType: "text/plain" } }, V03);
   expect(v1).toEqual({ raw: "aGk=", mediaType: "text/plain" });
 });
 
-it("ProtoJSON: v1 takes snake_case names and numbers for enums", async () => {
+it("ProtoJSON: v1 accepts snake_case names and numbers for enums", async () => {
   const message = {
     message_id: "m",
     context_id: "snake",
@@ -165,7 +165,7 @@ it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "w
   },
 );
 
-it("`blocking` is the contrary of `returnImmediately`; without it a send blocks", async () => {
+it("`blocking` is the opposite of `returnImmediately`; without it a send blocks", async () => {
   for (const configuration of [undefined, {}, { blocking: true }]) {
     const task = await ask(at("echo"), V03.send, V03.said("hi", {}, { configuration }));
     expect(task.status.state).toBe("completed");
@@ -179,7 +179,7 @@ it("`blocking` is the contrary of `returnImmediately`; without it a send blocks"
   puppet.end(id);
 });
 
-it("metadata of the call and of the message pass through untouched in both dialects", async () => {
+it("metadata of the call and of the message are unchanged in both dialects", async () => {
   const metadata = { "https://ext.example/x": { a: [1, null] }, thread_id: "t" };
   for (const tongue of [V1, V03]) {
     const params = tongue.said("hi", { metadata, extensions: ["urn:x"] }, { metadata: { call: 1 } });
@@ -191,7 +191,7 @@ it("metadata of the call and of the message pass through untouched in both diale
   }
 });
 
-it("append and lastChunk are left out in v1 where false, and said outright in v0.3", async () => {
+it("append and lastChunk are omitted in v1 where false, and always present in v0.3", async () => {
   const chunks = async (tongue: typeof V1) => {
     const stream = await openStream(at("clerk"), tongue.stream, tongue.said("go"));
     const heard = (await stream.all()).map(event => tongue.hear(event.data));
@@ -206,7 +206,7 @@ it("append and lastChunk are left out in v1 where false, and said outright in v0
   }
 });
 
-it("R17: objects of v1 have no member that their closed schemas do not know", async () => {
+it("R17: objects of v1 have only members of their closed schemas", async () => {
   const { task } = await ask(at("clerk"), V1.send, V1.said("go"));
   const known: Record<string, string[]> = {
     task: ["id", "contextId", "status", "artifacts", "history", "metadata"],

@@ -68,7 +68,7 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     expect(await schema.textContent()).toContain("task?: V1Task");
   });
 
-  it("shows only what is looked for", async () => {
+  it("shows only the operations that match the search", async () => {
     await page.locator("#filter").fill("/v1/requests");
     const shown = page.locator("#list details:visible");
     expect(await shown.count()).toBe(2);
@@ -76,7 +76,7 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     expect(await shown.count()).toBeGreaterThan(100);
   });
 
-  it("sends to the default agent, with nothing but keys", async () => {
+  it("sends to the default agent, with the keyboard alone", async () => {
     await page.locator("#words").fill("hello <b>you</b>");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -86,7 +86,7 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     expect(await page.locator("#answer").textContent()).toContain("TASK_STATE_COMPLETED");
   });
 
-  it("works with a slash at its end, too, and in the dark", async () => {
+  it("works with a trailing slash, too, and in dark mode", async () => {
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await background();
     await page.emulateMedia({ colorScheme: "dark" });
@@ -110,12 +110,12 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     await host.close();
   });
 
-  it("asks nobody but this server, and its browser has nothing to complain about", () => {
+  it("loads nothing from other hosts, and the browser reports no errors", () => {
     expect(requested.filter(url => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
-  it("tells what went wrong if a send is refused", async () => {
+  it("shows the error if a send is refused", async () => {
     await server.stop();
     await page.locator("#words").press("Tab");
     await page.keyboard.press("Enter");

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Posts a text as it is; `body` is what came back, as text. */
+/** Posts a text unchanged; `body` is the response as text. */
 async function post(body: string, version = "1.0", path = ""): Promise<{ status: number; body: string }> {
   const headers = { "content-type": "application/json", ...(version && { "a2a-version": version }) };
   const response = await fetch(`${server.url}${path}`, { method: "POST", headers, body });
@@ -22,7 +22,7 @@ async function post(body: string, version = "1.0", path = ""): Promise<{ status:
 const idOf = (text: string): string =>
   /^\{"jsonrpc":"2\.0","id":(.*?),"(result|error)"/.exec(text)?.[1] ?? text;
 
-/** As they stand in the request and must stand in the reply. */
+/** As they are in the request and must be in the response. */
 const IDS = [
   ...[
     "0",
@@ -51,7 +51,7 @@ const IDS = [
 describe.each(TONGUES)("$name", tongue => {
   const label = (id: string): string => (id.length > 30 ? `${id.slice(0, 10)}… (${id.length})` : id);
 
-  it.each(IDS.map(id => [label(id), id]))("the id %s comes back as it was", async (_, id) => {
+  it.each(IDS.map(id => [label(id), id]))("the id %s is returned unchanged", async (_, id) => {
     const params = JSON.stringify(tongue.said("hi"));
     const good = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.send}","params":${params}}`);
     expect(idOf(good.body)).toBe(id);
@@ -67,7 +67,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(['"s"', "0", "1.5", "12345678901234567890", "null"])(
-    "the id %s comes back in every frame of a stream",
+    "the id %s is returned in every frame of a stream",
     async id => {
       const params = JSON.stringify(tongue.said("hi"));
       const { body } = await post(
@@ -79,7 +79,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("an id inside params, or one that comes last, is not mistaken", async () => {
+  it("an id inside params, or after them, is told apart from the id of the call", async () => {
     const params = `{"id":7.25,"metadata":{"id":8.5}}`;
     const { body } = await post(
       `{"method":"${tongue.get}","params":${params},"jsonrpc":"2.0","id":12345678901234567891}`,
@@ -87,7 +87,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(idOf(body)).toBe("12345678901234567891");
   });
 
-  it("a call without an id is done, and nothing is said", async () => {
+  it("a call without an id is executed, and nothing is returned", async () => {
     const contextId = `quiet-${tongue.name}`;
     const params = tongue.said("quietly", { contextId });
     const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.send, params }));
@@ -96,7 +96,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tasks[0].artifacts[0].parts[0].text).toBe("quietly");
   });
 
-  it("a stream that is asked for without an id begins the task and says nothing", async () => {
+  it("a streaming call without an id starts the task and returns nothing", async () => {
     const contextId = `quiet-stream-${tongue.name}`;
     const params = tongue.said("quietly", { contextId });
     const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.stream, params }));
@@ -107,7 +107,7 @@ describe.each(TONGUES)("$name", tongue => {
     });
   });
 
-  it("nothing is said about what is wrong in a call without an id", async () => {
+  it("errors in a call without an id are not returned", async () => {
     for (const call of [
       { method: tongue.get, params: {} },
       { method: "Nonsense", params: {} },
@@ -117,7 +117,7 @@ describe.each(TONGUES)("$name", tongue => {
     }
   });
 
-  it("nothing is said about params of the wrong type in a call without an id", async () => {
+  it("params of the wrong type in a call without an id return nothing", async () => {
     for (const params of [[1], "x", 5]) {
       const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.get, params }));
       expect({ status, body }).toEqual({ status: 204, body: "" });
@@ -163,9 +163,9 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("B-V11: params that are missing are invalid, but not for the extended card", async () => {
+  it("B-V11: missing params are invalid, except for the extended card", async () => {
     const { send, stream, get, cancel, list } = tongue;
-    // v0.3 has no list of its own.
+    // v0.3 has no list method of its own.
     for (const method of [send, stream, get, cancel, ...(tongue === V1 ? [list] : [])])
       for (const more of [{}, { params: null }]) {
         const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method, ...more }));
@@ -206,7 +206,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 });
 
-it("B-V11: a refusal of an envelope is said in the dialect of the version header", async () => {
+it("B-V11: an invalid envelope is refused in the dialect of the version header", async () => {
   const v1 = JSON.parse((await post("[]", "1.0")).body) as Loose;
   const v03 = JSON.parse((await post("[]", "0.3")).body) as Loose;
   const none = JSON.parse((await post("[]", "")).body) as Loose;
@@ -214,7 +214,7 @@ it("B-V11: a refusal of an envelope is said in the dialect of the version header
   expect([v03.error.data, none.error.data]).toEqual([undefined, undefined]);
 });
 
-it("R4: params of the wrong type are refused in the dialect of the method where no version is named", async () => {
+it("R4: params of the wrong type are refused in the dialect of the method if no version is named", async () => {
   const refusal = async (method: string) =>
     JSON.parse((await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: 5 }), "")).body) as Loose;
   expect((await refusal(V1.send)).error.data).toEqual(expect.any(Array));

@@ -5,7 +5,10 @@ import { type Asked, BINDINGS, type Binding, bindingsOf, expectMeaning } from ".
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1 } from "../support/tongue.ts";
 
-/** B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are refused. */
+/**
+ * B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are
+ * refused.
+ */
 
 const talker: AgentDefinition = { name: "talker", run: task => task.text };
 const discreet: AgentDefinition = { ...talker, name: "discreet", push: false };
@@ -27,13 +30,13 @@ interface Scenario {
   /** Configs that were set over v1 before. */
   readonly given?: readonly Loose[];
   params(taskId: string): Loose;
-  /** The meaning of what is said; or the fault. */
+  /** The meaning of the response, or the fault. */
   readonly means: readonly string[] | FaultCode;
   readonly overGrpc?: readonly string[];
 }
 
 const nobody = "00000000-0000-7000-8000-000000000000";
-// Names below .example are nobody's: nothing of this is ever delivered.
+// Names below .example do not resolve: nothing here is ever delivered.
 const target = { id: "p1", url: "https://hooks.example/" };
 const MEANT = "p1 https://hooks.example/";
 

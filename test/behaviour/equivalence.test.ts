@@ -51,7 +51,7 @@ const said = (text: string, more: object = {}, configuration?: object): Loose =>
   ...(configuration && { configuration }),
 });
 
-/** A send over v1 that does not wait; one that was made before may be refused. */
+/** A non-blocking send over v1; a repeated one may be refused. */
 const sendOver = (agent: string, text: string, headers: Record<string, string>, more: object = {}) =>
   rpc(
     `${server.url}/agents/${agent}`,
@@ -63,7 +63,7 @@ const sendOver = (agent: string, text: string, headers: Record<string, string>, 
     headers,
   );
 
-/** A task in this state, made over v1 before the binding is asked. */
+/** A task in this state, created over v1 before the binding is called. */
 async function given(text: "wait" | "ask" | "talk"): Promise<string> {
   const url = `${server.url}/agents/talker`;
   const params = { ...V1.said(text), configuration: { returnImmediately: text === "wait" } };
@@ -80,15 +80,15 @@ interface Scenario {
   readonly given?: "wait" | "ask" | "talk";
   readonly headers?: Record<string, string>;
   params(taskId: string): Loose;
-  /** The meaning of what is said; or the fault. */
+  /** The meaning of the response, or the fault. */
   readonly means: readonly string[] | FaultCode;
-  /** Where v0.3 means something else, by its own rules. */
+  /** v0.3 has another meaning here, by its own rules. */
   readonly older?: readonly string[] | FaultCode;
-  /** What must have happened over v1 before. */
+  /** Calls over v1 before. */
   before?(): Promise<unknown>;
-  /** What happens while the binding is asked. */
+  /** Calls over v1 during the call of the binding. */
   meanwhile?(taskId: string): Promise<unknown>;
-  /** v0.3 has no versions to choose from. */
+  /** v0.3 has no version negotiation. */
   readonly newest?: true;
 }
 
@@ -160,7 +160,7 @@ const SCENARIOS: readonly Scenario[] = [
     given: "wait",
     params: id => ({ id }),
     meanwhile: async id => {
-      // The reader is there first.
+      // The reader is connected first.
       const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
       await until(async () => /^dragoman_streams_open [1-9]/m.test(await metrics()));
       await ask(`${server.url}/agents/talker`, "CancelTask", { id });
@@ -337,7 +337,7 @@ describe.each(BINDINGS)("B-V5: %s", name => {
     const binding = bindingsOf(server.url, "talker").find(one => one.name === name) as Binding;
     open.push(binding);
     const meaning = await binding.ask("ListTasks", { contextId, pageSize: 1 });
-    // v0.3's definition has no list; where it has one, artifacts are shown without being asked for.
+    // The v0.3 definition has no list; where it has one, artifacts are always included.
     const artifacts = binding.version === "1.0" ? "" : '"one two"';
     const page = [`page of 1 of 2: task completed [${artifacts}] (talk)`];
     expectMeaning(meaning, name === "0.3 gRPC" ? "method-not-found" : page);

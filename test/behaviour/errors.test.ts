@@ -4,7 +4,7 @@ import { asker, createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, begin, fieldsOf, type Loose, refused, TONGUES, untilState, V1 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#versions-extensions-errors: errors, and what is refused because it is not there yet. */
+/** docs/dialects/README.md#versions-extensions-errors: errors. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A config, and the config of a task, as both versions say it. */
+/** A push config, and the config of a task, in the spelling of both versions. */
 const HOOK = { url: "https://a.example", pushNotificationConfig: { url: "https://a.example" } };
 const OF_NOBODY = { taskId: UNKNOWN, id: UNKNOWN, pushNotificationConfigId: "x" };
 
-/** One call for each error that callers can bring about: url, operation, params, code, reason. */
+/** One call for each error that callers can cause: url, operation, params, code, reason. */
 type Case = readonly [
   what: string,
   name: string,
@@ -105,7 +105,7 @@ describe.each(CASES)("%s", (_, name, make, code, reason) => {
 });
 
 describe.each(TONGUES)("$name", tongue => {
-  it("B-V5: a push configuration inside a send is PushNotificationNotSupported, and no task is made", async () => {
+  it("B-V5: a push configuration inside a send is PushNotificationNotSupported, and no task is created", async () => {
     const config = { url: "https://client.example/hook" };
     const configuration =
       tongue === V1 ? { taskPushNotificationConfig: config } : { pushNotificationConfig: config };
@@ -121,7 +121,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await ask(at("discreet"), tongue.list, { contextId })).totalSize).toBe(0);
   });
 
-  it("B-V5: what the card says about push and extended cards is what the calls say", async () => {
+  it("B-V5: push and extended cards are supported exactly if the card declares them", async () => {
     const cardAt = async (url: string): Promise<Loose> =>
       (await fetch(`${url}/.well-known/agent-card.json`)).json();
     const card = await cardAt(root);
@@ -131,7 +131,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await refused(root, tongue.extendedCard, undefined)).code).toBe(-32004);
   });
 
-  it("B-V6: whatever is asked about a task of another agent, the answer is that of an absent one", async () => {
+  it("B-V6: every operation on a task of another agent returns the error for a missing task", async () => {
     const { id } = await begin(at("puppet"), tongue, "mine");
     await untilState(at("puppet"), id, "working");
     for (const method of [tongue.get, tongue.cancel, tongue.subscribe]) {
@@ -143,7 +143,7 @@ describe.each(TONGUES)("$name", tongue => {
     await untilState(at("puppet"), id, "completed");
   });
 
-  it("B-V8: members that nobody knows are ignored, at every depth", async () => {
+  it("B-V8: unknown members are ignored, at every depth", async () => {
     const part = { ...tongue.textPart("hi"), future: { deep: [1, 2] } };
     const message = { parts: [part], future: true, generation: "7" };
     const more = { configuration: { future: 1 }, future: null, constructor: 1 };
@@ -179,7 +179,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(Array.isArray(reply.body.error.data)).toBe(tongue === V1);
   });
 
-  it("B-V9: JSON-RPC errors travel with 200", async () => {
+  it("B-V9: JSON-RPC errors have HTTP status 200", async () => {
     for (const [, name, make] of CASES) {
       const reply = await fetch(at(name), {
         method: "POST",
@@ -191,14 +191,14 @@ describe.each(TONGUES)("$name", tongue => {
     }
   });
 
-  it("B-V9: an agent that is not there is 404, and the id comes back", async () => {
+  it("B-V9: an unknown agent is 404, and the id is returned", async () => {
     const reply = await rpc(at("nobody"), tongue.send, tongue.said("hi"));
     expect(reply.status).toBe(404);
     expect(reply.body).toMatchObject({ jsonrpc: "2.0", id: expect.any(Number), error: { code: -32602 } });
   });
 });
 
-it("B-V7: an error about a parameter names the field and says what is wrong", async () => {
+it("B-V7: an error about a parameter names the field and the reason", async () => {
   const error = await refused(root, "GetTask", { id: 5 });
   expect(fieldsOf(error)).toEqual(["id"]);
   expect(error.data[1].fieldViolations[0].description).toContain("string");

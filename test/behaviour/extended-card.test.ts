@@ -4,7 +4,7 @@ import { echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-D3; v1 §3.1.11: what an agent tells those whom it knows. */
+/** docs/dialects/README.md B-D3; v1 §3.1.11: the extended card, for authenticated callers. */
 
 const skills = [{ id: "secret", name: "Secret", description: "Only for those who are known", tags: ["x"] }];
 const known: AgentDefinition = {
@@ -34,8 +34,8 @@ const CARD = "/.well-known/agent-card.json";
 const card = async (agent: string, version: string, name = CARD): Promise<Loose> =>
   (await fetch(`${server.url}/agents/${agent}${name}`, { headers: { "a2a-version": version } })).json();
 
-describe("B-D3: the card tells whether there is more", () => {
-  it("B-D3: in the words of each version", async () => {
+describe("B-D3: the card declares whether there is an extended card", () => {
+  it("B-D3: in the members of each version", async () => {
     for (const [agent, has] of [
       ["known", true],
       ["fixed", true],
@@ -52,7 +52,7 @@ describe("B-D3: the card tells whether there is more", () => {
     }
   });
 
-  it("B-D4: the public card tells nothing of it", async () => {
+  it("B-D4: the public card has none of its content", async () => {
     for (const version of ["1.0", "0.3", "0.2", "0.1"]) {
       const text = JSON.stringify(await card("known", version));
       expect(text).not.toContain("Only for those");
@@ -79,7 +79,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
 }
 
 describe("B-D3: the extended card", () => {
-  it.each(FORMS)("B-D3: is given in %s, and may depend on the caller", async (_name, read) => {
+  it.each(FORMS)("B-D3: is returned in %s, and may depend on the caller", async (_name, read) => {
     const found = await read();
     expect(found).toMatchObject({
       name: "known",
@@ -89,7 +89,7 @@ describe("B-D3: the extended card", () => {
     });
   });
 
-  it("B-D3: what it does not say, is as the card says it", async () => {
+  it("B-D3: members that it does not set are those of the card", async () => {
     const open = await card("fixed", "1.0");
     const more = await ask(`${server.url}/agents/fixed`, V1.extendedCard, {}, { "a2a-version": "1.0" });
     expect(more).toEqual({ ...open, skills });
@@ -113,7 +113,7 @@ describe("B-D3: the extended card", () => {
     expect(old.status).toBe(404);
   });
 
-  it("B-D3: why it could not be made is told in the log and nowhere else", async () => {
+  it("B-D3: the reason why it could not be created is in the log only", async () => {
     const response = await fetch(`${server.url}/agents/broken/agent/authenticatedExtendedCard`);
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("hunter2");

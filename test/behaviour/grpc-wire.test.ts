@@ -10,7 +10,9 @@ import { rpc, said, until } from "../support/client.ts";
 import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** docs/dialects/README.md B-V13: what gRPC is on the wire, said by hand where clients would not let us say it. */
+/**
+ * docs/dialects/README.md B-V13: gRPC on the wire, written by hand where a client library would not send it.
+ */
 
 const BYTES_MAX = 4_096;
 const PATH = A2AService.sendMessage.path;
@@ -54,7 +56,7 @@ const open = (headers: Readonly<Record<string, string>> = {}, over = session): C
     ...headers,
   });
 
-/** What the server says, to the end of what it says. */
+/** All bytes that the server sends, to the end of the connection. */
 async function hear(call: ClientHttp2Stream): Promise<Heard> {
   const pieces: Buffer[] = [];
   let headers: Record<string, unknown> = {};
@@ -80,7 +82,7 @@ function ask(bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}):
 }
 
 describe("B-V13: messages of gRPC", () => {
-  it("come in whatever pieces the network makes of them", async () => {
+  it("arrive in any segmentation", async () => {
     const call = open();
     const heard = hear(call);
     for (const byte of toFrame(toRequest("in pieces"))) {
@@ -98,12 +100,12 @@ describe("B-V13: messages of gRPC", () => {
   ] as const)("may be compressed with %s", async (encoding, pack) => {
     const { code, text } = await ask(toFrame(pack(toRequest("squeezed")), 1), { "grpc-encoding": encoding });
     expect([code, text.includes("squeezed")]).toEqual([status.OK, true]);
-    // Whoever can compress need not.
+    // A compressing client may send uncompressed messages.
     const plain = await ask(toFrame(toRequest("as it is")), { "grpc-encoding": encoding });
     expect(plain.code).toBe(status.OK);
   });
 
-  it("that are compressed otherwise, or not at all, are refused, and callers hear what is known here", async () => {
+  it("in an unknown compression, or without the declared one, are refused, and the response names the known ones", async () => {
     const { code, message, headers } = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "snappy" });
     expect(code).toBe(status.UNIMPLEMENTED);
     expect(message).toBe("Unsupported compression (snappy)");
@@ -117,13 +119,13 @@ describe("B-V13: messages of gRPC", () => {
       expect((await ask(toFrame(toRequest("x"), 1), strange)).code).toBe(status.UNIMPLEMENTED);
   });
 
-  it("are not larger than the server takes, and are not made larger by unpacking them", async () => {
+  it("are refused above the size limit, before and after decompression", async () => {
     const expected = [status.RESOURCE_EXHAUSTED, `The message is larger than ${BYTES_MAX} bytes`];
     const bomb = gzipSync(Buffer.alloc(1024 * 1024));
     expect(bomb.length).toBeLessThan(BYTES_MAX);
     const packed = await ask(toFrame(bomb, 1), { "grpc-encoding": "gzip" });
     expect([packed.code, packed.message]).toEqual(expected);
-    // Its length is enough: nobody waits for the rest.
+    // The length prefix is enough: the server does not wait for the rest.
     const call = open();
     const heard = hear(call);
     call.write(toFrame(Buffer.alloc(BYTES_MAX + 1)).subarray(0, 5));
@@ -133,7 +135,7 @@ describe("B-V13: messages of gRPC", () => {
     expect((await ask(toFrame(toRequest("still here")))).code).toBe(status.OK);
   });
 
-  it("are one for each call, and whole", async () => {
+  it("are one per call, and complete", async () => {
     const one = toFrame(toRequest("one"));
     for (const [bytes, code, message] of [
       [Buffer.alloc(0), status.UNIMPLEMENTED, "The call has no message"],
@@ -147,8 +149,8 @@ describe("B-V13: messages of gRPC", () => {
   });
 });
 
-describe("B-V13: messages of gRPC that do not come", () => {
-  it("are waited for as long as bodies are", async () => {
+describe("B-V13: messages of gRPC that do not arrive", () => {
+  it("time out like request bodies", async () => {
     const hasty = await serve([echo], { bodyReadMs: 100 } as object);
     const other = connect(hasty.url);
     const call = open({}, other);
@@ -162,7 +164,7 @@ describe("B-V13: messages of gRPC that do not come", () => {
 });
 
 describe("B-V13: calls of gRPC", () => {
-  it("are known by the type of their content", async () => {
+  it("are recognized by their content type", async () => {
     const bytes = toFrame(toRequest("hi"));
     for (const [type, expected] of [
       ["application/grpc+proto", 200],
@@ -177,7 +179,7 @@ describe("B-V13: calls of gRPC", () => {
     }
   });
 
-  it("hear why even if what they ask for is longer than an answer may be", async () => {
+  it("get the reason even if the response would exceed its size limit", async () => {
     const { code, message } = await ask(toFrame(toRequest("hi")), { ":path": `/${"%".repeat(14_000)}` });
     expect(code).toBe(status.UNIMPLEMENTED);
     expect(message).toContain("the services of this server are lf.a2a.v1.A2AService, ");
@@ -186,7 +188,7 @@ describe("B-V13: calls of gRPC", () => {
     expect(health.code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it("say why they are refused in any language", async () => {
+  it("are refused with a reason in any character set", async () => {
     const health = Buffer.from("Grüße 100 % 世界");
     const bytes = toFrame(Buffer.concat([Buffer.from([0x0a, health.length]), health]));
     const { code, message, headers } = await ask(bytes, { ":path": "/grpc.health.v1.Health/Check" });
@@ -194,10 +196,10 @@ describe("B-V13: calls of gRPC", () => {
     expect(headers["grpc-message"]).toMatch(/^[\x20-\x7e]+$/);
   });
 
-  it("end when their time is over, whether their callers notice or not; tasks go on", async () => {
+  it("end at their deadline, on either side; tasks continue", async () => {
     const tasks = async () => (await rpc(`${server.url}/agents/puppet`, "ListTasks", {})).body.result.tasks;
     const known = (await tasks()).length;
-    // A machine that is so busy that the deadline passes before there is a task gets more time.
+    // On a busy machine, where the deadline passes before there is a task, the timeout grows.
     for (let ms = 300; (await tasks()).length === known; ms *= 2) {
       const before = Date.now();
       const { code, message } = await ask(toFrame(toRequest("go")), {
@@ -216,23 +218,23 @@ describe("B-V13: calls of gRPC", () => {
     await until(isOver);
   });
 
-  it("have time if they say so, in any unit, and as long as it takes if they say nonsense", async () => {
+  it("have a timeout in any unit, and none if the value is invalid", async () => {
     for (const timeout of ["1H", "2M", "99999999H", "30S", "20000m", "99999999u", "soon", "-1S", "1"]) {
       const { code } = await ask(toFrame(toRequest("hi")), { "grpc-timeout": timeout });
       expect([timeout, code]).toEqual([timeout, status.OK]);
     }
-    // A tenth of a second is the most that can be said in nanoseconds: a busy machine may need longer.
+    // A tenth of a second is the maximum in nanoseconds: a busy machine may need longer.
     const { code } = await ask(toFrame(toRequest("hi")), { "grpc-timeout": "99999999n" });
     expect([status.OK, status.DEADLINE_EXCEEDED]).toContain(code);
   });
 
-  it("may be many at once on one connection, and each hears its own answer", async () => {
+  it("can be many at once on one connection, and each gets its own response", async () => {
     const words = Array.from({ length: 300 }, (_, i) => `word ${i}.`);
     const heard = await Promise.all(words.map(word => ask(toFrame(toRequest(word)))));
     for (const [i, word] of words.entries()) expect(heard[i]?.text).toContain(word);
   });
 
-  it("can be given up at any moment, and nobody else notices", async () => {
+  it("can be canceled at any moment without affecting others", async () => {
     for (let i = 0; i < 60; i++) {
       const call = open({ "a2a-agent": i % 3 === 0 ? "puppet" : "echo" });
       call.on("error", () => {});
@@ -244,8 +246,8 @@ describe("B-V13: calls of gRPC", () => {
   });
 });
 
-describe("B-V13: streams of gRPC that are given up", () => {
-  it("make room for others, at whatever moment it was", async () => {
+describe("B-V13: canceled streams of gRPC", () => {
+  it("free their slot, whenever they are canceled", async () => {
     const small = await serve([puppet.definition], { streamsMax: 1 });
     const other = connect(small.url);
     const stream = A2AService.sendStreamingMessage.path;
@@ -267,7 +269,7 @@ describe("B-V13: streams of gRPC that are given up", () => {
       return refused === undefined;
     };
     await until(hasRoom);
-    // Whoever asks for many at once gets no more than one after the other.
+    // The limit of concurrent streams serializes calls that come at once.
     const calls = Array.from({ length: 20 }, () => open({ ":path": watch }, other));
     const answers = calls.map(call =>
       once(
@@ -283,8 +285,8 @@ describe("B-V13: streams of gRPC that are given up", () => {
   });
 });
 
-describe("B-V13: a reader of gRPC that does not read", () => {
-  it("is let go after some heartbeats, and the task is not concerned", async () => {
+describe("B-V13: a client of gRPC that does not read", () => {
+  it("is disconnected after some heartbeats, and its task continues", async () => {
     const gate = createPuppet();
     const pulse = await serve([gate.definition], { heartbeatMs: 20, streamsMax: 1 });
     const other = connect(pulse.url);
@@ -306,8 +308,8 @@ describe("B-V13: a reader of gRPC that does not read", () => {
   });
 });
 
-describe("B-V13: whoever may not call", () => {
-  it("hears so before he has said what he wants", async () => {
+describe("B-V13: a caller without permission", () => {
+  it("is refused before it has sent its message", async () => {
     const locked = await serve([echo], {
       auth: ["api-key"],
       apiKeys: [{ principal: "a", tenants: ["t"], grants: [], agents: undefined, hash: "00" }],
@@ -316,7 +318,7 @@ describe("B-V13: whoever may not call", () => {
     const call = open({}, other);
     const { code } = await hear(call);
     expect(code).toBe(status.UNAUTHENTICATED);
-    // Whoever goes on all the same is cut off.
+    // A caller that goes on sending is disconnected.
     await once(call, "close");
     other.close();
     await locked.stop();
@@ -324,13 +326,13 @@ describe("B-V13: whoever may not call", () => {
 });
 
 describe("B-V13: connections of gRPC", () => {
-  it("last as long as the peer is there, and no longer", async () => {
-    // Long enough for a peer that is there to answer, also on a busy machine.
+  it("stay open as long as the peer responds, and no longer", async () => {
+    // Long enough for a peer to respond, also on a busy machine.
     const pulse = await serve([echo], { heartbeatMs: 500 });
     const { port } = new URL(pulse.url);
     const alive = connect(pulse.url);
     expect((await hear(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
-    // Says the first words of HTTP/2, and then nothing for ever.
+    // Sends the HTTP/2 preface, and then nothing.
     const silent = connectSocket(Number(port), "127.0.0.1").resume();
     silent.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
     await once(silent, "close");

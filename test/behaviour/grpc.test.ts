@@ -11,7 +11,7 @@ import { createPuppet, echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-V13: gRPC, in clear text at the port of HTTP. */
+/** docs/dialects/README.md B-V13: gRPC in clear text at the HTTP port. */
 
 const EXTENSION = "urn:example:ext";
 const puppet = createPuppet();
@@ -20,7 +20,7 @@ const polite: AgentDefinition = {
   name: "polite",
   extensions: [{ uri: EXTENSION, description: "An extension", required: false }],
 };
-/** Says an emoji in two halves, as a model's tokens may have it. */
+/** Sends an emoji in two halves, as tokens of a model may split it. */
 const halver: AgentDefinition = {
   name: "halver",
   async *run(_task, ctx) {
@@ -48,7 +48,7 @@ const infoOf = (error: ServiceError) => decodeErrorInfo(detailsOf(error).details
 const getTask = async (id: string): Promise<Loose> =>
   (await rpc(`${server.url}/agents/puppet`, "GetTask", { id })).body.result;
 
-/** A stream of the puppet, and its task. */
+/** A stream of the scripted agent, and its task. */
 async function play(more: object = {}, options = {}) {
   const stream = client.open(
     "SendStreamingMessage",
@@ -60,8 +60,8 @@ async function play(more: object = {}, options = {}) {
   return { stream, id: task.id as string };
 }
 
-describe("B-V13: gRPC at the port of HTTP", () => {
-  it("a connection belongs to whom it speaks to, whatever pieces its first words come in", async () => {
+describe("B-V13: gRPC at the HTTP port", () => {
+  it("the protocol of a connection is recognized, however its first bytes are segmented", async () => {
     const { port } = new URL(server.url);
     const answer = async (pieces: readonly string[]): Promise<string> => {
       const socket: Socket = connect(Number(port), "127.0.0.1");
@@ -82,7 +82,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect(await answer(["P", "RINT nonsense\r\n\r\n"])).toBe("HTTP/1.1 400");
   });
 
-  it("HTTP/2 without gRPC is refused in few words", async () => {
+  it("HTTP/2 without gRPC is refused with a short response", async () => {
     const session = connectHttp2(server.url);
     for (const [headers, expected] of [
       [{ ":path": "/agents" }, 415],
@@ -97,7 +97,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     session.close();
   });
 
-  it("a caller that leaves before it has said anything is forgotten", async () => {
+  it("a client that disconnects before it has sent anything is forgotten", async () => {
     const { port } = new URL(server.url);
     for (const words of ["", "PRI", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense"]) {
       const socket = connect(Number(port), "127.0.0.1");
@@ -107,7 +107,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect((await client.ask("SendMessage", said("still here"))).json.task).toBeDefined();
   });
 
-  it("the default agent needs no name; metadata names one, or a tenant that is called like one", async () => {
+  it("the default agent needs no name; metadata or a tenant of its name selects another", async () => {
     const names = ["echo", "polite", "mirror"];
     const agentOf = async (json: { tenant?: string }, metadata = {}): Promise<string> => {
       const { id } = (await client.ask("SendMessage", { ...said("who"), ...json }, metadata)).json.task;
@@ -125,7 +125,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect([error.code, infoOf(error).reason]).toEqual([status.NOT_FOUND, "AGENT_NOT_FOUND"]);
   });
 
-  it("metadata says the version and the extensions, and the answer's says which were used", async () => {
+  it("metadata has the version and the extensions, and those of the response name the ones used", async () => {
     const { headers } = await client.ask("SendMessage", said("hi"));
     expect(headers.get("a2a-version")).toEqual(["1.0"]);
     const wanted = { "a2a-version": "1.0", "a2a-extensions": `${EXTENSION}, urn:nobody` };
@@ -145,7 +145,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect(await send("k2")).not.toBe(first);
   });
 
-  it("an error has its status, and what programs need in the details", async () => {
+  it("an error has its status, and machine-readable details", async () => {
     const error = await refusedBy(client.ask("SendMessage", { message: { messageId: "m", parts: [] } }));
     expect(error.code).toBe(status.INVALID_ARGUMENT);
     expect(error.details).toBe('message.role must be "ROLE_USER"');
@@ -170,7 +170,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect(unknown.code).toBe(status.UNIMPLEMENTED);
   });
 
-  it("every kind of part comes back as it was sent, and JSON keeps its depth", async () => {
+  it("every kind of part is returned unchanged, and JSON keeps its depth", async () => {
     let deep: Loose = 1;
     for (let i = 0; i < 60; i++) deep = i % 2 ? [deep] : { a: deep };
     const parts = [
@@ -186,7 +186,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect(body.result.artifacts[0].parts).toEqual(parts);
   });
 
-  it("a null is a value; the official client loses it, the wire does not", async () => {
+  it("a null is a value: the wire keeps it, although the official client drops it", async () => {
     const sent = said("", { parts: [{ data: null }] });
     const { task } = (await rpc(`${server.url}/agents/mirror`, "SendMessage", sent)).body.result;
     const name = Buffer.from(task.id);
@@ -197,7 +197,7 @@ describe("B-V13: gRPC at the port of HTTP", () => {
     expect(bytes.includes(Buffer.from([0x22, 2, 0x08, 0]))).toBe(true);
   });
 
-  it("words that are cut within a character do not break a stream", async () => {
+  it("text that is cut within a character does not break a stream", async () => {
     const stream = client.open("SendStreamingMessage", { ...said("go"), tenant: "halver" });
     const texts = (await stream.all()).flatMap(one => one.artifactUpdate?.artifact.parts[0].text ?? []);
     expect(texts).toEqual(["\ufffd", "\ufffd \\ud83d"]);
@@ -205,11 +205,11 @@ describe("B-V13: gRPC at the port of HTTP", () => {
 });
 
 describe("B-V13: streams of gRPC", () => {
-  it("a caller that leaves, or whose deadline passes, loses the stream and nothing else", async () => {
+  it("a caller that disconnects, or whose deadline passes, loses the stream and nothing else", async () => {
     const left = await play();
     left.stream.call.cancel();
     expect((await left.stream.ended()).error?.code).toBe(status.CANCELLED);
-    // A machine that is so busy that the deadline passes before the stream has begun gets more time.
+    // On a busy machine, where the deadline passes before the stream has begun, the timeout grows.
     const playFor = (ms: number): Promise<Awaited<ReturnType<typeof play>>> =>
       play({}, { deadline: new Date(Date.now() + ms) }).catch(() => playFor(2 * ms));
     const late = await playFor(300);
@@ -241,7 +241,7 @@ describe("B-V13: streams of gRPC", () => {
     again.call.cancel();
   });
 
-  it("counts among the streams that may be open at once", async () => {
+  it("count towards the limit of open streams", async () => {
     const small = await serve([puppet.definition], { streamsMax: 1 });
     const other = createGrpcClient(hostOf(small));
     const first = other.open("SendStreamingMessage", said("go"));
@@ -266,7 +266,7 @@ describe("B-V13: streams of gRPC", () => {
     await small.stop();
   });
 
-  it("a reader that does not read holds nothing up, and gets everything when it does", async () => {
+  it("a reader that does not read blocks no other, and gets everything when it reads", async () => {
     const big = "x".repeat(100_000);
     const { stream, id } = await play();
     for (let i = 0; i < 200; i++)
@@ -279,7 +279,7 @@ describe("B-V13: streams of gRPC", () => {
     expect(numbers).toEqual([...Array(200).keys()]);
   });
 
-  it("ends after a whole event when the server stops, and says that it is not the task's end", async () => {
+  it("end after a whole event when the server stops, with a status that is not the end of the task", async () => {
     const stopping = await serve([puppet.definition]);
     const other = createGrpcClient(hostOf(stopping));
     const stream = other.open("SendStreamingMessage", said("go"));
@@ -312,7 +312,7 @@ describe("B-V13: health", () => {
     expect((await refusedBy(client.unary(CHECK, about("nothing")))).code).toBe(status.NOT_FOUND);
   });
 
-  it("watchers hear that a server stops before it does", async () => {
+  it("watchers are notified before a server stops", async () => {
     const gate = createPuppet();
     const stopping = await serve([gate.definition], { drainMs: 60_000 });
     const other = createGrpcClient(hostOf(stopping));

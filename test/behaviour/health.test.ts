@@ -21,7 +21,7 @@ const get = async (url: string) => {
 };
 
 describe("health", () => {
-  it("tells that the server is alive, ready, and what it is", async () => {
+  it("reports that the server is alive and ready, with its version", async () => {
     const hidden: AgentDefinition = { name: "hidden", tenants: ["acme"], run: () => "" };
     server = await serve([ECHO, hidden]);
     expect(await get(`${server.url}/livez`)).toEqual({ status: 200, body: { status: "alive" } });
@@ -38,19 +38,19 @@ describe("health", () => {
     expect(head.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("is below one path, if that is wished", async () => {
+  it("is below one path, if configured", async () => {
     server = await serve([ECHO], { healthPrefix: "/internal/health" });
     expect((await get(`${server.url}/internal/health/livez`)).status).toBe(200);
     expect((await get(`${server.url}/livez`)).status).toBe(404);
   });
 
-  it("a path that hides an agent is refused at the start", async () => {
+  it("a path that hides an agent is refused at startup", async () => {
     await expect(serve([ECHO], { healthPrefix: "/agents" })).rejects.toThrow(
       'The path /agents/livez belongs to /agents/{agent}. Choose another --health-prefix than "/agents".',
     );
   });
 
-  it("a server that stops is not ready, and says so at its admin port to the end", async () => {
+  it("a server that stops is not ready, and reports it at its admin port to the end", async () => {
     const stuck = Promise.withResolvers<void>();
     const slow: AgentDefinition = { name: "slow", run: () => stuck.promise.then(() => "done") };
     const stopping = await serve([slow], { adminPort: 0, drainMs: 60_000 });
@@ -88,7 +88,7 @@ describe("health", () => {
     }
   });
 
-  /** Lets commits fail that make a task, and no others: a commit that changes nothing still succeeds. */
+  /** Lets commits fail that create a task, and no others: a commit without changes succeeds. */
   type Jam = { readonly data: string; set(on: boolean): Promise<void>; end(): Promise<void> };
 
   function jamSqlite(): Jam {
@@ -144,7 +144,7 @@ describe("health", () => {
           let told = await get(`${on.url}/readyz`);
           await until(async () => (told = await get(`${on.url}/readyz`)).status === 503);
           expect(told).toMatchObject(failing);
-          // No other commit comes: the one that changes nothing is enough to be asked again.
+          // No other commit comes: the health check itself commits nothing and is repeated.
           await until(async () => (await get(`${on.url}/readyz`)).status === 200);
         }
         expect(await send()).toBe(503);

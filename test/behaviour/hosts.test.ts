@@ -10,7 +10,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { createTestLog, SETTINGS, serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** Browsers: by which names a server on loopback may be called, and from which pages. */
+/** DNS rebinding and CORS: the names under which a server on loopback may be called, and from which pages. */
 
 interface Reply {
   readonly status: number;
@@ -18,7 +18,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** `fetch` lets nobody choose these headers. */
+/** `fetch` does not allow a program to set these headers. */
 const call = (url: string, headers: Record<string, string>, method = "GET", body?: string): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, async response => {
@@ -30,7 +30,7 @@ const call = (url: string, headers: Record<string, string>, method = "GET", body
 const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: said("hi") });
 const JSON_TYPE = { "content-type": "application/json", "a2a-version": "1.0" };
 
-describe("a server on loopback that asks nobody who he is", () => {
+describe("a server on loopback without authentication", () => {
   let server: TestServer;
   let port = "";
   beforeAll(async () => {
@@ -39,13 +39,13 @@ describe("a server on loopback that asks nobody who he is", () => {
   });
   afterAll(() => server.stop());
 
-  it("answers to its own names, with any port, and to those that it was told", async () => {
+  it("answers to loopback names with any port, and to allowed hosts", async () => {
     for (const name of ["localhost", "LOCALHOST", "127.0.0.1", "[::1]", "agents.example", "box.test"])
       for (const host of [name, `${name}:${port}`, `${name}:1`])
         expect([host, (await call(`${server.url}/agents`, { host })).status]).toEqual([host, 200]);
   });
 
-  it("does not answer to a name that somebody else lets point here", async () => {
+  it("refuses other names that resolve to this address", async () => {
     for (const host of [
       "evil.example",
       `evil.example:${port}`,
@@ -62,7 +62,7 @@ describe("a server on loopback that asks nobody who he is", () => {
     }
   });
 
-  it("takes nothing from pages of others, not even where a browser does not ask first", async () => {
+  it("accepts nothing from pages of other origins, not even requests without a preflight", async () => {
     const send = (headers: Record<string, string>) => call(server.url, headers, "POST", BODY);
     for (const origin of [
       "https://evil.example",
@@ -74,7 +74,7 @@ describe("a server on loopback that asks nobody who he is", () => {
         expect([origin, (await send(headers)).status]).toEqual([origin, 403]);
     for (const origin of [`http://127.0.0.1:${port}`, "https://agents.example"])
       expect([origin, (await send({ origin, ...JSON_TYPE })).status]).toEqual([origin, 200]);
-    // A page may not read what it gets: that is the browser's affair.
+    // The page may not read the response: the browser enforces that.
     const reply = await call(`${server.url}/agents`, { origin: "https://evil.example" });
     expect([reply.status, reply.headers["access-control-allow-origin"]]).toEqual([200, undefined]);
     const ask = { origin: "https://evil.example", "access-control-request-method": "POST" };
@@ -82,7 +82,7 @@ describe("a server on loopback that asks nobody who he is", () => {
     expect([preflight.status, preflight.headers["access-control-allow-origin"]]).toEqual([204, undefined]);
   });
 
-  it("leaves names to the proxy where there is one", async () => {
+  it("leaves names to the proxy if there is one", async () => {
     const behind = await serve([echo], { trustProxy: true });
     expect((await call(`${behind.url}/agents`, { host: "agents.example" })).status).toBe(200);
     const page = { origin: "https://agents.example", ...JSON_TYPE };
@@ -92,7 +92,7 @@ describe("a server on loopback that asks nobody who he is", () => {
     await behind.stop();
   });
 
-  it("is not asked about names where callers say who they are, nor inside another program", async () => {
+  it("does not check names if authentication is required, nor inside another program", async () => {
     const guarded = await serveGuarded([echo]);
     const { headers } = await guarded.issue("alice");
     const foreign = { host: "agents.example", origin: "https://page.example" };
@@ -110,14 +110,14 @@ describe("a server on loopback that asks nobody who he is", () => {
     const host = await onNode(mounted);
     const reply = await call(host.url, { ...foreign, ...JSON_TYPE }, "POST", BODY);
     expect(reply.status).toBe(200);
-    // Who can reach the other program is not known: nobody rules us through it.
+    // The callers of the other program are unknown: none is an administrator.
     expect((await call(`${host.url}/metrics`, {})).status).toBe(403);
     await host.close();
     await mounted.close();
   });
 });
 
-describe("pages that may call", () => {
+describe("pages of allowed origins", () => {
   const origin = "https://console.example";
   const puppet = createPuppet();
   let server: TestServer;
@@ -126,7 +126,7 @@ describe("pages that may call", () => {
   });
   afterAll(() => server.stop());
 
-  it("are told so before they call", async () => {
+  it("are allowed by the preflight", async () => {
     const ask = {
       origin,
       "access-control-request-method": "POST",
@@ -148,7 +148,7 @@ describe("pages that may call", () => {
     }
   });
 
-  it("read answers of every kind, refusals and streams as well", async () => {
+  it("read responses of every kind, refusals and streams included", async () => {
     const got = async (path: string, method = "GET", body?: string): Promise<[number, string]> => {
       const { status, headers } = await call(server.url + path, { origin, ...JSON_TYPE }, method, body);
       expect(headers["access-control-expose-headers"]).toContain("A2A-Version");
@@ -162,7 +162,7 @@ describe("pages that may call", () => {
     expect(await got("/", "POST", stream)).toEqual([200, origin]);
   });
 
-  it("are only those in the list, and whoever keeps answers is told that they differ", async () => {
+  it("are only those in the list, and caches get a Vary header", async () => {
     const evil = await call(server.url, { origin: "https://evil.example", ...JSON_TYPE }, "POST", BODY);
     expect(evil.status).toBe(403);
     const card = await call(`${server.url}/.well-known/agent-card.json`, { origin: "https://evil.example" });
@@ -172,14 +172,14 @@ describe("pages that may call", () => {
     ]);
   });
 
-  it("are all, if the operator says so", async () => {
+  it("are all, if the operator configures it", async () => {
     const open = await serve([echo], { cors: ["*"] });
     const reply = await call(open.url, { origin: "https://any.example", ...JSON_TYPE }, "POST", BODY);
     expect([reply.status, reply.headers["access-control-allow-origin"]]).toEqual([200, "*"]);
     await open.stop();
   });
 
-  it("need a token as everybody does", async () => {
+  it("need a token like any other caller", async () => {
     const guarded = await serveGuarded([echo], { cors: [origin] });
     const { headers } = await guarded.issue("alice");
     const without = await call(guarded.url, { origin, ...JSON_TYPE }, "POST", BODY);

@@ -8,7 +8,7 @@ import { echo } from "../support/puppet.ts";
 import { exchange, openRaw, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** Requests that Node's HTTP server has read, by the port that they came to. */
+/** Requests that Node's HTTP server has read, by port. */
 const read = new Map<string, number>();
 const CHANNEL = "http.server.request.start";
 const count = (message: unknown): void => {
@@ -32,7 +32,7 @@ const readAt = (url: string | undefined): number => read.get(new URL(url as stri
 const CALL = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "ListTasks", params: {} });
 const V = { "A2A-Version": "1.0" };
 
-/** Requests that are written in one piece, in the plain form that the fast path takes: 4 and 1. */
+/** Requests that are written in one piece, in the plain form that the fast path accepts: 4 and 1. */
 async function askPlainly({ url, admin }: TestServer): Promise<void> {
   const raw = openRaw(url);
   for (const path of ["/", "/", "/agents/echo"]) {
@@ -45,7 +45,7 @@ async function askPlainly({ url, admin }: TestServer): Promise<void> {
   expect((await exchange(admin as string, metrics)).status).toBe(200);
 }
 
-it("takes plain requests by default, at both ports: Node's server reads none of them", async () => {
+it("accepts plain requests by default, at both ports: Node's server reads none of them", async () => {
   const server = await start({});
   await askPlainly(server);
   expect([readAt(server.url), readAt(server.admin)]).toEqual([0, 0]);
@@ -65,7 +65,7 @@ it("is switched off by httpFastPath: Node's server reads every request, at both 
   expect(readAt(url)).toBe(9);
 });
 
-it("leaves gRPC on the same port alone when it is off", async () => {
+it("does not affect gRPC on the same port when it is off", async () => {
   const { url } = await start({ httpFastPath: false });
   const client = createGrpcClient(new URL(url).host);
   const { json } = await client.ask("SendMessage", said("hello"));
@@ -73,7 +73,7 @@ it("leaves gRPC on the same port alone when it is off", async () => {
   client.close();
 });
 
-it("does not keep a stop waiting for idle connections when it is off", async () => {
+it("does not delay a stop because of idle connections when it is off", async () => {
   const { url } = await start({ httpFastPath: false });
   const raw = openRaw(url);
   raw.write(request(CALL, V));

@@ -7,7 +7,7 @@ import { until } from "../support/client.ts";
 import { echo, mirror } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
-/** What HTTP/2 may ask for is bounded as it is in HTTP/1: over TLS, in clear text, and at a port of its own for gRPC. */
+/** HTTP/2 has the same limits as HTTP/1: over TLS, in clear text, and at a separate gRPC port. */
 
 const folder = tempFolder();
 const { cert, ...files } = writeCertificate(folder.path);
@@ -79,7 +79,7 @@ const DOORS: readonly (readonly [string, () => string, object, (heard: Heard) =>
 ];
 
 describe.each(DOORS)("headers of HTTP/2: %s", (_name, urlOf, request, isRefused) => {
-  it("may have as many bytes as those of HTTP/1, and no more; the connection goes on", async () => {
+  it("may have as many bytes as those of HTTP/1, and no more; the connection stays open", async () => {
     const session = open(urlOf());
     await once(session, "remoteSettings");
     for (const bytes of [LIMITS.headerBytesMax, 40_000, 60_000])
@@ -114,7 +114,7 @@ describe("a call of gRPC without a message", () => {
   });
 });
 
-describe("a connection of HTTP/2 that lets no answers through", () => {
+describe("a connection of HTTP/2 whose client does not read", () => {
   const text = "x".repeat(30_000);
   const ask = (session: ClientHttp2Session): ClientHttp2Stream => {
     const call = session.request({
@@ -127,7 +127,7 @@ describe("a connection of HTTP/2 that lets no answers through", () => {
     return call;
   };
 
-  it("is refused more of them, and loses the streams that wait", async () => {
+  it("gets no more responses, and its waiting streams are reset", async () => {
     const session = open(secure.url, { settings: { initialWindowSize: 0 } });
     await once(session, "remoteSettings");
     const calls: ClientHttp2Stream[] = [];
@@ -139,7 +139,7 @@ describe("a connection of HTTP/2 that lets no answers through", () => {
       calls.push(call);
     }
     expect(refused).toBe(true);
-    // Each answer has the message twice.
+    // Each response has the message twice.
     expect(calls.length * 2 * text.length).toBeLessThan(2 * LIMITS.unsentBytesMax);
     await until(() => calls.every(call => call.closed), 30_000);
   });

@@ -9,7 +9,7 @@ import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** What only those get who are known: the extended card, and credentials that are kept for them. */
+/** Features for authenticated callers: the extended card, and stored credentials. */
 
 const keyed: AgentDefinition = {
   name: "keyed",
@@ -56,7 +56,7 @@ const give = (headers: Headers, taskId: string, token: string, agent = "keyed") 
 const isAsking = (task: Loose): boolean => task.status.state === "TASK_STATE_AUTH_REQUIRED";
 
 describe("the extended card", () => {
-  it("B-D3: is refused to those who are not known, on every transport", async () => {
+  it("B-D3: is refused to unauthenticated callers, on every transport", async () => {
     const bindings = bindingsOf(guarded.url, "keyed");
     for (const binding of bindings) {
       expectMeaning(await binding.ask("GetExtendedAgentCard", {}), "unauthenticated");
@@ -66,7 +66,7 @@ describe("the extended card", () => {
       expect((await hear(path, {})).status).toBe(401);
   });
 
-  it("B-D3: tells each caller what is meant for him, and is kept by nobody", async () => {
+  it("B-D3: can differ for each caller, and must not be cached", async () => {
     const asked = await hear("/agents/keyed/extendedAgentCard", alice.headers);
     expect(asked.body.description).toBe("alice of default may send read cancel push");
     expect(asked.headers.get("cache-control")).toBe("private, no-store");
@@ -74,7 +74,7 @@ describe("the extended card", () => {
     expect(few.body.description).toBe("reader of default may read");
   });
 
-  it("B-D3: is given over gRPC, in both versions", async () => {
+  it("B-D3: is returned over gRPC, in both versions", async () => {
     for (const [protobuf, method] of [
       [V1_PROTOBUF, "GetExtendedAgentCard"],
       [V03_PROTOBUF, "GetAgentCard"],
@@ -107,7 +107,7 @@ async function askGrpc(protobuf: ProtobufSchema, method: string): Promise<Loose>
 }
 
 describe("cards", () => {
-  it("B-D1: tell how callers say who they are, in the words of each version", async () => {
+  it("B-D1: declare the authentication methods, in the members of each version", async () => {
     const card = async (path: string, version: string): Promise<Loose> =>
       (await hear(path, { "a2a-version": version })).body;
     const path = "/agents/keyed/.well-known/agent-card.json";
@@ -129,7 +129,7 @@ describe("cards", () => {
 });
 
 describe("credentials", () => {
-  it("are kept for one caller and one agent", async () => {
+  it("are stored for one caller and one agent", async () => {
     const task = await send(alice.headers);
     expect((await give(alice.headers, task.id, "of alice")).status).toBe(202);
     await expect.poll(async () => JSON.stringify(await send(alice.headers))).toContain("I know of alice");
@@ -141,7 +141,7 @@ describe("credentials", () => {
     expect((await hear("/credentials?agent=keyed", alice.headers)).body.names).toEqual(["vendor"]);
   });
 
-  it("cannot be given to a task of somebody else: it looks as if there were none", async () => {
+  it("cannot be given to a task of another caller: the response is that for a missing task", async () => {
     const task = await send(bob.headers);
     const foreign = await give(alice.headers, task.id, "x");
     const absent = await give(alice.headers, "no-such-task", "x");
@@ -149,7 +149,7 @@ describe("credentials", () => {
     expect(absent.status).toBe(404);
   });
 
-  it("of an agent that is not there are not asked for", async () => {
+  it("of an unknown agent are not requested", async () => {
     for (const verb of ["GET", "DELETE"])
       expect(
         (
@@ -163,7 +163,7 @@ describe("credentials", () => {
       ).toBe(404);
   });
 
-  it("need somebody who is known, and who may send", async () => {
+  it("need an authenticated caller with permission to send", async () => {
     const task = await send(bob.headers);
     expect((await give({}, task.id, "x")).status).toBe(401);
     expect((await hear("/credentials", {})).status).toBe(401);
@@ -172,7 +172,7 @@ describe("credentials", () => {
     expect((await hear("/credentials/keyed/vendor", reader.headers, undefined, "DELETE")).status).toBe(403);
   });
 
-  it("of strangers are not kept: the next one would use them", async () => {
+  it("of anonymous callers are not stored: other anonymous callers would use them", async () => {
     const task = await send({}, "open");
     expect(isAsking(task)).toBe(true);
     expect(JSON.stringify(task)).not.toContain("/credentials");

@@ -69,14 +69,14 @@ const saidBy = (task: Loose): string => textOf({ result: task });
 const dataOf = (task: Loose): Loose => task.artifacts[0].parts[0].data;
 
 describe("calls", () => {
-  it("L1: the agent is named by its name or its UUID, and methods that are not there are refused", async () => {
+  it("L1: the agent is selected by its name or its UUID, and unknown methods are refused", async () => {
     for (const name of ["echo", toUuid("echo")]) expect(saidBy(await send(name, saidTo("hi")))).toBe("hi");
     for (const method of ["SendMessage", "tasks/send", "nonsense"])
       expect(await refusedByLanggraph(at("echo"), method, {})).toMatchObject({ code: -32601 });
     expect(await refusedByLanggraph(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
   });
 
-  it("L16: Accept is needed and must fit", async () => {
+  it("L16: Accept is required and must match", async () => {
     const status = async (method: string, accept: string | null): Promise<number> =>
       (await post(at("echo"), envelope(method, saidTo("hi")), accept)).status;
     for (const accept of [null, "", "text/html", "text/event-stream", "application/xml"])
@@ -107,14 +107,14 @@ describe("calls", () => {
       expect(await refusedSend("echo", params)).toMatchObject({ code: -32602 });
   });
 
-  it("L18: an unknown assistant is HTTP 404, a failure inside is no HTTP matter", async () => {
+  it("L18: an unknown assistant is HTTP 404, a failed run is HTTP 200", async () => {
     const call = envelope("message/send", saidTo("hi"));
     const unknown = await post(at("nobody"), call);
     expect(unknown).toMatchObject({ status: 404, body: { error: expect.stringContaining("nobody") } });
     expect((await send("failing", saidTo("hi"))).status.state).toBe("failed");
   });
 
-  it("L24: a notification gets 202 and nothing else, and is done", async () => {
+  it("L24: a notification gets 202 without a body, and is executed", async () => {
     const contextId = "notified";
     const { id: _, ...call } = envelope("message/send", saidTo("one", { contextId })) as { id: string };
     expect(await post(at("memory"), call)).toMatchObject({ status: 202, body: "" });
@@ -143,7 +143,7 @@ describe("answers", () => {
     expect(partsText((await send("asker", saidTo("hi"))).status.message.parts)).toBe("Which one?");
   });
 
-  it("L4: a stream is envelopes with the id of the call: the task, what happens, and a final status", async () => {
+  it("L4: a stream is envelopes with the id of the call: the task, its updates, and a final status", async () => {
     const stream = await openStream(at("echo"), "message/stream", saidTo("hi", { contextId: "streamed" }));
     const events = await stream.all();
     const results = events.map(({ data }) => data.result);
@@ -158,7 +158,7 @@ describe("answers", () => {
     expect(results.filter(one => one.final)).toHaveLength(1);
   });
 
-  it("L5: a task is read by id and contextId, and a missing parameter is named", async () => {
+  it("L5: a task is read by id and contextId, and the error for a missing parameter names it", async () => {
     const { id, contextId } = await send("echo", saidTo("hi"));
     const get = (params: object): Promise<Loose> => askLanggraph(at("echo"), "tasks/get", params);
     expect(await get({ id, contextId })).toMatchObject({ id, contextId, status: { state: "completed" } });
@@ -178,7 +178,7 @@ describe("answers", () => {
       expect(await refused(params)).toMatchObject({ code: -32001 });
   });
 
-  it("L6: historyLength is 0 to 10, and gives the newest", async () => {
+  it("L6: historyLength is 0 to 10, and returns the newest messages", async () => {
     const { id, contextId } = await send("asker", saidTo("first", { contextId: "long" }));
     await send("asker", saidTo("second", { contextId, taskId: id }));
     const get = async (historyLength?: number): Promise<string[]> => {
@@ -214,7 +214,7 @@ describe("answers", () => {
 });
 
 describe("messages", () => {
-  it("L9: only parts of text and data are taken", async () => {
+  it("L9: only parts of text and data are accepted", async () => {
     const parts = [
       { kind: "text", text: "look" },
       { kind: "data", data: { a: 1 } },
@@ -234,7 +234,7 @@ describe("messages", () => {
     });
   });
 
-  it("L11: data parts are merged into one input beside the text, and later keys win; any role is the caller's", async () => {
+  it("L11: data parts are merged into one input beside the text, and later keys win; every role counts as the user", async () => {
     const data = [{ locale: "en", seat: 1 }, { locale: "de" }].map(one => ({ kind: "data", data: one }));
     const text = { kind: "text", text: "hi" };
     const input = { text: "hi", role: "user", locale: "de", seat: 1 };
@@ -242,7 +242,7 @@ describe("messages", () => {
     expect(dataOf(await send("input", saidTo("hi", { role: "agent" })))).toMatchObject({ role: "user" });
   });
 
-  it("L12: parts are needed, role and messageId only strictly", async () => {
+  it("L12: parts are required, role and messageId only with the strict profile", async () => {
     const bare = { parts: [{ kind: "text", text: "hi" }] };
     const task = await send("echo", { message: bare });
     expect(task.history).toMatchObject([{ role: "user", messageId: expect.stringMatching(/.{8}/) }]);
@@ -256,13 +256,13 @@ describe("messages", () => {
     }
   });
 
-  it("L8: the contextId is the thread: returned unchanged, or made by the server", async () => {
+  it("L8: the contextId is the thread: returned unchanged, or created by the server", async () => {
     expect((await send("echo", saidTo("hi"))).contextId).toMatch(/^[0-9a-f-]{36}$/);
     for (const contextId of ["thread-123", "a b/ü:c"])
       expect((await send("echo", saidTo("hi", { contextId }))).contextId).toBe(contextId);
   });
 
-  it("L13: a taskId that is unknown, foreign or ended begins a new task in the context", async () => {
+  it("L13: a taskId that is unknown, of another caller or ended starts a new task in the context", async () => {
     const first = await send("memory", saidTo("one", { contextId: "stray" }));
     for (const taskId of ["nope", first.id, (await send("echo", saidTo("hi"))).id]) {
       const next = await send("memory", saidTo("more", { contextId: "stray", taskId }));
@@ -275,7 +275,7 @@ describe("messages", () => {
     expect(elsewhere).toMatchObject({ contextId: "there", status: { state: "input-required" } });
   });
 
-  it("L23: the first message gets both ids, and with both the conversation goes on", async () => {
+  it("L23: the first reply has both ids, and with both the conversation continues", async () => {
     const first = await send("memory", saidTo("one"));
     expect(saidBy(first)).toBe("nothing");
     const more = { contextId: first.contextId, taskId: first.id };
@@ -321,7 +321,7 @@ describe("threads and cards", () => {
     return saidBy(task);
   };
 
-  it("L19: thread_id in metadata beside the parameters groups traces, and never breaks a call", async () => {
+  it("L19: thread_id in metadata beside the parameters groups traces, and never fails a call", async () => {
     expect(await threadOf({ metadata: { thread_id: "shared" } })).toBe("shared");
     for (const metadata of [
       { thread_id: null },
@@ -339,7 +339,7 @@ describe("threads and cards", () => {
     expect(await threadOf({})).toBe("conversation");
   });
 
-  it("L21: every agent has a card with the address of this mount", async () => {
+  it("L21: every agent has a card with the URL of this mount", async () => {
     for (const { name } of AGENTS)
       for (const asked of [name, toUuid(name)]) {
         const response = await fetch(`${server.url}/.well-known/agent-card.json?assistant_id=${asked}`);
@@ -361,7 +361,7 @@ describe("threads and cards", () => {
     expect(await status("")).toBe(200);
   });
 
-  it("L22: switched off, neither endpoint nor card is there", async () => {
+  it("L22: switched off, both endpoint and card are 404", async () => {
     const off = await serve(AGENTS, { langgraph: "off" });
     try {
       expect((await post(at("echo", off), envelope("message/send", saidTo("hi")))).status).toBe(404);

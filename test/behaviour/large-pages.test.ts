@@ -12,10 +12,10 @@ afterAll(() => folder.remove());
 
 const TASKS = 8;
 const TEXT = "y".repeat(LIMITS.pageBytesMax / 2);
-/** What the envelope and the escapes of the largest page may add. */
+/** Bytes that the envelope and the escapes of the largest page may add. */
 const PAGE_CHARS_MAX = LIMITS.pageBytesMax * 1.2;
 
-/** Where a list is asked for, and what is asked. */
+/** The URL and the body of a list call. */
 const WAYS: readonly (readonly [string, string, string])[] = [
   ["v1", "", "ListTasks"],
   ["v0.3", "", "tasks/list"],
@@ -38,7 +38,7 @@ describe.each([
   afterAll(() => server.stop());
 
   it.each(WAYS)(
-    "%s: all tasks, each once, over pages that are not too large",
+    "%s: all tasks, each once, over pages within the limit",
     async (_name, path, method) => {
       const seen: string[] = [];
       let pages = 0;
@@ -60,7 +60,7 @@ describe.each([
     },
   );
 
-  it("REST: the same", async () => {
+  it("REST: all tasks, each once, over pages within the limit", async () => {
     const seen: string[] = [];
     for (let pageToken = ""; ; ) {
       const reply = await fetch(`${server.url}/tasks?pageSize=100&pageToken=${pageToken}`, {
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-it("an agent that looks back on a long context of large turns gets the newest of them, and not all", async () => {
+it("an agent that reads a long context of large turns gets the newest of them only", async () => {
   const lengths: number[] = [];
   const server = await serve([
     {

@@ -4,13 +4,13 @@ import { rpc, said, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** The log of a real server: secrets are left out, and an error has the name of its class. */
+/** The log of a real server: secrets are removed, and an error has the name of its class. */
 
 const folder = tempFolder();
 afterEach(endChildren);
 afterAll(folder.remove);
 
-/** In pieces here, so that no scanner finds a secret in this file. */
+/** Split here, so that no scanner finds a secret in this file. */
 const SECRETS = {
   token: `drg_${"Ab1-".repeat(11)}`.slice(0, 47),
   webhook: `whsec_${Buffer.from("a secret of a webhook, 30 byte").toString("base64")}`,
@@ -45,7 +45,7 @@ const AGENT = `
     throw new Refused(lines.join(" "), { cause: many });
 `;
 
-it("shows none of the secrets that an agent logs and throws, and tells the class of each error", async () => {
+it("has none of the secrets that an agent logs and throws, and has the class of each error", async () => {
   const agent = writeAgent(folder.path, "careless", AGENT);
   const child = await startChild({
     agents: [agent],
@@ -73,7 +73,7 @@ it("shows none of the secrets that an agent logs and throws, and tells the class
         errors: expect.arrayContaining([expect.objectContaining({ type: "Timeout" })]),
       },
     });
-  // Words that are no secrets are still there.
+  // Text without secrets is still there.
   expect(log).toContain("@db/tasks");
   expect(log).toContain("@bus:4222");
 });

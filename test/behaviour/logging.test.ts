@@ -24,7 +24,7 @@ const TALKER: AgentDefinition = {
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 describe("the log", () => {
-  it("a request is called as its caller calls it, and the reply says so; a wrong name is none", async () => {
+  it("a request has the id that its caller sent, and the response returns it; an invalid id is replaced", async () => {
     server = await serve([TALKER]);
     const named = await rpc(server.url, "SendMessage", said("a"), { "X-Request-Id": "req-1" });
     expect(named.headers.get("x-request-id")).toBe("req-1");
@@ -37,7 +37,7 @@ describe("the log", () => {
     expect(headers.get("x-request-id")).toEqual(["req-2"]);
   });
 
-  it("lines of a run tell which task, which attempt and which trace", async () => {
+  it("lines of a run have the task, the attempt and the trace", async () => {
     server = await serve([TALKER]);
     const { body } = await rpc(server.url, "SendMessage", said("a"), { traceparent: TRACEPARENT });
     expect(server.log.lines).toEqual([

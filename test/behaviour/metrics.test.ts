@@ -41,7 +41,7 @@ const start = async (settings: Partial<ServerSettings> = {}): Promise<void> => {
   server = await serve(AGENTS, settings);
 };
 
-/** By the name of a series with its labels, as Prometheus would read it. */
+/** By the name of a series with its labels, as Prometheus parses it. */
 async function scrape(url = server.url): Promise<Readonly<Record<string, number>>> {
   const reply = await fetch(`${url}/metrics`);
   expect(reply.status).toBe(200);
@@ -80,7 +80,7 @@ it("counts calls by dialect, binding, operation and outcome", async () => {
 });
 
 it.each(["memory", "Postgres"])(
-  "counts runs, what they spent, and what was committed, in %s",
+  "counts runs, their usage, and commits, in %s",
   async where => {
     await start({ data: where === "memory" ? ":memory:" : await (await startPostgres()).createDatabase() });
     await rpc(`${server.url}/agents/echo`, "SendMessage", said("a"));
@@ -100,7 +100,7 @@ it.each(["memory", "Postgres"])(
   },
 );
 
-it("shows what is open, running and waiting now", async () => {
+it("has gauges of open streams, runs and waiting tasks", async () => {
   const folder = tempFolder();
   folders.push(folder);
   await start({ data: folder.path, runsMax: 1 });
@@ -124,7 +124,7 @@ it("shows what is open, running and waiting now", async () => {
   expect(after.dragoman_log_lag_seconds_count).toBeGreaterThan(0);
 });
 
-it("counts attempts to deliver to webhooks, and knows for how long one has failed", async () => {
+it("counts webhook attempts, and measures since when a webhook has been failing", async () => {
   await start({ pushRetryMs: 20 });
   const hook = await openReceiver((_, nth) => ({ status: nth === 1 ? 500 : 204 }));
   const wish = { ...said("a"), configuration: { taskPushNotificationConfig: { url: hook.url } } };
@@ -138,7 +138,7 @@ it("counts attempts to deliver to webhooks, and knows for how long one has faile
   await hook.close();
 });
 
-it("where callers must show who they are, it is for administrators; but not at the admin port", async () => {
+it("with authentication, it is for administrators; at the admin port it is open", async () => {
   const keyOf = (key: string, grants: readonly Permission[]): ApiKey => ({
     hash: toHash(key),
     principal: key,
@@ -159,7 +159,7 @@ it("where callers must show who they are, it is for administrators; but not at t
   expect(await asked(server.admin as string)).toBe(200);
 });
 
-it("with an admin port it is there and nowhere else", async () => {
+it("with an admin port it is served there only", async () => {
   await start({ adminPort: 0 });
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   expect((await fetch(`${server.url}/admin/log-level`)).status).toBe(404);
@@ -169,7 +169,7 @@ it("with an admin port it is there and nowhere else", async () => {
   expect((await fetch(`${server.admin}/.well-known/agent-card.json`)).status).toBe(404);
 });
 
-it("nothing is counted, and there is nothing to ask, if nobody wants it", async () => {
+it("when switched off, nothing is counted, and the path is 404", async () => {
   await start({ metrics: false });
   await rpc(server.url, "SendMessage", said("a"));
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);

@@ -18,7 +18,7 @@ import { echo } from "../support/puppet.ts";
 import { createTestLog, SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/tongue.ts";
 
-/** Callers that show certificates. */
+/** Callers with client certificates. */
 
 const folder = tempFolder();
 const { cert: serverCert, ...files } = writeCertificate(folder.path);
@@ -28,7 +28,7 @@ writeFileSync(tlsClientCa, authority.cert);
 const robot = authority.sign("robot");
 const other = authority.sign("other");
 const foreign = createAuthority("others").sign("robot");
-/** In the name of the authority that is trusted: such a connection may also simply break. */
+/** With the name of the trusted authority: such a connection may also be reset. */
 const forged = createAuthority("callers").sign("robot");
 const badge = { tenants: ["acme"], grants: ["send", "read"], agents: undefined } as const;
 const owners: readonly CertificateOwner[] = [
@@ -41,7 +41,7 @@ const owners: readonly CertificateOwner[] = [
   },
 ];
 
-/** Tells who calls. */
+/** Returns the name of its caller. */
 const who = {
   ...echo,
   name: "who",
@@ -87,28 +87,28 @@ async function post2(url: string, shown?: Certificate): Promise<[number, string]
   return [headers[":status"], answerIn(text)];
 }
 
-describe("a certificate of an authority that is trusted", () => {
-  it("shows who calls, by its name or by its fingerprint, over HTTP/1.1 and HTTP/2", async () => {
+describe("a certificate of a trusted authority", () => {
+  it("authenticates its caller, by name or by fingerprint, over HTTP/1.1 and HTTP/2", async () => {
     for (const call of [post, post2]) {
       expect(await call(server.url, robot)).toEqual([200, "acme/by name"]);
       expect(await call(server.url, other)).toEqual([200, "acme/by fingerprint"]);
     }
   });
 
-  it("shows it also on a connection that is taken up again", async () => {
+  it("authenticates also on a resumed TLS session", async () => {
     const agent = new Agent({ keepAlive: false, maxCachedSessions: 10, ca: serverCert, ...robot });
     for (let times = 0; times < 3; times++)
       expect(await post(server.url, undefined, agent)).toEqual([200, "acme/by name"]);
     agent.destroy();
   });
 
-  it("does not let a page of somebody else call for whoever has it", async () => {
+  it("does not authenticate requests from pages of other origins", async () => {
     const from = async (origin: string) => (await post(server.url, robot, undefined, { origin }))[0];
     expect(await from("https://evil.example")).toBe(403);
     expect(await from(server.url)).toBe(200);
   });
 
-  it("shows it over gRPC", async () => {
+  it("authenticates over gRPC", async () => {
     const creds = credentials.createSsl(
       Buffer.from(serverCert),
       Buffer.from(robot.key),
@@ -121,8 +121,8 @@ describe("a certificate of an authority that is trusted", () => {
   });
 });
 
-describe("whoever shows another one, or none", () => {
-  it("is not known, and is told what to show", async () => {
+describe("another certificate, or none,", () => {
+  it("is refused, with a challenge", async () => {
     const stranger = authority.sign("stranger");
     for (const shown of [undefined, foreign, stranger])
       for (const call of [post, post2])
@@ -134,7 +134,7 @@ describe("whoever shows another one, or none", () => {
     expect(response.resume().headers["www-authenticate"]).toBe('ClientCertificate realm="dragoman"');
   });
 
-  it("is not known over gRPC either", async () => {
+  it("is refused over gRPC as well", async () => {
     for (const shown of [undefined, foreign]) {
       const pair = shown && [Buffer.from(shown.key), Buffer.from(shown.cert)];
       const creds = credentials.createSsl(Buffer.from(serverCert), ...((pair ?? []) as [Buffer, Buffer]));
@@ -148,12 +148,12 @@ describe("whoever shows another one, or none", () => {
     }
   });
 
-  it("does not get in with one that is forged", async () => {
+  it("is refused if it is forged", async () => {
     for (const call of [post, post2])
       expect((await call(server.url, forged).catch(() => ["broken"]))[0]).not.toBe(200);
   });
 
-  it("still reads cards", async () => {
+  it("suffices for cards", async () => {
     const response = await new Promise<Loose>((resolve, reject) => {
       request(`${server.url}/.well-known/agent-card.json`, { ca: serverCert, agent: false }, resolve)
         .on("error", reject)
@@ -163,8 +163,8 @@ describe("whoever shows another one, or none", () => {
   });
 });
 
-describe("beside other ways", () => {
-  it("without a list everybody of the authority is known by the name in his certificate; others may show tokens", async () => {
+describe("beside other methods", () => {
+  it("without a list every certificate of the authority is accepted by its name; other callers may use tokens", async () => {
     const both = await serve([who], {
       ...files,
       tlsClientCa,
@@ -174,13 +174,13 @@ describe("beside other ways", () => {
     const { secret } = await issue(join(folder.path, "data"), "alice");
     expect(await post(both.url, authority.sign("anybody"))).toEqual([200, "default/anybody"]);
     expect(await post(both.url, undefined, undefined, bearer(secret))).toEqual([200, "default/alice"]);
-    // The first way in the list counts.
+    // The first method in the list wins.
     expect(await post(both.url, robot, undefined, bearer(secret))).toEqual([200, "default/robot"]);
     expect((await post(both.url, foreign))[0]).toBe(401);
     await both.stop();
   });
 
-  it("inside another program it is that program's connection that counts", async () => {
+  it("inside another program the certificate of its connection counts", async () => {
     const settings = { ...SETTINGS, auth: ["mtls"] as const, clientCertificates: owners };
     const agents = [toAgent(who)];
     const parts = { settings, agents, defaultAgent: "who" as AgentName, log: createTestLog() };

@@ -42,7 +42,7 @@ describe("/openapi.json", () => {
     ["all dialects", {}],
     ["the official ones", OFF],
     ["the vendors' as their documents say", { langgraph: "strict", arbiter: "strict" }],
-  ] as const)("has every route of the dialects that are on, and nothing else: %s", async (_, settings) => {
+  ] as const)("has every route of the enabled dialects, and no other: %s", async (_, settings) => {
     const dialects = createDialects({ ...SETTINGS, ...settings });
     const routes = dialects.flatMap(({ name, routes }) =>
       routes.map(({ verb, path }) => `${verb} ${path} ${name}`),
@@ -53,7 +53,7 @@ describe("/openapi.json", () => {
     expect(told.toSorted()).toEqual(routes.toSorted());
   });
 
-  it("tells of each operation what it is for, what it takes and what it gives", () => {
+  it("describes each operation with its purpose, its parameters and its responses", () => {
     const ids = operationsIn(api).map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { verb, path, operation } of operationsIn(api)) {
@@ -72,7 +72,7 @@ describe("/openapi.json", () => {
     expect(known.slice(0, 2)).toEqual(["v1", "v03"]);
   });
 
-  it("has examples of bodies that are what it says", () => {
+  it("has example bodies that match their schemas", () => {
     const judge = createJudge(api);
     const bodies = operationsIn(api).flatMap(
       one => one.operation.requestBody?.content["application/json"] ?? [],
@@ -89,7 +89,7 @@ describe("/openapi.json", () => {
     expect(told.toSorted()).toEqual([...(await methodsOf(dialect)).keys()].toSorted());
   });
 
-  it("is told to be where the caller found it", async () => {
+  it("has the URL at which the caller reached it as its server", async () => {
     expect(api.servers).toEqual([{ url: server.url }]);
     const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/a2a" };
     const { host } = new URL((await documentOf({ trustProxy: true }, forwarded)).servers[0].url);
@@ -101,7 +101,7 @@ describe("/openapi.json", () => {
   });
 
   it.each(["/openapi.json", "/docs", "/docs/"])(
-    "%s may be kept for a while and asked for again cheaply",
+    "%s can be cached and revalidated",
     async path => {
       const first = await fetch(server.url + path);
       expect(first.status).toBe(200);
@@ -122,17 +122,17 @@ describe("/openapi.json", () => {
 
 interface Told {
   readonly file: string;
-  /** What the reply says of itself. */
+  /** The headers of the response. */
   readonly version: string | undefined;
   readonly verb: string;
   readonly path: string;
   readonly status: string;
-  /** Each piece of JSON in the reply. */
+  /** Each piece of JSON in the response. */
   readonly said: readonly unknown[];
   readonly isStream: boolean;
 }
 
-/** Everything that the official dialects answer in the corpus. */
+/** All responses of the official dialects in the corpus. */
 const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(file => {
   const text = readFileSync(join("test/corpus", file), "utf8");
   const replies = text.split("\n===\n").map(exchange => exchange.split("\n---\n")[1] ?? "");
@@ -157,7 +157,7 @@ const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/co
   });
 });
 
-describe("what the corpus has on the wire is what the document says", () => {
+describe("responses in the corpus match the document", () => {
   const locate = createRoutes(DIALECTS, []);
   const schemaOf = ({ verb, path, status, isStream }: Told): Loose => {
     const place = locate(path.split("?")[0] as string);
@@ -179,7 +179,7 @@ describe("what the corpus has on the wire is what the document says", () => {
     );
   };
 
-  it("and whatever the document does not name would be seen", () => {
+  it("and a member that the document does not name would be found", () => {
     const judge = createJudge(api);
     const part = { $ref: "#/components/schemas/V1Part" };
     expect([judge(part, { text: "a" }), judge(part, { text: "a", url: "b" })]).toEqual([
@@ -189,14 +189,14 @@ describe("what the corpus has on the wire is what the document says", () => {
     expect(judge(part, { text: "a", kind: "text" })).toMatch("must NOT have additional properties");
   });
 
-  it("over HTTP+JSON, whole and in pieces, and refused", () => {
+  it("over HTTP+JSON: bodies, streams and errors", () => {
     const told = ANSWERS.filter(one => transportOf(one) === "rest");
     expect(told.filter(one => one.isStream).length).toBeGreaterThan(5);
     expect(told.filter(one => one.status !== "200").length).toBeGreaterThan(20);
     expect(wrongIn(told, schemaOf)).toEqual([]);
   });
 
-  it("over JSON-RPC, each in its own words", () => {
+  it("over JSON-RPC, in each dialect", () => {
     const told = ANSWERS.filter(one => transportOf(one) === "jsonrpc");
     expect(told.length).toBeGreaterThan(100);
     const reply = ({ version }: Told) => ({
@@ -213,7 +213,7 @@ describe("what the corpus has on the wire is what the document says", () => {
 });
 
 describe("/docs", () => {
-  it("is one page that loads nothing from elsewhere, and runs nothing but its own script", async () => {
+  it("is one page that loads nothing from other hosts, and runs only its own script", async () => {
     const reply = await fetch(`${server.url}/docs`);
     const html = await reply.text();
     expect(reply.headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -8,7 +8,10 @@ import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused } from "../support/tongue.ts";
 
-/** docs/dialects/orloj.md#statements, one statement after another; what goes over the wire word for word is in test/corpus/orloj. */
+/**
+ * docs/dialects/orloj.md#statements, statement by statement; the exact bytes on the wire are in
+ * test/corpus/orloj.
+ */
 
 const puppet = createPuppet();
 const chronicler = { ...echo, name: "chronicler", stateTransitionHistory: true };
@@ -32,7 +35,7 @@ const said = (id: string, text: string, more: object = {}): object => ({
 const send = (name: string, id: string, text: string, more: object = {}): Promise<Loose> =>
   ask(at(name), "tasks/send", said(id, text, more));
 
-/** Begins a task of the puppet, and tells by which id the server knows it. */
+/** Starts a task of the scripted agent, and returns the server's id of it. */
 async function begin(id: string) {
   const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(id, "work"));
   await stream.next();
@@ -46,14 +49,14 @@ it("O1: only POST, and only JSON", async () => {
   expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining("Content-Type") });
 });
 
-describe("O2: which agent is meant", () => {
-  it("the name in the path, by the newer and by the older path", async () => {
+describe("O2: the agent of a call", () => {
+  it("is the name in the path, in the newer and in the older path", async () => {
     const id = newId();
     const task = await ask(`${server.url}/v1/agents/echo/a2a`, "tasks/send", said(id, "hi"));
     expect(await ask(at("echo"), "tasks/get", { id })).toEqual(task);
   });
 
-  it("the metadata, where the path is shared; a task is found by its id alone", async () => {
+  it("is in the metadata if the path is shared; a task is found by its id alone", async () => {
     for (const word of ["agent", "target"]) {
       const id = newId();
       const task = await ask(shared(), "tasks/send", said(id, "hi", { metadata: { [word]: "echo" } }));
@@ -62,18 +65,18 @@ describe("O2: which agent is meant", () => {
     }
   });
 
-  it("none, if there are several", async () => {
+  it("is required if there are several", async () => {
     expect((await refused(shared(), "tasks/send", said(newId(), "hi"))).code).toBe(-32602);
   });
 
-  it("the only one, if there is one", async () => {
+  it("is the only one, if there is one", async () => {
     const alone = await serve([echo]);
     const task = await ask(`${alone.url}/a2a`, "tasks/send", said("task-1", "hi"));
     expect(task).toMatchObject({ id: "task-1", status: { state: "completed" } });
     await alone.stop();
   });
 
-  it("one that is not there has a number of its own", async () => {
+  it("has an error code of its own if it is unknown", async () => {
     const metadata = { agent: "nobody" };
     const replies = await Promise.all([
       rpc(at("nobody"), "tasks/send", said(newId(), "hi")),
@@ -83,7 +86,7 @@ describe("O2: which agent is meant", () => {
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([200, -32003]);
   });
 
-  it("an id that its caller gave to tasks of two agents needs the agent as well", async () => {
+  it("is needed beside an id that its caller gave to tasks of two agents", async () => {
     const id = newId();
     for (const name of ["echo", "asker"]) await send(name, id, "hi");
     expect((await refused(shared(), "tasks/cancel", { id })).code).toBe(-32602);
@@ -103,7 +106,7 @@ it("O3: a caller without required credentials gets 401; an agent that the caller
   await guarded.stop();
 });
 
-it("O4: the id of the call comes back; a call without one is done and not answered", async () => {
+it("O4: the id of the call is returned; a call without one is executed and not answered", async () => {
   const post = (body: object): Promise<Response> =>
     fetch(at("echo"), {
       method: "POST",
@@ -120,7 +123,7 @@ it("O4: the id of the call comes back; a call without one is done and not answer
   await until(async () => (await ask(at("echo"), "tasks/get", { id })).status.state === "completed");
 });
 
-it("O5: a send without an id makes no task; one with an id waits for the end", async () => {
+it("O5: a send without an id creates no task; one with an id waits for the end", async () => {
   const count = async (): Promise<number> =>
     (await ask(`${server.url}/agents/echo`, "ListTasks", {})).totalSize;
   const before = await count();
@@ -143,15 +146,15 @@ it("O6: the task has the caller's id, and is found by the server's as well", asy
   expect((await ask(at("asker"), "tasks/cancel", { id: tasks[0].id })).id).toBe(id);
 });
 
-describe("O7: the same id again", () => {
-  it("goes on with a task that asks", async () => {
+describe("O7: a repeated id", () => {
+  it("continues a task that asks", async () => {
     const id = newId();
     expect((await send("asker", id, "book")).status.state).toBe("input-required");
     const task = await send("asker", id, "the red one");
     expect(task.artifacts[0].parts).toEqual([{ type: "text", text: "You chose the red one" }]);
   });
 
-  it("is a wrong parameter after the end, and while the task is being worked on", async () => {
+  it("is an invalid parameter after the end, and while the task is running", async () => {
     const id = newId();
     await send("echo", id, "hi");
     const error = await refused(at("echo"), "tasks/send", said(id, "again"));
@@ -163,14 +166,14 @@ describe("O7: the same id again", () => {
     await stream.all();
   });
 
-  it("has the number for canceled tasks after a cancel", async () => {
+  it("has the error code for canceled tasks after a cancel", async () => {
     const id = newId();
     await send("asker", id, "book");
     await ask(at("asker"), "tasks/cancel", { id });
     expect((await refused(at("asker"), "tasks/send", said(id, "again"))).code).toBe(-32002);
   });
 
-  it("by two callers at once makes one task", async () => {
+  it("from two callers at once creates one task", async () => {
     const id = newId();
     const replies = await Promise.all(
       Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", said(id, "book"))),
@@ -183,7 +186,7 @@ describe("O7: the same id again", () => {
   });
 });
 
-it("O8: metadata are strings, are kept, and come back", async () => {
+it("O8: metadata are strings, are stored, and are returned", async () => {
   const id = newId();
   const metadata = { source: "external-workflow", empty: "" };
   expect((await send("echo", id, "hi", { metadata })).metadata).toEqual(metadata);
@@ -194,7 +197,7 @@ it("O8: metadata are strings, are kept, and come back", async () => {
   }
 });
 
-it("O9: a task that is not there is named in the error", async () => {
+it("O9: the error for an unknown task names it", async () => {
   for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
     const { body } = await rpc(at("echo"), method, { id: "a2a-task-unknown" });
     const data = { task_id: "a2a-task-unknown" };
@@ -202,7 +205,7 @@ it("O9: a task that is not there is named in the error", async () => {
   }
 });
 
-it("O10: a cancel keeps its reason; a task is canceled once, and not after its end", async () => {
+it("O10: a cancel stores its reason; a task is canceled once, and not after its end", async () => {
   const id = newId();
   const { stream, ours } = await begin(id);
   puppet.say(ours, ctx => ctx.status("At it"));
@@ -220,7 +223,7 @@ it("O10: a cancel keeps its reason; a task is canceled once, and not after its e
 });
 
 describe("O11: streams", () => {
-  it("begin at once, and are the whole task at every change of its status, without an envelope", async () => {
+  it("begin at once, and have the whole task at every change of its status, without an envelope", async () => {
     const id = newId();
     const { stream, ours } = await begin(id);
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
@@ -266,7 +269,7 @@ describe("O11: streams", () => {
   });
 });
 
-it("O12: eight numbers, and no others", () => {
+it("O12: eight error codes, and no others", () => {
   const numbers = [-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003];
   const { faults, encodeFault } = createOrloj("on");
   expect(new Set(Object.values(faults).map(({ rpc }) => rpc))).toEqual(new Set(numbers));
@@ -282,7 +285,7 @@ it("O12: eight numbers, and no others", () => {
 });
 
 describe("O13: objects", () => {
-  it("have the members that the document has", async () => {
+  it("have the members of the document", async () => {
     const task = await send("replier", newId(), "hi", { metadata: { a: "b" } });
     expect(Object.keys(task)).toEqual(["id", "status", "artifacts", "metadata"]);
     expect(task.status).toEqual({
@@ -292,7 +295,7 @@ describe("O13: objects", () => {
     expect(task.artifacts).toEqual([]);
   });
 
-  it("data is any JSON, and parts have metadata", async () => {
+  it("have any JSON as data, and metadata in parts", async () => {
     const parts = [{}, [], [1], "x", 0, true, null, { a: [null] }].map(data => ({ type: "data", data }));
     const all = [...parts, { type: "text", text: "hi", metadata: { lang: "en" } }];
     const params = { id: newId(), message: { role: "user", parts: all } };
@@ -300,14 +303,14 @@ describe("O13: objects", () => {
     expect(task.artifacts).toEqual([{ name: "mirror", parts: all, index: 0 }]);
   });
 
-  it("history is there if the card promises it", async () => {
+  it("have a history if the card declares it", async () => {
     const message = { role: "user", parts: [{ type: "text", text: "hi" }] };
     expect((await send("chronicler", newId(), "hi")).history).toEqual([message]);
     expect(await send("echo", newId(), "hi")).not.toHaveProperty("history");
   });
 });
 
-it("O14: a card in the older style, public and for five minutes", async () => {
+it("O14: a card in the older form, public and cached for five minutes", async () => {
   for (const path of ["agent-systems", "agents"]) {
     const reply = await fetch(`${server.url}/v1/${path}/chronicler/.well-known/agent-card.json`);
     expect(reply.headers.get("cache-control")).toBe("public, max-age=300");
@@ -321,7 +324,7 @@ it("O14: a card in the older style, public and for five minutes", async () => {
   }
 });
 
-it("D11: strictly there is nothing but what the document has", async () => {
+it("D11: with the strict profile nothing but the members of the document is sent", async () => {
   const strict = await serve([mirror], { orloj: "strict" });
   const url = `${strict.url}/v1/agent-systems/mirror/a2a`;
   expect((await rpc(url, "tasks/resubscribe", { id: "x" })).body.error.code).toBe(-32601);

@@ -5,18 +5,18 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, begin, type Loose, TONGUES, untilState, V1 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-R7: a list that is read page by page while its tasks move. */
+/** docs/dialects/README.md B-R7: a list that is read page by page while its tasks change. */
 
 const folder = tempFolder();
 afterAll(() => folder.remove());
 
-/** Histories only cost time here. */
+/** Histories would only cost time here. */
 const SHORT = { historyLength: 0 };
 
-/** Tasks that come up between pages, for all runs together. */
+/** Tasks that are created between pages, for all cases together. */
 const LATE_MAX = 20;
 
-/** What may happen between two pages. */
+/** Changes that may happen between two pages. */
 type Move =
   | { readonly move: "touch"; readonly task: number }
   | { readonly move: "ask"; readonly task: number }
@@ -29,7 +29,7 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ move: fc.constant("answer" as const), task: anyTask }) },
   { weight: 1, arbitrary: fc.constant({ move: "new" as const }) },
 );
-/** Between each page and the next: some moves. */
+/** Between each page and the next: some changes. */
 const anyPlan = fc.record({
   pageSize: fc.integer({ min: 1, max: 9 }),
   moves: fc.array(fc.array(anyMove, { maxLength: 6 }), { minLength: 1, maxLength: 12 }),
@@ -76,7 +76,7 @@ describe.each([
   }
 
   it.each(TONGUES)(
-    "B-R7: however tasks move between pages, none is lost and none is shown twice ($name)",
+    "B-R7: however tasks change between pages, none is omitted and none is repeated ($name)",
     async tongue => {
       await fc.assert(
         fc.asyncProperty(anyPlan, async ({ pageSize, moves }) => {
@@ -98,12 +98,12 @@ describe.each([
     },
   );
 
-  it("B-R7: pages of a quiet list are the list", async () => {
+  it("B-R7: the pages of an unchanged list are the list", async () => {
     const whole = await everything(100);
     for (const pageSize of [1, 7, 100]) expect(await everything(pageSize)).toEqual(whole);
   });
 
-  it("B-R7: tasks that end between pages are not lost from a list without a filter", async () => {
+  it("B-R7: tasks that end between pages are not omitted from a list without a filter", async () => {
     const there = await everything(100);
     const first = await ask(url, "ListTasks", { pageSize: 2 });
     const shown = new Set(first.tasks.map((task: Loose) => task.id));
@@ -130,7 +130,7 @@ describe.each([
   }
 });
 
-it("B-R7: a page token is still good after a restart", async () => {
+it("B-R7: a page token is valid after a restart", async () => {
   const other = tempFolder();
   let server = await serve([echo], { data: other.path });
   try {

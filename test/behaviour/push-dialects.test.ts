@@ -5,7 +5,10 @@ import { openReceiver, type Received, type Receiver } from "../support/receiver.
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, V1 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md R16: what a webhook gets, by the dialect in which it was set. The task itself is v1's, and so is its end. */
+/**
+ * docs/dialects/README.md R16: the payloads of a webhook, by the dialect in which its config was set. The
+ * task itself is created and ended in v1.
+ */
 
 const puppet = createPuppet();
 let server: TestServer;
@@ -25,10 +28,10 @@ interface Registered {
   readonly headers?: Record<string, string>;
   readonly method: string;
   params(taskId: string, url: string): Loose;
-  /** The last thing that its webhook gets, but for ids and times. */
+  /** The last payload of its webhook, without ids and times. */
   readonly last: Loose;
   readonly type?: string;
-  /** How often it is told of an artifact that comes in two pieces. */
+  /** The number of payloads for an artifact in two chunks. */
   readonly pieces: number;
 }
 
@@ -118,12 +121,12 @@ async function begin(): Promise<string> {
   return (await ask(`${server.url}/agents/puppet`, V1.send, sent)).task.id;
 }
 
-/** Whether it tells what the agent made, while the task is at work. */
+/** Whether its payloads have artifacts while the task is running. */
 const isEnd = (text: string): boolean => /completed/i.test(text);
 const hasWords = ({ text }: Received): boolean => /"one ?"|"two"|"one two"/.test(text) && !isEnd(text);
 
 describe.each(REGISTERED)("R16: a webhook that was set in $dialect", one => {
-  it("B-P9: gets its words for the task, whoever moves it", async () => {
+  it("B-P9: gets the task in that dialect, whichever dialect changes it", async () => {
     const taskId = await begin();
     const url = `${hook.url}/${one.dialect}`;
     const { body } = await rpc(server.url + one.path, one.method, one.params(taskId, url), one.headers ?? {});
@@ -138,7 +141,7 @@ describe.each(REGISTERED)("R16: a webhook that was set in $dialect", one => {
     expect(hook.at(`/${one.dialect}`).filter(hasWords)).toHaveLength(one.pieces);
   });
 
-  it("D7: and nothing of artifacts, if it asks for changes of the status only", async () => {
+  it("D7: gets nothing of artifacts, if it requests status changes only", async () => {
     const taskId = await begin();
     const path = `/${one.dialect}/status`;
     const headers = { ...one.headers, "dragoman-push-events": "status" };

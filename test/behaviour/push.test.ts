@@ -5,7 +5,7 @@ import { openReceiver, type Received, type Receiver } from "../support/receiver.
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#push: push, over a real socket and to real receivers. */
+/** docs/dialects/README.md#push: push notifications over real sockets to real receivers. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
@@ -42,7 +42,7 @@ const setting = (url: string, more: object = {}): object => ({
 const inline = (text: string, url: string, more: object = {}): object =>
   V1.said(text, {}, { configuration: { ...setting(url, more), ...V1.atOnce } });
 
-/** A task of the puppet that is being worked on. */
+/** A running task of the scripted agent. */
 async function begin(): Promise<string> {
   const { task } = await ask(at("puppet"), V1.send, V1.said("go", {}, { configuration: V1.atOnce }));
   puppet.say(task.id, ctx => ctx.status("at it"));
@@ -52,7 +52,7 @@ async function begin(): Promise<string> {
 const create = (taskId: string, more: object): Promise<Loose> =>
   ask(at("puppet"), CREATE, { taskId, ...more });
 
-/** What a delivery says, in one word. */
+/** A delivery in one word. */
 function plot({ body }: Received): string {
   const { kind, value, state } = V1.hear({ result: body });
   return kind === "artifact" ? `artifact ${value.artifact.parts[0].text}` : `${kind} ${state}`;
@@ -73,7 +73,7 @@ describe("push configs", () => {
       expect((await refused(at("silent"), method, params)).code, method).toBe(-32003);
   });
 
-  it("B-P2: a config is given back with its id; a second one with the same id replaces it; there may be several", async () => {
+  it("B-P2: a config is returned with its id; a second one with the same id replaces it; there may be several", async () => {
     const taskId = await begin();
     const first = await create(taskId, { url: newHook() });
     expect(first).toMatchObject({ taskId, id: expect.stringMatching(/./) });
@@ -101,7 +101,7 @@ describe("push configs", () => {
     expect((await ask(at("puppet"), LIST, { taskId })).configs).toHaveLength(2);
   });
 
-  it("B-P3: get of an unknown config is TaskNotFound; deleting twice is fine, and nothing is delivered afterwards", async () => {
+  it("B-P3: get of an unknown config is TaskNotFound; deleting twice succeeds, and nothing is delivered afterwards", async () => {
     const taskId = await begin();
     const url = newHook();
     await create(taskId, { id: "a", url });
@@ -116,7 +116,7 @@ describe("push configs", () => {
     expect(hook.at(pathOf(url))).toHaveLength(1);
   });
 
-  it("B-P4: a config for a task that has ended is accepted, and tells how it ended", async () => {
+  it("B-P4: a config for an ended task is accepted, and the end is delivered", async () => {
     const { task } = await ask(at("echo"), V1.send, V1.said("hi"));
     const url = newHook();
     await ask(at("echo"), CREATE, { taskId: task.id, url });
@@ -132,7 +132,7 @@ describe("push configs", () => {
     expect(await ask(at("puppet"), GET, { taskId, id: "a" })).toMatchObject({ id: "a" });
   });
 
-  it("lists page by page", async () => {
+  it("lists are paged", async () => {
     const taskId = await begin();
     for (const id of ["a", "b", "c"]) await create(taskId, { id, url: newHook() });
     const first = await ask(at("puppet"), LIST, { taskId, pageSize: 2 });
@@ -142,14 +142,14 @@ describe("push configs", () => {
     expect((await refused(at("puppet"), LIST, { taskId, pageToken: "x" })).code).toBe(-32602);
   });
 
-  it("a task has at most so many", async () => {
+  it("a task has a maximum number of configs", async () => {
     const taskId = await begin();
     for (let i = 0; i < 10; i++) await create(taskId, { id: `${i}`, url: hook.url });
     const error = await refused(at("puppet"), CREATE, { taskId, url: newHook() });
     expect([error.code, error.message]).toEqual([-32602, expect.stringMatching(/at most 10/)]);
   });
 
-  it("B-P8: secrets are not shown again, not in an answer, a list or the log", async () => {
+  it("B-P8: secrets are not returned, neither in a response nor in a list, and not logged", async () => {
     const taskId = await begin();
     const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
     const config = {
@@ -187,7 +187,7 @@ describe("push configs", () => {
       "authentication.credentials",
     ],
   ])(
-    "B-P7, B-P8: what cannot or must not be delivered to is refused with its field: %j",
+    "B-P7, B-P8: an invalid or forbidden URL is refused, and the error names the field: %j",
     async (config, field) => {
       const taskId = await begin();
       for (const [method, params, path] of [
@@ -202,7 +202,7 @@ describe("push configs", () => {
 });
 
 describe("deliveries", () => {
-  it("B-P6, B-P9, D7: every change of the status and every artifact is delivered in order, in the words of v1", async () => {
+  it("B-P6, B-P9, D7: every change of the status and every artifact is delivered in order, in v1", async () => {
     const taskId = await begin();
     const url = newHook();
     const statusOnly = newHook();
@@ -257,7 +257,7 @@ describe("deliveries", () => {
     }
   });
 
-  it("B-P6: a config speaks the dialect in which it was set, whoever moves the task", async () => {
+  it("B-P6: a config uses the dialect in which it was set, whichever dialect changes the task", async () => {
     const taskId = await begin();
     const url = newHook();
     await ask(at("puppet"), "tasks/pushNotificationConfig/set", { taskId, pushNotificationConfig: { url } });
@@ -265,7 +265,7 @@ describe("deliveries", () => {
     await until(() => hook.at(pathOf(url)).at(-1)?.body.status.state === "canceled");
   });
 
-  it("B-P6: any 2xx is fine; anything else is tried again, and what is tried again has the same id", async () => {
+  it("B-P6: any 2xx is a success; anything else is retried, and a retry has the same id", async () => {
     const url = newHook();
     const answers = [500, 404, 302, 429, 201] as const;
     hook.answer = (_, nth) => ({ status: answers[nth - 1] ?? 299, headers: { location: "/elsewhere" } });
@@ -278,7 +278,7 @@ describe("deliveries", () => {
     expect(hook.at("/elsewhere")).toEqual([]);
   });
 
-  it("B-P9: a bare message is delivered to nobody, a task of the same agent would be", async () => {
+  it("B-P9: a bare message is not delivered, a task of the same agent is", async () => {
     const url = newHook();
     const reply = await ask(at("replier"), V1.send, inline("hi", url));
     expect(reply.message).toBeDefined();
@@ -291,7 +291,7 @@ describe("deliveries", () => {
     expect(hook.at(pathOf(url))).toEqual([]);
   });
 
-  it("B-P10: a config that is set late begins with the task as it stands; it need not", async () => {
+  it("B-P10: a config that is set late begins with the task as it is, unless it opts out", async () => {
     const taskId = await begin();
     puppet.say(taskId, ctx => ctx.text("before"));
     const texts = async (): Promise<Loose> => (await ask(at("puppet"), V1.get, { id: taskId })).artifacts;
@@ -315,7 +315,7 @@ describe("deliveries", () => {
     expect(hook.at(pathOf(late))).toEqual([]);
   });
 
-  it("B-P11: a config in the first message misses nothing; one in a later message begins with that", async () => {
+  it("B-P11: a config in the first message misses nothing; one in a later message begins with that message", async () => {
     const url = newHook();
     const { task } = await ask(at("asker"), V1.send, V1.said("hi", {}, { configuration: setting(url) }));
     await until(() => hook.at(pathOf(url)).map(plot).includes("status input-required"));
@@ -342,7 +342,7 @@ describe("deliveries", () => {
     ]);
   });
 
-  it("a trace goes on to the receiver", async () => {
+  it("a trace continues at the receiver", async () => {
     const url = newHook();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     await rpc(at("echo"), V1.send, inline("hi", url), { traceparent });
@@ -350,7 +350,7 @@ describe("deliveries", () => {
     expect(first?.headers.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/);
   });
 
-  it.each(TONGUES)("$name: a card tells whether there is push", async tongue => {
+  it.each(TONGUES)("$name: a card declares whether push is supported", async tongue => {
     const card = async (name: string): Promise<Loose> =>
       (
         await fetch(`${at(name)}/.well-known/agent-card.json`, { headers: { "A2A-Version": tongue.version } })

@@ -6,7 +6,7 @@ import { createPuppet, echo } from "../support/puppet.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { ask, begin, getTask, untilState, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-V9: what callers get who want more than their share. */
+/** docs/dialects/README.md B-V9: responses to callers that exceed their quota. */
 
 let server: TestServer;
 afterEach(() => server.stop());
@@ -25,7 +25,7 @@ const withQuota = (quotas: ServerSettings["quotas"], more: Partial<ServerSetting
 });
 
 describe("calls per second", () => {
-  it("are refused with 429, Retry-After and the number of the dialect, in every one of them", async () => {
+  it("are refused with 429, Retry-After and the error code of the dialect, in every dialect", async () => {
     server = await serve([echo], withQuota({ caller: { callsPerSecond: 0.001, callsBurst: 1 } }));
     await ask(server.url, "SendMessage", V1.said("hi"));
     const refused = await rpc(server.url, "SendMessage", V1.said("hi"));
@@ -41,7 +41,7 @@ describe("calls per second", () => {
     expect(orloj.body.error.code).toBe(-32603);
   });
 
-  it("leave cards and lists of agents alone", async () => {
+  it("do not include cards and lists of agents", async () => {
     server = await serve([echo], withQuota({ tenant: { callsPerSecond: 0.001, callsBurst: 1 } }));
     await ask(server.url, "SendMessage", V1.said("hi"));
     for (const path of ["/agents", "/.well-known/agent-card.json"])
@@ -49,7 +49,7 @@ describe("calls per second", () => {
   });
 });
 
-it("open streams are counted, and a stream that was closed leaves room", async () => {
+it("open streams are counted, and a closed stream frees its slot", async () => {
   const puppet = createPuppet();
   server = await serve([puppet.definition], withQuota({ caller: { streams: 1 } }));
   const first = await openStream(server.url, "SendStreamingMessage", V1.said("one"));
@@ -66,7 +66,7 @@ it("open streams are counted, and a stream that was closed leaves room", async (
   });
 });
 
-it("runs wait for each other beyond the quota, and nothing is refused", async () => {
+it("runs beyond the quota wait, and nothing is refused", async () => {
   const puppet = createPuppet();
   server = await serve([puppet.definition], withQuota({ caller: { runs: 1 } }));
   const first = await begin(server.url, V1, "one");
@@ -78,7 +78,7 @@ it("runs wait for each other beyond the quota, and nothing is refused", async ()
   puppet.end(second.id);
 });
 
-it("tasks that are kept", async () => {
+it("stored tasks", async () => {
   server = await serve([echo], withQuota({ caller: { tasks: 2 } }));
   for (const text of ["one", "two"]) await ask(server.url, "SendMessage", V1.said(text));
   const refused = await rpc(server.url, "SendMessage", V1.said("three"));
@@ -96,7 +96,7 @@ it("bytes of one call", async () => {
   expect(refused.body.error.message).toContain("500 bytes");
 });
 
-it("tokens of a day, as agents tell them; the task shows what it has cost, and so does the command", async () => {
+it("tokens of a day, as agents report them; the task and the command show the usage", async () => {
   const folder = tempFolder();
   server = await serve([spender], withQuota({ tenant: { tokensPerDay: 10 } }, { data: folder.path }));
   const task = V1.taskIn(await ask(server.url, "SendMessage", V1.said("8")));
@@ -113,7 +113,7 @@ it("tokens of a day, as agents tell them; the task shows what it has cost, and s
   folder.remove();
 });
 
-it("a queue that is full is told honestly, with 503 and Retry-After", async () => {
+it("a full queue is refused with 503 and Retry-After", async () => {
   const puppet = createPuppet();
   server = await serve([puppet.definition], { queueMax: 1, runsMax: 1 });
   const first = await begin(server.url, V1, "one");

@@ -44,7 +44,7 @@ describe.each([
   });
   afterAll(() => server.stop());
 
-  /** A task of the talker with these words, one turn each. */
+  /** A task of the agent `talker` with these texts, one turn each. */
   async function talk(...words: string[]): Promise<Loose> {
     let task: Loose;
     for (const word of words)
@@ -61,7 +61,7 @@ describe.each([
       }
     });
 
-    it("B-R1: a task of another agent is told from an absent one by nothing", async () => {
+    it("B-R1: a task of another agent has the response of a missing one", async () => {
       const { id } = await talk("end");
       const foreign = await refused(root, tongue.get, { id });
       const absent = await refused(root, tongue.get, { id: UNKNOWN });
@@ -70,7 +70,7 @@ describe.each([
       );
     });
 
-    it("B-R2: without historyLength all messages come, the oldest first, the current one only in the status", async () => {
+    it("B-R2: without historyLength all messages are returned, the oldest first, the current one only in the status", async () => {
       const { id } = await talk("one", "two");
       const task = await ask(at("talker"), tongue.get, { id });
       expect(texts(task.history)).toEqual([
@@ -83,13 +83,13 @@ describe.each([
       expect(task.status.message.parts[0].text).toBe("more than two?");
     });
 
-    it("B-R2: historyLength 0 leaves the history out", async () => {
+    it("B-R2: historyLength 0 omits the history", async () => {
       const { id } = await talk("one", "two");
       expect(await ask(at("talker"), tongue.get, { id, historyLength: 0 })).not.toHaveProperty("history");
     });
 
     it.each([1, 2, 4, 5, 6, 1000])(
-      "B-R2: historyLength %i gives the last so many, the oldest first",
+      "B-R2: historyLength %i returns that many of the last messages, the oldest first",
       async n => {
         const { id } = await talk("one", "two");
         const { history: all } = await ask(at("talker"), tongue.get, { id });
@@ -113,7 +113,7 @@ describe.each([
       }
     });
 
-    it("B-R2: historyLength counts in sends and lists, too", async () => {
+    it("B-R2: historyLength applies to sends and lists, too", async () => {
       const configuration = { historyLength: 1 };
       const params = tongue.said("count", { contextId: `h-${tongue.name}` }, { configuration });
       const sent = tongue.taskIn(await ask(at("talker"), tongue.send, params));
@@ -153,7 +153,7 @@ describe.each([
     });
 
     it.each(["nonsense", "AAAA", "MTA", "MS4y=", "%00", "-1.5"])(
-      "B-R3: the pageToken %j, which no page gave, is an invalid parameter",
+      "B-R3: the pageToken %j, which the server did not create, is an invalid parameter",
       async pageToken => {
         const error = await refused(root, tongue.list, { pageToken });
         expect(error.code).toBe(-32602);
@@ -161,7 +161,7 @@ describe.each([
       },
     );
 
-    it("B-R3: a status that does not exist is an invalid parameter", async () => {
+    it("B-R3: an unknown status is an invalid parameter", async () => {
       for (const status of ["done", "TASK_STATE_DONE", 99, {}]) {
         const error = await refused(root, tongue.list, { status });
         expect(error.code).toBe(-32602);
@@ -169,7 +169,7 @@ describe.each([
       }
     });
 
-    it("B-R5: nextPageToken, totalSize and pageSize are always there; the last page has an empty token", async () => {
+    it("B-R5: nextPageToken, totalSize and pageSize are always present; the last page has an empty token", async () => {
       const contextId = `paged-${tongue.name}`;
       for (const word of ["a", "b", "c"]) await ask(root, tongue.send, tongue.said(word, { contextId }));
       const first = await ask(root, tongue.list, { contextId, pageSize: 2 });
@@ -184,7 +184,7 @@ describe.each([
       expect(none).toEqual({ tasks: [], nextPageToken: "", pageSize: 50, totalSize: 0 });
     });
 
-    it("B-R5: a page that is just full is the last one", async () => {
+    it("B-R5: a page that is exactly full is the last one", async () => {
       const contextId = `full-${tongue.name}`;
       for (const word of ["a", "b"]) await ask(root, tongue.send, tongue.said(word, { contextId }));
       const page = await ask(root, tongue.list, { contextId, pageSize: 2 });
@@ -208,7 +208,7 @@ describe.each([
     });
   });
 
-  it("B-R4: a list has no artifacts unless they are asked for", async () => {
+  it("B-R4: a list has no artifacts unless they are requested", async () => {
     const contextId = "artifacts";
     await ask(root, "SendMessage", V1.said("full", { contextId }));
     for (const params of [{ contextId }, { contextId, includeArtifacts: false }])
@@ -217,7 +217,7 @@ describe.each([
     expect(tasks[0].artifacts[0].parts[0].text).toBe("full");
   });
 
-  it("B-R4: artifacts that are asked for are there even if there are none", async () => {
+  it("B-R4: requested artifacts are present even if the list of them is empty", async () => {
     const task = await begin(at("puppet"), V1, "nothing", { contextId: "empty" });
     puppet.end(task.id);
     await untilState(at("puppet"), task.id, "completed");
@@ -225,7 +225,7 @@ describe.each([
     expect(tasks[0].artifacts).toEqual([]);
   });
 
-  it("B-R6: statusTimestampAfter includes the moment that it names", async () => {
+  it("B-R6: statusTimestampAfter includes the given time", async () => {
     const contextId = "since";
     const { task } = await ask(root, "SendMessage", V1.said("then", { contextId }));
     const moment = Date.parse(task.status.timestamp);
@@ -236,7 +236,7 @@ describe.each([
     expect(await since(new Date(moment + 1).toISOString())).toBe(0);
   });
 
-  it("B-R6: a status may be named by its number, and the unspecified one is no filter", async () => {
+  it("B-R6: a status can be given by its number, and the unspecified one is no filter", async () => {
     const contextId = "numbers";
     await ask(root, "SendMessage", V1.said("done", { contextId }));
     const count = async (status: unknown) => (await ask(root, "ListTasks", { contextId, status })).totalSize;
@@ -245,7 +245,7 @@ describe.each([
     expect(await count("TASK_STATE_UNSPECIFIED")).toBe(1);
   });
 
-  it("R8: tasks/list gives the page of v1 with tasks of v0.3", async () => {
+  it("R8: tasks/list returns the page of v1 with tasks of v0.3", async () => {
     const contextId = "listed";
     await ask(root, "SendMessage", V1.said("made by v1", { contextId }));
     const page = await ask(root, V03.list, { contextId });

@@ -35,7 +35,7 @@ const proto = (text: string): object => ({
 });
 
 describe("one task over both transports", () => {
-  it("B-V5: what is sent over one is got, listed and canceled over the other", async () => {
+  it("B-V5: a task that is sent over one is read, listed and canceled over the other", async () => {
     const { body } = await call("POST", "/agents/asker/message:send", said("hi"));
     const { id } = body.task;
     expect(await ask(`${server.url}/agents/asker`, V1.get, { id })).toEqual(body.task);
@@ -47,7 +47,7 @@ describe("one task over both transports", () => {
     expect(V1.stateOf(canceled.body)).toBe("canceled");
   });
 
-  it("B-S8: readers of every form hear the same events in the same order, each in its own words", async () => {
+  it("B-S8: readers over every transport get the same events in the same order, each in its own form", async () => {
     const stream = await openRest("POST", "/agents/puppet/v1/message:stream", said03("go"));
     const id: string = (await stream.next())?.data.id;
     puppet.say(id, ctx => ctx.status("ready"));
@@ -73,7 +73,7 @@ describe("one task over both transports", () => {
     expect(v03?.at(-1)?.data.statusUpdate).toMatchObject({ final: true });
   });
 
-  it("B-S10: goes on where it stopped, over the other transport", async () => {
+  it("B-S10: a stream is resumed over the other transport", async () => {
     const stream = await openRest("POST", "/agents/puppet/message:stream", said("go"));
     const id: string = (await stream.next())?.data.task.id;
     const last = Number((await stream.next())?.id);
@@ -98,7 +98,7 @@ describe("one task over both transports", () => {
 });
 
 describe("errors", () => {
-  it("B-V5, B-V7: have the same sentence and the same details over both transports", async () => {
+  it("B-V5, B-V7: have the same message and the same details over both transports", async () => {
     const wrong: [method: string, params: Loose, verb: string, path: string, body?: Loose][] = [
       [V1.get, { id: "nope" }, "GET", "/tasks/nope"],
       [V1.cancel, { id: "nope" }, "POST", "/tasks/nope:cancel"],
@@ -116,7 +116,7 @@ describe("errors", () => {
     }
   });
 
-  it("B-V5: v0.3 has the numbers of JSON-RPC in them", async () => {
+  it("B-V5: v0.3 has the codes of JSON-RPC in them", async () => {
     const wrong: [method: string, params: Loose, verb: string, path: string][] = [
       [V03.get, { id: "nope" }, "GET", "/v1/tasks/nope"],
       [V03.cancel, { id: "nope" }, "POST", "/v1/tasks/nope:cancel"],
@@ -127,7 +127,7 @@ describe("errors", () => {
       expect((await call(verb, path, undefined, {})).body).toEqual(await refused(server.url, method, params));
   });
 
-  it("B-V12: a body that breaks the rules of HTTP+JSON does not reach the agent", async () => {
+  it("B-V12: a body that violates the rules of HTTP+JSON does not reach the agent", async () => {
     for (const body of ["[]", "1", '"text"', "true"])
       expect((await raw("/message:send", body, "application/json")).status).toBe(400);
     expect((await raw("/message:send", "{}", "application/x-www-form-urlencoded")).status).toBe(400);
@@ -135,7 +135,7 @@ describe("errors", () => {
     expect((await raw("/message:send", "", "text/html")).status).toBe(400);
   });
 
-  it("B-V8: names from the query that nobody knows are ignored, also those that JavaScript knows", async () => {
+  it("B-V8: unknown query parameters are ignored, also names of Object.prototype", async () => {
     const { id } = (await call("POST", "/message:send", said("hi"))).body.task;
     const strange = "__proto__=1&__proto__=2&constructor=3&toString=4&historyLength=0";
     const { status, body } = await call("GET", `/tasks/${id}?${strange}`);
@@ -144,14 +144,14 @@ describe("errors", () => {
 });
 
 describe("forms of v0.3", () => {
-  it("R9: an answer has the form of the call that asked, whichever came first", async () => {
+  it("R9: a response has the form of its request, whichever form came first", async () => {
     const post = async (body: object) => (await call("POST", "/v1/message:send", body, V03_HEADERS)).body;
     expect(await post(proto("hi"))).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
     expect(await post(said03("hi"))).toMatchObject({ kind: "task", status: { state: "completed" } });
     expect(await post(proto("hi"))).toMatchObject({ task: { history: [{ content: [{ text: "hi" }] }] } });
   });
 
-  it("R10: the version tells whether /v1 is v0.3 or a tenant of v1.0", async () => {
+  it("R10: the version decides whether /v1 is v0.3 or a tenant of v1.0", async () => {
     const older = await call("POST", "/v1/message:send", proto("hi"), V03_HEADERS);
     expect(older.headers.get("a2a-version")).toBe("0.3");
     const newer = await call("POST", "/v1/message:send", said("hi"));
@@ -166,7 +166,7 @@ const raw = (path: string, body: string, type: string): Promise<Response> =>
 
 const plain = (events: readonly SseEvent[] | undefined) => events?.map(({ id, data }) => ({ id, data }));
 
-/** A stream over HTTP+JSON, read like one over JSON-RPC. */
+/** Reads a stream over HTTP+JSON like one over JSON-RPC. */
 async function openRest(verb: string, path: string, body?: unknown): Promise<Stream> {
   const controller = new AbortController();
   const response = await fetch(`${server.url}${path}`, {

@@ -15,7 +15,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md B-S5, B-S6, B-S10, B-S12: readers that come late, come back, or do not keep up. */
+/** docs/dialects/README.md B-S5, B-S6, B-S10, B-S12: readers that join late, reconnect, or fall behind. */
 
 const folder = tempFolder();
 afterAll(() => folder.remove());
@@ -36,7 +36,7 @@ describe.each(STORES)("on %s", (name, data) => {
   let server: TestServer;
   afterEach(() => server.stop());
 
-  it("B-S5: readers that come at any moment of a busy task miss nothing and hear nothing twice", async () => {
+  it("B-S5: readers that join a busy task at any moment miss nothing and get nothing twice", async () => {
     const chunks = 600;
     let said = 0;
     const busy = {
@@ -54,7 +54,7 @@ describe.each(STORES)("on %s", (name, data) => {
     const readers: Promise<string>[] = [];
     while (said < chunks) {
       const tongue = TONGUES[readers.length % 2] as Tongue;
-      // One that comes after the end is refused by v1; it is no reader.
+      // A reader after the end is refused by v1 and does not count.
       const stream = await openStream(server.url, tongue.subscribe, { id });
       if (stream.headers.get("content-type") === "text/event-stream")
         readers.push(stream.all().then(events => retold(events, tongue)));
@@ -65,7 +65,7 @@ describe.each(STORES)("on %s", (name, data) => {
   });
 
   it.each(TONGUES)(
-    "B-S10: a reader that comes back gets exactly the rest, from every point, of an ended task ($name)",
+    "B-S10: a reader that reconnects gets exactly the rest, from every position, of an ended task ($name)",
     async tongue => {
       server = await serve([echo, chorus], { data });
       const url = `${server.url}/agents/chorus`;
@@ -78,7 +78,7 @@ describe.each(STORES)("on %s", (name, data) => {
   );
 
   it.each(TONGUES)(
-    "B-S10: a reader that comes back gets exactly the rest, from every point, of a task that goes on ($name)",
+    "B-S10: a reader that reconnects gets exactly the rest, from every position, of a running task ($name)",
     async tongue => {
       const puppet = createPuppet();
       server = await serve([puppet.definition], { data });
@@ -96,7 +96,7 @@ describe.each(STORES)("on %s", (name, data) => {
     },
   );
 
-  it("B-S10: a long log is replayed from any point, however far back", async () => {
+  it("B-S10: a long log is replayed from any position, however far back", async () => {
     const long = {
       name: "long",
       async *run(_task: unknown, ctx: Loose) {
@@ -112,7 +112,7 @@ describe.each(STORES)("on %s", (name, data) => {
       expect(await rest(server.url, V1, id, all[i]?.seq)).toEqual(all.slice(i + 1));
   });
 
-  it("B-S10: a snapshot has the id from which a reader can go on", async () => {
+  it("B-S10: a snapshot has an id from which a reader can continue", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition], { data });
     const { id } = await begin(server.url, V1, "go");
@@ -130,7 +130,7 @@ describe.each(STORES)("on %s", (name, data) => {
   });
 
   it.each(["", "nonsense", "-1", "1.5", "999999", "9".repeat(40)])(
-    "B-S10: with the Last-Event-ID %j, which is none of ours, a reader gets the task as it stands",
+    "B-S10: with the Last-Event-ID %j, which the server did not create, a reader gets the task as it is",
     async after => {
       server = await serve([asker], { data });
       const { task } = await ask(server.url, "SendMessage", V1.said("book"));
@@ -145,7 +145,7 @@ describe.each(STORES)("on %s", (name, data) => {
     },
   );
 
-  it("B-S10: a reader of a task over several turns can come back to any of them", async () => {
+  it("B-S10: a reader of a task over several turns can return to any of them", async () => {
     server = await serve([asker], { data });
     const { task } = await ask(server.url, "SendMessage", V1.said("book"));
     const stream = await openStream(server.url, "SubscribeToTask", { id: task.id });
@@ -156,7 +156,7 @@ describe.each(STORES)("on %s", (name, data) => {
       expect(await rest(server.url, V1, task.id, seq)).toEqual(events.slice(i + 1));
   });
 
-  it("B-S12: a reader that does not read holds up neither the task nor other readers, and can come back", async () => {
+  it("B-S12: a reader that does not read blocks neither the task nor other readers, and can reconnect", async () => {
     const piece = "x".repeat(100_000);
     const puppet = createPuppet();
     server = await serve([puppet.definition], { data });
@@ -173,7 +173,7 @@ describe.each(STORES)("on %s", (name, data) => {
     expect(await rest(server.url, V1, id, last)).toEqual(events.slice(-2).map(plain));
   });
 
-  it(`B-S6: ${name === "memory" ? "after a stop a stream ends cleanly" : "subscriptions go on after a restart"}`, async () => {
+  it(`B-S6: ${name === "memory" ? "after a stop a stream ends cleanly" : "subscriptions continue after a restart"}`, async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition, asker], { data, drainMs: 20 });
     const sent = await openStream(server.url, "SendStreamingMessage", V1.said("go"));
@@ -202,7 +202,7 @@ describe.each(STORES)("on %s", (name, data) => {
   });
 });
 
-it("B-S10: after a restart a log is replayed from every point, as it was heard", async () => {
+it("B-S10: after a restart a log is replayed from every position, unchanged", async () => {
   const other = tempFolder();
   let server = await serve([chorus], { data: other.path });
   try {
@@ -219,7 +219,7 @@ it("B-S10: after a restart a log is replayed from every point, as it was heard",
   }
 });
 
-/** Says a little of everything. */
+/** Sends events of every kind. */
 const chorus = {
   name: "chorus",
   async *run(_task: unknown, ctx: Loose) {
@@ -235,7 +235,7 @@ const chorus = {
   },
 };
 
-/** The text that a subscriber puts together: what the snapshot had, and what came after. */
+/** The text that a subscriber assembles: the snapshot, and the chunks after it. */
 function retold(events: readonly SseEvent[], tongue: Tongue): string {
   let text = "";
   let seq = 0;
@@ -250,7 +250,7 @@ function retold(events: readonly SseEvent[], tongue: Tongue): string {
   return text;
 }
 
-/** A subscriber on a bare socket that reads nothing after the head of the answer. */
+/** A subscriber on a bare socket that reads nothing after the response head. */
 async function openAndStop(url: string, id: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -14,7 +14,7 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#sending, first half: what becomes of a message. */
+/** docs/dialects/README.md#sending, first half: the result of a message. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 
@@ -44,7 +44,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(["replier", "shy"])(
-    "B-M1: the agent %s answers with messages only and makes no task",
+    "B-M1: the agent %s answers with messages only and creates no task",
     async name => {
       const reply = tongue.messageIn(await ask(at(name), tongue.send, tongue.said("hi")));
       const { tasks, totalSize } = await ask(at(name), tongue.list, {});
@@ -80,7 +80,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tongue.taskIn(await sent).artifacts[0].parts[0].text).toBe("half and half");
   });
 
-  it("B-M3: a send that wants no waiting is answered at once, and the work goes on", async () => {
+  it("B-M3: a non-blocking send is answered at once, and the run continues", async () => {
     const task = await begin(at("puppet"), tongue, "later");
     expect(["submitted", "working"]).toContain(tongue.stateOf(task));
     puppet.say(task.id, ctx => ctx.text("done later"));
@@ -89,12 +89,12 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ended.artifacts[0].parts[0].text).toBe("done later");
   });
 
-  it("B-M3: not waiting has no effect on message replies", async () => {
+  it("B-M3: non-blocking has no effect on message replies", async () => {
     const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
     expect(tongue.messageIn(await ask(at("replier"), tongue.send, params)).parts[0].text).toBe("re: hi");
   });
 
-  it("B-M3: not waiting has no effect on streams", async () => {
+  it("B-M3: non-blocking has no effect on streams", async () => {
     const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
     const heard = (await (await openStream(root, tongue.stream, params)).all()).map(one =>
       tongue.hear(one.data),
@@ -119,7 +119,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(error.code).toBe(-32001);
   });
 
-  it("B-M4: a caller's id never makes a task", async () => {
+  it("B-M4: a caller's id never creates a task", async () => {
     const taskId = `mine-${tongue.name}`;
     await refused(root, tongue.send, tongue.said("hi", { taskId }));
     expect((await refused(root, tongue.get, { id: taskId })).code).toBe(-32001);
@@ -142,7 +142,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await refused(root, tongue.send, ended)).code).toBe(-32602);
   });
 
-  it("B-M6: a task with another context is an invalid parameter, and the field is named", async () => {
+  it("B-M6: a task with another context is an invalid parameter, and the error names the field", async () => {
     const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
     const params = tongue.said("red", { taskId: task.id, contextId: "not-its-context" });
     const error = await refused(at("asker"), tongue.send, params);
@@ -151,7 +151,7 @@ describe.each(TONGUES)("$name", tongue => {
     if (tongue === V1) expect(fieldsOf(error)).toEqual(["message.contextId"]);
   });
 
-  it("B-M7: a message with only a taskId goes on in the task's context", async () => {
+  it("B-M7: a message with only a taskId continues in the task's context", async () => {
     const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
     const on = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("red", { taskId: task.id })));
     expect(on.id).toBe(task.id);
@@ -159,7 +159,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(on.artifacts[0].parts[0].text).toBe("You chose red");
   });
 
-  it("B-M7: a message with only a contextId begins a new task in that context", async () => {
+  it("B-M7: a message with only a contextId starts a new task in that context", async () => {
     const contextId = `talk-${tongue.name}`;
     const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one", { contextId })));
     const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two", { contextId })));
@@ -167,7 +167,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(first.id).not.toBe(second.id);
   });
 
-  it("B-M7: a message with neither gets a new context, named in the answer", async () => {
+  it("B-M7: a message with neither gets a new context, which is in the response", async () => {
     const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one")));
     const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two")));
     const third = tongue.messageIn(await ask(at("replier"), tongue.send, tongue.said("three")));
@@ -176,7 +176,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(new Set(contexts).size).toBe(3);
   });
 
-  it("B-M7: a bare message comes back in the context that was named", async () => {
+  it("B-M7: a bare message is returned in the context that was given", async () => {
     const contextId = `chat-${tongue.name}`;
     const reply = await ask(at("replier"), tongue.send, tongue.said("hi", { contextId }));
     expect(tongue.messageIn(reply).contextId).toBe(contextId);
@@ -188,7 +188,7 @@ describe.each(TONGUES)("$name", tongue => {
     ["256 letters", "x".repeat(256)],
     ["letters of all kinds", "ünï 🙂"],
     ["what means something in URLs", "a/b?c#d%20"],
-  ])("B-M8: any contextId of up to 256 characters is kept as it is: %s", async (_, contextId) => {
+  ])("B-M8: any contextId of up to 256 characters is stored unchanged: %s", async (_, contextId) => {
     const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", { contextId })));
     expect(task.contextId).toBe(contextId);
     expect((await getTask(root, task.id)).contextId).toBe(contextId);
@@ -198,13 +198,13 @@ describe.each(TONGUES)("$name", tongue => {
     ["257 letters", "x".repeat(257)],
     ["a NUL", "with\u0000null"],
     ["two lines", "two\nlines"],
-  ])("B-M8: a contextId that cannot be kept is refused, never replaced: %s", async (_, contextId) => {
+  ])("B-M8: a contextId that cannot be stored is refused, never replaced: %s", async (_, contextId) => {
     const error = await refused(root, tongue.send, tongue.said("hi", { contextId }));
     expect(error.code).toBe(-32602);
     expect(error.message).toContain("message.contextId");
   });
 
-  it("B-M9: a message for a task that is being worked on is UnsupportedOperation", async () => {
+  it("B-M9: a message for a running task is UnsupportedOperation", async () => {
     const task = await begin(at("puppet"), tongue, "busy");
     await untilState(at("puppet"), task.id, "working");
     const error = await refused(at("puppet"), tongue.send, tongue.said("more", { taskId: task.id }));
@@ -213,7 +213,7 @@ describe.each(TONGUES)("$name", tongue => {
     await untilState(at("puppet"), task.id, "completed");
   });
 
-  it("B-M9: of many answers to one question one is taken, the others are UnsupportedOperation", async () => {
+  it("B-M9: of many answers to one question one is accepted, the others are UnsupportedOperation", async () => {
     const { id } = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -226,7 +226,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await getTask(at("asker"), id)).history.map(roleOf)).toEqual(["USER", "AGENT", "USER"]);
   });
 
-  it.each(["input-required", "auth-required"] as const)("B-M9: a task in %s takes a message", async state => {
+  it.each(["input-required", "auth-required"] as const)("B-M9: a task in %s accepts a message", async state => {
     const task = await begin(at("puppet"), tongue, "wait");
     puppet.say(task.id, ctx => ({ type: "status", state, message: messageOf(ctx.ask("Well?")) }));
     await untilState(at("puppet"), task.id, state);
@@ -239,7 +239,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 });
 
-it("B-M1: while a declared replier works, nothing of it is listed", async () => {
+it("B-M1: while an agent that replies with messages runs, nothing of it is listed", async () => {
   let go = (): void => {};
   const open = new Promise<void>(resolve => (go = resolve));
   let begun = (): void => {};

@@ -3,7 +3,7 @@ import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client
 import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** docs/dialects/simple.md#statements: what simple_a2a's document says, statement by statement. */
+/** docs/dialects/simple.md#statements: simple_a2a's document, statement by statement. */
 
 const puppet = createPuppet();
 const locked = {
@@ -65,12 +65,12 @@ describe("simple_a2a: calls", () => {
     expect(other.interfaces[0].url).toBe(at("asker"));
   });
 
-  it.each(["1.0", "0.3", ""])("S8: the version %j is fine", async version => {
+  it.each(["1.0", "0.3", ""])("S8: the version %j is accepted", async version => {
     const reply = await rpc(server.url, "tasks/send", said("hi"), { "a2a-version": version });
     expect(reply.body.result).not.toHaveProperty("kind");
   });
 
-  it.each(["2.0", "0.4", "nonsense"])("S8: the version %j is refused under no id", async version => {
+  it.each(["2.0", "0.4", "nonsense"])("S8: the version %j is refused without an id", async version => {
     for (const url of [server.url, strict.url]) {
       const reply = await rpc(url, "tasks/send", said("hi"), { "a2a-version": version });
       expect([reply.status, reply.body.id, reply.body.error.code]).toEqual([200, null, -32008]);
@@ -85,7 +85,7 @@ describe("simple_a2a: calls", () => {
     }
   });
 
-  it("S10: a body that is no call has the standard numbers, with HTTP 200 and the id null", async () => {
+  it("S10: a body that is no call has the standard error codes, with HTTP 200 and the id null", async () => {
     for (const [body, code] of [
       ["nonsense", -32700],
       ["[]", -32600],
@@ -103,7 +103,7 @@ describe("simple_a2a: calls", () => {
 });
 
 describe("simple_a2a: sending", () => {
-  it("S2: a send is answered with the finished task, under an id of the server", async () => {
+  it("S2: a send returns the finished task, with an id of the server", async () => {
     const { result } = await send(server.url, "hello");
     expect(Object.keys(result)).toEqual(["id", "contextId", "status", "artifacts"]);
     expect(result.status).toEqual({ state: "completed", timestamp: expect.stringMatching(/Z$/) });
@@ -132,7 +132,7 @@ describe("simple_a2a: sending", () => {
     expect([reply.status, reply.body.error.code]).toEqual([200, -32004]);
   });
 
-  it("S7: an extension that is needed and content that is not taken have their numbers", async () => {
+  it("S7: a required extension that is missing and content that is not accepted have their error codes", async () => {
     expect((await send(at("needy"), "hi")).error.code).toBe(-32007);
     const parts = [{ kind: "file", url: "https://files.example/a.png", mediaType: "image/png" }];
     const call = { message: { role: "user", parts } };
@@ -168,7 +168,7 @@ describe("simple_a2a: sending", () => {
 });
 
 describe("simple_a2a: tasks", () => {
-  it("S4: a task is got in the shape in which it was made, by id and by taskId", async () => {
+  it("S4: a task is returned in the form in which it was created, by id and by taskId", async () => {
     const { result } = await send(server.url, "hello");
     expect((await rpc(server.url, "tasks/get", { id: result.id })).body.result).toEqual(result);
     expect((await rpc(server.url, "tasks/get", { taskId: result.id })).body.result).toEqual(result);
@@ -228,7 +228,7 @@ describe("simple_a2a: tasks", () => {
     }
   });
 
-  it("S5: a config is set, read, replaced, listed and deleted; a missing member is a wrong parameter", async () => {
+  it("S5: a config is set, read, replaced, listed and deleted; a missing member is an invalid parameter", async () => {
     const push = async (verb: string, params: object): Promise<Loose> =>
       (await rpc(strict.url, `tasks/pushNotification/${verb}`, params)).body;
     const { id } = (await send(strict.url, "hello")).result;
@@ -252,7 +252,7 @@ describe("simple_a2a: tasks", () => {
 describe("R6: the dialect of a method that simple_a2a shares with v0.1", () => {
   const parts = (part: object, more: object = {}) => ({ message: { role: "user", parts: [part], ...more } });
 
-  it("R6: parts tell, and without a word the id of the message does", async () => {
+  it("R6: the members of parts decide, and without them the id of the message", async () => {
     const kind = parts({ kind: "text", text: "hi" });
     const type = parts({ type: "text", text: "hi" });
     const member = parts({ text: "hi", mediaType: "text/plain" }, { messageId: "m" });
@@ -264,7 +264,7 @@ describe("R6: the dialect of a method that simple_a2a shares with v0.1", () => {
     expect([await is(kind, "1.0"), await is(type, "0.1")]).toEqual(["simple", "v01"]);
   });
 
-  it("R6: strictly, the root knows no other dialect", async () => {
+  it("R6: with the strict profile the root has no other dialect", async () => {
     const type = parts({ type: "text", text: "hi" });
     const { result } = (await rpc(strict.url, "tasks/send", type)).body;
     expect(result).toHaveProperty("contextId");

@@ -16,7 +16,7 @@ import {
   V03,
 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md#streams: what a stream holds, when it begins and when it ends. */
+/** docs/dialects/README.md#streams: the content of a stream, its beginning and its end. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const puppet = createPuppet();
@@ -78,7 +78,7 @@ describe.each(TONGUES)("$name", tongue => {
     ]);
   });
 
-  it("B-S3: a stream that goes on with a task begins with that task, too", async () => {
+  it("B-S3: a stream that continues a task begins with that task, too", async () => {
     const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
     const params = tongue.said("red", { taskId: task.id });
     const heard = await heardIn(await openStream(at("asker"), tongue.stream, params), tongue);
@@ -94,7 +94,7 @@ describe.each(TONGUES)("$name", tongue => {
     for (const { value } of rest) expect(value).toMatchObject({ taskId, contextId });
   });
 
-  it("B-S3: the task in a stream keeps to the historyLength that was asked for", async () => {
+  it("B-S3: the task in a stream has the requested historyLength", async () => {
     const params = tongue.said("hi", {}, { configuration: { historyLength: 0 } });
     const [first] = await heardIn(await openStream(at("echo"), tongue.stream, params), tongue);
     expect(first?.value).not.toHaveProperty("history");
@@ -114,7 +114,7 @@ describe.each(TONGUES)("$name", tongue => {
     },
   );
 
-  it("B-S5: a subscription begins with the task as it stands", async () => {
+  it("B-S5: a subscription begins with the task as it is", async () => {
     const task = await begin(at("puppet"), tongue, "go");
     puppet.say(task.id, ctx => ctx.text("so far"));
     puppet.say(task.id, ctx => ctx.status("halfway"));
@@ -132,7 +132,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(["send", "stream"] as const)(
-    "B-S6: any task that has not ended can be subscribed to, also one made by a %s",
+    "B-S6: any task that has not ended can be subscribed to, also one created by a %s",
     async how => {
       let id: string;
       if (how === "send") id = (await begin(at("puppet"), tongue, "go")).id;
@@ -177,7 +177,7 @@ describe.each(TONGUES)("$name", tongue => {
     }
   });
 
-  it("B-S8: all streams of a task get the same events in the same order; closing one harms none", async () => {
+  it("B-S8: all streams of a task get the same events in the same order; closing one affects no other", async () => {
     const sent = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
     const { value: task } = await next(sent, tongue);
     const open = () => openStream(at("puppet"), tongue.subscribe, { id: task.id });
@@ -204,7 +204,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
   });
 
-  it("B-S11: a chunk that does not append makes the artifact or replaces it", async () => {
+  it("B-S11: a chunk that does not append creates the artifact or replaces it", async () => {
     const task = await made([
       ["a", "old", false],
       ["a", "new", false],
@@ -225,11 +225,11 @@ describe.each(TONGUES)("$name", tongue => {
     expect(task.artifacts[0].metadata).toEqual({ x: 1, y: 2 });
   });
 
-  it("B-S11, D8: a chunk that appends to an artifact that is not there makes it", async () => {
+  it("B-S11, D8: a chunk that appends to a missing artifact creates it", async () => {
     expect(artifacts(await made([["late", "first", true]]))).toEqual([["late", ["first"]]]);
   });
 
-  /** A task whose agent sends these chunks; what the stream tells, folded, is what get gives. */
+  /** A task whose agent sends these chunks; the folded stream equals the result of get. */
   async function made(chunks: [id: string, text: string, append: boolean, metadata?: Loose][]) {
     const stream = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
     const { value: task } = await next(stream, tongue);
@@ -242,7 +242,7 @@ describe.each(TONGUES)("$name", tongue => {
   }
 });
 
-it("B-S5: in v1 a subscription to nothing or to an ended task is a plain error, not a stream", async () => {
+it("B-S5: in v1 a subscription to an unknown or ended task is a plain error, not a stream", async () => {
   const { task } = await ask(at("echo"), "SendMessage", V1.said("hi"));
   const absent = await rpc(at("echo"), "SubscribeToTask", { id: UNKNOWN });
   const ended = await rpc(at("echo"), "SubscribeToTask", { id: task.id });
@@ -251,7 +251,7 @@ it("B-S5: in v1 a subscription to nothing or to an ended task is a plain error, 
     expect(reply.headers.get("content-type")).toMatch(/^application\/json/);
 });
 
-it("B-S5: in v0.3 a resubscription to an ended task is the task once; to nothing, an error in a stream", async () => {
+it("B-S5: in v0.3 a resubscription to an ended task returns the task once; to an unknown task, an error in a stream", async () => {
   const task = await ask(at("echo"), V03.send, V03.said("hi"));
   const ended = await openStream(at("echo"), V03.subscribe, { id: task.id });
   const heard = await heardIn(ended, V03);
@@ -276,7 +276,7 @@ it("R15: in v0.3 `final` is true exactly on the event after which the stream end
   expect(rest.at(-1)).toBe(true);
 });
 
-it("R15: one event is final for the stream that ends with it and not for one that goes on", async () => {
+it("R15: one event is final for the stream that ends with it and not for one that continues", async () => {
   const task = await begin(at("puppet"), V03, "go");
   const watching = await openStream(at("puppet"), V03.subscribe, { id: task.id });
   await watching.next();
@@ -310,7 +310,7 @@ it("a stream has the headers that proxies need, and an id on every event", async
   for (const [i, id] of ids.entries()) expect(id).toBeGreaterThan(ids[i - 1] ?? 0);
 });
 
-it("what JSON allows and event streams break is escaped: every event is one line", async () => {
+it("characters that JSON allows and event streams do not are escaped: every event is one line", async () => {
   const text = "a\nb\r\nc\u2028d\u2029e\u0000f";
   const stream = await openStream(at("echo"), "SendStreamingMessage", V1.said(text));
   const heard = await heardIn(stream, V1);

@@ -6,7 +6,7 @@ import { asker, echo } from "../support/puppet.ts";
 import { serve } from "../support/server.ts";
 import { ask, type Loose } from "../support/tongue.ts";
 
-/** For whom: tenants, the agents that they have, and the agents that a token is for. */
+/** Tenants, their agents, and tokens that are limited to agents. */
 
 const ours = { ...echo, name: "ours", tenants: ["acme"] };
 const theirs = { ...echo, name: "theirs", tenants: ["beta"] };
@@ -34,7 +34,7 @@ const statusOf = async (path: string, headers: Record<string, string> = {}): Pro
 const NOBODY = { headers: {} };
 
 describe("agents of some tenants", () => {
-  it("are there for their callers, and for nobody else", async () => {
+  it("are available to their callers only", async () => {
     expect(await namesFor(acme)).toEqual(["ours", "echo", "open"]);
     expect(await namesFor(beta)).toEqual(["theirs", "echo", "open"]);
     expect(await namesFor(limited)).toEqual(["echo"]);
@@ -53,7 +53,7 @@ describe("agents of some tenants", () => {
     }
   });
 
-  it("are called at / by those for whom the default agent is there; others get the first that they may know", async () => {
+  it("are called at / by callers that can see the default agent; other callers get the first agent that they can see", async () => {
     const cardFor = async (caller: { headers: Record<string, string> }): Promise<string> => {
       const reply = await fetch(`${guarded.url}/.well-known/agent-card.json`, { headers: caller.headers });
       return ((await reply.json()) as Loose).name;
@@ -64,7 +64,7 @@ describe("agents of some tenants", () => {
     expect(await cardFor(NOBODY)).toBe("echo");
   });
 
-  it("look like agents that are not there, in every dialect and on every transport", async () => {
+  it("look like unknown agents to other callers, in every dialect and on every transport", async () => {
     const hidden = { headers: limited.headers };
     const post = async (path: string, body: object, named: string): Promise<string> => {
       const headers = { ...hidden.headers, "content-type": "application/json", accept: "*/*" };
@@ -103,7 +103,7 @@ describe("B-V4: a tenant", () => {
   const list = async (params: object, caller: Issued): Promise<Loose> =>
     (await rpc(`${guarded.url}/agents/echo`, "ListTasks", params, caller.headers)).body;
 
-  it("is named in parameters, in the path and in the field of gRPC; tasks are its own", async () => {
+  it("is named in parameters, in the path and in the field of gRPC; its tasks are separate", async () => {
     const send = (tenant: string, text: string): Promise<Loose> =>
       ask(`${guarded.url}/agents/echo`, "SendMessage", { ...said(text), tenant }, both.headers);
     const { id } = (await send("acme", "one")).task;
@@ -121,7 +121,7 @@ describe("B-V4: a tenant", () => {
     client.close();
   });
 
-  it("that a caller is not of looks like an agent that is not there, whether it exists or not", async () => {
+  it("of other callers looks like an unknown agent, whether it exists or not", async () => {
     const [known, unknown] = await Promise.all(
       ["beta", "gamma"].map(async tenant => {
         const { status, body } = await rpc(guarded.url, "ListTasks", { tenant }, acme.headers);
@@ -138,14 +138,14 @@ describe("B-V4: a tenant", () => {
     ]);
   });
 
-  it("must be named by who has several", async () => {
+  it("must be named by a caller that has several", async () => {
     expect((await list({}, both)).error).toMatchObject({
       code: -32602,
       message: expect.stringContaining("acme, beta"),
     });
   });
 
-  it("without auth may be any, and its tasks are still its own", async () => {
+  it("can be any without authentication, and its tasks are separate", async () => {
     const server = await serve([echo]);
     const { id } = (await ask(server.url, "SendMessage", { ...said("one"), tenant: "acme" })).task;
     expect((await ask(server.url, "GetTask", { id, tenant: "acme" })).id).toBe(id);
@@ -155,11 +155,11 @@ describe("B-V4: a tenant", () => {
   });
 });
 
-describe("an agent for everybody", () => {
+describe("a public agent", () => {
   const call = (name: string, method: string, params: object, headers = {}) =>
     rpc(`${guarded.url}/agents/${name}`, method, params, headers);
 
-  it("takes callers without a token, and none with a bad one", async () => {
+  it("accepts callers without a token, and refuses invalid tokens", async () => {
     const { body } = await call("open", "SendMessage", said("hi"));
     const { id } = body.result.task;
     expect((await call("open", "GetTask", { id })).body.result.id).toBe(id);
@@ -169,21 +169,21 @@ describe("an agent for everybody", () => {
     expect((await call("open", "GetTask", { id }, acme.headers)).body.error.code).toBe(-32001);
   });
 
-  it("shows nobody what others do there, and calls nobody for strangers", async () => {
+  it("shows anonymous callers no tasks of others, and delivers no webhooks for them", async () => {
     expect((await call("open", "ListTasks", {})).status).toBe(401);
     const push = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
     expect((await call("open", "SendMessage", { ...said("hi"), configuration: push })).status).toBe(401);
     expect((await call("open", "GetExtendedAgentCard", {})).status).toBe(401);
   });
 
-  it("opens no other door", async () => {
+  it("makes nothing else public", async () => {
     for (const name of ["echo", "ours", "nobody"])
       expect((await call(name, "SendMessage", said("hi"))).status).toBe(401);
     expect((await rpc(guarded.url, "SendMessage", said("hi"))).status).toBe(401);
     expect((await call("open", "SendMessage", { ...said("hi"), tenant: "acme" })).status).toBe(401);
   });
 
-  it("says in its card that nothing is needed", async () => {
+  it("has a card without security requirements", async () => {
     const card = async (name: string): Promise<Loose> =>
       (await fetch(`${guarded.url}/agents/${name}/.well-known/agent-card.json`)).json();
     expect((await card("open")).securitySchemes).toBeUndefined();
@@ -191,10 +191,10 @@ describe("an agent for everybody", () => {
   });
 });
 
-describe("O3, A2: the vendors' own rules", () => {
+describe("O3, A2: the rules of the vendors", () => {
   const task = (id: string) => ({ id, message: { role: "user", parts: [{ type: "text", text: "hi" }] } });
 
-  it("Orloj: what a caller may not see is not there; the only system for everybody is found at the shared path", async () => {
+  it("Orloj: an agent that the caller may not see is unknown; the only public system is found at the shared path", async () => {
     const at = (name: string): string => `${guarded.url}/v1/agent-systems/${name}/a2a`;
     const stranger = await rpc(at("echo"), "tasks/send", task("t1"));
     expect([stranger.status, stranger.body.error.code]).toEqual([401, -32003]);
@@ -212,7 +212,7 @@ describe("O3, A2: the vendors' own rules", () => {
     expect(found.body.result.id).toBe(at("open"));
   });
 
-  it("Arbiter: 401 before anything else; a tenant's agents and tasks are its own", async () => {
+  it("Arbiter: 401 before anything else; the agents and tasks of a tenant are separate", async () => {
     const at = (name: string): string => `${guarded.url}/v1/a2a/agents/${name}`;
     const version = { "a2a-version": "2.0" };
     expect((await rpc(at("echo"), "tasks/get", {}, version)).status).toBe(401);
@@ -226,7 +226,7 @@ describe("O3, A2: the vendors' own rules", () => {
     const { id } = sent.body.result;
     expect((await rpc(at("echo"), "tasks/get", { id }, beta.headers)).body.error.code).toBe(-32001);
     expect(await statusOf(`/v1/requests/${id}/events`, beta.headers)).toBe(404);
-    // Where an agent is for everybody, it may be one of its tasks.
+    // With a public agent, the id may be one of its tasks.
     expect(await statusOf(`/v1/requests/${id}/events`)).toBe(404);
   });
 });

@@ -39,12 +39,12 @@ const cardOf = async (one: TestServer): Promise<Loose> =>
   (await read(`${one.url}/.well-known/agent-card.json`)).body;
 const grpcIn = (card: Loose): string =>
   card.supportedInterfaces.find((entry: Loose) => entry.protocolBinding === "GRPC").url;
-/** The client of gRPC wants a name, not a number. */
+/** The gRPC client needs a host name, not an address. */
 const connectGrpc = (address: string) =>
   createGrpcClient(address.replace("127.0.0.1", "localhost"), credentials.createSsl(Buffer.from(cert)));
 
 describe("with a certificate", () => {
-  it("all of HTTP is HTTPS, and the addresses in cards say so", async () => {
+  it("all of HTTP is HTTPS, and the URLs in cards are https", async () => {
     expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     const card = await cardOf(server);
     expect(card.supportedInterfaces[0].url).toBe(`${server.url}/agents/echo`);
@@ -71,7 +71,7 @@ describe("with a certificate", () => {
     await one.stop();
   });
 
-  it("calls of gRPC and requests share a connection, and what is neither is a request", async () => {
+  it("gRPC calls and HTTP requests share a connection, and anything that is not gRPC is a request", async () => {
     const session = connectHttp2(server.url, { ca: cert });
     const answerTo = async (headers: object, body: Uint8Array | string) => {
       const call = session.request({ ":method": "POST", "a2a-version": "1.0", ...headers });
@@ -104,7 +104,7 @@ describe("with a certificate", () => {
     client.close();
   });
 
-  it("whoever speaks in clear text, or never gets through the handshake, disturbs nobody", async () => {
+  it("a client that sends clear text, or never completes the handshake, affects no other", async () => {
     for (const words of [
       "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -119,7 +119,7 @@ describe("with a certificate", () => {
     expect(server.log.lines.filter(line => line.level === "error")).toEqual([]);
   });
 
-  it("a stop waits for nobody who has not shaken hands", async () => {
+  it("a stop does not wait for connections in the handshake", async () => {
     const stopping = await serve([echo], files);
     const ports = [new URL(stopping.url).port, grpcIn(await cardOf(stopping)).split(":")[1]];
     const sockets = ports.map(port => connect(Number(port), "127.0.0.1"));
@@ -131,7 +131,7 @@ describe("with a certificate", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it("streams over HTTPS go event by event and end when their reader leaves", async () => {
+  it("streams over HTTPS arrive event by event and end when their reader disconnects", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
       id: 1,
@@ -189,7 +189,7 @@ describe("over HTTP/2, with a certificate", () => {
     await lost.text();
   });
 
-  it("HEAD has no body, a notification no content, an unchanged card neither", async () => {
+  it("HEAD has no body, a notification has status 204, an unchanged card 304", async () => {
     const path = { ":path": "/.well-known/agent-card.json" };
     const head = await call({ ...path, ":method": "HEAD" });
     expect([head.head[":status"], await head.text()]).toEqual([200, ""]);
@@ -200,7 +200,7 @@ describe("over HTTP/2, with a certificate", () => {
     expect([quiet.head[":status"], await quiet.text()]).toEqual([204, ""]);
   });
 
-  it("a body that is too large is refused, and the session goes on", async () => {
+  it("a body that is too large is refused, and the session stays open", async () => {
     const large = rpc("SendMessage", said("x".repeat(SETTINGS.bodyBytesMax)));
     const refused = await call({ ":path": "/", ":method": "POST" }, large);
     expect(refused.head[":status"]).toBe(413);
@@ -210,7 +210,7 @@ describe("over HTTP/2, with a certificate", () => {
     await after.text();
   });
 
-  it("many streams share a connection, each goes event by event, and leaving one ends no run", async () => {
+  it("many streams share a connection, each arrives event by event, and canceling one ends no run", async () => {
     const open = async (): Promise<{ id: string; stream: ClientHttp2Stream; text: () => string }> => {
       const path = { ":path": "/agents/puppet", ":method": "POST" };
       const { head, stream } = await call(path, rpc("SendStreamingMessage", said("go")));
@@ -231,7 +231,7 @@ describe("over HTTP/2, with a certificate", () => {
     puppet.end(one.id);
   });
 
-  it("a stop ends streams after a whole event, and does not wait for a session that stays", async () => {
+  it("a stop ends streams after a whole event, and does not wait for idle sessions", async () => {
     const stopping = await serve([puppet.definition], files);
     const stays = connectHttp2(stopping.url, { ca: cert });
     const headers = {
@@ -254,8 +254,8 @@ describe("over HTTP/2, with a certificate", () => {
 
 const soon = (): Date => new Date(Date.now() + 30_000);
 
-describe("a port of its own for gRPC, without a certificate", () => {
-  it("is the only one that speaks it", async () => {
+describe("a separate port for gRPC, without a certificate", () => {
+  it("is the only one with gRPC", async () => {
     const apart = await serve([echo], { grpcPort: 0 });
     const response = await fetch(`${apart.url}/.well-known/agent-card.json`, {
       headers: { "a2a-version": "1.0" },
@@ -273,7 +273,7 @@ describe("a port of its own for gRPC, without a certificate", () => {
     await apart.stop();
   });
 
-  it("is named in the card behind a proxy, too; a shared one is not, for nobody knows what the proxy passes", async () => {
+  it("is in the card behind a proxy, too; a shared port is not, because the proxy may not forward gRPC", async () => {
     const publicUrl = "https://agents.example/a2a";
     for (const [settings, expected] of [
       [{ publicUrl, grpcPort: 0 }, /^agents\.example:\d+$/],
@@ -294,7 +294,7 @@ describe("a port of its own for gRPC, without a certificate", () => {
   });
 });
 
-describe("a certificate that cannot be used", () => {
+describe("an invalid certificate", () => {
   const junk = join(folder.path, "junk");
   writeFileSync(junk, "nothing");
   const wrong: readonly (readonly [what: string, settings: object, message: RegExp])[] = [
@@ -321,7 +321,7 @@ describe("a certificate that cannot be used", () => {
       /test\.crt and .*other\.key are not a certificate and its key \(key values mismatch\)\.$/,
     ],
   ];
-  it.each(wrong)("stops the start: %s", async (_what, settings, message) => {
+  it.each(wrong)("prevents startup: %s", async (_what, settings, message) => {
     await expect(serve([echo], { ...SETTINGS, ...settings })).rejects.toThrow(message);
   });
 });

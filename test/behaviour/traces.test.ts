@@ -38,7 +38,7 @@ const AGENTS: readonly AgentDefinition[] = [
   {
     name: "inside",
     async run(_task, ctx) {
-      // As a library would that traces by itself.
+      // Like a library with its own instrumentation.
       const span = trace.getTracer("library").startSpan("model call");
       span.end();
       await ctx.step("again", () => 1).catch(() => {});
@@ -71,7 +71,7 @@ const stop = async (): Promise<void> => {
 const spanOf = (name: string) => collector.spans.find(span => span.name === name);
 
 describe("traces", () => {
-  it("a stream is a span to its end, and the agent's place in it is what others join", async () => {
+  it("a stream is a span to its end, and spans of other agents are children of the agent's span", async () => {
     const { url } = await open();
     const stream = await openStream(url, "SendStreamingMessage", said("hi"), {
       traceparent: TRACEPARENT,
@@ -86,7 +86,7 @@ describe("traces", () => {
     expect(spanOf("a2a stream")?.events).toEqual(["first event"]);
   });
 
-  it("the place in a trace comes in the metadata of gRPC as well", async () => {
+  it("the trace context is also read from gRPC metadata", async () => {
     const { url } = await open();
     const client = createGrpcClient(new URL(url).host);
     await client.ask("SendMessage", said("hi"), { traceparent: TRACEPARENT });
@@ -99,10 +99,10 @@ describe("traces", () => {
     });
   });
 
-  it("a call without a place begins a trace; what a caller does not want to have recorded is not", async () => {
+  it("a call without a trace context starts a trace; unsampled calls are not recorded", async () => {
     const { url } = await open({ ratio: 0 });
     const { body } = await rpc(url, "SendMessage", said("hi"));
-    // It is passed on all the same, so that all others know that they need not record either.
+    // It is propagated all the same, so that no other service records it.
     expect(JSON.stringify(body)).toMatch(/in 00-[0-9a-f]{32}-[0-9a-f]{16}-00 with/);
     await rpc(url, "SendMessage", said("hi"), { traceparent: TRACEPARENT.replace(/1$/, "0") });
     await rpc(url, "SendMessage", said("hi"), { traceparent: "nonsense" });
@@ -110,7 +110,7 @@ describe("traces", () => {
     expect(collector.spans).toEqual([]);
   });
 
-  it("a refused call tells its fault; only what went wrong here is an error", async () => {
+  it("a refused call has its fault; only an internal error has the error status", async () => {
     const { url } = await open();
     await rpc(url, "GetTask", { id: "nowhere" });
     await rpc(url, "NoSuchMethod", {});
@@ -121,7 +121,7 @@ describe("traces", () => {
     ]);
   });
 
-  it("an agent that throws is an error with its words, without what looks like a secret", async () => {
+  it("an agent that throws is an error with its message, without secrets", async () => {
     const { url } = await open();
     await rpc(`${url}/agents/breaker`, "SendMessage", said("hi"));
     await stop();
@@ -146,7 +146,7 @@ describe("traces", () => {
     ]);
   });
 
-  it("what is said stands in spans only if that was asked for", async () => {
+  it("message content is in spans only if enabled", async () => {
     const { url } = await open();
     await rpc(url, "SendMessage", said("a secret wish"));
     await stop();
@@ -162,7 +162,7 @@ describe("traces", () => {
     expect(run?.attributes["gen_ai.completion"]).toMatch(/^you said a known wish/);
   });
 
-  it("a program with an SDK of its own gets the spans, and keeps its SDK", async () => {
+  it("a program with its own SDK gets the spans, and keeps its SDK", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
     trace.setGlobalTracerProvider(provider);
@@ -181,7 +181,7 @@ describe("traces", () => {
     }
   });
 
-  it("a server without traces passes on what its callers say, as it is", async () => {
+  it("a server without tracing propagates the trace context of its callers unchanged", async () => {
     server = await serve(AGENTS);
     const { body } = await rpc(server.url, "SendMessage", said("hi"), {
       traceparent: TRACEPARENT,

@@ -9,10 +9,10 @@ import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, getTask, type Loose, refused } from "../support/tongue.ts";
 
-/** docs/dialects/v01.md; what goes over the wire word for word is in test/corpus/v01. */
+/** docs/dialects/v01.md; the exact bytes on the wire are in test/corpus/v01. */
 
 const puppet = createPuppet();
-/** Two texts in turns, and a third thing in between. */
+/** Two texts in turns, and another artifact in between. */
 const weaver = {
   name: "weaver",
   async *run(_task: unknown, ctx: Loose) {
@@ -41,7 +41,7 @@ const said = (id: string | undefined, text: string, more: object = {}): object =
 const send = (name: string, id: string | undefined, text: string, more: object = {}): Promise<Loose> =>
   ask(at(name), "tasks/send", said(id, text, more));
 
-/** What a reader has in hand who puts chunks together as v0.1 §7.2.3 says. */
+/** The artifacts of a reader that assembles chunks as v0.1 §7.2.3 describes. */
 function assemble(events: readonly Loose[]): string[] {
   const texts: string[] = [];
   for (const { artifact } of events.map(event => event.data.result)) {
@@ -53,7 +53,7 @@ function assemble(events: readonly Loose[]): string[] {
 }
 
 describe("R6: calls of the family of v0.1", () => {
-  it("are v0.1's on every official address, with `type` in their parts and with or without an id", async () => {
+  it("are v0.1's at every official URL, with `type` in their parts and with or without an id", async () => {
     const id = newId();
     expect((await send("echo", id, "hi")).id).toBe(id);
     expect((await ask(server.url, "tasks/send", said(newId(), "hi"))).status.state).toBe("completed");
@@ -207,7 +207,7 @@ describe("one task, in the shape of v0.1", () => {
     ["auth-required", "input-required"],
     ["rejected", "failed"],
     ["failed", "failed"],
-  ])("the state %s is said as %s, and ends a stream", async (state, word) => {
+  ])("the state %s is sent as %s, and ends a stream", async (state, word) => {
     const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(newId(), "work"));
     await stream.next();
     const { tasks } = await ask(at("puppet"), "ListTasks", { pageSize: 1 });

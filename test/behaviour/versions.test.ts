@@ -4,7 +4,7 @@ import { asker, echo } from "../support/puppet.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md R3, R4, R5, R7, B-V1, B-V2, B-V3: which dialect answers, and under which version. */
+/** docs/dialects/README.md R3, R4, R5, R7, B-V1, B-V2, B-V3: the dialect and the version of the response. */
 
 let lenient: TestServer;
 let strict: TestServer;
@@ -37,7 +37,7 @@ const WRONG = ["2.0", "1.1", "9.9.9", "0.4", "latest", "v1", "1.x", "1.0, 1.0", 
 
 describe("R3: the value of the version", () => {
   it.each(["1.0", "1.0.0", "1.0.1", "1", " 1.0 ", "01.0"])(
-    "B-V1: %j is 1.0; a patch does not count",
+    "B-V1: %j is 1.0; the patch version is ignored",
     async version => {
       const reply = await call(lenient.url, "ListTasks", {}, version);
       expect(reply).toMatchObject({ used: "1.0", result: { pageSize: 50 } });
@@ -55,13 +55,13 @@ describe("R3: the value of the version", () => {
     expect((await call(strict.url, "SendMessage", V1.said("hi"), version)).error.code).toBe(-32009);
   });
 
-  it("B-V1: the query may name the version; the header counts more", async () => {
+  it("B-V1: the query may name the version; the header takes precedence", async () => {
     const url = `${strict.url}/?A2A-Version=1.0`;
     expect((await call(url, "ListTasks", {})).result.pageSize).toBe(50);
     expect((await call(url, "ListTasks", {}, "9.9")).error.code).toBe(-32009);
   });
 
-  it.each(WRONG)("B-V2: %j is VersionNotSupported, with the versions that are", async version => {
+  it.each(WRONG)("B-V2: %j is VersionNotSupported, with the supported versions", async version => {
     for (const server of [lenient, strict])
       for (const [method, params] of [
         [V1.send, V1.said("hi")],
@@ -95,7 +95,7 @@ describe("R4: the grammar of the method", () => {
     },
   );
 
-  it("R4: an unknown method under 1.0 is an error of v1, with its details", async () => {
+  it("R4: an unknown method with version 1.0 is an error of v1, with its details", async () => {
     const { error, used } = await call(lenient.url, "Nonsense", {}, "1.0");
     expect(used).toBe("1.0");
     expect(error.data[0]["@type"]).toMatch(/ErrorInfo$/);
@@ -143,7 +143,7 @@ describe("R5: version and method disagree", () => {
     expect((await call(strict.url, "ListTasks", {}, "0.3")).error.code).toBe(-32601);
   });
 
-  it("R5: strict, what agrees is served", async () => {
+  it("R5: strict, matching versions are served", async () => {
     expect((await call(strict.url, "SendMessage", V1.said("hi"), "1.0")).result.task).toBeDefined();
     expect((await call(strict.url, V03.send, V03.said("hi"), "0.3")).result.kind).toBe("task");
     expect((await call(strict.url, V03.send, V03.said("hi"))).result.kind).toBe("task");
@@ -151,7 +151,7 @@ describe("R5: version and method disagree", () => {
 });
 
 describe("R7: the shared methods", () => {
-  it("R7: a task made by v1 is shown to v0.3 in its shape, and the other way round", async () => {
+  it("R7: a task created by v1 is returned to v0.3 in its form, and the other way round", async () => {
     const { task } = await ask(lenient.url, V1.send, V1.said("one"));
     const other = await ask(lenient.url, V03.send, V03.said("two"));
     const seen = await call(lenient.url, "tasks/get", { id: task.id });
@@ -167,7 +167,7 @@ describe("R7: the shared methods", () => {
     expect(error).toEqual({ code: -32001, message: expect.any(String) });
   });
 
-  it("R7: a task begun in one dialect goes on in the other", async () => {
+  it("R7: a task started in one dialect continues in the other", async () => {
     const url = `${lenient.url}/agents/asker`;
     const { task } = await ask(url, V1.send, V1.said("book"));
     const on = await ask(url, V03.send, V03.said("red", { taskId: task.id }));
@@ -207,7 +207,7 @@ describe.each(TONGUES)("B-V3: extensions, in $name", tongue => {
     expect(reply.headers.get(header)).toBeNull();
   });
 
-  it("B-V3: both spellings of the header are heard", async () => {
+  it("B-V3: both spellings of the header are accepted", async () => {
     for (const name of ["a2a-extensions", "x-a2a-extensions"])
       await ask(url(), tongue.send, tongue.said("hi"), { [name]: "urn:example:needed" });
   });

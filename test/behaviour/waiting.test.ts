@@ -14,18 +14,21 @@ import {
   V1,
 } from "../support/tongue.ts";
 
-/** docs/dialects/README.md D9, B-M1, B-M3, B-S3, B-V9: what those get who wait, and those for whom there is no room. */
+/**
+ * docs/dialects/README.md D9, B-M1, B-M3, B-S3, B-V9: callers that wait, and callers beyond the limit of
+ * streams.
+ */
 
 let server: TestServer;
 afterEach(() => server.stop());
 
-/** An agent that did not say whether it answers with tasks or messages. */
+/** An agent that did not declare whether it replies with tasks or messages. */
 const undecided = () => createPuppet({ replies: undefined });
 const heardIn = async (stream: Stream, tongue: Tongue): Promise<Heard[]> =>
   (await stream.all()).map(event => tongue.hear(event.data));
 
 describe.each(TONGUES)("$name", tongue => {
-  it("D9: a blocking send that has waited as long as is allowed gives the task as it stands, and the work goes on", async () => {
+  it("D9: a blocking send that has reached its maximum wait returns the task as it is, and the run continues", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition], { sendWaitMs: 30 });
     const task = tongue.taskIn(await ask(server.url, tongue.send, tongue.said("long")));
@@ -36,7 +39,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(ended.artifacts[0].parts[0].text).toBe("at last");
   });
 
-  it("B-S3: a stream shows the task of an agent that takes its time; a later reply is then its last status", async () => {
+  it("B-S3: a stream shows the task of a slow agent; a later reply is then its last status", async () => {
     const puppet = undecided();
     server = await serve([puppet.definition], { firstEventTimeoutMs: 10 });
     const stream = await openStream(server.url, tongue.stream, tongue.said("well?"));
@@ -51,7 +54,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(task.status.message.parts[0].text).toBe("hm");
   });
 
-  it("B-M3: a task that was shown at once stays one, whatever the agent answers", async () => {
+  it("B-M3: a task that was returned at once stays a task, whatever the agent replies", async () => {
     const puppet = undecided();
     server = await serve([puppet.definition]);
     const { id } = await begin(server.url, tongue, "well?");
@@ -76,7 +79,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(heard.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
   });
 
-  it("a silent stream is kept alive with comments, which no reader takes for an event", async () => {
+  it("an idle stream gets comments as heartbeats, which are no events", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition], { heartbeatMs: 10 });
     const { id } = await begin(server.url, tongue, "hush");
@@ -96,7 +99,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect(tongue.hear(events.at(-1)?.data).state).toBe("completed");
   });
 
-  it("B-V9: where no more streams fit, one more is refused with 503, and fits when another has ended", async () => {
+  it("B-V9: above the limit of streams, one more is refused with 503, and accepted when another has ended", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition], { streamsMax: 2 });
     const { id } = await begin(server.url, tongue, "go");
@@ -114,7 +117,7 @@ describe.each(TONGUES)("$name", tongue => {
     expect((await heardIn(third as Stream, tongue)).at(-1)?.state).toBe("completed");
   });
 
-  it("B-V9: a send that is refused because no more streams fit has not begun anything", async () => {
+  it("B-V9: a send that is refused because of the limit of streams has started nothing", async () => {
     const puppet = createPuppet();
     server = await serve([puppet.definition, echo], { streamsMax: 1 });
     const { id } = await begin(server.url, tongue, "go");
@@ -129,7 +132,7 @@ describe.each(TONGUES)("$name", tongue => {
   });
 });
 
-it("B-M2: a server that stops answers those who wait with the task as it stands", async () => {
+it("B-M2: a server that stops answers waiting callers with the task as it is", async () => {
   const puppet = createPuppet();
   server = await serve([puppet.definition], { drainMs: 10 });
   const sent = rpc(server.url, "SendMessage", V1.said("wait", { contextId: "waiting" }));

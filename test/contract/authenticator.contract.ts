@@ -166,7 +166,7 @@ export function authenticatorContract(name: string, create: () => Promise<Authen
       const unknown = faultOf(() => authenticator.authorize(one, operation("get", { tenant: "beta" })));
       expect(unknown).toMatchObject({
         code: "agent-not-found",
-        message: 'There is no agent "beta" here; there are: echo, open',
+        message: 'Agent "beta" not found; available: echo, open',
       });
       const several = await know(SOME);
       expect(authenticator.authorize(several, operation("get", { tenant: "beta" }))).toMatchObject({

@@ -6,10 +6,10 @@ const MODEL = new URL("../support/ai-model.ts", import.meta.url).href;
 
 runtimeContract({
   name: "the AI SDK",
-  async stage(folder, more) {
+  async createAgent(folder, more) {
     const file = join(folder, "tested.ts");
     const made = `contractAgent(${JSON.stringify(folder)}, ${JSON.stringify(more)})`;
     writeFileSync(file, `import { contractAgent } from "${MODEL}";\nexport default ${made};\n`);
-    return { served: [file] };
+    return { serveArguments: [file] };
   },
 });

@@ -1,10 +1,10 @@
 import { graphHead, writeGraph } from "../support/graphs.ts";
 import { runtimeContract } from "./runtime.contract.ts";
 
-/** What the table of the contract says, as a graph: the last message chooses the node. */
+/** The table of the contract as a graph: the last message selects the node. */
 const GRAPH = `
 const speaker = new FakeListChatModel({ responses: ["one two three"], sleep: 1 });
-/** Fakes forget what they spent when they stream. */
+/** Fake models lose their usage when they stream. */
 class Spender extends FakeStreamingChatModel {
   async *_streamResponseChunks(...words) {
     for await (const chunk of super._streamResponseChunks(...words)) {
@@ -39,9 +39,9 @@ graph.addEdge("work", "after").addEdge("wait", "forever");
 runtimeContract({
   name: "LangGraph",
   resumes: true,
-  async stage(folder, more) {
+  async createAgent(folder, more) {
     const options = JSON.stringify({ name: "tested", separator: "", ...more });
     const text = `${graphHead(folder)}${GRAPH}export default langgraph(graph.compile(), ${options});\n`;
-    return { served: [writeGraph(folder, "tested.ts", text)] };
+    return { serveArguments: [writeGraph(folder, "tested.ts", text)] };
   },
 });

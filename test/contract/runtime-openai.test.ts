@@ -6,11 +6,11 @@ import { runtimeContract } from "./runtime.contract.ts";
 runtimeContract({
   name: "an OpenAI-compatible endpoint",
   asks: false,
-  async stage(folder, more) {
+  async createAgent(folder, more) {
     const { url, close } = await startChatServer(contractPlay(folder));
     const agent = { runtime: "openai", name: "tested", baseUrl: url, model: "fake", ...more };
     const config = join(folder, "dragoman.config.ts");
     writeFileSync(config, `export default { agents: [${JSON.stringify(agent)}] };\n`);
-    return { served: [config], close };
+    return { serveArguments: [config], close };
   },
 });

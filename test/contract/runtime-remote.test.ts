@@ -10,7 +10,7 @@ runtimeContract({
   name: "a remote agent",
   resumes: true,
   spends: false,
-  async stage(folder, more) {
+  async createAgent(folder, more) {
     const elsewhere = join(folder, "elsewhere");
     mkdirSync(elsewhere);
     const proxy = await startProxy();
@@ -26,6 +26,6 @@ runtimeContract({
     const config = join(folder, "dragoman.config.ts");
     const spec = { runtime: "remote", name: "tested", card: proxy.url, ...more };
     writeFileSync(config, `export default ${JSON.stringify({ agents: [spec] })};`);
-    return { served: [config], close: () => proxy.close() };
+    return { serveArguments: [config], close: () => proxy.close() };
   },
 });

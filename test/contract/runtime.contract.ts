@@ -7,58 +7,63 @@ import { tempFolder } from "../support/server.ts";
 import { foldText, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 /**
- * What every runtime does, whatever an agent is made with: served by a process of its own, called over the wire, killed
- * in the middle. A runtime's test is a call of this function with a stage: something that puts an agent with the name
- * "tested" into a folder and tells how it is served (an agent file, or a dragoman.config.ts).
+ * The contract of every runtime: the agent is served by a process of its own, called over the wire, and killed during a run.
+ * The test of a runtime passes a function that writes an agent named "tested" into a folder and returns the arguments to
+ * serve it (an agent file, or a dragoman.config.ts).
  *
- * The agent does what the text of a message says:
+ * The text of a message selects the behaviour of the agent:
  *
- * | text | what it does |
+ * | text | behaviour |
  * |---|---|
- * | stream | says "one two three", in several pieces of one artifact |
- * | work | adds the line "begun" to the file `trail` in the folder, says "before ", waits until there is a file `open` in the folder, says "after" |
- * | wait | says "waiting" and works on until it is stopped; then it adds the line "stopped" to the file `trail` |
- * | fail | fails with a reason in which the word SECRET stands |
- * | ask | asks a question in which "Which colour?" stands; to the answer X it says "You chose X" |
- * | spend | says "spent", and spends 7 input tokens and 5 output tokens |
- * | recall | says what the earlier messages of its context were, with ", " between them; "nothing", if there were none |
- * | anything else | says "ok" |
+ * | stream | writes "one two three", in several chunks of one artifact |
+ * | work | adds the line "begun" to the file `trail` in the folder, writes "before ", waits until there is a file `open` in the folder, writes "after" |
+ * | wait | writes "waiting" and runs until it is stopped; then it adds the line "stopped" to the file `trail` |
+ * | fail | fails with a reason that contains the word SECRET |
+ * | ask | asks a question that contains "Which colour?"; to the answer X it writes "You chose X" |
+ * | spend | writes "spent", and reports 7 input tokens and 5 output tokens |
+ * | recall | writes the earlier messages of its context, separated by ", "; "nothing" if there were none |
+ * | anything else | writes "ok" |
  *
- * What stands behind it (a model, another server) may be played by the test itself, in `stage`.
+ * The test itself can provide a fake model or a second server, in `createAgent`.
  */
 export interface RuntimeUnderTest {
   readonly name: string;
-  /** `more`: members of the definition that it must have, such as onCrash. */
-  stage(folder: string, more: { readonly onCrash?: "fail" }): Promise<Staged>;
-  /** It cannot ask its caller. */
+  /** `more`: further members of the definition, such as onCrash. */
+  createAgent(folder: string, more: { readonly onCrash?: "fail" }): Promise<CreatedAgent>;
+  /** The runtime cannot ask for input. */
   readonly asks?: false;
-  /** It does not tell what it spends. */
+  /** The runtime reports no usage. */
   readonly spends?: false;
-  /** What was done before a crash is not done again. Else the work begins anew, and what it says takes the place of what was said. */
+  /** Steps before a crash are not repeated. Otherwise the run starts over, and its output replaces the earlier output. */
   readonly resumes?: true;
 }
-export interface Staged {
-  /** What is served: the words after `dragoman serve`. */
-  readonly served: readonly string[];
-  /** Ends what the test itself plays. */
+export interface CreatedAgent {
+  /** The arguments of `dragoman serve`. */
+  readonly serveArguments: readonly string[];
+  /** Stops the fakes of the test. */
   close?(): Promise<void>;
 }
 
 export function runtimeContract(runtime: RuntimeUnderTest): void {
   describe(`an agent made with ${runtime.name}`, () => {
     let folder: ReturnType<typeof tempFolder>;
-    let staged: Staged;
+    let created: CreatedAgent;
     let server: Child;
 
     async function start(more: { readonly onCrash?: "fail" } = {}): Promise<void> {
-      staged = await runtime.stage(folder.path, more);
+      created = await runtime.createAgent(folder.path, more);
       await serve();
     }
     async function serve(port = 0): Promise<void> {
       const flags = ["--durability", "process", "--log-level", "warn", "--cancel-grace-ms", "5000"];
-      server = await startChild({ agents: staged.served, data: join(folder.path, "data"), port, flags });
+      server = await startChild({
+        agents: created.serveArguments,
+        data: join(folder.path, "data"),
+        port,
+        flags,
+      });
     }
-    /** Kills the server, and starts it again where its callers look for it. */
+    /** Kills the server and restarts it on the same port. */
     async function restart(): Promise<void> {
       await server.kill();
       await serve(server.port);
@@ -69,7 +74,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
     });
     afterEach(async () => {
       await endChildren();
-      await staged.close?.();
+      await created.close?.();
       folder.remove();
     });
 
@@ -95,7 +100,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
     const open = (): void => writeFileSync(join(folder.path, "open"), "");
     const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
 
-    it("streams its words into one artifact, piece by piece", async () => {
+    it("streams its text into one artifact, chunk by chunk", async () => {
       await start();
       const stream = await openStream(`${server.url}/agents/tested`, "SendStreamingMessage", said("stream"));
       const events = await stream.all();
@@ -108,7 +113,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect([textOf(body), taskOf(body).artifacts.length]).toEqual(["one two three", 1]);
     });
 
-    it("is stopped by a cancel, and its words before stay", async () => {
+    it("is stopped by a cancel, and its earlier output stays", async () => {
       await start();
       const id = await begin("wait");
       await says(id, "waiting");
@@ -119,7 +124,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect(textOf(await send("stream"))).toBe("one two three");
     });
 
-    it("fails without telling its caller why; its operator finds the reason in the log", async () => {
+    it("fails without exposing the reason to the caller; the reason is in the log", async () => {
       await start();
       const body = await send("fail");
       expect(stateOf(body)).toBe("failed");
@@ -130,7 +135,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect(server.stderr()).toContain("SECRET");
     });
 
-    it("knows what was said before in its context, also after a kill, and nothing of other contexts", async () => {
+    it("knows the earlier messages of its context, also after a kill, and none of other contexts", async () => {
       await start();
       const contextId = "mine";
       expect(textOf(await send("recall", { contextId }))).toBe("nothing");
@@ -140,7 +145,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect(textOf(await send("recall", { contextId }))).toBe("recall, apples");
     });
 
-    it("begins again or goes on after a kill in the middle, and says nothing twice", async () => {
+    it("starts over or continues after a kill, and repeats no output", async () => {
       await start();
       const id = await begin("work");
       await says(id, "before");
@@ -155,7 +160,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect(trail()).toEqual(runtime.resumes ? ["begun"] : ["begun", "begun"]);
     });
 
-    it("is not begun again after a kill if its definition says so", async () => {
+    it("is not run again after a kill if onCrash is set to fail", async () => {
       await start({ onCrash: "fail" });
       const id = await begin("work");
       await says(id, "before");
@@ -182,7 +187,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
     it.skipIf(runtime.spends === false)("tells what it spent", async () => {
       await start();
       const { id } = taskOf(await send("spend"));
-      // The one dialect that tells it.
+      // The only dialect that shows usage.
       const { body } = await rpc(`${server.url}/v1/a2a/agents/tested`, "tasks/get", { id });
       const { metadata } = body.result;
       expect([metadata["x-arbiter.input_tokens"], metadata["x-arbiter.output_tokens"]]).toEqual([7, 5]);

@@ -4,5 +4,7 @@ import { runtimeContract } from "./runtime.contract.ts";
 
 runtimeContract({
   name: "a function",
-  stage: async (folder, more) => ({ served: [writeAgent(folder, "tested", performance(folder), more)] }),
+  createAgent: async (folder, more) => ({
+    serveArguments: [writeAgent(folder, "tested", performance(folder), more)],
+  }),
 });

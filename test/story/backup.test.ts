@@ -10,7 +10,8 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyStore, checkStore } from "../../src/store/sqlite/index.ts";
+import { copyStore } from "../../src/store/sqlite/maintenance/backup.ts";
+import { checkStore } from "../../src/store/sqlite/maintenance/check.ts";
 import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, until } from "../support/client.ts";

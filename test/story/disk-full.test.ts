@@ -44,7 +44,7 @@ describe("a store whose database may grow no further", () => {
       loop: new LoopBudget(2_048),
       backend: createSqliteBackend({
         db,
-        find: async () => ({ tasks: [], logs: [] }),
+        findExpired: async () => ({ tasks: [], logs: [] }),
         ticks: () => performance.now(),
         onClose: unlock,
       }),

@@ -2,7 +2,8 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { checkStore, type StoreReport } from "../../src/store/sqlite/index.ts";
+import type { StoreReport } from "../../src/ports/index.ts";
+import { checkStore } from "../../src/store/sqlite/maintenance/check.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";

@@ -1,14 +1,22 @@
 import type { Command } from "commander";
-import type { OutgoingMessage, ReceivedResponse } from "../../client/types.ts";
+import type { OutgoingMessage } from "../../client/types.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { messageOf, ClientError } from "../terminal/errors.ts";
+import { ClientError, messageOf } from "../terminal/errors.ts";
 import { readAttachment } from "../terminal/files.ts";
-import { reportResult, resumeStream, printResponses, type AgentSession, type SessionOptions, withSession } from "../terminal/session.ts";
+import {
+  type AgentSession,
+  printResponses,
+  reportResult,
+  resumeStream,
+  toStream,
+  withSession,
+} from "../terminal/session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";
+import { toSeconds } from "./arguments.ts";
+import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 interface CallFlags extends RemoteFlags {
   readonly context?: string;
@@ -20,6 +28,8 @@ interface CallFlags extends RemoteFlags {
   readonly timeout?: number;
 }
 
+type Draft = Omit<OutgoingMessage, "messageId">;
+
 const EXAMPLES = `
 Examples:
   dragoman call http://127.0.0.1:2024 "hello"
@@ -27,23 +37,23 @@ Examples:
   dragoman call https://agents.example/agents/reporter "last week" --save reports
   cat question.txt | dragoman call http://127.0.0.1:2024 -
 
-The exit code is 0, 3 if the task failed, was rejected or canceled, or 1 if the call went wrong.`;
+The exit code is 0, 3 if the task failed, was rejected or canceled, or 1 if the call failed.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const command = program
     .command("call <url> [text...]")
-    .description("Send a message to an agent and show its answer as it arrives");
+    .description("Send a message to an agent and print its response as it arrives");
   remoteOptions(command)
-    .option("--context <id>", "go on in this context")
+    .option("--context <id>", "continue this context")
     .option("--task <id>", "answer the question of this task")
     .option("--data <json>", "add a data part")
     .option("--file <path>", "add a file; repeatable", (path, others: string[] = []) => [...others, path])
     .option("--save <folder>", "save files that the agent sends")
-    .option("--no-stream", "ask for the whole answer at once")
-    .option("--timeout <seconds>", "stop waiting after this time; the task goes on", toSeconds)
+    .option("--no-stream", "do not stream; wait for the whole response")
+    .option("--timeout <seconds>", "stop waiting after this time; the task continues", toSeconds)
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, words: string[], flags: CallFlags) => {
-      session.exitCode = await call(session.terminal, url, words, flags);
+      context.exitCode = await call(context.terminal, url, words, flags);
     });
 }
 
@@ -53,19 +63,17 @@ async function call(
   words: readonly string[],
   flags: CallFlags,
 ): Promise<number> {
-  const parts = await readParts(terminal, words, flags);
-  const wish: SessionOptions = {
-    remote: toRemote(url, flags),
-    history: false,
-    ...(flags.save !== undefined && { saveFolder: flags.save }),
-    ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
-  };
-  const first: Omit<OutgoingMessage, "messageId"> = {
-    parts,
+  const draft: Draft = {
+    parts: await readParts(terminal, words, flags),
     ...(flags.task !== undefined && { taskId: flags.task }),
     ...(flags.context !== undefined && { contextId: flags.context }),
   };
-  return withSession(terminal, wish, talk => converse(terminal, talk, first, flags.stream));
+  const options = {
+    remote: toRemote(url, flags),
+    saveFolder: flags.save,
+    timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
+  };
+  return withSession(terminal, options, session => sendAndAnswer(terminal, session, draft, flags.stream));
 }
 
 async function readParts(
@@ -82,7 +90,7 @@ async function readParts(
   if (flags.data !== undefined) parts.push({ kind: "data", data: parseData(flags.data) });
   for (const path of flags.file ?? []) parts.push(await readAttachment(path, terminal.cwd));
   if (parts.length === 0)
-    throw new ClientError(`There is nothing to say. Try: ${terminal.program} call URL "hello"`);
+    throw new ClientError(`The message is empty. Example: ${terminal.program} call URL "hello"`);
   return parts;
 }
 
@@ -94,51 +102,36 @@ function parseData(text: string): Json {
   }
 }
 
-/** Turn by turn, for as long as the agent asks and somebody is there to answer. */
-async function converse(
+/** Sends the message, and the user's answers for as long as the agent asks and the terminal is interactive. */
+async function sendAndAnswer(
   terminal: Terminal,
-  talk: AgentSession,
-  first: Omit<OutgoingMessage, "messageId">,
+  session: AgentSession,
+  first: Draft,
   stream: boolean,
 ): Promise<number> {
+  const { agent, signal, json, output, hints } = session;
   let draft = first;
   for (let turn = 0; turn < CLI_LIMITS.turnsMax; turn++) {
-    talk.progress = toProgress(draft);
+    session.progress = draft.taskId === undefined ? {} : { taskId: draft.taskId };
     const message = { ...draft, messageId: terminal.newId() };
-    await printResponses(talk, answerTo(talk, message, stream && talk.agent.streaming));
-    if (talk.progress.state !== "input-required") return reportResult(talk);
-    const answer = await askUser(terminal, talk);
-    if (answer === null) return howToAnswer(talk);
-    draft = { parts: [{ kind: "text", text: answer }], ...pick(talk) };
+    const responses =
+      stream && agent.streaming
+        ? // Without progress, also in a follow-up: a message that did not arrive must not be taken for a lost stream.
+          resumeStream(session, agent.stream(message, signal), "asked", {})
+        : toStream(agent.send(message, signal));
+    await printResponses(session, responses);
+    const { state, taskId, contextId } = session.progress;
+    if (state !== "input-required") break;
+    const answer = terminal.interactive && !json ? await terminal.ask("> ", signal) : null;
+    if (!answer?.trim()) {
+      if (!json) output.note(`The agent waits for an answer: ${hints.answer(session.progress)}`);
+      return EXIT.ok;
+    }
+    draft = {
+      parts: [{ kind: "text", text: answer }],
+      ...(taskId !== undefined && { taskId }),
+      ...(contextId !== undefined && { contextId }),
+    };
   }
-  return reportResult(talk);
-}
-
-/** What is known before the agent has answered. */
-const toProgress = ({ taskId }: { readonly taskId?: string }) => (taskId === undefined ? {} : { taskId });
-
-const pick = ({ progress: { taskId, contextId } }: AgentSession) => ({
-  ...(taskId !== undefined && { taskId }),
-  ...(contextId !== undefined && { contextId }),
-});
-
-function answerTo(talk: AgentSession, draft: OutgoingMessage, stream: boolean): AsyncIterable<ReceivedResponse> {
-  // It begins with nothing known, follow-up or not: a message that never arrived must not be taken for a lost stream.
-  if (stream) return resumeStream(talk, talk.agent.stream(draft, talk.signal), "asked", {});
-  return once(talk.agent.send(draft, talk.signal));
-}
-
-async function* once(received: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {
-  yield await received;
-}
-
-async function askUser(terminal: Terminal, talk: AgentSession): Promise<string | null> {
-  if (!terminal.interactive || talk.json) return null;
-  const answer = await terminal.ask("> ", talk.signal);
-  return answer?.trim() ? answer : null;
-}
-
-function howToAnswer(talk: AgentSession): number {
-  if (!talk.json) talk.output.note(`The agent waits for an answer: ${talk.hints.answer(talk.progress)}`);
-  return EXIT.ok;
+  return reportResult(session);
 }

@@ -1,37 +1,37 @@
 import type { Command } from "commander";
 import type { Settings } from "../../config/config.ts";
-import { ClientError } from "../terminal/errors.ts";
+import { defined } from "../../lib/json.ts";
+import type { Log, StoreAdmin } from "../../ports/index.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { isDatabase } from "./open-store.ts";
 
-/** For commands that look at what a server keeps in a folder. */
+/** For commands that need the store of a server and not its URL. */
 export const dataOption = (command: Command): Command =>
-  command.option("--data <folder>", "the data folder of the server (default: as `serve` would choose it)");
+  command.option("--data <place>", "data folder or database URL of the server (default: that of `serve`)");
 
-/** For those that do so wherever it is. */
-export const placeOption = (command: Command): Command =>
-  command.option(
-    "--data <place>",
-    "the data folder of the server, or its database (default: as `serve` would choose it)",
-  );
+/** For operations that only a store in a folder supports. */
+export const dataFolderOption = (command: Command): Command =>
+  command.option("--data <folder>", "data folder of the server (default: that of `serve`)");
 
-/** The settings of a server started here that keeps its data: in a folder or in a database. */
-export async function readDataSettings(terminal: Terminal, data: string | undefined): Promise<Settings> {
-  const { readSettings } = await import("../../config/config.ts");
-  const settings = await readSettings({ cwd: terminal.cwd, flags: data === undefined ? {} : { data } });
-  if (settings.data !== ":memory:") return settings;
-  throw new ClientError("A server with --data :memory: keeps nothing; name a folder with --data DIR");
+export interface DataFlags {
+  readonly data?: string | undefined;
+  readonly keyFile?: string | undefined;
 }
 
-/** Where that is. */
-export const dataPlace = async (terminal: Terminal, data: string | undefined): Promise<string> =>
-  (await readDataSettings(terminal, data)).data;
+/** The settings of a server that is started in this folder with these flags. */
+export async function readDataSettings({ cwd }: Terminal, { data, keyFile }: DataFlags): Promise<Settings> {
+  const { readSettings } = await import("../../config/config.ts");
+  return readSettings({ cwd, flags: defined<{ data?: string; keyFile?: string }>({ data, keyFile }) });
+}
 
-/** Its folder, for what can only be done with one. */
-export async function dataFolder(terminal: Terminal, data: string | undefined): Promise<string> {
-  const place = await dataPlace(terminal, data);
-  if (!isDatabase(place)) return place;
-  throw new ClientError(
-    "This is for the store in a folder; what is in Postgres is looked after with Postgres' own tools",
-  );
+/** The store of such a server. */
+export const openStore = async (terminal: Terminal, flags: DataFlags): Promise<StoreAdmin> =>
+  openStoreAt(terminal, (await readDataSettings(terminal, flags)).data);
+
+export async function openStoreAt(
+  { now, sinceStartMs: ticks }: Terminal,
+  data: string,
+  log?: Log,
+): Promise<StoreAdmin> {
+  const { openStoreAdmin } = await import("../../server/open-store-admin.ts");
+  return openStoreAdmin({ data, now, ticks, ...(log && { log }) });
 }

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import type { StoreReport } from "../../store/sqlite/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
+import type { Settings } from "../../config/config.ts";
+import type { StoreAdmin, StoreReport } from "../../ports/index.ts";
+import { type CommandContext, EXIT } from "../command.ts";
+import { messageOf } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { formatCount, formatSize, formatTable } from "../terminal/text.ts";
-import { findKeyTrouble } from "./check-keys.ts";
-import { readDataSettings, placeOption } from "./data-option.ts";
-import { isDatabase, loadPostgres, SILENT } from "./open-store.ts";
+import { dataOption, openStoreAt, readDataSettings } from "./data-option.ts";
 
 interface DoctorFlags {
   readonly data?: string;
@@ -15,67 +14,79 @@ interface DoctorFlags {
 
 const EXAMPLES = `
 Examples:
-  dragoman doctor                     the store in .dragoman, also while its server runs
+  dragoman doctor                     the store in .dragoman
   dragoman doctor --data /srv/tasks --json
 
-The exit code is 0 if nothing is wrong, and 1 if something is.`;
+The server may be running. The exit code is 0 if there are no problems, otherwise 1.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
-    .description("Look for anything that is wrong with a store; nothing is changed");
-  placeOption(command)
-    .option("--json", "print JSON for programs")
+    .description("Check a store and its keys for problems, without changing them");
+  dataOption(command)
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: DoctorFlags) => {
-      const output = createOutput(session.terminal, CLI_LIMITS.waitingDelayMs);
-      const settings = await readDataSettings(session.terminal, flags.data);
-      const report = withFindings(await examine(output, settings.data), await findKeyTrouble(settings));
-      if (flags.json) output.json({ ...report });
+      const { terminal } = context;
+      const output = createOutput(terminal);
+      const settings = await readDataSettings(terminal, flags);
+      const store = await openStoreAt(terminal, settings.data);
+      const checked = await check(output, store);
+      const keyProblems = await findKeyProblems(settings, store);
+      const findings = [...checked.findings, ...keyProblems];
+      const report = { ...checked, findings, findingsCount: checked.findingsCount + keyProblems.length };
+      if (flags.json) output.json(report);
       else print(output, report);
-      session.exitCode = report.findingsCount === 0 ? EXIT.ok : EXIT.error;
+      context.exitCode = report.findingsCount === 0 ? EXIT.ok : EXIT.error;
     });
 }
 
-async function examine(output: Output, folder: string): Promise<StoreReport> {
-  let progress = "looking at the file";
+function check(output: Output, store: StoreAdmin): Promise<StoreReport> {
+  let progress = "opening the store";
   output.startWaiting(() => progress);
   const onProgress = (done: number, total: number): void => {
-    if (done > 0) progress = `looked at ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
+    if (done > 0) progress = `checked ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
   };
-  if (isDatabase(folder)) {
-    const { checkPostgres } = await loadPostgres();
-    return checkPostgres({ url: folder, log: SILENT, onProgress }).finally(output.stopWaiting);
-  }
-  const { checkStore } = await import("../../store/sqlite/index.ts");
-  // Ctrl-C simply ends the process: there is nothing to put in order.
-  return checkStore(folder, { onProgress, signal: AbortSignal.any([]) }).finally(output.stopWaiting);
+  return store.check(onProgress).finally(output.stopWaiting);
 }
 
-const withFindings = (report: StoreReport, more: readonly string[]): StoreReport => ({
-  ...report,
-  findings: [...report.findings, ...more],
-  findingsCount: report.findingsCount + more.length,
-});
+/** Missing keys that the store needs. Keys that are not in a file are not checked. */
+async function findKeyProblems(settings: Settings, store: StoreAdmin): Promise<readonly string[]> {
+  const { keyFileOf, readKeyFile, listKeys } = await import("../../keys/index.ts");
+  const file = keyFileOf(settings);
+  if (file === undefined) return [];
+  try {
+    const counts = await store.countEncrypted();
+    if (counts === undefined) return [];
+    const ring = readKeyFile(file);
+    if (!ring) {
+      const use = await store.findKeyUse();
+      return use === undefined ? [] : [`the key file ${file} does not exist, but ${use}`];
+    }
+    const known = listKeys(ring).map(({ id }) => id);
+    return [...counts]
+      .filter(([id]) => !known.includes(id))
+      .map(([id, secrets]) => `${formatCount(secrets, "secret")} of the key ${id}, which is not in ${file}`);
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}
 
 function print(output: Output, report: StoreReport): void {
-  const { file, bytes, schema, tasks, events, names, findings, findingsCount } = report;
+  const { file, bytes, schema, tasks, events, names, unfinished, findings, findingsCount } = report;
+  const total = Object.values(unfinished).reduce((sum, one) => sum + one, 0);
+  const byAgent = Object.entries(unfinished).map(([agent, count]) => `${agent} ${count}`);
+  const rest = total === 0 ? "" : `, ${total.toLocaleString("en")} of them unfinished (${byAgent.join(", ")})`;
   const rows = [
     ["store", `${file} (${formatSize(bytes)}, schema ${schema})`],
-    ["tasks", `${tasks.toLocaleString("en")}${unfinished(report)}`],
+    ["tasks", `${tasks.toLocaleString("en")}${rest}`],
     ["events", events.toLocaleString("en")],
     ["names", names.toLocaleString("en")],
   ];
   for (const line of formatTable(rows)) output.line(line);
-  if (findingsCount === 0) return output.line("nothing is wrong");
+  if (findingsCount === 0) return output.line("no problems found");
   output.line(`${formatCount(findingsCount, "problem")}:`);
   for (const finding of findings) output.line(`  ${finding}`);
-  if (findingsCount > findings.length)
-    output.line(`  … and ${formatCount(findingsCount - findings.length, "other")}`);
-}
-
-function unfinished({ unfinished: counts }: StoreReport): string {
-  const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
-  const each = Object.entries(counts).map(([agent, one]) => `${agent} ${one}`);
-  return all === 0 ? "" : `, ${all.toLocaleString("en")} of them unfinished (${each.join(", ")})`;
+  const omitted = findingsCount - findings.length;
+  if (omitted > 0) output.line(`  … and ${omitted.toLocaleString("en")} more`);
 }

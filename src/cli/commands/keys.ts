@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { KeyRing, KeyView } from "../../keys/key-ring.ts";
 import type { Json } from "../../lib/json.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
+import type { StoreAdmin } from "../../ports/index.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount, formatTable } from "../terminal/text.ts";
-import { dataOption } from "./data-option.ts";
+import { dataFolderOption, openStoreAt, readDataSettings } from "./data-option.ts";
 
 interface KeyFlags {
   readonly data?: string;
@@ -22,145 +22,124 @@ interface RotateFlags extends KeyFlags {
 const EXAMPLES = `
 Examples:
   dragoman keys list
-  dragoman keys rotate                      new keys; a server that runs takes them up by itself
-  dragoman keys reseal                      what is kept is sealed with the newest key; the server must not run
-  dragoman keys remove KEY                  an old key that nothing needs any more
+  dragoman keys rotate                      create new keys; a running server loads them by itself
+  dragoman keys reseal                      encrypt stored secrets with the newest key; the server must be stopped
+  dragoman keys remove KEY                  delete an old key that is no longer needed
 
-Sealing keys keep secrets unreadable where they are stored; signing keys sign cards and push notifications. A new key
-does not make the old one useless: it still opens what it sealed, and what it signed can still be checked.`;
+Sealing keys encrypt stored secrets; signing keys sign agent cards and push notifications. Old keys stay valid: secrets
+that they encrypted can be decrypted, and their signatures can be verified.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const keys = program
     .command("keys")
-    .description("The keys of a server: list them, make new ones, take old ones away")
+    .description("List, rotate and remove the keys of a server")
     .addHelpText("after", EXAMPLES);
+  keyOptions(keys.command("list").description("List the keys and their use")).action((flags: KeyFlags) =>
+    runAction(context, flags, list),
+  );
+  keyOptions(keys.command("rotate").description("Create new keys; the old ones stay valid"))
+    .option("--signing", "only a signing key")
+    .option("--sealing", "only a sealing key, which encrypts")
+    .action((flags: RotateFlags) => runAction(context, flags, rotate));
   keyOptions(
-    keys.command("list").description("Show which keys there are, and what they are needed for"),
-  ).action((flags: KeyFlags) => run(session, flags, list));
+    keys
+      .command("reseal")
+      .description("Encrypt all stored secrets with the newest key; the server must be stopped"),
+  ).action((flags: KeyFlags) => runAction(context, flags, reEncrypt));
   keyOptions(
-    keys.command("rotate").description("Make new keys; the old ones stay for what was made with them"),
-  )
-    .option("--signing", "only the key that signs")
-    .option("--sealing", "only the key that seals")
-    .action((flags: RotateFlags) => run(session, flags, rotate));
-  keyOptions(
-    keys.command("reseal").description("Seal all kept secrets with the newest key; the server must not run"),
-  ).action((flags: KeyFlags) => run(session, flags, reseal));
-  keyOptions(
-    keys.command("remove <key>").description("Take away an old key that nothing needs any more"),
-  ).action((key: string, flags: KeyFlags) => run(session, flags, work => remove(work, key)));
+    keys.command("remove <key>").description("Delete an old key that is no longer needed"),
+  ).action((id: string, flags: KeyFlags) => runAction(context, flags, input => remove(input, id)));
 }
 
 const keyOptions = (command: Command): Command =>
-  dataOption(command)
-    .option("--key-file <file>", "the key file (default: as `serve` would choose it)")
-    .option("--json", "print JSON for programs");
+  dataFolderOption(command)
+    .option("--key-file <file>", "key file (default: that of `serve`)")
+    .option("--json", "print JSON");
 
-/** What the commands work with. */
-interface Work<F extends KeyFlags = KeyFlags> {
+interface KeyAction<F extends KeyFlags = KeyFlags> {
   readonly terminal: Terminal;
   readonly flags: F;
   readonly output: Output;
-  /** undefined: what is kept is in no folder. */
-  readonly folder: string | undefined;
+  readonly openStore: () => Promise<StoreAdmin>;
   readonly file: string;
   readonly ring: KeyRing;
 }
 
-async function run<F extends KeyFlags>(
-  session: CommandContext,
+async function runAction<F extends KeyFlags>(
+  context: CommandContext,
   flags: F,
-  action: (work: Work<F>) => Promise<Json>,
+  action: (input: KeyAction<F>) => Promise<Json>,
 ): Promise<void> {
-  const { terminal } = session;
-  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
-  const found = await find(terminal, flags);
-  const told = await action({ terminal, flags, output, ...found });
-  if (flags.json) output.json(told);
-  session.exitCode = EXIT.ok;
-}
-
-/** The key file, as a server started here would choose it. */
-async function find(
-  terminal: Terminal,
-  { data, keyFile }: KeyFlags,
-): Promise<Pick<Work, "folder" | "file" | "ring">> {
-  const { readSettings } = await import("../../config/config.ts");
-  const { isFolder, keyFileOf, readKeyFile } = await import("../../keys/index.ts");
-  const flags = { ...(data !== undefined && { data }), ...(keyFile !== undefined && { keyFile }) };
-  const settings = await readSettings({ cwd: terminal.cwd, flags });
+  const { terminal } = context;
+  const { keyFileOf, readKeyFile } = await import("../../keys/index.ts");
+  const settings = await readDataSettings(terminal, flags);
   const file = keyFileOf(settings);
   if (file === undefined)
     throw new ClientError(
-      "The keys of this server are in no file: change them where they come from (DRAGOMAN_KEYS, keysCommand, a database), or name a file with --key-file",
+      "The keys of this server are not in a file: change them in their source (DRAGOMAN_KEYS, keysCommand, a database), " +
+        "or name a file with --key-file",
     );
   const ring = readKeyFile(file);
-  if (!ring) throw new ClientError(`There is no key file ${file}. A server makes one when it first starts`);
-  return { folder: isFolder(settings.data) ? settings.data : undefined, file, ring };
+  if (!ring)
+    throw new ClientError(`The key file ${file} does not exist. A server creates it at its first start`);
+  const output = createOutput(terminal);
+  const openStore = (): Promise<StoreAdmin> => openStoreAt(terminal, settings.data);
+  const result = await action({ terminal, flags, output, openStore, file, ring });
+  if (flags.json) output.json(result);
+  context.exitCode = EXIT.ok;
 }
 
-async function list(work: Work): Promise<Json> {
+async function list({ flags, output, openStore, ring }: KeyAction): Promise<Json> {
   const { listKeys } = await import("../../keys/index.ts");
-  // What keys are there is worth knowing, also where their store is not.
-  const sealed = await countEncrypted(work.folder).catch(() => new Map<string, number>());
-  const keys = listKeys(work.ring).map(key => ({ ...key, secrets: sealed.get(key.id) ?? 0 }));
-  if (!work.flags.json) for (const line of formatTable([HEAD, ...keys.map(toRow)])) work.output.line(line);
+  // Keys are listed even if their store does not exist.
+  const counts = await openStore()
+    .then(store => store.countEncrypted())
+    .catch(() => undefined);
+  const keys = listKeys(ring).map(key => ({ ...key, secrets: counts?.get(key.id) ?? 0 }));
+  if (!flags.json) for (const line of formatTable([HEADING, ...keys.map(toRow)])) output.line(line);
   return keys as unknown as Json;
 }
 
-const HEAD = ["KEY", "KIND", "SINCE", "USE"];
+const HEADING = ["KEY", "KIND", "SINCE", "USE"];
 const toRow = (key: KeyView & { readonly secrets: number }): readonly string[] => [
   key.id,
   key.kind,
   new Date(key.createdAt).toISOString().slice(0, 10),
-  [key.inUse ? "in use" : "kept", ...(key.secrets > 0 ? [formatCount(key.secrets, "secret")] : [])].join(", "),
+  [key.inUse ? "in use" : "old", ...(key.secrets > 0 ? [formatCount(key.secrets, "secret")] : [])].join(", "),
 ];
 
-/** By the key that they need. */
-async function countEncrypted(folder: string | undefined): Promise<ReadonlyMap<string, number>> {
-  if (folder === undefined) return new Map();
-  const { countEncrypted: countIn } = await import("../../store/sqlite/index.ts");
-  return countIn(folder);
-}
-
-async function rotate({ flags, output, file, ring, terminal }: Work<RotateFlags>): Promise<Json> {
+async function rotate({ flags, output, file, ring, terminal }: KeyAction<RotateFlags>): Promise<Json> {
   const { KEY_KINDS, rotateKeys, listKeys, writeKeyFile } = await import("../../keys/index.ts");
-  const wanted = KEY_KINDS.filter(kind => flags[kind]);
-  const kinds = wanted.length > 0 ? wanted : KEY_KINDS;
+  const requested = KEY_KINDS.filter(kind => flags[kind]);
+  const kinds = requested.length > 0 ? requested : KEY_KINDS;
   const next = rotateKeys(ring, kinds, terminal.now());
   writeKeyFile(file, next);
-  const made = listKeys(next).filter(key => key.inUse && kinds.includes(key.kind));
-  if (!flags.json) for (const { kind, id } of made) output.line(`new ${kind} key ${id}`);
-  return made as unknown as Json;
+  const created = listKeys(next).filter(key => key.inUse && kinds.includes(key.kind));
+  if (!flags.json) for (const { kind, id } of created) output.line(`new ${kind} key ${id}`);
+  return created as unknown as Json;
 }
 
-async function reseal({ flags, output, folder, ring }: Work): Promise<Json> {
-  if (folder === undefined)
-    throw new ClientError("Only what is kept in a data folder can be sealed anew: name one with --data DIR");
+async function reEncrypt({ flags, output, openStore, ring }: KeyAction): Promise<Json> {
   const { createEncryption } = await import("../../keys/index.ts");
-  const { reEncryptStore } = await import("../../store/sqlite/index.ts");
-  const told = reEncryptStore(
-    folder,
-    createEncryption(() => ring),
-  );
-  if (!flags.json) output.line(`${formatCount(told.reEncrypted, "secret")} sealed with the newest key`);
-  if (told.unreadable > 0)
-    output.alert(
-      `${formatCount(told.unreadable, "secret")} cannot be opened with any key that is here; they stay as they are`,
-    );
-  return { ...told };
+  const store = await openStore();
+  const result = await store.reEncrypt(createEncryption(() => ring));
+  if (!flags.json) output.line(`${formatCount(result.reEncrypted, "secret")} encrypted with the newest key`);
+  if (result.unreadable > 0)
+    output.alert(`${formatCount(result.unreadable, "secret")} cannot be decrypted: the key is missing; left unchanged`);
+  return { ...result };
 }
 
-async function remove({ flags, output, folder, file, ring }: Work, id: string): Promise<Json> {
+async function remove({ flags, output, openStore, file, ring }: KeyAction, id: string): Promise<Json> {
   const { listKeys, withoutKey, writeKeyFile } = await import("../../keys/index.ts");
   const key = listKeys(ring).find(one => one.id === id);
-  if (!key) throw new ClientError(`There is no key ${id} in ${file}`);
+  if (!key) throw new ClientError(`Key ${id} not found in ${file}`);
   if (key.inUse)
-    throw new ClientError(`The key ${id} is in use; make another first: dragoman keys rotate --${key.kind}`);
-  const secrets = (await countEncrypted(folder)).get(id) ?? 0;
+    throw new ClientError(`The key ${id} is in use. Create a new key first: dragoman keys rotate --${key.kind}`);
+  const counts = await (await openStore()).countEncrypted();
+  const secrets = counts?.get(id) ?? 0;
   if (secrets > 0)
     throw new ClientError(
-      `${formatCount(secrets, "secret")} can only be opened with the key ${id}; run dragoman keys reseal first`,
+      `${formatCount(secrets, "secret")} can only be decrypted with the key ${id}; run dragoman keys reseal first`,
     );
   writeKeyFile(file, withoutKey(ring, id));
   if (!flags.json) output.line(`${key.kind} key ${id} removed`);

@@ -1,14 +1,12 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { AgentName } from "../../model/index.ts";
-import type { Purged } from "../../store/sqlite/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
-import { toMs } from "../terminal/duration.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { ClientError } from "../terminal/errors.ts";
-import { createOutput, type Output } from "../terminal/output.ts";
+import { createOutput } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount } from "../terminal/text.ts";
-import { dataFolder, dataOption } from "./data-option.ts";
+import { toCountOrZero, toMs } from "./arguments.ts";
+import { dataFolderOption, openStore } from "./data-option.ts";
 
 interface PurgeFlags {
   readonly data?: string;
@@ -24,58 +22,47 @@ Examples:
   dragoman tasks purge --older-than 30d --dry-run
   dragoman tasks purge --data /srv/tasks --agent echo --older-than 7d --keep 1000
 
-The server must not run; with --dry-run it may. What is older, and what is beyond the newest, goes for ever: a task with
-its events and its names. Unfinished tasks stay, and for a day those whose calls have an Idempotency-Key.`;
+The server must be stopped, except for --dry-run. Tasks are deleted with their events and names, and cannot be restored.
+Unfinished tasks stay, and for a day tasks whose calls have an Idempotency-Key.`;
 
-export function definePurge(tasks: Command, session: CommandContext): void {
+export function definePurge(tasks: Command, context: CommandContext): void {
   tasks.enablePositionalOptions();
-  const command = tasks
-    .command("purge")
-    .description("Remove old tasks from the store of a server that does not run");
-  dataOption(command)
+  const command = tasks.command("purge").description("Delete old tasks from the store of a stopped server");
+  dataFolderOption(command)
     .option("--agent <name>", "only tasks of this agent")
-    .option("--older-than <age>", "tasks that settled longer ago than this: 30d, 12h, 90min, 60s", toMs)
-    .option("--keep <count>", "of ended tasks, only the newest so many of each caller", toNumber)
-    .option("--dry-run", "only say how many it would be")
-    .option("--json", "print JSON for programs")
+    .option("--older-than <age>", "tasks that settled longer ago: 30d, 12h, 90min, 60s", toMs)
+    .option("--keep <count>", "all ended tasks except this many of the newest of each caller", toCountOrZero)
+    .option("--dry-run", "only print how many tasks would be deleted")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: PurgeFlags) => {
-      session.exitCode = await purge(session.terminal, flags);
+      context.exitCode = await purge(context.terminal, flags);
     });
 }
 
 async function purge(terminal: Terminal, flags: PurgeFlags): Promise<number> {
   const { agent, olderThan: ageMs, keep, dryRun = false } = flags;
   if (ageMs === undefined && keep === undefined)
-    throw new ClientError("Say what is to go, with --older-than AGE or --keep COUNT");
-  const folder = await dataFolder(terminal, flags.data);
-  const { purgeStore } = await import("../../store/sqlite/index.ts");
-  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
+    throw new ClientError("Choose the tasks to delete with --older-than AGE or --keep COUNT");
+  const store = await openStore(terminal, flags);
+  const output = createOutput(terminal);
   let progress = "looking for old tasks";
   output.startWaiting(() => progress);
-  const purged = await purgeStore({
-    folder,
-    agent: agent as AgentName | undefined,
-    retention: { ageMs, count: keep },
-    now: terminal.now(),
-    ticks: terminal.sinceStartMs,
-    dryRun,
-    onProgress: (done, total) => {
-      progress = `removed ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
-    },
-  }).finally(output.stopWaiting);
-  if (flags.json) output.json({ ...purged, dryRun });
-  else print(output, purged, dryRun);
+  const { tasks, keyed } = await store
+    .purge({
+      agent: agent as AgentName | undefined,
+      retention: { ageMs, count: keep },
+      dryRun,
+      onProgress: (done, total) => {
+        progress = `deleted ${done.toLocaleString("en")} of ${formatCount(total, "task")}`;
+      },
+    })
+    .finally(output.stopWaiting);
+  if (flags.json) output.json({ tasks, keyed, dryRun });
+  else {
+    output.line(`${formatCount(tasks, "task")} ${dryRun ? "would be deleted" : "deleted"}`);
+    if (keyed > 0)
+      output.note(`${formatCount(keyed, "task")} kept for a day, so that calls with an Idempotency-Key can be repeated`);
+  }
   return EXIT.ok;
-}
-
-function print(output: Output, { tasks, keyed }: Purged, dryRun: boolean): void {
-  output.line(`${formatCount(tasks, "task")} ${dryRun ? "would be removed" : "removed"}`);
-  if (keyed > 0)
-    output.note(`${formatCount(keyed, "task")} kept for a day, so that calls can be repeated with their keys`);
-}
-
-function toNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type AgentAddress, parseAgentAddress } from "../../client/address.ts";
 
-/** Which agent, and with what headers: the same for all commands that call one. */
+/** The target of a call. */
 export interface Remote {
   readonly target: AgentAddress;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,24 +14,21 @@ export interface RemoteFlags {
   readonly json?: boolean;
 }
 
+/** For commands that call an agent. */
 export const remoteOptions = (command: Command): Command =>
   serverOptions(
-    command.option(
-      "--agent <name>",
-      "the agent of that name on this server (adds /agents/NAME to the address)",
-    ),
+    command.option("--agent <name>", "name of the agent on this server (appends /agents/NAME to the URL)"),
   );
 
-/** The same for commands that ask a server and not one of its agents. */
-export function serverOptions(command: Command): Command {
-  return command
+/** For commands that call a server and not one of its agents. */
+export const serverOptions = (command: Command): Command =>
+  command
     .option(
       "--header <line>",
-      "a header for every call, like 'Authorization: Bearer …'; repeatable",
+      "HTTP header for every request, like 'Authorization: Bearer …'; repeatable",
       addHeader,
     )
-    .option("--json", "print JSON for programs");
-}
+    .option("--json", "print JSON");
 
 export const toRemote = (url: string, flags: RemoteFlags): Remote => ({
   target: parseAgentAddress(url, flags.agent),
@@ -41,19 +38,6 @@ export const toRemote = (url: string, flags: RemoteFlags): Remote => ({
 
 function addHeader(line: string, others: Readonly<Record<string, string>> = {}): Record<string, string> {
   const found = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line);
-  if (!found) throw new InvalidArgumentError("Write it like 'Name: value'.");
+  if (!found) throw new InvalidArgumentError("It must be like 'Name: value'.");
   return { ...others, [(found[1] as string).toLowerCase()]: found[2] as string };
-}
-
-/** A whole number from 1 up, or a message that says so. */
-export function toCount(text: string): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError("It must be a whole number, 1 or more.");
-}
-
-export function toSeconds(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== "" && seconds > 0 && seconds < 2_000_000) return seconds;
-  throw new InvalidArgumentError("It must be a number of seconds, more than 0.");
 }

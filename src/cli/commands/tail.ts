@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { subscribe } from "../../client/resume.ts";
 import type { CommandContext } from "../command.ts";
-import { reportResult, resumeStream, printResponses, sleep, type SessionOptions, withSession } from "../terminal/session.ts";
-import { type RemoteFlags, remoteOptions, toRemote, toSeconds } from "./remote-options.ts";
+import { printResponses, reportResult, resumeStream, sleep, withSession } from "../terminal/session.ts";
+import { toSeconds } from "./arguments.ts";
+import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 interface TailFlags extends RemoteFlags {
   readonly from?: string;
@@ -13,29 +14,30 @@ interface TailFlags extends RemoteFlags {
 const EXAMPLES = `
 Examples:
   dragoman tail http://127.0.0.1:2024 0199a1b2-…
-  dragoman tail http://127.0.0.1:2024 0199a1b2-… --from 12     only what came after event 12`;
+  dragoman tail http://127.0.0.1:2024 0199a1b2-… --from 12     only events after event 12`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const command = program
     .command("tail <url> <task>")
-    .description("Follow a task until it ends; one that has ended is shown whole");
+    .description("Follow a task until it ends, or print a task that has ended");
   remoteOptions(command)
-    .option("--from <seq>", "go on after this event (the id that the stream gave it)")
+    .option("--from <seq>", "start after this event (the `id` of the event in the stream)")
     .option("--save <folder>", "save files that the agent sends")
-    .option("--timeout <seconds>", "stop reading after this time; the task goes on", toSeconds)
+    .option("--timeout <seconds>", "stop reading after this time; the task continues", toSeconds)
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, taskId: string, flags: TailFlags) => {
-      const wish: SessionOptions = {
+      const options = {
         remote: toRemote(url, flags),
         history: flags.from === undefined,
-        ...(flags.save !== undefined && { saveFolder: flags.save }),
-        ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
+        saveFolder: flags.save,
+        timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
       };
-      session.exitCode = await withSession(session.terminal, wish, async talk => {
-        talk.progress = { taskId, ...(flags.from !== undefined && { eventId: flags.from }) };
-        const events = subscribe(talk.agent, talk.progress, { signal: talk.signal, sleep });
-        await printResponses(talk, resumeStream(talk, events, "terminal", talk.progress));
-        return reportResult(talk);
+      context.exitCode = await withSession(context.terminal, options, async session => {
+        const start = { taskId, ...(flags.from !== undefined && { eventId: flags.from }) };
+        session.progress = start;
+        const events = subscribe(session.agent, start, { signal: session.signal, sleep });
+        await printResponses(session, resumeStream(session, events, "terminal", start));
+        return reportResult(session);
       });
     });
 }

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { JsonObject } from "../../lib/json.ts";
 import {
   DEFAULT_PERMISSIONS,
   DEFAULT_TENANT,
@@ -8,21 +7,19 @@ import {
   type Permission,
 } from "../../model/index.ts";
 import type { AccessToken, TokenStore } from "../../ports/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
-import { toMs } from "../terminal/duration.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
-import { oneLine } from "../terminal/terminal.ts";
+import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { formatAge, formatTable } from "../terminal/text.ts";
-import { dataPlace, placeOption } from "./data-option.ts";
-import { openTokens } from "./open-store.ts";
+import { toMs } from "./arguments.ts";
+import { dataOption, openStore } from "./data-option.ts";
 
-interface Flags {
+interface TokenFlags {
   readonly data?: string;
   readonly json?: boolean;
 }
-interface CreateFlags extends Flags {
+interface CreateFlags extends TokenFlags {
   readonly principal: string;
   readonly tenant?: readonly string[];
   readonly agents?: readonly string[];
@@ -30,166 +27,131 @@ interface CreateFlags extends Flags {
   readonly expires?: number | "never";
   readonly name?: string;
 }
-interface ListFlags extends Flags {
+interface ListFlags extends TokenFlags {
   readonly all?: boolean;
 }
 
 const EXAMPLES = `
 Examples:
-  dragoman token create --principal alice                    for 90 days, all but administration
+  dragoman token create --principal alice                    for 90 days, all scopes but admin
   dragoman token create --principal ci --tenant acme --agents echo --scopes send,read --expires 30d --name "nightly run"
   dragoman token list
   dragoman token revoke 1f2e3d4c5b6a
 
-The server may run meanwhile, and need not: it sees at once what is changed. It asks for tokens with --auth tokens.`;
+The server may be running and notices changes at once. It requires tokens with --auth tokens.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const token = program
     .command("token")
-    .description("Give out tokens to callers, list them and take them back")
+    .description("Create, list and revoke access tokens")
     .addHelpText("after", EXAMPLES);
-  defineCreate(token, session);
-  defineList(token, session);
-  defineRevoke(token, session);
+  dataOption(token.command("create").description("Create a token; it is shown once"))
+    .requiredOption("--principal <name>", "caller that the token identifies; callers see only their own tasks", toName)
+    .option("--tenant <names>", "tenant of the caller; several separated by commas (default: default)", toNames)
+    .option("--agents <names>", "the only agents that it can call, separated by commas", toList)
+    .option(
+      "--scopes <names>",
+      `permissions: any of ${PERMISSIONS.join(", ")}, separated by commas (default: all but admin)`,
+      toPermissions,
+    )
+    .option("--expires <age>", "lifetime: 90d, 12h, 30min, 60s, or never (default: 90d)", toLifetime)
+    .option("--name <text>", "description for `token list`")
+    .option("--json", "print JSON")
+    .action((flags: CreateFlags) => withTokens(context, flags, create));
+  dataOption(token.command("list").description("List tokens, the newest first"))
+    .option("--all", "include expired and revoked tokens")
+    .option("--json", "print JSON")
+    .action((flags: ListFlags) => withTokens(context, flags, list));
+  dataOption(token.command("revoke <id>").description("Revoke a token at once; its open streams end"))
+    .option("--json", "print JSON")
+    .action((id: string, flags: TokenFlags) => withTokens(context, flags, input => revoke(input, id)));
+}
+
+interface TokenAction<F extends TokenFlags = TokenFlags> {
+  readonly terminal: Terminal;
+  readonly tokens: TokenStore;
+  readonly output: Output;
+  readonly flags: F;
+}
+
+async function withTokens<F extends TokenFlags>(
+  context: CommandContext,
+  flags: F,
+  action: (input: TokenAction<F>) => Promise<void>,
+): Promise<void> {
+  const { terminal } = context;
+  const tokens = await (await openStore(terminal, flags)).openTokens();
+  try {
+    await action({ terminal, tokens, output: createOutput(terminal), flags });
+    context.exitCode = EXIT.ok;
+  } finally {
+    await tokens.close();
+  }
 }
 
 const LIFETIME_MS = 90 * 86_400_000;
 
-function defineCreate(token: Command, session: CommandContext): void {
-  const command = token.command("create").description("Make a token; it is shown once");
-  placeOption(command)
-    .requiredOption("--principal <name>", "who calls with it: the tasks of one principal are its own", toName)
-    .option(
-      "--tenant <names>",
-      "of which tenant it is; several with commas between them (default: default)",
-      toNames,
-    )
-    .option("--agents <names>", "the only agents that it can call, with commas between them", toList)
-    .option(
-      "--scopes <names>",
-      `what it may do: some of ${PERMISSIONS.join(", ")}, with commas between them (default: all but admin)`,
-      toGrants,
-    )
-    .option(
-      "--expires <age>",
-      "how long it is good: 90d, 12h, 30min, 60s, or never (default: 90d)",
-      toLifetime,
-    )
-    .option("--name <text>", "what it is for, to find it again")
-    .option("--json", "print JSON for programs")
-    .action((flags: CreateFlags) =>
-      withBook(session, flags, (book, output) => create(session, book, output, flags)),
-    );
-}
-
-async function create(
-  { terminal }: CommandContext,
-  book: TokenStore,
-  output: Output,
-  flags: CreateFlags,
-): Promise<void> {
+async function create({ terminal, tokens, output, flags }: TokenAction<CreateFlags>): Promise<void> {
   const { issueToken, toTokenJson } = await import("../../auth/issue-token.ts");
-  const { now, randomHex: chance } = terminal;
+  const { now, randomHex } = terminal;
   const { principal, agents, name, expires = LIFETIME_MS } = flags;
   const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = DEFAULT_PERMISSIONS } = flags;
   const expiresAt = expires === "never" ? undefined : now() + expires;
-  const made = await issueToken(
-    { tokens: book, wallTime: now, chance },
+  const { secret, token } = await issueToken(
+    { tokens, wallTime: now, chance: randomHex },
     { principal, tenants, grants, agents, name, expiresAt },
   );
-  if (flags.json) return output.json({ token: made.secret, ...toTokenJson(made.token) });
-  output.line(made.secret);
-  const until = expiresAt === undefined ? "for ever" : `until ${new Date(expiresAt).toISOString()}`;
-  output.note(`token ${made.token.id} of ${oneLine(principal)} is good ${until}; it is not shown again`);
+  if (flags.json) return output.json({ token: secret, ...toTokenJson(token) });
+  output.line(secret);
+  const expiry = expiresAt === undefined ? "does not expire" : `expires at ${new Date(expiresAt).toISOString()}`;
+  output.note(`token ${token.id} of ${oneLine(principal)} ${expiry}; it is not shown again`);
 }
 
-function defineList(token: Command, session: CommandContext): void {
-  const command = token.command("list").description("List tokens, the newest first");
-  placeOption(command)
-    .option("--all", "those as well that have expired or were revoked")
-    .option("--json", "print JSON for programs")
-    .action((flags: ListFlags) =>
-      withBook(session, flags, (book, output) => list(session, book, output, flags)),
-    );
-}
-
-async function list(
-  { terminal }: CommandContext,
-  book: TokenStore,
-  output: Output,
-  flags: ListFlags,
-): Promise<void> {
+async function list({ terminal, tokens, output, flags }: TokenAction<ListFlags>): Promise<void> {
   const { toTokenJson } = await import("../../auth/issue-token.ts");
   const now = terminal.now();
-  const tokens = (await book.list()).filter(token => flags.all || stateOf(token, now) === "good");
+  const found = (await tokens.list()).filter(token => flags.all || stateOf(token, now) === "active");
   if (flags.json) {
-    for (const token of tokens) output.json(toTokenJson(token));
+    for (const token of found) output.json(toTokenJson(token));
     return;
   }
-  if (tokens.length === 0) return output.note("no tokens");
-  const rows = tokens.map(token => toRow(token, toTokenJson(token), now));
-  for (const line of formatTable([HEADING, ...rows], terminal.out.tty ? terminal.out.columns : undefined))
+  if (found.length === 0) return output.note("no tokens");
+  const rows = [HEADING, ...found.map(token => toRow(token, now))];
+  for (const line of formatTable(rows, terminal.out.tty ? terminal.out.columns : undefined))
     output.line(line);
 }
 
 const HEADING = ["ID", "PRINCIPAL", "TENANT", "SCOPES", "AGENTS", "EXPIRES", "USED", "NAME"];
 
-function toRow(token: AccessToken, written: JsonObject, now: number): readonly string[] {
-  const { id, principal, tenants, grants, agents, name = "" } = token;
-  const used = written.lastUsedAt === null ? "never" : formatAge(String(written.lastUsedAt), now);
+function toRow(token: AccessToken, now: number): readonly string[] {
+  const { id, principal, tenants, grants, agents, name = "", expiresAt, usedAt } = token;
   const state = stateOf(token, now);
-  const end = token.expiresAt === undefined ? "never" : String(written.expiresAt).slice(0, 10);
+  const expiry = expiresAt === undefined ? "never" : new Date(expiresAt).toISOString().slice(0, 10);
   return [
-    ...[id, oneLine(principal), oneLine(tenants.join(",")), grants.join(","), agents?.join(",") ?? "all"],
-    ...[state === "good" ? end : state, used, oneLine(name)],
+    id,
+    oneLine(principal),
+    oneLine(tenants.join(",")),
+    grants.join(","),
+    agents?.join(",") ?? "all",
+    state === "active" ? expiry : state,
+    usedAt === undefined ? "never" : formatAge(new Date(usedAt).toISOString(), now),
+    oneLine(name),
   ];
 }
 
-function stateOf({ revokedAt, expiresAt }: AccessToken, now: number): "good" | "revoked" | "expired" {
+function stateOf({ revokedAt, expiresAt }: AccessToken, now: number): "active" | "revoked" | "expired" {
   if (revokedAt !== undefined) return "revoked";
-  return expiresAt !== undefined && expiresAt <= now ? "expired" : "good";
+  return expiresAt !== undefined && expiresAt <= now ? "expired" : "active";
 }
 
-function defineRevoke(token: Command, session: CommandContext): void {
-  const command = token
-    .command("revoke <id>")
-    .description("Take a token back, at once, also from open streams");
-  placeOption(command)
-    .option("--json", "print JSON for programs")
-    .action((id: string, flags: Flags) =>
-      withBook(session, flags, (book, output) => revoke(session, book, output, id, flags)),
-    );
-}
-
-/** Whoever has the token itself, and not its id, may say that. */
-async function revoke(
-  { terminal }: CommandContext,
-  book: TokenStore,
-  output: Output,
-  id: string,
-  flags: Flags,
-): Promise<void> {
+/** By the id of the token, or by the token itself. */
+async function revoke({ terminal, tokens, output, flags }: TokenAction, id: string): Promise<void> {
   const { isWellFormed, toHash } = await import("../../auth/token.ts");
   const { toTokenJson } = await import("../../auth/issue-token.ts");
-  const token = await book.revoke(isWellFormed(id) ? toHash(id) : id, terminal.now());
-  if (!token) throw new ClientError("There is no such token; `token list --all` shows those that there are");
+  const token = await tokens.revoke(isWellFormed(id) ? toHash(id) : id, terminal.now());
+  if (!token) throw new ClientError("Token not found; list all tokens with: dragoman token list --all");
   if (flags.json) return output.json(toTokenJson(token));
   output.line(`token ${token.id} of ${oneLine(token.principal)} is revoked`);
-}
-
-async function withBook(
-  session: CommandContext,
-  flags: Flags,
-  work: (book: TokenStore, output: Output) => Promise<void>,
-): Promise<void> {
-  const { terminal } = session;
-  const book = await openTokens(await dataPlace(terminal, flags.data), terminal.now);
-  try {
-    await work(book, createOutput(terminal, CLI_LIMITS.waitingDelayMs));
-    session.exitCode = EXIT.ok;
-  } finally {
-    await book.close();
-  }
 }
 
 function toName(text: string): string {
@@ -200,16 +162,16 @@ function toName(text: string): string {
 const toList = (text: string): readonly string[] =>
   text
     .split(",")
-    .map(one => one.trim())
-    .filter(one => one !== "");
+    .map(name => name.trim())
+    .filter(name => name !== "");
 
 const toNames = (text: string): readonly string[] => toList(text).map(toName);
 
-function toGrants(text: string): readonly Permission[] {
-  const words = toList(text);
-  const wrong = words.find(word => !PERMISSIONS.some(grant => grant === word));
-  if (wrong === undefined && words.length > 0) return words as Permission[];
-  throw new InvalidArgumentError(`There is ${PERMISSIONS.join(", ")}.`);
+function toPermissions(text: string): readonly Permission[] {
+  const names = toList(text);
+  if (names.length > 0 && names.every(name => PERMISSIONS.some(known => known === name)))
+    return names as Permission[];
+  throw new InvalidArgumentError(`Scopes are ${PERMISSIONS.join(", ")}.`);
 }
 
 const toLifetime = (text: string): number | "never" => (text === "never" ? "never" : toMs(text));

@@ -1,20 +1,25 @@
 import { type Command, Option } from "commander";
 import { dayOf, startOfDay, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow } from "../../ports/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { formatTable } from "../terminal/text.ts";
-import { dataPlace, placeOption } from "./data-option.ts";
-import { readUsage } from "./open-store.ts";
+import { dataOption, openStore } from "./data-option.ts";
 
-const GROUPS = ["day", "tenant", "principal", "agent", "context"] as const;
-type Group = (typeof GROUPS)[number];
+const GROUPS = {
+  day: row => new Date(startOfDay(row.day)).toISOString().slice(0, 10),
+  tenant: row => row.tenant,
+  principal: row => row.principal,
+  agent: row => row.agent,
+  context: row => row.contextId,
+} as const satisfies Readonly<Record<string, (row: UsageRow) => string>>;
+type Group = keyof typeof GROUPS;
+const GROUP_NAMES = Object.keys(GROUPS) as Group[];
 
 interface UsageFlags {
   readonly data?: string;
-  readonly by: readonly Group[];
+  readonly by?: readonly Group[];
   readonly from?: string;
   readonly to?: string;
   readonly json?: boolean;
@@ -24,40 +29,38 @@ const EXAMPLES = `
 Examples:
   dragoman usage                                    by day and tenant, the last 30 days
   dragoman usage --by agent --from 2026-11-01
-  dragoman usage --by tenant --by principal --json  one line of JSON for each`;
+  dragoman usage --by tenant --by principal --json  one line of JSON for each group`;
 
-export function define(program: Command, session: CommandContext): void {
-  const command = program
-    .command("usage")
-    .description("Show what agents have spent, as they told with ctx.usage");
-  placeOption(command)
+export function define(program: Command, context: CommandContext): void {
+  const command = program.command("usage").description("Show the usage that agents reported with ctx.usage");
+  dataOption(command)
     .addOption(
-      new Option("--by <what>", "what to add up by; repeatable (default: day, tenant)")
-        .choices(GROUPS)
-        .argParser((one: string, all: readonly Group[] = []) => [...all, toGroup(one)]),
+      new Option("--by <what>", "group by this; repeatable (default: day, tenant)")
+        .choices(GROUP_NAMES)
+        .argParser((name: string, others: readonly Group[] = []) => [...others, toGroup(name)]),
     )
-    .option("--from <date>", "from this day on, like 2026-11-01, UTC (default: 30 days ago)")
-    .option("--to <date>", "up to this day (default: today)")
-    .option("--json", "print JSON for programs")
+    .option("--from <date>", "first day, like 2026-11-01, UTC (default: 30 days ago)")
+    .option("--to <date>", "last day (default: today)")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: UsageFlags) => {
-      const { terminal } = session;
-      const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
-      const place = await dataPlace(terminal, flags.data);
+      const { terminal } = context;
+      const output = createOutput(terminal);
+      const store = await openStore(terminal, flags);
       const today = dayOf(terminal.now());
       const query = { from: toDay(flags.from, "--from") ?? today - 30, to: toDay(flags.to, "--to") ?? today };
       const groups = flags.by ?? ["day", "tenant"];
-      const rows = addUp(await readUsage(place, query), groups);
-      if (flags.json) for (const row of rows) output.json({ ...row.place, usage: row.usage });
-      else print(output, rows, groups);
-      session.exitCode = EXIT.ok;
+      const totals = sumByGroup(await store.readUsage(query), groups);
+      if (flags.json) for (const { group, usage } of totals) output.json({ ...group, usage });
+      else print(output, totals, groups);
+      context.exitCode = EXIT.ok;
     });
 }
 
-function toGroup(word: string): Group {
-  const found = GROUPS.find(one => one === word);
+function toGroup(name: string): Group {
+  const found = GROUP_NAMES.find(one => one === name);
   if (found) return found;
-  throw new ClientError(`There is no way to add up by "${word}"; there are: ${GROUPS.join(", ")}`);
+  throw new ClientError(`--by must be one of ${GROUP_NAMES.join(", ")}, not "${name}"`);
 }
 
 function toDay(text: string | undefined, flag: string): number | undefined {
@@ -67,34 +70,26 @@ function toDay(text: string | undefined, flag: string): number | undefined {
   return dayOf(ms);
 }
 
-interface Sum {
-  readonly place: Readonly<Record<string, string>>;
+interface Total {
+  readonly group: Readonly<Record<string, string>>;
   readonly usage: Usage;
 }
 
-const PLACES: Readonly<Record<Group, (row: UsageRow) => string>> = {
-  day: row => new Date(startOfDay(row.day)).toISOString().slice(0, 10),
-  tenant: row => row.tenant,
-  principal: row => row.principal,
-  agent: row => row.agent,
-  context: row => row.contextId,
-};
-
-function addUp(rows: readonly UsageRow[], groups: readonly Group[]): readonly Sum[] {
-  const sums = new Map<string, Sum>();
+function sumByGroup(rows: readonly UsageRow[], groups: readonly Group[]): readonly Total[] {
+  const totals = new Map<string, Total>();
   for (const row of rows) {
-    const place = Object.fromEntries(groups.map(group => [group, PLACES[group](row)]));
-    const key = JSON.stringify(place);
-    sums.set(key, { place, usage: sumUsage(sums.get(key)?.usage, row.usage) });
+    const group = Object.fromEntries(groups.map(name => [name, GROUPS[name](row)]));
+    const key = JSON.stringify(group);
+    totals.set(key, { group, usage: sumUsage(totals.get(key)?.usage, row.usage) });
   }
-  return [...sums.values()];
+  return [...totals.values()];
 }
 
-function print(output: Output, sums: readonly Sum[], groups: readonly Group[]): void {
-  if (sums.length === 0) return output.line("nothing was spent in this time, or no agent told of it");
-  const counters = [...new Set(sums.flatMap(({ usage }) => Object.keys(usage)))].sort();
-  const rows = sums.map(({ place, usage }) => [
-    ...groups.map(group => place[group] ?? ""),
+function print(output: Output, totals: readonly Total[], groups: readonly Group[]): void {
+  if (totals.length === 0) return output.line("no usage was reported in this time");
+  const counters = [...new Set(totals.flatMap(({ usage }) => Object.keys(usage)))].sort();
+  const rows = totals.map(({ group, usage }) => [
+    ...groups.map(name => group[name] ?? ""),
     ...counters.map(counter => (usage[counter] ?? 0).toLocaleString("en")),
   ]);
   for (const line of formatTable([[...groups, ...counters], ...rows])) output.line(line);

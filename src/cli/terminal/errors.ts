@@ -1,23 +1,22 @@
-import { messageOf, type ErrorCategory, ClientError } from "../../client/errors.ts";
+import { ClientError, type ErrorCategory, messageOf } from "../../client/errors.ts";
 
-export { codeOf, messageOf, ClientError } from "../../client/errors.ts";
+export { ClientError, codeOf, messageOf } from "../../client/errors.ts";
 
-/** What a user of the terminal can do about it. */
-const CURES: Readonly<Record<ErrorCategory, string>> = {
-  "private-address": "Call one that can be reached from outside",
+const HINTS: Readonly<Record<ErrorCategory, string>> = {
+  "private-address": "Use a public address",
   "connection-refused": "Is the server running? Start one with: dragoman serve",
-  "unknown-host": "Is it spelled right?",
-  timeout: 'The task may go on: look with "dragoman tasks"',
-  "not-http": "Another program may have this port: a server shows its address when it starts",
-  unauthenticated: "It wants to know who calls: add --header 'Authorization: Bearer …'",
-  forbidden: "This caller may not do this: check what --header says",
-  "not-found": "Is the address right? A server shows it when it starts",
-  "too-large": "The message is larger than this server takes",
-  "rate-limited": "Too many calls: wait a little",
+  "unknown-host": "Check the spelling of the host name",
+  timeout: 'The task may still be running: list tasks with "dragoman tasks"',
+  "not-http": "Another program may use this port: a server prints its URL when it starts",
+  unauthenticated: "Authentication required: add --header 'Authorization: Bearer …'",
+  forbidden: "The credentials in --header do not permit this",
+  "not-found": "Check the URL: a server prints it when it starts",
+  "too-large": "The message exceeds the body limit of the server",
+  "rate-limited": "Too many requests: try again later",
 };
 
-/** What happened, and what to do. */
+/** The message, and what the user can do. */
 export function describeError(error: unknown): string {
   const message = messageOf(error);
-  return error instanceof ClientError && error.category ? `${message}. ${CURES[error.category]}` : message;
+  return error instanceof ClientError && error.category ? `${message}. ${HINTS[error.category]}` : message;
 }

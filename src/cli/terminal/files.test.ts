@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeFile, toSafeFileName, sizeOf } from "./files.ts";
+import { describeFile, toSafeFileName } from "./files.ts";
+import { formatSize } from "./text.ts";
 
 test.each([
   ["report.csv", "report.csv"],
@@ -12,7 +13,7 @@ test.each([
   [undefined, "file"],
   ["a\u0000b\nc.txt", "a_b_c.txt"],
   ["čaj 北京.md", "čaj 北京.md"],
-])("a file that a stranger calls %j is saved as %j", (name, safe) => {
+])("a file that an agent names %j is saved as %j", (name, safe) => {
   expect(toSafeFileName(name)).toBe(safe);
 });
 
@@ -29,11 +30,11 @@ test("no name leaves the folder, hides or is too long", () => {
   );
 });
 
-test("sizes are told in the unit that people use", () => {
-  expect([0, 999, 1_000, 1_234_567].map(sizeOf)).toEqual(["0 bytes", "999 bytes", "1.0 kB", "1.2 MB"]);
+test("sizes are printed in decimal units", () => {
+  expect([0, 999, 1_000, 1_234_567].map(formatSize)).toEqual(["0 bytes", "999 bytes", "1.0 kB", "1.2 MB"]);
 });
 
-test("a file is told by name, type and size, or by where it is", () => {
+test("a file is described by name, type, and size or URL", () => {
   expect(describeFile({ kind: "bytes", bytes: "YWJj" })).toBe("file, 3 bytes");
   expect(describeFile({ kind: "url", url: "https://x/f", filename: "f", mediaType: "text/csv" })).toBe(
     "f, text/csv, https://x/f",

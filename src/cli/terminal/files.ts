@@ -2,7 +2,8 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import type { Part } from "../../model/index.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { codeOf, messageOf, ClientError } from "./errors.ts";
+import { ClientError, codeOf, messageOf } from "./errors.ts";
+import { formatSize } from "./text.ts";
 
 export type FilePart = Extract<Part, { kind: "bytes" | "url" }>;
 
@@ -25,7 +26,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".zip": "application/zip",
 };
 
-/** A file of the user as a part of a message. */
+/** A local file as a part of a message. */
 export async function readAttachment(path: string, cwd: string): Promise<Part> {
   const bytes = await readBounded(resolve(cwd, path));
   const mediaType = MEDIA_TYPES[extname(path).toLowerCase()] ?? "application/octet-stream";
@@ -37,7 +38,7 @@ async function readBounded(path: string): Promise<Buffer> {
     const { size } = await stat(path);
     const max = CLI_LIMITS.attachmentBytesMax;
     if (size > max)
-      throw new ClientError(`${path} is too large to send: ${sizeOf(size)}, at most ${sizeOf(max)}`);
+      throw new ClientError(`${path} is too large to send: ${formatSize(size)}, the maximum is ${formatSize(max)}`);
     return await readFile(path);
   } catch (error) {
     if (error instanceof ClientError) throw error;
@@ -45,31 +46,26 @@ async function readBounded(path: string): Promise<Buffer> {
   }
 }
 
-/** `report.csv, text/csv, 1.2 kB`; a file elsewhere is told by its address. */
+/** `report.csv, text/csv, 1.2 kB`, or the URL instead of the size. */
 export function describeFile(part: FilePart): string {
-  const facts = [part.filename ?? "file", part.mediaType];
-  facts.push(part.kind === "url" ? part.url : sizeOf(Buffer.byteLength(part.bytes, "base64")));
-  return facts.filter(fact => fact !== undefined).join(", ");
+  const location = part.kind === "url" ? part.url : formatSize(Buffer.byteLength(part.bytes, "base64"));
+  return [part.filename ?? "file", part.mediaType, location].filter(fact => fact !== undefined).join(", ");
 }
 
-export function sizeOf(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-/** Writes a file that an agent sent, under a name that stays in the folder and replaces nothing. */
+/** Writes a file of an agent into the folder, under a safe name that is not in use. */
 export async function saveFile(folder: string, part: Extract<Part, { kind: "bytes" }>): Promise<string> {
   const bytes = Buffer.from(part.bytes, "base64");
   const name = toSafeFileName(part.filename);
   await mkdir(folder, { recursive: true });
   for (let copy = 0; copy < CLI_LIMITS.fileNamesMax; copy++) {
     const path = join(folder, copyName(name, copy));
-    if (await written(path, bytes)) return path;
+    if (await createFile(path, bytes)) return path;
   }
   throw new ClientError(`${folder} already has ${CLI_LIMITS.fileNamesMax} files named like ${name}`);
 }
 
-async function written(path: string, bytes: Buffer): Promise<boolean> {
+/** false: the name is in use. */
+async function createFile(path: string, bytes: Buffer): Promise<boolean> {
   try {
     await writeFile(path, bytes, { flag: "wx" });
     return true;
@@ -81,7 +77,7 @@ async function written(path: string, bytes: Buffer): Promise<boolean> {
 
 const NAME_CHARS_MAX = 128;
 
-/** A stranger chose the name: no folders, no control characters, no hidden files. */
+/** The agent chose the name: no folders, no control characters, no hidden files. */
 export function toSafeFileName(name: string | undefined): string {
   const last = (name ?? "").split(/[\\/]/).at(-1) as string;
   const safe = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").slice(-NAME_CHARS_MAX);

@@ -1,32 +1,45 @@
+import { EXIT } from "../command.ts";
+import { createOutput, type Output } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What makes a reader stop: the user, or the time. The task goes on in both cases. */
-export interface Interrupt {
+export type InterruptReason = "signal" | "timeout";
+
+export interface Interruptible {
+  readonly output: Output;
+  /** Aborted by SIGINT, SIGTERM or the timeout. */
   readonly signal: AbortSignal;
-  readonly reason: "user" | "time" | undefined;
-  close(): void;
 }
 
-export function createInterrupt(
-  terminal: Pick<Terminal, "onSignal">,
-  timeoutMs: number | undefined,
-): Interrupt {
+export interface InterruptOptions {
+  readonly timeoutMs?: number | undefined;
+  readonly onInterrupted?: (output: Output, reason: InterruptReason) => void;
+}
+
+/** Runs a command that a signal or a timeout can stop. Resolves with the exit code. */
+export async function runInterruptible(
+  terminal: Terminal,
+  work: (io: Interruptible) => Promise<number>,
+  { timeoutMs, onInterrupted }: InterruptOptions = {},
+): Promise<number> {
+  const output = createOutput(terminal);
   const controller = new AbortController();
-  let why: Interrupt["reason"];
-  const stop = (reason: "user" | "time") => () => {
-    why ??= reason;
+  let reason: InterruptReason | undefined;
+  const stop = (cause: InterruptReason) => () => {
+    reason ??= cause;
     controller.abort();
   };
-  const offs = [terminal.onSignal("SIGINT", stop("user")), terminal.onSignal("SIGTERM", stop("user"))];
-  const timer = timeoutMs === undefined ? undefined : setTimeout(stop("time"), timeoutMs);
-  return {
-    signal: controller.signal,
-    get reason() {
-      return why;
-    },
-    close() {
-      clearTimeout(timer);
-      for (const off of offs) off();
-    },
-  };
+  const removers = [terminal.onSignal("SIGINT", stop("signal")), terminal.onSignal("SIGTERM", stop("signal"))];
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop("timeout"), timeoutMs);
+  try {
+    return await work({ output, signal: controller.signal });
+  } catch (error) {
+    if (reason === undefined) throw error;
+    output.end();
+    onInterrupted?.(output, reason);
+    return reason === "timeout" ? EXIT.error : EXIT.interrupted;
+  } finally {
+    output.end();
+    clearTimeout(timer);
+    for (const remove of removers) remove();
+  }
 }

@@ -1,9 +1,9 @@
 import type { OutputStream, Signal, Terminal } from "./terminal.ts";
 
-/** A terminal in memory: what a command says can be read, and what a user would do can be said. */
+/** A terminal in memory: tests read the output, answer prompts and send signals. */
 export interface MemoryTerminal extends Terminal {
   readonly written: { out: string; err: string };
-  /** What was asked of the user. */
+  /** Prompts that were shown to the user. */
   readonly prompts: readonly string[];
   sendSignal(signal: Signal): void;
 }
@@ -18,16 +18,16 @@ export interface MemoryTerminalParts {
 }
 
 export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal {
-  const said = { out: "", err: "" };
+  const written = { out: "", err: "" };
   const prompts: string[] = [];
   const answers = [...parts.answers];
   const listeners = new Set<{ signal: Signal; listener: () => void }>();
   let ids = 0;
   return {
-    written: said,
+    written,
     prompts,
-    out: toScreen(said, "out", parts.tty),
-    err: toScreen(said, "err", parts.tty),
+    out: toOutputStream(written, "out", parts.tty),
+    err: toOutputStream(written, "err", parts.tty),
     interactive: parts.tty,
     cwd: parts.cwd,
     program: "dragoman",
@@ -54,11 +54,11 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
   };
 }
 
-const toScreen = (said: { out: string; err: string }, name: "out" | "err", tty: boolean): OutputStream => ({
+const toOutputStream = (written: { out: string; err: string }, name: "out" | "err", tty: boolean): OutputStream => ({
   tty,
   colour: false,
   columns: 100,
   write: text => {
-    said[name] += text;
+    written[name] += text;
   },
 });

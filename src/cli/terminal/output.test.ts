@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { createMemoryTerminal } from "./memory-terminal.ts";
 import { createOutput } from "./output.ts";
 
-const terminalOf = (tty: boolean) =>
+const createTerminal = (tty: boolean) =>
   createMemoryTerminal({ tty, answers: [], input: "", cwd: "/", fetch, now: () => 0 });
 
-test("short waiting is not mentioned", async () => {
-  const terminal = terminalOf(true);
+test("a short wait is not shown", async () => {
+  const terminal = createTerminal(true);
   const output = createOutput(terminal, 50);
   output.startWaiting("waiting for echo");
   output.text("answer\n");
@@ -15,21 +15,21 @@ test("short waiting is not mentioned", async () => {
   expect(terminal.written).toEqual({ out: "answer\n", err: "" });
 });
 
-test("long waiting turns a spinner on a terminal, which leaves no trace", async () => {
-  const terminal = terminalOf(true);
+test("a long wait shows a spinner on a terminal, which is erased", async () => {
+  const terminal = createTerminal(true);
   const output = createOutput(terminal, 10);
   output.startWaiting("waiting for echo");
   await expect.poll(() => terminal.written.err).toContain("⠙");
   output.text("answer\n");
-  const said = terminal.written.err;
-  expect(said.startsWith("\r\u001b[K⠋ waiting for echo 0 s\r\u001b[K⠙ ")).toBe(true);
-  expect(said.endsWith("\r\u001b[K")).toBe(true);
+  const err = terminal.written.err;
+  expect(err.startsWith("\r\u001b[K⠋ waiting for echo 0 s\r\u001b[K⠙ ")).toBe(true);
+  expect(err.endsWith("\r\u001b[K")).toBe(true);
   await sleep(150);
-  expect(terminal.written.err).toBe(said);
+  expect(terminal.written.err).toBe(err);
 });
 
-test("what is waited for may change while it is waited for", async () => {
-  const terminal = terminalOf(true);
+test("the text of a wait may change", async () => {
+  const terminal = createTerminal(true);
   const output = createOutput(terminal, 10);
   let done = 0;
   output.startWaiting(() => `copied ${++done} of 9`);
@@ -37,8 +37,8 @@ test("what is waited for may change while it is waited for", async () => {
   output.stopWaiting();
 });
 
-test("no spinner turns behind a half-written line", async () => {
-  const terminal = terminalOf(true);
+test("no spinner is shown on an unfinished line", async () => {
+  const terminal = createTerminal(true);
   const output = createOutput(terminal, 10);
   output.text("half a ");
   output.startWaiting("working");
@@ -47,8 +47,8 @@ test("no spinner turns behind a half-written line", async () => {
   expect(terminal.written).toEqual({ out: "half a \n", err: "" });
 });
 
-test("elsewhere long waiting is one line, once", async () => {
-  const terminal = terminalOf(false);
+test("without a terminal a long wait is one line, once", async () => {
+  const terminal = createTerminal(false);
   const output = createOutput(terminal, 10);
   for (let time = 0; time < 3; time++) {
     output.startWaiting("waiting for echo");

@@ -1,97 +1,103 @@
 import type { Json } from "../../lib/json.ts";
-import { paint, type OutputStream, type Terminal, escapeControls } from "./terminal.ts";
+import { CLI_LIMITS } from "../limits.ts";
+import { escapeControls, type OutputStream, paint, type Terminal } from "./terminal.ts";
 
-/** What a command says: the answer on standard output, everything about it on standard error. */
+/** Results go to standard output, everything else to standard error. */
 export interface Output {
-  /** The answer itself, as it is; on a terminal control characters are shown instead of obeyed. */
+  /** A piece of the result, without a newline; on a terminal control characters are escaped. */
   text(text: string): void;
-  /** A line of the answer. */
+  /** A line of the result. */
   line(text: string): void;
   json(value: Json): void;
-  /** About the answer: dim, a line of its own. */
+  /** A dim line on standard error. */
   note(text: string): void;
+  /** A red line on standard error. */
   alert(text: string): void;
-  /** Says what is being waited for if it takes long; anything that is said ends it. A function is asked each time. */
-  startWaiting(text: string | (() => string)): void;
+  /** If it takes long, shows what the command waits for, until the next output. A function is called for each frame. */
+  startWaiting(text: WaitingText): void;
   stopWaiting(): void;
   /** Ends the last line. */
   end(): void;
 }
 
-export function createOutput(terminal: Pick<Terminal, "out" | "err">, patienceMs: number): Output {
-  const { out, err } = terminal;
-  const spinner = createSpinner(err, patienceMs);
-  let midLine = false;
-  const answer = (text: string) => {
+type WaitingText = string | (() => string);
+
+export function createOutput(
+  { out, err }: Pick<Terminal, "out" | "err">,
+  waitingDelayMs: number = CLI_LIMITS.waitingDelayMs,
+): Output {
+  const spinner = createSpinner(err, waitingDelayMs);
+  let isMidLine = false;
+  const writeResult = (text: string): void => {
     spinner.stop();
     out.write(text);
-    midLine = !text.endsWith("\n");
+    isMidLine = !text.endsWith("\n");
   };
-  const freshLine = () => {
-    if (midLine) answer("\n");
+  const endLine = (): void => {
+    if (isMidLine) writeResult("\n");
   };
-  const aside = (text: string) => {
+  const writeNote = (text: string): void => {
     spinner.stop();
-    // The break is not part of the answer, so a pipe must not see it.
-    if (midLine && out.tty && err.tty) err.write("\n");
-    if (out.tty && err.tty) midLine = false;
+    if (out.tty && err.tty) {
+      // The line break is not part of the result, so a pipe must not get it.
+      if (isMidLine) err.write("\n");
+      isMidLine = false;
+    }
     err.write(`${text}\n`);
   };
-  const lineOf = (text: string) => {
-    freshLine();
-    answer(`${out.tty ? escapeControls(text) : text}\n`);
-  };
+  const escape = (text: string): string => (out.tty ? escapeControls(text) : text);
   return {
-    text: text => text !== "" && answer(out.tty ? escapeControls(text) : text),
-    line: lineOf,
-    json: value => answer(`${JSON.stringify(value)}\n`),
-    note: text => aside(paint(err, "dim", escapeControls(text))),
-    alert: text => aside(paint(err, "red", escapeControls(text))),
-    startWaiting: text => spinner.start(text, midLine),
+    text: text => text !== "" && writeResult(escape(text)),
+    line(text) {
+      endLine();
+      writeResult(`${escape(text)}\n`);
+    },
+    json: value => writeResult(`${JSON.stringify(value)}\n`),
+    note: text => writeNote(paint(err, "dim", escapeControls(text))),
+    alert: text => writeNote(paint(err, "red", escapeControls(text))),
+    startWaiting: text => spinner.start(text, isMidLine),
     stopWaiting: () => spinner.stop(),
-    end: () => {
+    end() {
       spinner.stop();
-      freshLine();
+      endLine();
     },
   };
 }
-
-type Waiting = Parameters<Output["startWaiting"]>[0];
-const said = (text: Waiting): string => (typeof text === "string" ? text : text());
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
 
-/** After a while of silence: a spinner on a terminal, one line elsewhere. */
-function createSpinner(err: OutputStream, patienceMs: number) {
+/** After the delay: a spinner on a terminal, otherwise one line, once. */
+function createSpinner(err: OutputStream, delayMs: number) {
   let timer: NodeJS.Timeout | undefined;
-  let shown = false;
-  let told = false;
-  const stop = () => {
+  let isShown = false;
+  let isLineWritten = false;
+  const stop = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (shown) err.write(CLEAR_LINE);
-    shown = false;
+    if (isShown) err.write(CLEAR_LINE);
+    isShown = false;
   };
-  const spin = (text: Waiting, frame: number) => {
-    const seconds = Math.floor((patienceMs + frame * FRAME_MS) / 1000);
-    err.write(
-      `${CLEAR_LINE}${paint(err, "cyan", FRAMES[frame % FRAMES.length] as string)} ${said(text)} ${seconds} s`,
-    );
-    shown = true;
-    timer = setTimeout(spin, FRAME_MS, text, frame + 1);
+  const writeFrame = (text: WaitingText, frame: number): void => {
+    const seconds = Math.floor((delayMs + frame * FRAME_MS) / 1000);
+    const symbol = paint(err, "cyan", FRAMES[frame % FRAMES.length] as string);
+    err.write(`${CLEAR_LINE}${symbol} ${resolveText(text)} ${seconds} s`);
+    isShown = true;
+    timer = setTimeout(writeFrame, FRAME_MS, text, frame + 1);
   };
-  const tell = (text: Waiting) => {
-    err.write(`${said(text)}\n`);
-    told = true;
+  const writeLine = (text: WaitingText): void => {
+    err.write(`${resolveText(text)}\n`);
+    isLineWritten = true;
   };
   return {
     stop,
-    start(text: Waiting, midLine: boolean): void {
+    start(text: WaitingText, isMidLine: boolean): void {
       stop();
-      if (err.tty && !midLine) timer = setTimeout(spin, patienceMs, text, 0);
-      else if (!err.tty && !told) timer = setTimeout(tell, patienceMs, text);
+      if (err.tty && !isMidLine) timer = setTimeout(writeFrame, delayMs, text, 0);
+      else if (!err.tty && !isLineWritten) timer = setTimeout(writeLine, delayMs, text);
     },
   };
 }
+
+const resolveText = (text: WaitingText): string => (typeof text === "string" ? text : text());

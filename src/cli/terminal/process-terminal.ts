@@ -5,7 +5,7 @@ import type { WriteStream } from "node:tty";
 import { ClientError } from "./errors.ts";
 import type { OutputStream, Terminal } from "./terminal.ts";
 
-/** The terminal of a process; everything that commands may know of it. */
+/** The terminal of a real process. */
 export function createTerminal(parts: {
   process: NodeJS.Process;
   version: string;
@@ -15,8 +15,8 @@ export function createTerminal(parts: {
 }): Terminal {
   const { process: own } = parts;
   return {
-    out: toScreen(own.stdout),
-    err: toScreen(own.stderr),
+    out: toOutputStream(own.stdout),
+    err: toOutputStream(own.stderr),
     interactive: Boolean(own.stdin.isTTY && own.stdout.isTTY && own.stderr.isTTY),
     cwd: own.cwd(),
     program: programName(own.argv[1] ?? "", own.execPath, own.cwd()),
@@ -29,7 +29,7 @@ export function createTerminal(parts: {
     ask: (prompt, signal) => ask(own.stdin, own.stderr, prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),
     onSignal(signal, listener) {
-      // Windows has none but those with which programs are stopped.
+      // Windows supports only the signals that stop a program.
       if (signal === "SIGUSR2" && own.platform === "win32") return () => undefined;
       own.on(signal, listener);
       return () => own.off(signal, listener);
@@ -41,9 +41,9 @@ export function createTerminal(parts: {
   };
 }
 
-const toScreen = (stream: WriteStream): OutputStream => ({
+const toOutputStream = (stream: WriteStream): OutputStream => ({
   tty: stream.isTTY === true,
-  // Node looks at NO_COLOR, FORCE_COLOR and TERM here.
+  // Node considers NO_COLOR, FORCE_COLOR and TERM here.
   colour: stream.isTTY === true && stream.hasColors(),
   get columns() {
     return stream.columns ?? 80;
@@ -51,12 +51,12 @@ const toScreen = (stream: WriteStream): OutputStream => ({
   write: text => void stream.write(text),
 });
 
-/** What to type for this program: its name, or the way from the sources. */
+/** How to start this program: its name, or Node with the path of the sources. */
 export function programName(entry: string, node: string, cwd: string): string {
   if (!entry.endsWith(".ts")) return "dragoman";
   const path = relative(cwd, entry);
   const script = path.startsWith("..") ? entry : path;
-  // The machine's own Node may be too old to run the sources; npx takes the one that is installed here.
+  // A global Node may be too old to run the sources; npx uses the one of this package.
   return `${node.includes("node_modules") ? "npx node" : "node"} ${script}`;
 }
 
@@ -72,7 +72,7 @@ async function ask(
     let answer: string | null = null;
     lines.once("SIGINT", () => lines.close());
     lines.once("close", () => {
-      // The prompt is still waiting on its line.
+      // End the line of the prompt.
       if (answer === null) output.write("\n");
       resolve(answer);
     });

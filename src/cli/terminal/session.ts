@@ -2,25 +2,23 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import { isSameOrigin } from "../../client/address.ts";
 import { CLIENT_LIMITS } from "../../client/limits.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
-import { updateProgress, type Progress } from "../../client/progress.ts";
-import { type ResumeParts, readResumable } from "../../client/resume.ts";
+import { type Progress, updateProgress } from "../../client/progress.ts";
+import { readResumable } from "../../client/resume.ts";
 import type { ReceivedResponse } from "../../client/types.ts";
 import type { Until } from "../../model/index.ts";
 import { EXIT } from "../command.ts";
 import type { Remote } from "../commands/remote-options.ts";
-import { CLI_LIMITS } from "../limits.ts";
-import { createHints, type Hints } from "./hints.ts";
-import { createInterrupt, type Interrupt } from "./interrupt.ts";
-import { createOutput, type Output } from "./output.ts";
+import { type InterruptReason, runInterruptible } from "./interrupt.ts";
+import type { Output } from "./output.ts";
 import { createTaskPrinter, type TaskPrinter } from "./task-printer.ts";
-import type { Terminal } from "./terminal.ts";
+import { quoteForShell, type Terminal } from "./terminal.ts";
 
-/** A conversation with one agent on one terminal. */
+/** A connection to one agent, and the position in the stream of its task. */
 export interface AgentSession {
   readonly agent: RemoteAgent;
   readonly output: Output;
   readonly printer: TaskPrinter;
-  readonly hints: Hints;
+  readonly hints: CommandHints;
   readonly json: boolean;
   readonly signal: AbortSignal;
   progress: Progress;
@@ -28,47 +26,34 @@ export interface AgentSession {
 
 export interface SessionOptions {
   readonly remote: Remote;
-  readonly saveFolder?: string;
-  readonly history: boolean;
-  readonly timeoutMs?: number;
+  readonly saveFolder?: string | undefined;
+  /** Print earlier messages of the task. */
+  readonly history?: boolean;
+  readonly timeoutMs?: number | undefined;
 }
 
-/** Opens a talk, has it, and leaves well: a reader that stops early says that the task goes on. */
-export async function withSession(
+/** Connects to an agent and runs a command. If it is interrupted, prints how to follow or cancel the task. */
+export function withSession(
   terminal: Terminal,
-  wish: SessionOptions,
-  have: (talk: AgentSession) => Promise<number>,
+  options: SessionOptions,
+  work: (session: AgentSession) => Promise<number>,
 ): Promise<number> {
-  const interrupt = createInterrupt(terminal, wish.timeoutMs);
-  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
-  let talk: AgentSession | undefined;
-  try {
-    talk = await openTalk(terminal, wish, output, interrupt.signal);
-    return await have(talk);
-  } catch (error) {
-    if (interrupt.reason === undefined) throw error;
-    return leave(output, talk, interrupt);
-  } finally {
-    talk?.agent.close();
-    output.end();
-    interrupt.close();
-  }
+  const { remote, saveFolder, history = false, timeoutMs } = options;
+  let session: AgentSession | undefined;
+  return runInterruptible(
+    terminal,
+    async ({ output, signal }) => {
+      const agent = await openRemote(terminal, remote, output, signal);
+      const printer = createTaskPrinter({ output, saveFolder, history });
+      const hints = createHints(terminal, remote);
+      session = { agent, output, printer, hints, json: remote.json, signal, progress: {} };
+      return work(session);
+    },
+    { timeoutMs, onInterrupted: (output, reason) => printDetached(output, session, reason) },
+  ).finally(() => session?.agent.close());
 }
 
-async function openTalk(
-  terminal: Terminal,
-  wish: SessionOptions,
-  output: Output,
-  signal: AbortSignal,
-): Promise<AgentSession> {
-  const { remote, saveFolder, history } = wish;
-  const agent = await openRemote(terminal, remote, output, signal);
-  const printer = createTaskPrinter({ output, saveFolder, history });
-  const hints = createHints(terminal, remote);
-  return { agent, output, printer, hints, json: remote.json, signal, progress: {} };
-}
-
-/** The agent behind an address. */
+/** Reads the agent card and connects to the best interface. */
 export async function openRemote(
   terminal: Pick<Terminal, "fetch">,
   remote: Remote,
@@ -77,16 +62,14 @@ export async function openRemote(
 ): Promise<RemoteAgent> {
   output.startWaiting(`waiting for the card of ${remote.target.base}`);
   const { target, headers } = remote;
-  // A card may send calls to another origin: the user's credentials are not for that one.
-  const isMeant = (url: string): boolean => isSameOrigin(url, target.base);
-  const access = (url: string) => toAccess(terminal, isMeant(url) ? remote : { headers: {} });
+  // A card may name an interface on another origin: credentials are sent only to the origin that the user typed.
+  const isTarget = (url: string): boolean => isSameOrigin(url, target.base);
+  const access = (url: string) => toAccess(terminal, isTarget(url) ? remote : { headers: {} });
   const agent = await openAgent({ address: target, access }, signal);
   output.stopWaiting();
   const { url } = agent.endpoint;
-  if (Object.keys(headers).length > 0 && !isMeant(url))
-    output.note(
-      `the card sends calls to ${url}, another origin: --header is not sent there; call it directly`,
-    );
+  if (Object.keys(headers).length > 0 && !isTarget(url))
+    output.note(`the card names ${url}, another origin: --header is not sent there; call that URL directly`);
   return agent;
 }
 
@@ -99,65 +82,81 @@ export const toAccess = (
   direct: true,
 });
 
-/** A stream that is read to its end, over lost connections. */
-export function resumeStream(
-  talk: AgentSession,
-  begin: AsyncIterable<ReceivedResponse>,
+/** Reads a stream to its end and resumes it after lost connections. */
+export const resumeStream = (
+  { agent, signal, output }: Pick<AgentSession, "agent" | "signal" | "output">,
+  stream: AsyncIterable<ReceivedResponse>,
   until: Until,
   start: Progress,
-): AsyncIterable<ReceivedResponse> {
-  const parts: ResumeParts = {
-    agent: talk.agent,
-    until,
-    delaysMs: CLIENT_LIMITS.retryDelaysMs,
-    signal: talk.signal,
-    sleep,
-    onRetry: talk.output.note,
-  };
-  return readResumable(parts, begin, start);
-}
+): AsyncIterable<ReceivedResponse> =>
+  readResumable(
+    { agent, until, delaysMs: CLIENT_LIMITS.retryDelaysMs, signal, sleep, onRetry: output.note },
+    stream,
+    start,
+  );
 
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> => sleepFor(ms, undefined, { signal });
 
-/** Shows what arrives. */
-export async function printResponses(talk: AgentSession, items: AsyncIterable<ReceivedResponse>): Promise<void> {
-  const { output, printer, agent } = talk;
+/** A response that is not streamed, in the form of a stream. */
+export async function* toStream(response: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {
+  yield await response;
+}
+
+export async function printResponses(
+  session: AgentSession,
+  responses: AsyncIterable<ReceivedResponse>,
+): Promise<void> {
+  const { output, printer, agent } = session;
   output.startWaiting(`waiting for ${agent.name}`);
-  for await (const received of items) {
-    talk.progress = updateProgress(talk.progress, received);
-    if (talk.json) output.json(received.raw);
+  for await (const received of responses) {
+    session.progress = updateProgress(session.progress, received);
+    if (session.json) output.json(received.raw);
     else await printer.show(received.item);
-    output.startWaiting(`${talk.progress.state ?? "waiting"}`);
+    output.startWaiting(session.progress.state ?? "waiting");
   }
   output.end();
 }
 
-/** How it ended: one line about the task, and the exit code. */
-export function reportResult(talk: AgentSession): number {
-  const { output, progress } = talk;
-  if (!talk.json) output.note(ending(talk));
-  const failed =
-    progress.state === "failed" || progress.state === "rejected" || progress.state === "canceled";
-  return failed ? EXIT.taskFailed : EXIT.ok;
+/** Prints the final state of the task. Returns the exit code. */
+export function reportResult({ output, json, hints, progress }: AgentSession): number {
+  const { taskId, contextId, state, replied } = progress;
+  if (!json)
+    output.note(
+      replied
+        ? `a message, no task${contextId ? `; context ${contextId}` : ""}`
+        : `task ${taskId} ${state}; read it again: ${hints.tail(taskId === undefined ? {} : { taskId })}`,
+    );
+  return isFailure(state) ? EXIT.taskFailed : EXIT.ok;
 }
 
-function ending({ progress, hints }: AgentSession): string {
-  if (progress.replied)
-    return `a message, no task${progress.contextId ? `; context ${progress.contextId}` : ""}`;
-  const { taskId, state } = progress;
-  return `task ${taskId} ${state}; read it again: ${hints.tail(taskId === undefined ? {} : { taskId })}`;
+export const isFailure = (state: Progress["state"]): boolean =>
+  state === "failed" || state === "rejected" || state === "canceled";
+
+function printDetached(output: Output, session: AgentSession | undefined, reason: InterruptReason): void {
+  const cause = reason === "timeout" ? "Timed out" : "Detached";
+  if (session?.progress.taskId === undefined) return output.note(`${cause} before the agent responded`);
+  const { progress, hints } = session;
+  output.note(`${cause}: task ${progress.taskId} is still running`);
+  output.note(`  follow it: ${hints.tail(progress)}`);
+  output.note(`  cancel it: ${hints.cancel(progress)}`);
 }
 
-function leave(output: Output, talk: AgentSession | undefined, interrupt: Interrupt): number {
-  output.end();
-  const why = interrupt.reason === "time" ? "The time is over" : "Detached";
-  const code = interrupt.reason === "time" ? EXIT.error : EXIT.interrupted;
-  if (talk?.progress.taskId === undefined) {
-    output.note(`${why} before the agent answered`);
-    return code;
-  }
-  output.note(`${why}: task ${talk.progress.taskId} goes on`);
-  output.note(`  follow it: ${talk.hints.tail(talk.progress)}`);
-  output.note(`  cancel it: ${talk.hints.cancel(talk.progress)}`);
-  return code;
+/** Commands for the user to paste. Values of headers are omitted: they may be secrets. */
+export interface CommandHints {
+  tail(progress: Progress): string;
+  cancel(progress: Progress): string;
+  answer(progress: Progress): string;
+}
+
+function createHints({ program }: Pick<Terminal, "program">, { target, headers }: Remote): CommandHints {
+  const headerFlags = Object.keys(headers).flatMap(name => ["--header", quoteForShell(`${name}: …`)]);
+  const toCommand = (name: string, ...rest: readonly string[]): string =>
+    [program, name, quoteForShell(target.base), ...rest, ...headerFlags].join(" ");
+  return {
+    tail: ({ taskId = "", eventId }) =>
+      toCommand("tail", quoteForShell(taskId), ...(eventId ? ["--from", quoteForShell(eventId)] : [])),
+    cancel: ({ taskId = "" }) => toCommand("cancel", quoteForShell(taskId)),
+    answer: ({ taskId = "", contextId = "" }) =>
+      toCommand("call", "'your answer'", "--task", quoteForShell(taskId), "--context", quoteForShell(contextId)),
+  };
 }

@@ -1,5 +1,5 @@
-import { NOTHING_SEEN, type SeenParts, type NewParts, appendParts, findNewParts } from "../../client/new-parts.ts";
-import type { StreamResponse, RemoteState } from "../../client/types.ts";
+import { appendParts, findNewParts, type NewParts, NOTHING_SEEN, type SeenParts } from "../../client/new-parts.ts";
+import type { RemoteState, StreamResponse } from "../../client/types.ts";
 import { type Artifact, type Message, type Part, textOf } from "../../model/index.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";
 import type { Output } from "./output.ts";
@@ -7,9 +7,9 @@ import { oneLine } from "./terminal.ts";
 
 export interface TaskPrinterParts {
   readonly output: Output;
-  /** Where files are saved; undefined: they are only described. */
+  /** Save files here; undefined: only describe them. */
   readonly saveFolder: string | undefined;
-  /** Whether what was said before is shown too. */
+  /** Print earlier messages of the task. */
   readonly history: boolean;
 }
 
@@ -17,19 +17,19 @@ export interface TaskPrinter {
   show(item: StreamResponse): Promise<void>;
 }
 
-/** Shows a task as it happens: each piece of an artifact once, however often a snapshot repeats it. */
+/** Prints a task as its events arrive: each part of an artifact once, even if snapshots repeat it. */
 export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
   const { output } = parts;
   const seen = new Map<string, SeenParts>();
   let lastMessage: string | undefined;
-  let historyShown = !parts.history;
+  let isHistoryShown = !parts.history;
 
   async function showArtifact(artifact: Artifact, append: boolean): Promise<void> {
     const known = seen.get(artifact.artifactId) ?? NOTHING_SEEN;
-    const news = append ? appendParts(artifact.parts, known) : findNewParts(artifact.parts, known);
-    if (known === NOTHING_SEEN || news.replaced) headArtifact(output, artifact, news, seen.size > 0);
-    seen.set(artifact.artifactId, news.seen);
-    for (const part of news.parts) await showPart(parts, part);
+    const found = append ? appendParts(artifact.parts, known) : findNewParts(artifact.parts, known);
+    if (known === NOTHING_SEEN || found.replaced) printHeading(output, artifact, found, seen.size > 0);
+    seen.set(artifact.artifactId, found.seen);
+    for (const part of found.parts) await showPart(parts, part);
   }
 
   async function showStatus(state: RemoteState, message: Message | undefined): Promise<void> {
@@ -40,14 +40,14 @@ export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
   }
 
   function showHistory(history: readonly Message[]): void {
-    if (historyShown) return;
-    historyShown = true;
+    if (isHistoryShown) return;
+    isHistoryShown = true;
     for (const message of history) output.note(`${message.role}: ${summarizeParts(message.parts)}`);
   }
 
   return {
     async show(item) {
-      if (item.kind === "message") return sayMessage(parts, item.message);
+      if (item.kind === "message") return printMessage(parts, item.message);
       if (item.kind === "status") return showStatus(item.state, item.message);
       if (item.kind === "artifact") return showArtifact(item.artifact, item.append);
       showHistory(item.task.history);
@@ -57,31 +57,31 @@ export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
   };
 }
 
-/** A first artifact of text needs no heading: it is the answer. */
-function headArtifact(output: Output, artifact: Artifact, news: NewParts, others: boolean): void {
-  if (others || news.replaced) output.end();
+/** The first artifact needs no heading if it is text: it is the response. */
+function printHeading(output: Output, artifact: Artifact, found: NewParts, hasOthers: boolean): void {
+  if (hasOthers || found.replaced) output.end();
   const name = oneLine(artifact.name ?? "");
-  const isPlain = news.parts.every(part => part.kind === "text");
-  if (news.replaced) output.note(`${name || "artifact"} (replaced)`);
-  else if (name && (others || !isPlain)) output.note(name);
+  const isText = found.parts.every(part => part.kind === "text");
+  if (found.replaced) output.note(`${name || "artifact"} (replaced)`);
+  else if (name && (hasOthers || !isText)) output.note(name);
 }
 
-/** What a status says belongs beside the answer; only if there is no other answer it is the answer. */
+/** The message of a status is a note, unless it is a question or the only response of a completed task. */
 async function showMessage(
   parts: TaskPrinterParts,
   state: RemoteState,
   message: Message,
-  answered: boolean,
+  hasArtifacts: boolean,
 ): Promise<void> {
-  const isAnswer =
-    state === "input-required" || state === "auth-required" || (state === "completed" && !answered);
-  if (isAnswer) return sayMessage(parts, message);
+  const isResponse =
+    state === "input-required" || state === "auth-required" || (state === "completed" && !hasArtifacts);
+  if (isResponse) return printMessage(parts, message);
   const text = summarizeParts(message.parts);
   if (state === "failed" || state === "rejected") parts.output.alert(text);
   else parts.output.note(text);
 }
 
-async function sayMessage(parts: TaskPrinterParts, message: Message): Promise<void> {
+async function printMessage(parts: TaskPrinterParts, message: Message): Promise<void> {
   parts.output.end();
   for (const part of message.parts) await showPart(parts, part);
   parts.output.end();
@@ -96,12 +96,12 @@ async function showPart(parts: TaskPrinterParts, part: Part): Promise<void> {
     output.note(`saved as ${await saveFile(saveFolder, part)}`);
 }
 
-/** Parts in one line. */
+/** Parts on one line. */
 export function summarizeParts(parts: readonly Part[]): string {
-  return parts.map(summary).filter(Boolean).join(" ");
+  return parts.map(summarizePart).filter(Boolean).join(" ");
 }
 
-function summary(part: Part): string {
+function summarizePart(part: Part): string {
   if (part.kind === "text") return oneLine(part.text);
   return part.kind === "data" ? JSON.stringify(part.data) : `[${oneLine(describeFile(part as FilePart))}]`;
 }

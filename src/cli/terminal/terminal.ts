@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** One stream to a person or a pipe. */
+/** Standard output or standard error: a terminal, a pipe or a file. */
 export interface OutputStream {
   readonly tty: boolean;
   readonly colour: boolean;
@@ -10,30 +10,30 @@ export interface OutputStream {
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGUSR2";
 
-/** All that a command knows of the world around it; handed in, so that a story replays. */
+/** Everything that a command uses of its process; tests pass one in memory. */
 export interface Terminal {
   readonly out: OutputStream;
   readonly err: OutputStream;
-  /** Somebody is there to answer a question. */
+  /** All three standard streams are a terminal, so the user can answer questions. */
   readonly interactive: boolean;
   readonly cwd: string;
-  /** How the user starts this program, for commands to paste. */
+  /** How the user starts this program, for hints. */
   readonly program: string;
   readonly version: string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds since this process began. */
+  /** Milliseconds since the start of the process. */
   sinceStartMs(): number;
   newId(): string;
-  /** That many bytes of chance, as lower-case hex. */
+  /** That many random bytes, as lower-case hex. */
   randomHex(bytes: number): string;
-  /** One line that the user typed; null: there will be none (Ctrl-D, Ctrl-C). */
+  /** Reads one line from the user; null: Ctrl-D or Ctrl-C. */
   ask(prompt: string, signal: AbortSignal): Promise<string | null>;
-  /** All of standard input, at most so many bytes. */
+  /** All of standard input; an error if it is longer. */
   readInput(bytesMax: number): Promise<string>;
-  /** Calls back at each such signal, until the returned function is called. */
+  /** Returns a function that removes the listener. */
   onSignal(signal: Signal, listener: () => void): () => void;
-  /** Calls back for promises that failed with nobody waiting, until the returned function is called. */
+  /** Returns a function that removes the listener. */
   onUnhandledRejection(listener: (error: unknown) => void): () => void;
   readonly fetch: typeof fetch;
 }
@@ -43,10 +43,10 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 export const paint = (screen: OutputStream, style: Style, text: string): string =>
   screen.colour && text !== "" ? styleText(style, text, { validateStream: false }) : text;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not reach a terminal.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Text of a stranger for a terminal: control characters are shown, not obeyed. */
+/** Untrusted text for a terminal: control characters become visible and have no effect. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, control => {
     const code = control.charCodeAt(0);
@@ -55,9 +55,9 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** Text of a stranger as a single line. */
+/** Untrusted text as a single line. */
 export const oneLine = (text: string): string => escapeControls(text.replace(/\s+/g, " ").trim());
 
-/** A word as a shell takes it, quoted where needed. */
+/** Quotes a word for a POSIX shell if it needs quotes. */
 export const quoteForShell = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

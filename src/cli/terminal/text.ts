@@ -1,4 +1,4 @@
-/** Rows in columns; a row is cut where the terminal ends. */
+/** Aligns the columns and truncates each row at the width of the terminal. */
 export function formatTable(
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
@@ -7,25 +7,19 @@ export function formatTable(
   return rows.map(row => truncate(row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "), columns));
 }
 
-/** At most so many characters of a line. */
 export function truncate(line: string, charsMax: number): string {
   const trimmed = line.trimEnd();
   return trimmed.length > charsMax ? `${trimmed.slice(0, charsMax - 1)}…` : trimmed;
 }
 
-const UNITS: readonly { readonly name: string; readonly ms: number }[] = [
-  { name: "d", ms: 86_400_000 },
-  { name: "h", ms: 3_600_000 },
-  { name: "min", ms: 60_000 },
-  { name: "s", ms: 1_000 },
-];
+export const UNITS_MS = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000 } as const;
 
-/** How long ago a timestamp was, in one unit. */
+/** `5 min ago`; empty if the timestamp is missing or invalid. */
 export function formatAge(timestamp: string | undefined, now: number): string {
   const then = timestamp === undefined ? Number.NaN : new Date(timestamp).getTime();
   if (Number.isNaN(then)) return "";
-  const unit = UNITS.find(({ ms }) => now - then >= ms);
-  return unit ? `${Math.floor((now - then) / unit.ms)} ${unit.name} ago` : "now";
+  const [unit, ms] = Object.entries(UNITS_MS).find(([, one]) => now - then >= one) ?? [];
+  return ms === undefined ? "now" : `${Math.floor((now - then) / ms)} ${unit} ago`;
 }
 
 /** `1 run`, `2 runs`, `1,234 runs`. */
@@ -39,4 +33,16 @@ export function formatSize(bytes: number): string {
   const power = Math.min(SIZES.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   const value = bytes / 1000 ** power;
   return `${power > 0 && value < 100 ? value.toFixed(1) : Math.round(value)} ${SIZES[power]}`;
+}
+
+/** `3 ms`, `1.2 s`, `2 min 5 s`, `3 h 10 min` */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 1_440
+    ? `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+    : `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { RecordedEvent, Seq, Task, TaskEvent } from "../../model/index.ts";
 import { describeOutcome } from "../commands/why.ts";
-import { formatDuration, toTimeline } from "./timeline.ts";
+import { formatDuration } from "./text.ts";
+import { toTimeline } from "./timeline.ts";
 
 const created = { type: "created", id: "t", contextId: "c", agent: "a", origin: "v1", shown: true };
-const words = (text: string) => ({ messageId: text, role: "user", parts: [{ kind: "text", text }] });
-const said = (text: string) => ({ type: "message", message: words(text) });
+const textMessage = (text: string) => ({ messageId: text, role: "user", parts: [{ kind: "text", text }] });
+const message = (text: string) => ({ type: "message", message: textMessage(text) });
 const started = (attempt: number) => ({ type: "started", attempt });
 const status = (state: string, more: object = {}) => ({ type: "status", state, ...more });
 const chunk = (artifactId: string) => ({
@@ -16,24 +17,24 @@ const chunk = (artifactId: string) => ({
   join: true,
 });
 
-/** What happened, each with its time. */
+/** Events with their times. */
 const log = (...events: readonly (readonly [at: number, event: object])[]): readonly RecordedEvent[] =>
   events.map(([at, event], i) => ({ seq: (i + 1) as Seq, at, event: event as TaskEvent }));
 
 const NOW = 10_000;
-const of = (events: readonly RecordedEvent[]) => {
-  const account = toTimeline(events, undefined, NOW);
-  return { ...account, verdict: describeOutcome(account) };
+const toResult = (events: readonly RecordedEvent[]) => {
+  const timeline = toTimeline(events, undefined, NOW);
+  return { ...timeline, outcome: describeOutcome(timeline) };
 };
 
-describe("the account of a task", () => {
-  it("adds up what waited for whom", () => {
+describe("the timeline of a task", () => {
+  it("adds up the time of each phase", () => {
     const events = log(
       [0, created],
-      [0, said("hi")],
+      [0, message("hi")],
       [100, started(1)],
-      [300, status("input-required", { message: words("how many?") })],
-      [1_300, said("two")],
+      [300, status("input-required", { message: textMessage("how many?") })],
+      [1_300, message("two")],
       [1_350, started(2)],
       [1_360, { type: "released" }],
       [1_500, started(3)],
@@ -41,54 +42,54 @@ describe("the account of a task", () => {
       [1_700, chunk("r")],
       [2_000, status("completed")],
     );
-    const { waits, attempts, turns, moments, endedAt, verdict } = of(events);
+    const { waits, attempts, turns, entries, endedAt, outcome } = toResult(events);
     expect(waits).toEqual({ queue: 100 + 50 + 140, run: 200 + 10 + 500, input: 1_000, lost: 0 });
     expect(attempts.map(one => [one.attempt, one.turn, one.queueMs, one.outcome])).toEqual([
       [1, 1, 100, "input-required"],
-      [2, 2, 50, "given back"],
+      [2, 2, 50, "released"],
       [3, 2, 140, "completed"],
     ]);
     expect(turns.map(turn => turn.text)).toEqual(["hi", "two"]);
-    expect(moments.filter(moment => moment.what === "artifact").map(moment => moment.text)).toEqual([
-      "r: 2 pieces, about 2 bytes in 100 ms",
+    expect(entries.filter(entry => entry.what === "artifact").map(entry => entry.text)).toEqual([
+      "r: 2 chunks, about 2 bytes in 100 ms",
     ]);
-    expect([endedAt, verdict]).toEqual([2_000, "It went well."]);
+    expect([endedAt, outcome]).toEqual([2_000, "Completed."]);
   });
 
-  it("knows a run that was cut off by the next one", () => {
+  it("shows that a run was interrupted when the next one starts without its end", () => {
     const events = log(
       [0, created],
-      [0, said("hi")],
+      [0, message("hi")],
       [0, started(1)],
       [50, chunk("r")],
       [500, started(2)],
-      [600, status("failed", { broken: true, message: words("The agent failed.") })],
+      [600, status("failed", { broken: true, message: textMessage("The agent failed.") })],
     );
-    const { waits, attempts, verdict } = of(events);
+    const { waits, attempts, outcome } = toResult(events);
     expect(waits).toEqual({ queue: 0, run: 50 + 100, input: 0, lost: 450 });
-    expect(attempts.map(one => one.outcome)).toEqual(["cut off", "broken"]);
-    expect(verdict).toBe("It broke off after 1 run that was cut off: The agent failed.");
+    expect(attempts.map(one => one.outcome)).toEqual(["interrupted", "broken"]);
+    expect(outcome).toBe("Failed after 1 interrupted run: The agent failed.");
   });
 
   const UNFINISHED: readonly (readonly [string, readonly RecordedEvent[], RegExp])[] = [
-    ["in line", log([0, created], [0, said("hi")]), /^It waits for a run since 1970/],
-    ["at work", log([0, created], [0, said("hi")], [5, started(1)]), /^Run 1 is at it since/],
+    ["queued", log([0, created], [0, message("hi")]), /^Queued since 1970/],
+    ["running", log([0, created], [0, message("hi")], [5, started(1)]), /^Running since .* \(run 1\)/],
     [
-      "asking for a right",
-      log([0, created], [0, said("hi")], [5, started(1)], [6, status("auth-required")]),
-      /^It waits for a right to act for its caller since/,
+      "waiting for authorization",
+      log([0, created], [0, message("hi")], [5, started(1)], [6, status("auth-required")]),
+      /^Waiting for the caller's authorization since/,
     ],
   ];
-  it.each(UNFINISHED)("of one that is %s is up to now", (_, events, verdict) => {
-    const account = of(events);
-    expect(account.verdict).toMatch(verdict);
-    expect(Object.values(account.waits).reduce((sum, one) => sum + one, 0)).toBe(NOW);
+  it.each(UNFINISHED)("counts up to now while the task is %s", (_, events, expected) => {
+    const { outcome, waits } = toResult(events);
+    expect(outcome).toMatch(expected);
+    expect(Object.values(waits).reduce((sum, one) => sum + one, 0)).toBe(NOW);
   });
 
-  it("says who ended it", () => {
+  it("names the cause of the end", () => {
     const begun = [
       [0, created],
-      [0, said("hi")],
+      [0, message("hi")],
       [0, started(1)],
     ] as const;
     const canceled = log(
@@ -96,26 +97,26 @@ describe("the account of a task", () => {
       [1, { type: "cancel", reason: "changed my mind" }],
       [2, status("canceled")],
     );
-    expect(of(canceled).verdict).toBe("It was canceled: changed my mind.");
-    const rejected = log(...begun, [2, status("rejected", { message: words("not on a Sunday") })]);
-    expect(of(rejected).verdict).toBe("The agent said so: not on a Sunday");
+    expect(toResult(canceled).outcome).toBe("Canceled: changed my mind.");
+    const rejected = log(...begun, [2, status("rejected", { message: textMessage("not on a Sunday") })]);
+    expect(toResult(rejected).outcome).toBe("Rejected by the agent: not on a Sunday");
   });
 
-  it("of one whose events are gone tells how it ended", () => {
+  it("has the final state of a task whose events were deleted", () => {
     const snapshot = { id: "t", status: { state: "completed", at: 5 } } as Task;
-    const account = toTimeline([], snapshot, NOW);
-    expect(account.isCompacted).toBe(true);
-    expect(describeOutcome(account)).toBe("It has ended (completed); how is no longer kept.");
+    const timeline = toTimeline([], snapshot, NOW);
+    expect(timeline.isCompacted).toBe(true);
+    expect(describeOutcome(timeline)).toBe("Ended (completed); its events were deleted.");
   });
 
-  it("tells a call to another agent by what is on record of it", () => {
+  it("names the task of a call to another agent", () => {
     const value = { taskId: "there", contextId: null, eventId: null, reply: null };
     const note = { kind: "step", name: "call 1", nth: 1, value };
-    const { notes, moments } = of(
-      log([0, created], [0, said("hi")], [0, started(1)], [9, { type: "noted", note }]),
+    const { steps, entries } = toResult(
+      log([0, created], [0, message("hi")], [0, started(1)], [9, { type: "noted", note }]),
     );
-    expect(notes[0]).toMatchObject({ name: "call 1", called: "task there", withinMs: 9 });
-    expect(moments.at(-1)).toMatchObject({ what: "call", text: "call 1: task there" });
+    expect(steps[0]).toMatchObject({ name: "call 1", called: "task there", withinMs: 9 });
+    expect(entries.at(-1)).toMatchObject({ what: "call", text: "call 1: task there" });
   });
 });
 

@@ -1,4 +1,4 @@
-/** What happened to a task and how long each part of it took, from its log alone. */
+/** The timeline of a task and the duration of its phases, computed from its log. */
 
 import { isObject } from "../../lib/json.ts";
 import {
@@ -13,33 +13,36 @@ import {
   textOf,
   type Usage,
 } from "../../model/index.ts";
-import { formatCount, formatSize } from "./text.ts";
+import { formatCount, formatDuration, formatSize } from "./text.ts";
 
 export interface Timeline {
   readonly task: Task | null;
-  /** Its events were compacted: what is told begins with how it stood then. */
+  /** Earlier events were deleted: the timeline begins with a snapshot. */
   readonly isCompacted: boolean;
   readonly turns: readonly TimelineTurn[];
   readonly attempts: readonly TimelineAttempt[];
-  readonly notes: readonly TimelineStep[];
-  /** In milliseconds; what goes on is counted up to now. */
-  readonly waits: Waits;
+  readonly steps: readonly TimelineStep[];
+  readonly waits: PhaseTimes;
   readonly endedAt: number | undefined;
-  /** What it is at now, and since when. */
+  /** The current phase, and when it began. */
   readonly phase: Phase;
   readonly since: number;
   readonly usage: Usage | undefined;
-  readonly moments: readonly TimelineEntry[];
+  readonly entries: readonly TimelineEntry[];
 }
+
 export type Phase = "queue" | "run" | "input" | "auth" | "ended";
-export interface Waits {
+
+/** In milliseconds; the current phase counts up to now. */
+export interface PhaseTimes {
   readonly queue: number;
   readonly run: number;
-  /** For the caller: an answer, or a right to act for him. */
+  /** Waiting for the caller: for an answer or an authorization. */
   readonly input: number;
-  /** Cut off, with nobody at it. */
+  /** Between the last event of an interrupted run and the start of the next run. */
   readonly lost: number;
 }
+
 export interface TimelineTurn {
   readonly turn: number;
   readonly at: number;
@@ -48,29 +51,31 @@ export interface TimelineTurn {
   readonly traceId: string | undefined;
   readonly key: string | undefined;
 }
+
 export interface TimelineAttempt {
   readonly attempt: number;
   readonly turn: number;
   readonly startedAt: number;
   readonly queueMs: number;
   readonly endedAt: number | undefined;
-  /** The state that it led to; "cut off": nothing is on record; "given back": the server stopped; undefined: it goes on. */
+  /** A task state, or: "broken": the agent threw; "interrupted": no end was recorded; "released": the server stopped. undefined: running. */
   readonly outcome: string | undefined;
-  /** What the agent threw. */
+  /** Thrown by the agent. */
   readonly error?: ErrorRecord;
 }
+
 export interface TimelineStep {
   readonly attempt: number;
   readonly at: number;
   readonly kind: StepRecord["kind"];
   readonly name: string;
   readonly threw: boolean;
-  /** It was a call to an agent somewhere else: the task there, or "a message" if there is none. */
+  /** The step called another agent: the task there, or "a message". */
   readonly called?: string;
-  /** Since the event before: it took no longer. */
+  /** Since the previous event: the step took at most this long. */
   readonly withinMs: number;
 }
-/** One line of the story. */
+
 export interface TimelineEntry {
   readonly at: number;
   readonly what: string;
@@ -82,174 +87,163 @@ export function toTimeline(
   snapshot: Task | undefined,
   now: number,
 ): Timeline {
-  const teller = new Teller(snapshot ?? null);
-  for (const recorded of events) teller.hear(recorded);
-  return teller.told(now);
+  const builder = new TimelineBuilder(snapshot ?? null);
+  for (const recorded of events) builder.add(recorded);
+  return builder.build(now);
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-class Teller {
+class TimelineBuilder {
   readonly #isCompacted: boolean;
   readonly #turns: TimelineTurn[] = [];
   readonly #attempts: Mutable<TimelineAttempt>[] = [];
-  readonly #notes: TimelineStep[] = [];
-  readonly #moments: TimelineEntry[] = [];
+  readonly #steps: TimelineStep[] = [];
+  readonly #entries: TimelineEntry[] = [];
   readonly #waits = { queue: 0, run: 0, input: 0, lost: 0 };
   #task: Task | null;
   #phase: Phase = "queue";
   #since: number;
-  #last: number;
-  #stretch: { at: number; artifactId: string; pieces: number; bytes: number } | undefined;
+  #lastEventAt: number;
+  /** Consecutive chunks of one artifact, which become one entry. */
+  #chunks: { at: number; artifactId: string; count: number; bytes: number } | undefined;
 
   constructor(snapshot: Task | null) {
     this.#task = snapshot;
     this.#isCompacted = snapshot !== null;
-    this.#since = this.#last = snapshot?.status.at ?? 0;
+    this.#since = this.#lastEventAt = snapshot?.status.at ?? 0;
     if (!snapshot) return;
     if (isTerminal(snapshot.status.state)) this.#phase = "ended";
-    this.#tell(snapshot.status.at, snapshot.status.state, "its events are no longer kept");
+    this.#addEntry(snapshot.status.at, snapshot.status.state, "earlier events were deleted");
   }
 
-  hear(recorded: RecordedEvent): void {
+  add(recorded: RecordedEvent): void {
     const { event, at } = recorded;
-    if (event.type !== "artifact") this.#closeStretch();
-    this.#note(event, at);
+    if (event.type !== "artifact") this.#addChunksEntry();
+    this.#addEvent(event, at);
     this.#task = apply(this.#task, recorded);
-    this.#last = at;
+    this.#lastEventAt = at;
   }
 
-  told(now: number): Timeline {
-    this.#closeStretch();
-    const isOver = this.#phase === "ended";
-    if (!isOver) this.#wait(now);
+  build(now: number): Timeline {
+    this.#addChunksEntry();
+    const hasEnded = this.#phase === "ended";
+    if (!hasEnded) this.#addPhaseTime(now);
     return {
       task: this.#task,
       isCompacted: this.#isCompacted,
       turns: this.#turns,
       attempts: this.#attempts,
-      notes: this.#notes,
+      steps: this.#steps,
       waits: this.#waits,
-      endedAt: isOver ? this.#since : undefined,
+      endedAt: hasEnded ? this.#since : undefined,
       phase: this.#phase,
       since: this.#since,
       usage: this.#task?.usage,
-      moments: this.#moments,
+      entries: this.#entries,
     };
   }
 
-  #note(event: TaskEvent, at: number): void {
+  #addEvent(event: TaskEvent, at: number): void {
     switch (event.type) {
       case "created":
         this.#since = at;
         return;
       case "message":
-        return this.#message(event, at);
+        return this.#addMessage(event, at);
       case "answered":
+        return this.#addEntry(at, "answer", formatMessage(event.message));
       case "incoming":
-        return this.#tell(at, event.type === "incoming" ? "message" : "answer", shown(event.message));
+        return this.#addEntry(at, "message", formatMessage(event.message));
       case "started":
-        return this.#started(event.attempt, at);
+        return this.#startAttempt(event.attempt, at);
       case "released":
-        this.#end(at, "given back");
-        this.#enter("queue", at);
-        return this.#tell(at, "given back", "the server stopped; it is in line again");
+        this.#endAttempt(at, "released");
+        this.#enterPhase("queue", at);
+        return this.#addEntry(at, "released", "the server stopped; the task is queued again");
       case "noted":
-        return this.#noted(event.note, at);
+        return this.#addStep(event.note, at);
       case "status":
-        return this.#status(event, at);
+        return this.#addStatus(event, at);
       case "artifact":
-        return this.#artifact(event, at);
+        return this.#addChunk(event, at);
       case "reply":
-        this.#end(at, "completed");
-        this.#enter("ended", at);
-        return this.#tell(at, "replied", shown(event.message));
+        this.#endAttempt(at, "completed");
+        this.#enterPhase("ended", at);
+        return this.#addEntry(at, "replied", formatMessage(event.message));
       case "cancel":
-        return this.#tell(at, "cancel", event.reason ?? "a caller wants it to end");
+        return this.#addEntry(at, "cancel", event.reason ?? "requested by a caller");
       case "usage":
-        return this.#tell(at, "usage", formatUsage(event.usage));
+        return this.#addEntry(at, "usage", formatUsage(event.usage));
       case "shown":
         return;
     }
   }
 
-  #message(event: TaskEvent & { readonly type: "message" }, at: number): void {
+  #addMessage({ message, via = "jsonrpc", trace, key }: TaskEvent & { readonly type: "message" }, at: number): void {
     const turn = this.#turns.length + 1;
-    const { message, via = "jsonrpc", trace, key } = event;
-    const text = textOf(message.parts);
     const traceId = trace?.traceparent.split("-")[1];
-    this.#turns.push({ turn, at, text, via, traceId, key: key?.name });
-    this.#enter("queue", at);
-    this.#tell(at, "message", shown(message));
+    this.#turns.push({ turn, at, text: textOf(message.parts), via, traceId, key: key?.name });
+    this.#enterPhase("queue", at);
+    this.#addEntry(at, "message", formatMessage(message));
   }
 
-  #started(attempt: number, at: number): void {
-    const isCutOff = this.#phase === "run";
-    if (isCutOff) this.#cutOff(at);
-    const queueMs = isCutOff ? 0 : at - this.#since;
-    this.#enter("run", at);
+  #startAttempt(attempt: number, at: number): void {
+    const isRestart = this.#phase === "run";
+    if (isRestart) {
+      // The log does not show how long an interrupted run continued after its last event.
+      this.#waits.run += this.#lastEventAt - this.#since;
+      this.#waits.lost += at - this.#lastEventAt;
+      this.#endAttempt(this.#lastEventAt, "interrupted");
+      this.#since = at;
+    }
+    const queueMs = isRestart ? 0 : at - this.#since;
+    this.#enterPhase("run", at);
     const turn = Math.max(1, this.#turns.length);
     this.#attempts.push({ attempt, turn, startedAt: at, queueMs, endedAt: undefined, outcome: undefined });
-    const why = isCutOff ? "the one before was cut off" : `after ${formatDuration(queueMs)} in line`;
-    this.#tell(at, `run ${attempt}`, why);
+    const text = isRestart ? "the previous run was interrupted" : `queued for ${formatDuration(queueMs)}`;
+    this.#addEntry(at, `run ${attempt}`, text);
   }
 
-  /** Of a run that was cut off nobody knows how long it went on after its last word. */
-  #cutOff(at: number): void {
-    this.#waits.run += this.#last - this.#since;
-    this.#waits.lost += at - this.#last;
-    this.#end(this.#last, "cut off");
-    this.#since = at;
-  }
-
-  #noted(note: StepRecord, at: number): void {
-    const { kind, name, threw = false } = note;
+  #addStep(record: StepRecord, at: number): void {
+    const { kind, name, threw = false } = record;
     const attempt = this.#attempts.at(-1)?.attempt ?? 0;
-    const called = calledIn(note);
-    this.#notes.push({
-      attempt,
-      at,
-      kind,
-      name,
-      threw,
-      ...(called && { called }),
-      withinMs: at - this.#last,
-    });
-    if (called) this.#tell(at, "call", `${name}: ${called}`);
-    else if (kind === "step") this.#tell(at, "step", `${name}${threw ? " threw" : ""}`);
-    if (kind === "sleep") this.#tell(at, "sleep", `until ${new Date(Number(note.value)).toISOString()}`);
+    const called = findCalledTask(record);
+    const withinMs = at - this.#lastEventAt;
+    this.#steps.push({ attempt, at, kind, name, threw, ...(called && { called }), withinMs });
+    if (called) this.#addEntry(at, "call", `${name}: ${called}`);
+    else if (kind === "step") this.#addEntry(at, "step", `${name}${threw ? " threw" : ""}`);
+    if (kind === "sleep") this.#addEntry(at, "sleep", `until ${new Date(Number(record.value)).toISOString()}`);
   }
 
-  #status(event: TaskEvent & { readonly type: "status" }, at: number): void {
-    const { state, message, broken, error } = event;
-    const words = message ? shown(message) : "";
+  #addStatus({ state, message, broken, error }: TaskEvent & { readonly type: "status" }, at: number): void {
     if (state !== "working") {
-      this.#end(at, broken ? "broken" : state, error);
-      this.#enter(PHASES[state] ?? "ended", at);
+      this.#endAttempt(at, broken ? "broken" : state, error);
+      this.#enterPhase(WAITING_PHASES[state] ?? "ended", at);
     }
-    this.#tell(at, state === "working" ? "progress" : state, words);
+    this.#addEntry(at, state === "working" ? "progress" : state, message ? formatMessage(message) : "");
   }
 
-  /** What is streamed in many pieces is one line. */
-  #artifact({ artifact }: TaskEvent & { readonly type: "artifact" }, at: number): void {
+  #addChunk({ artifact }: TaskEvent & { readonly type: "artifact" }, at: number): void {
     const { artifactId, parts } = artifact;
-    if (this.#stretch?.artifactId !== artifactId) this.#closeStretch();
-    this.#stretch ??= { at, artifactId, pieces: 0, bytes: 0 };
-    this.#stretch.pieces += 1;
+    if (this.#chunks?.artifactId !== artifactId) this.#addChunksEntry();
+    this.#chunks ??= { at, artifactId, count: 0, bytes: 0 };
+    this.#chunks.count += 1;
     for (const part of parts)
-      this.#stretch.bytes += part.kind === "text" ? part.text.length : JSON.stringify(part).length;
+      this.#chunks.bytes += part.kind === "text" ? part.text.length : JSON.stringify(part).length;
   }
 
-  #closeStretch(): void {
-    const stretch = this.#stretch;
-    this.#stretch = undefined;
-    if (!stretch) return;
-    const { at, artifactId, pieces, bytes } = stretch;
-    const howLong = pieces > 1 && this.#last > at ? ` in ${formatDuration(this.#last - at)}` : "";
-    this.#tell(at, "artifact", `${artifactId}: ${formatCount(pieces, "piece")}, about ${formatSize(bytes)}${howLong}`);
+  #addChunksEntry(): void {
+    const chunks = this.#chunks;
+    this.#chunks = undefined;
+    if (!chunks) return;
+    const { at, artifactId, count, bytes } = chunks;
+    const duration = count > 1 && this.#lastEventAt > at ? ` in ${formatDuration(this.#lastEventAt - at)}` : "";
+    const text = `${artifactId}: ${formatCount(count, "chunk")}, about ${formatSize(bytes)}${duration}`;
+    this.#addEntry(at, "artifact", text);
   }
 
-  #end(at: number, outcome: string, error?: ErrorRecord): void {
+  #endAttempt(at: number, outcome: string, error?: ErrorRecord): void {
     const attempt = this.#attempts.at(-1);
     if (!attempt || attempt.outcome !== undefined) return;
     attempt.endedAt = at;
@@ -257,59 +251,40 @@ class Teller {
     if (error) attempt.error = error;
   }
 
-  #enter(phase: Phase, at: number): void {
-    this.#wait(at);
+  #enterPhase(phase: Phase, at: number): void {
+    this.#addPhaseTime(at);
     this.#phase = phase;
     this.#since = at;
   }
 
-  #wait(until: number): void {
-    const part = PARTS[this.#phase];
-    if (part) this.#waits[part] += Math.max(0, until - this.#since);
+  #addPhaseTime(until: number): void {
+    if (this.#phase === "ended") return;
+    this.#waits[this.#phase === "auth" ? "input" : this.#phase] += Math.max(0, until - this.#since);
   }
 
-  #tell(at: number, what: string, text: string): void {
-    this.#moments.push({ at, what, text });
+  #addEntry(at: number, what: string, text: string): void {
+    this.#entries.push({ at, what, text });
   }
 }
 
-/** What is on record of a message to an agent somewhere else. */
-function calledIn({ kind, value }: StepRecord): string | undefined {
+/** The record of a step that called another agent. */
+function findCalledTask({ kind, value }: StepRecord): string | undefined {
   if (kind !== "step" || !isObject(value) || !("taskId" in value && "eventId" in value && "reply" in value))
     return undefined;
   return typeof value.taskId === "string" ? `task ${value.taskId}` : "a message";
 }
 
-const PHASES: Readonly<Partial<Record<string, Phase>>> = {
+const WAITING_PHASES: Readonly<Partial<Record<string, Phase>>> = {
   "input-required": "input",
   "auth-required": "auth",
 };
-const PARTS: Readonly<Record<Phase, keyof Waits | undefined>> = {
-  queue: "queue",
-  run: "run",
-  input: "input",
-  auth: "input",
-  ended: undefined,
-};
 
-const shown = ({ parts }: Message): string => {
+function formatMessage({ parts }: Message): string {
   const others = parts.filter(part => part.kind !== "text").map(part => part.kind);
   return [textOf(parts), ...(others.length > 0 ? [`(${others.join(", ")})`] : [])].join(" ").trim();
-};
+}
 
 export const formatUsage = (usage: Usage): string =>
   Object.entries(usage)
     .map(([name, amount]) => `${name} ${amount.toLocaleString("en")}`)
     .join(", ");
-
-/** `3 ms`, `1.2 s`, `2 min 5 s`, `3 h 10 min` */
-export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 1_440
-    ? `${Math.floor(minutes / 60)} h ${minutes % 60} min`
-    : `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
-}

@@ -3,7 +3,7 @@ import type { AgentOutput, Outcome } from "../../agent/context.ts";
 import { type AgentDefinition, toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
 import type { AgentName } from "../../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../../ports/index.ts";
-import { toUpstream } from "../shared/remote-source.ts";
+import { toUpstream } from "../shared/upstream.ts";
 import { EventBuilder, type UsageListener } from "./event-builder.ts";
 import { isFinal, OutputReader } from "./output-reader.ts";
 

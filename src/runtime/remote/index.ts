@@ -14,9 +14,9 @@ import {
   pickCommonOptions,
   RULES,
 } from "../shared/options.ts";
-import { withUpstream } from "../shared/remote-source.ts";
+import { withUpstream } from "../shared/upstream.ts";
 import { createCredentials, type RemoteAuth } from "./auth.ts";
-import { toExtendedCard } from "./card-facts.ts";
+import { toExtendedCard } from "./remote-card.ts";
 import { run, toOutboundAccess } from "./run.ts";
 
 export type { OAuthClient, RemoteAuth } from "./auth.ts";

@@ -18,7 +18,12 @@ export interface CopyParts extends JobObserver {
  * Copies the store in a folder into one file: everything that was committed when the copy began, and nothing after it, also
  * while a server is writing. The target file appears only when it is complete. Progress is in bytes, of about so many.
  */
-export async function copyStore({ folder, target, onProgress, signal }: CopyParts): Promise<Pick<StoreBackup, "tasks" | "bytes">> {
+export async function copyStore({
+  folder,
+  target,
+  onProgress,
+  signal,
+}: CopyParts): Promise<Pick<StoreBackup, "tasks" | "bytes">> {
   if (existsSync(target)) throw targetExists(target);
   const partial = `${target}.${process.pid}.partial`;
   let total = 0;

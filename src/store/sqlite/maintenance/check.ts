@@ -5,7 +5,7 @@ import type { JobObserver, OnProgress, StoreReport } from "../../../ports/index.
 import type { ReportFinding } from "../../kernel/check-task.ts";
 import { FIRST_SETTLED } from "../../kernel/state-numbers.ts";
 import { formatWalDamage, openReadOnly, type ReadOnlyDatabase, requireSchema } from "../open.ts";
-import { type JobObserver, runJob, runThread, serveJob } from "../thread.ts";
+import { runJob, runThread, serveJob } from "../thread.ts";
 import { findWalDamage } from "../wal.ts";
 import { createTaskCheck } from "./check-task.ts";
 
