@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { clear, endGroup, removeFolder, type Watched } from "./clear.ts";
 
-/** All processes and folders of a bench. Each child leads a group of its own, so that its whole tree ends with it. */
+/**
+ * All processes and folders of a bench. Each child leads a separate process group, so that its whole tree
+ * ends with it.
+ */
 export interface Children {
   spawn(args: string[], env: Record<string, string>): ChildProcess;
   /** Another program than Node. */
@@ -14,7 +17,7 @@ export interface Children {
   end(child: ChildProcess): Promise<void>;
   createFolder(parent: string): string;
   removeFolder(folder: string): void;
-  /** Ends everything at once; for the end of the bench, whatever its reason. */
+  /** Ends everything at once, at the end of the bench, whatever its reason. */
   endAll(): void;
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 
-/** What has to be ended and removed when the bench ends. */
+/** The processes and folders to end and to remove when the bench ends. */
 export interface Watched {
   groups: number[];
   folders: string[];
@@ -19,7 +19,7 @@ export function endGroup(group: number): void {
   }
 }
 
-/** Tries again when a file appears meanwhile: a process just killed may have been in the middle of a write. */
+/** Retries when a file appears meanwhile: a process that was just killed may have been writing. */
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

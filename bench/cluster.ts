@@ -1,34 +1,40 @@
-/** Several nodes on one Postgres: what is seen on another node than the one where it is said, how soon, and after a kill. */
+/**
+ * Several nodes on one Postgres: throughput and delay of events that one node runs and another one streams,
+ * and the takeover after a kill.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasNats, type Node, type Place, startNats, startNode, startPostgres } from "./cluster/house.ts";
-import { beginTask, type Chunk, now, openStreams, type Seen, type Streams } from "./cluster/streams.ts";
+import { hasNats, type Node, type PostgresServer, startNats, startNode, startPostgres } from "./cluster/processes.ts";
+import { beginTask, type Chunk, now, openStreams, type TaskStream, type Streams } from "./cluster/streams.ts";
 import { readCpuMs, readFamilyCpuMs } from "./proc.ts";
 import { toSpread } from "./ratios.ts";
 import { toTable } from "./report.ts";
 import type { Tools } from "./run.ts";
 import { CLUSTER } from "./scenarios.ts";
 
-/** How many nodes, and how they wake each other. */
+/** The number of nodes, and how they notify each other. */
 interface Setting {
   nodes: number;
-  bell: "NOTIFY" | "NATS";
+  notify: "NOTIFY" | "NATS";
 }
 const SETTINGS: Setting[] = [
-  { nodes: 1, bell: "NOTIFY" },
-  { nodes: 2, bell: "NOTIFY" },
-  { nodes: 3, bell: "NOTIFY" },
-  { nodes: 2, bell: "NATS" },
-  { nodes: 3, bell: "NATS" },
+  { nodes: 1, notify: "NOTIFY" },
+  { nodes: 2, notify: "NOTIFY" },
+  { nodes: 3, notify: "NOTIFY" },
+  { nodes: 2, notify: "NATS" },
+  { nodes: 3, notify: "NATS" },
 ];
 
-/** What one round of one setting found. */
+/** The result of one round of one setting. */
 export interface ClusterReading extends Setting {
   perSecond: number;
-  /** Microseconds of CPU for each event: where it is said, where it is read, in Postgres. */
+  /** Microseconds of CPU for each event: in the nodes that run, in the node that streams, in Postgres. */
   cpu: { runs: number; reads: number; postgres: number };
   p50Ms: number;
   p99Ms: number;
-  /** After a kill: until all its runs have said something elsewhere, and until all are done; undefined: there is nobody to take over. */
+  /**
+   * After a kill: until all its runs have output elsewhere, and until all have ended; undefined: no node can
+   * take over.
+   */
   takeOverMs: number | undefined;
   doneMs: number | undefined;
 }
@@ -38,29 +44,29 @@ export interface ClusterResult {
   problems: string[];
 }
 
-/** Flat out: so many runs, each with so many events. */
+/** At full speed: so many runs, each with so many events. */
 const FLOODS = 100;
 const FLOOD = { count: 2_000, pauseMs: 0 };
 /** About 1,000 events a second, for ten seconds. */
 const DRIPS = 20;
 const DRIP = { count: 500, pauseMs: 20 };
-/** Runs that are cut off, each with two seconds of work. */
-const CUT_OFF = 6;
+/** Runs that are interrupted, each with two seconds of work. */
+const INTERRUPTED = 6;
 const TASK = { count: 100, pauseMs: 20 };
 const LEASE_MS = 2_000;
-/** Everybody waits so long, until all is read that is going to be said. */
+/** The runs start so much later, when all streams are open. */
 const AHEAD_MS = 3_000;
 const WAIT_MS_MAX = 120_000;
 
 export async function runCluster(tools: Tools): Promise<ClusterResult> {
-  const { children, options, tell } = tools;
-  tell(
+  const { children, options, print: print } = tools;
+  print(
     `\n${CLUSTER}: nodes on one Postgres that writes to disk; ${FLOODS} runs flat out, then ${DRIPS} at 50 events/s, then a kill`,
   );
   const result: ClusterResult = { readings: [], problems: [] };
-  const settings = SETTINGS.filter(({ bell }) => bell === "NOTIFY" || hasNats);
+  const settings = SETTINGS.filter(({ notify }) => notify === "NOTIFY" || hasNats);
   if (!hasNats)
-    tell("  NATS is left out: there is no nats-server here (Debian's package of that name brings it)");
+    print("  NATS is left out: there is no nats-server here (Debian package nats-server)");
   const postgres = await startPostgres(children, options.folder);
   try {
     for (let round = 0; round < options.clusterRounds; round++)
@@ -73,25 +79,25 @@ export async function runCluster(tools: Tools): Promise<ClusterResult> {
 
 async function measureOne(
   setting: Setting,
-  postgres: Place,
+  postgres: PostgresServer,
   result: ClusterResult,
   tools: Tools,
 ): Promise<void> {
-  const label = `${setting.nodes} ${setting.bell}`;
+  const label = `${setting.nodes} ${setting.notify}`;
   try {
     const reading = await measure(setting, postgres, tools);
     result.readings.push(reading);
-    tools.tell(`  ${label}: ${toCells(reading).slice(2).join("  ")}`);
+    tools.print(`  ${label}: ${toCells(reading).slice(2).join("  ")}`);
   } catch (error) {
     result.problems.push(`${CLUSTER}, ${label}: ${(error as Error).message}`);
-    tools.tell(`  ${label}: ${(error as Error).message}`);
+    tools.print(`  ${label}: ${(error as Error).message}`);
   }
 }
 
-async function measure(setting: Setting, postgres: Place, tools: Tools): Promise<ClusterReading> {
+async function measure(setting: Setting, postgres: PostgresServer, tools: Tools): Promise<ClusterReading> {
   const { children } = tools;
   const data = await postgres.createDatabase();
-  const nats = setting.bell === "NATS" ? await startNats(children) : undefined;
+  const nats = setting.notify === "NATS" ? await startNats(children) : undefined;
   const flags = ["--lease-ms", String(LEASE_MS), ...(nats ? ["--notify", nats.url] : [])];
   const nodes: Node[] = [];
   const start = async (more: readonly string[] = []): Promise<Node> => {
@@ -100,7 +106,7 @@ async function measure(setting: Setting, postgres: Place, tools: Tools): Promise
     return node;
   };
   try {
-    // The first one reads, and hardly runs anything itself; with one node, it does both.
+    // The first node streams, and has at most one run itself; with one node, it does both.
     const reads = await start(setting.nodes > 1 ? ["--runs-max", "1"] : []);
     while (nodes.length < setting.nodes) await start();
     const runs = setting.nodes > 1 ? nodes.slice(1) : nodes;
@@ -109,15 +115,17 @@ async function measure(setting: Setting, postgres: Place, tools: Tools): Promise
     if (setting.nodes === 1)
       return { ...setting, ...flood, ...drip, takeOverMs: undefined, doneMs: undefined };
     await children.end(reads.child);
-    const heir = await start();
-    return { ...setting, ...flood, ...drip, ...(await measureKill(heir, runs, children.end)) };
+    const successor = await start();
+    return { ...setting, ...flood, ...drip, ...(await measureKill(successor, runs, children.end)) };
   } finally {
     await Promise.all(nodes.map(node => children.end(node.child)));
     await nats?.stop();
   }
 }
 
-/** Tasks that run on some nodes in turn, and are read from another; they begin when everybody listens. */
+/**
+ * Tasks that run on some nodes in turn, and are streamed from another; they start when all streams are open.
+ */
 async function begin(
   reads: Node,
   runs: readonly Node[],
@@ -141,29 +149,29 @@ async function untilOver({ over, each }: Streams): Promise<void> {
   throw new Error(`${open} of ${each.length} streams were still open after ${WAIT_MS_MAX / 1_000} s`);
 }
 
-/** All that was said elsewhere; with one node, all. */
+/** All chunks of other nodes; with one node, all. */
 const chunksOf = ({ each }: Streams, reads: Node, runs: readonly Node[]): readonly Chunk[] =>
   each.flatMap(one => one.chunks).filter(chunk => runs.includes(reads) || chunk.pid !== reads.group);
 
 async function measureFlood(
   reads: Node,
   runs: readonly Node[],
-  postgres: Place,
+  postgres: PostgresServer,
 ): Promise<Pick<ClusterReading, "perSecond" | "cpu">> {
-  const look = () => ({
+  const readCpu = () => ({
     runs: runs.reduce((sum, node) => sum + readCpuMs(node.group), 0),
     reads: readCpuMs(reads.group),
     postgres: readFamilyCpuMs(postgres.group),
   });
   const streams = await begin(reads, runs, FLOODS, FLOOD);
-  const before = look();
+  const before = readCpu();
   await untilOver(streams);
-  const after = look();
+  const after = readCpu();
   const all = streams.each.reduce((sum, one) => sum + one.chunks.length, 0);
   if (all !== FLOODS * FLOOD.count) throw new Error(`${all} chunks came instead of ${FLOODS * FLOOD.count}`);
   const chunks = chunksOf(streams, reads, runs);
   const [first, last] = [Math.min, Math.max].map(of =>
-    chunks.reduce((at, one) => of(at, one.cameAt), chunks[0]?.cameAt ?? 0),
+    chunks.reduce((at, one) => of(at, one.receivedAt), chunks[0]?.receivedAt ?? 0),
   ) as [number, number];
   const perChunk = (of: "runs" | "reads" | "postgres"): number => (1_000 * (after[of] - before[of])) / all;
   return {
@@ -179,38 +187,41 @@ async function measureDrip(
   const streams = await begin(reads, runs, DRIPS, DRIP);
   await untilOver(streams);
   const delays = chunksOf(streams, reads, runs)
-    .map(chunk => chunk.cameAt - chunk.saidAt)
+    .map(chunk => chunk.receivedAt - chunk.sentAt)
     .toSorted((a, b) => a - b);
   const at = (share: number): number => delays[Math.floor(share * (delays.length - 1))] ?? Number.NaN;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The node with most of the runs is killed; whoever is left takes them over. */
+/** The node with most of the runs is killed; the others take them over. */
 async function measureKill(
-  heir: Node,
+  successor: Node,
   others: readonly Node[],
   end: (child: Node["child"]) => Promise<void>,
 ): Promise<{ takeOverMs: number; doneMs: number }> {
-  const streams = await begin(heir, others, CUT_OFF * (others.length + 1), TASK);
+  const streams = await begin(successor, others, INTERRUPTED * (others.length + 1), TASK);
   while (streams.each.some(one => one.chunks.length === 0)) await sleep(5);
-  const runsOf = ({ group }: Node): readonly Seen[] =>
+  const runsOf = ({ group }: Node): readonly TaskStream[] =>
     streams.each.filter(one => one.chunks[0]?.pid === group);
-  const [victim] = others.toSorted((a, b) => runsOf(b).length - runsOf(a).length) as [Node];
-  const cutOff = runsOf(victim);
-  if (cutOff.length === 0) throw new Error("nobody but the node that reads ran anything");
-  await end(victim.child);
+  const [killed] = others.toSorted((a, b) => runsOf(b).length - runsOf(a).length) as [Node];
+  const interrupted = runsOf(killed);
+  if (interrupted.length === 0) throw new Error("no node other than the reading one executed a run");
+  await end(killed.child);
   const killedAt = now();
   await untilOver(streams);
-  const taken = cutOff.map(one => one.chunks.find(chunk => chunk.pid !== victim.group)?.cameAt ?? Number.NaN);
-  const ended = cutOff.map(one => one.endedAt ?? Number.NaN);
+  const taken = interrupted.map(one => one.chunks.find(chunk => chunk.pid !== killed.group)?.receivedAt ?? Number.NaN);
+  const ended = interrupted.map(one => one.endedAt ?? Number.NaN);
   return { takeOverMs: Math.max(...taken) - killedAt, doneMs: Math.max(...ended) - killedAt };
 }
 
-/** What a prototype of 120 lines reached, without HTTP: two processes that run, one that reads from Postgres itself. */
+/**
+ * The result of a prototype of 120 lines, without HTTP: two processes that run, one that reads from Postgres
+ * itself.
+ */
 const PROTOTYPE = ["prototype", "NOTIFY", "30200", "", "11.0", "48.0", "", "4.3 s"];
 const HEAD = [
   "nodes",
-  "bell",
+  "notify",
   "events/s",
   "µs CPU/event: runs, reads, Postgres",
   "p50 ms",
@@ -220,8 +231,8 @@ const HEAD = [
 ];
 
 export function describeCluster({ readings, problems }: ClusterResult): string {
-  const rows = SETTINGS.flatMap(({ nodes, bell }) => {
-    const found = readings.filter(one => one.nodes === nodes && one.bell === bell);
+  const rows = SETTINGS.flatMap(({ nodes, notify }) => {
+    const found = readings.filter(one => one.nodes === nodes && one.notify === notify);
     return found.length === 0 ? [] : [toCells(toMedian(found))];
   });
   return [
@@ -255,7 +266,7 @@ function toMedian(found: readonly ClusterReading[]): ClusterReading {
 
 function toCells({
   nodes,
-  bell,
+  notify,
   perSecond,
   cpu,
   p50Ms,
@@ -267,7 +278,7 @@ function toCells({
     ms === undefined || Number.isNaN(ms) ? "" : `${(ms / 1_000).toFixed(1)} s`;
   return [
     String(nodes),
-    nodes === 1 ? "" : bell,
+    nodes === 1 ? "" : notify,
     Math.round(perSecond).toString(),
     [cpu.runs, cpu.reads, cpu.postgres].map(one => one.toFixed(1)).join(", "),
     p50Ms.toFixed(1),

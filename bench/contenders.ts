@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Wire } from "./load/order.ts";
 
-/** The servers that are compared. Each pair of the report speaks the same wire and runs the same agent. */
+/** The servers that are compared. Each pair of the report uses the same wire and runs the same agent. */
 export type ContenderId =
   | "power"
   | "process"
@@ -16,15 +16,15 @@ export type ContenderId =
 export interface Contender {
   label: string;
   wire: Wire;
-  /** Its traces are taken, and thrown away. */
+  /** Its traces are collected, and discarded. */
   traced?: true;
-  /** Its tasks are kept in a Postgres database of its own. */
+  /** Its tasks are stored in a separate Postgres database. */
   postgres?: true;
   /** Arguments to Node. `data`: an empty folder that is removed afterwards, or the URL of an empty database. */
   toArguments(port: number, data: string, tree: string): string[];
 }
 
-/** The working tree that this bench belongs to. */
+/** The working tree of this bench. */
 export const THIS_TREE = fileURLToPath(new URL("..", import.meta.url));
 
 export const CONTENDERS: Record<ContenderId, Contender> = {
@@ -40,7 +40,7 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
 /** Whether a contender is Dragoman, which can also be started from another tree. */
 export const isDragoman = (id: ContenderId): boolean => id !== "official13" && id !== "official03";
 
-/** The flags that `npm start` gives Node. */
+/** The flags of Node in `npm start`. */
 function flagsOfStart(tree: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8"));
   return String(scripts.start)

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Children } from "./children.ts";
-import type { Ask, Hold, Order, Outcome, Say } from "./load/order.ts";
+import type { Request, Hold, Order, Outcome, Reply } from "./load/order.ts";
 
-/** The load generator's process, seen from the bench: one question at a time. */
+/** The load generator's process, as the bench sees it: one request at a time. */
 export interface Generator {
   /** Connections are open when this resolves. */
   prepare(order: Order): Promise<void>;
@@ -13,20 +13,20 @@ export interface Generator {
 
 export function createGenerator(children: Children): Generator {
   const child = children.fork("./load/main.ts");
-  const ended = once(child, "exit").then(() => ({ say: "broken", why: "the load generator ended" }) as Say);
+  const ended = once(child, "exit").then(() => ({ say: "broken", why: "the load generator ended" }) as Reply);
 
-  async function ask(words: Ask): Promise<Say> {
-    const answered = once(child, "message").then(([answer]) => answer as Say);
-    child.send(words);
-    const say = await Promise.race([answered, ended]);
-    if (say.say === "broken") throw new Error(say.why);
-    return say;
+  async function ask(request: Request): Promise<Reply> {
+    const answered = once(child, "message").then(([answer]) => answer as Reply);
+    child.send(request);
+    const reply = await Promise.race([answered, ended]);
+    if (reply.say === "broken") throw new Error(reply.why);
+    return reply;
   }
 
   async function go(): Promise<Outcome> {
-    const say = await ask({ ask: "go" });
-    if (say.say !== "done") throw new Error(`the load generator said "${say.say}" instead of an outcome`);
-    return say.outcome;
+    const reply = await ask({ ask: "go" });
+    if (reply.say !== "done") throw new Error(`the load generator said "${reply.say}" instead of an outcome`);
+    return reply.outcome;
   }
 
   return {

@@ -1,6 +1,8 @@
 import { clear, type Watched } from "./clear.ts";
 
-/** A process that outlives the bench by a moment and clears up behind it, even when the bench died of SIGKILL. */
+/**
+ * A process that outlives the bench by a moment and cleans up, even when the bench was killed with SIGKILL.
+ */
 
 let watched: Watched = { groups: [], folders: [] };
 

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { type Children, createChildren } from "./children.ts";
-import type { Place } from "./cluster/house.ts";
+import type { PostgresServer } from "./cluster/processes.ts";
 import type { ClusterResult } from "./cluster.ts";
 import { createGenerator } from "./generator.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
@@ -14,27 +14,27 @@ async function bench(options: Options): Promise<void> {
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
   }
   const output = options.json ? process.stderr : process.stdout;
-  const tell = (line: string): void => void output.write(`${line}\n`);
-  const surroundings = {
+  const print = (line: string): void => void output.write(`${line}\n`);
+  const environment = {
     children,
     parent: options.folder,
     createDatabase: createDatabases(children, options),
   };
-  const tools: Tools = { options, children, surroundings, generator: createGenerator(children), tell };
+  const tools: Tools = { options, children, surroundings: environment, generator: createGenerator(children), print: print };
   const results = await runAll(tools);
-  if (results.length > 0) tell(describeResults(results));
+  if (results.length > 0) print(describeResults(results));
   const cluster = options.cluster ? await measureCluster(tools) : undefined;
   if (options.json) process.stdout.write(`${JSON.stringify(toJson(results, cluster), null, 2)}\n`);
-  // Slow is a finding and no error; a wrong answer or a server that does not start is one.
+  // A slow server is a result and no error; a wrong response or a server that does not start is an error.
   const problems = [...results, ...(cluster ? [cluster] : [])].flatMap(result => result.problems);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
 
 /** Starts Postgres with the first database that a contender needs; the end of the bench stops it. */
 function createDatabases(children: Children, { folder }: Options): () => Promise<string> {
-  let started: Promise<Place> | undefined;
+  let started: Promise<PostgresServer> | undefined;
   return async () => {
-    const { startPostgres } = await import("./cluster/house.ts");
+    const { startPostgres } = await import("./cluster/processes.ts");
     started ??= startPostgres(children, folder);
     return (await started).createDatabase();
   };
@@ -44,7 +44,7 @@ function createDatabases(children: Children, { folder }: Options): () => Promise
 async function measureCluster(tools: Tools): Promise<ClusterResult> {
   const { describeCluster, runCluster } = await import("./cluster.ts");
   const result = await runCluster(tools);
-  tools.tell(describeCluster(result));
+  tools.print(describeCluster(result));
   return result;
 }
 

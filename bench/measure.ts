@@ -7,20 +7,20 @@ import type { Reading } from "./ratios.ts";
 import { IDLE_SENDS_BEFORE, IDLE_STREAMS, type LoadEntry } from "./scenarios.ts";
 import type { Server } from "./server.ts";
 
-/** What one round of one entry found. */
+/** The result of one round of one entry. */
 export interface Round {
   reading: Reading | undefined;
   /** Share of one core that the load generator used. */
   generatorShare: number;
-  /** What went wrong; then the reading is missing. */
+  /** The error, if there is no reading. */
   problem: string | undefined;
 }
 
-/** Work that a server puts off until after its last answer belongs to the round. */
+/** Work that a server defers until after its last response belongs to the round. */
 const AFTERWORK_MS = 150;
 const DRAIN_MS = 20_000;
 const OPERATIONS_MAX = 1_000_000;
-/** Memory is read when closures of the burst of opening have been collected, or not: both are what a user sees. */
+/** Memory is read after garbage of the opening has been collected, or not: users see both. */
 const IDLE_SETTLE_MS = 1_500;
 const WARM_MS_MAX = 60_000;
 const HOLD_MS_MAX = 60_000;
@@ -55,7 +55,9 @@ function toRound(outcome: Outcome, cpuMs: number, units: number): Round {
   return { reading, generatorShare, problem: undefined };
 }
 
-/** The server has worked before, like any that has a thousand callers: what V8 takes to compile it is no stream's. */
+/**
+ * The server has answered calls before: the memory that V8 takes to compile its code belongs to no stream.
+ */
 export async function measureIdle(entry: LoadEntry, server: Server, generator: Generator): Promise<Round> {
   const order = toOrder(entry, server.port);
   await generator.prepare({ ...order, operationsMax: IDLE_SENDS_BEFORE, ms: WARM_MS_MAX });

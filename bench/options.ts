@@ -6,7 +6,7 @@ import { againstTree, CLUSTER, SCENARIOS, type Scenario } from "./scenarios.ts";
 
 export interface Options {
   scenarios: Scenario[];
-  /** Several nodes as well, which takes its time: only if somebody asks for it. */
+  /** Several nodes as well, which takes long: only if it is named. */
   cluster: boolean;
   rounds: number;
   clusterRounds: number;
@@ -21,13 +21,16 @@ export interface Options {
   json: boolean;
   /** Dragoman is compared with another checkout, and each round has fresh servers. */
   against: boolean;
-  /** Where the data folders are made. */
+  /** The parent of the data folders. */
   folder: string;
 }
 
 const ROUNDS_MAX = 100;
 const SHORT_TURN_MS = 800;
-/** Two versions differ by little: each is measured twice, forwards and backwards, so that what disturbs the machine disturbs both. */
+/**
+ * Two versions differ by little: each is measured twice, forwards and backwards, so that a disturbance
+ * affects both.
+ */
 const AGAINST_TURNS = 2;
 
 export const USAGE = `npm run bench -- [options]
@@ -42,7 +45,7 @@ export const USAGE = `npm run bench -- [options]
   --help          this text
 `;
 
-/** Throws an Error for the user when the arguments make no sense; undefined when only help was asked for. */
+/** Throws an Error for the user when the arguments are invalid; undefined when only help was requested. */
 export function readOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a process group has used, from /proc: exact for all threads and children, and without asking the server. */
+/**
+ * The resources that a process group has used, from /proc: exact for all threads and children, and without
+ * asking the server.
+ */
 
 /** Linux counts in ticks of 10 ms towards user space, on every architecture Node runs on. */
 const TICK_MS = 10;
@@ -11,13 +14,13 @@ const GROUP = 2;
 const CPU_FIRST = 11;
 const CPU_LAST = 14;
 
-/** User and system time of all threads, living or ended, and of children that were waited for. */
+/** User and system time of all threads, running or ended, and of children that were waited for. */
 export function readCpuMs(group: number): number {
   const ticks = listGroup(group).flatMap(pid => readStat(pid).slice(CPU_FIRST, CPU_LAST + 1));
   return TICK_MS * sum(ticks.map(Number));
 }
 
-/** The same of a process and its children, also if each of them has a group of its own. */
+/** The same of a process and its children, also if each of them has a separate group. */
 export function readFamilyCpuMs(parent: number): number {
   const ticks = listPids()
     .filter(pid => pid === String(parent) || readStat(pid)[PARENT] === String(parent))

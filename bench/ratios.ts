@@ -1,6 +1,6 @@
 import type { Comparison, Target } from "./scenarios.ts";
 
-/** What one round said of one entry. */
+/** The result of one round of one entry. */
 export interface Reading {
   /** Operations (or chunks) per second; not measured for memory. */
   perSecond: number | undefined;
@@ -21,7 +21,7 @@ export interface Compared {
   verdict: "ok" | "below" | "above" | undefined;
 }
 
-/** Readings of one entry by round; a round that failed leaves a hole, so that rounds still pair up. */
+/** Readings of one entry by round; a round that failed is undefined, so that rounds still pair up. */
 export type Rounds = (Reading | undefined)[];
 
 export function compare(ours: Rounds, theirs: Rounds, { target }: Comparison): Compared | undefined {
@@ -34,7 +34,7 @@ export function compare(ours: Rounds, theirs: Rounds, { target }: Comparison): C
   return { perSecond, cost, verdict: toVerdict(cost.median, target) };
 }
 
-/** Ratios are formed round by round: what disturbs a round disturbs both sides of it. */
+/** Ratios are computed for each round: a disturbance of a round affects both sides of it. */
 function pair(
   ours: Rounds,
   theirs: Rounds,

@@ -3,7 +3,7 @@ import { type Compared, compare, type Reading, type Rounds, type Spread, toSprea
 import type { Result } from "./run.ts";
 import { CLUSTER, type Comparison, type Scenario, type Target } from "./scenarios.ts";
 
-/** Above this the load generator, and not the server, may have set the pace. */
+/** Above this the load generator, and not the server, may have been the limit. */
 const GENERATOR_SHARE_FAIR_MAX = 0.85;
 
 const COSTS: Record<"operation" | "chunk" | "stream", string> = {
@@ -109,7 +109,7 @@ function toCostUnit(scenario: Scenario): string {
   return COSTS[scenario.kind === "idle" ? "stream" : scenario.unit];
 }
 
-/** Entries are named after their contender, or say what they are themselves. */
+/** Entries are named after their contender, or have their own label. */
 function toLabel(id: string): string {
   return Object.entries(CONTENDERS).find(([known]) => known === id)?.[1].label ?? id;
 }

@@ -6,28 +6,28 @@ import type { Options } from "./options.ts";
 import { type Reading, type Rounds, toSpread } from "./ratios.ts";
 import { describeRound } from "./report.ts";
 import type { Entry, IdleScenario, LoadEntry, LoadScenario, Scenario } from "./scenarios.ts";
-import { type Server, type Surroundings, startServer } from "./server.ts";
+import { type Server, type ServerEnvironment, startServer } from "./server.ts";
 
 export interface Tools {
   options: Options;
   children: Children;
-  surroundings: Surroundings;
+  surroundings: ServerEnvironment;
   generator: Generator;
   /** A line for the user, while the bench runs. */
-  tell(line: string): void;
+  print(line: string): void;
 }
 
 export interface Result {
   scenario: Scenario;
   rounds: Map<string, Rounds>;
-  /** What went wrong, apart from being slow. */
+  /** Errors, apart from being slow. */
   problems: string[];
-  /** The most the load generator used of one core in any round. */
+  /** The maximum share of one core that the load generator used in any round. */
   generatorShareMax: number;
 }
 
 export async function runScenario(scenario: Scenario, tools: Tools): Promise<Result> {
-  tools.tell(`\n${scenario.name}: ${scenario.about}`);
+  tools.print(`\n${scenario.name}: ${scenario.about}`);
   const rounds = new Map(scenario.entries.map(entry => [entry.id, []]));
   const result: Result = { scenario, rounds, problems: [], generatorShareMax: 0 };
   if (scenario.kind === "load") await runLoad(scenario, result, tools);
@@ -35,11 +35,12 @@ export async function runScenario(scenario: Scenario, tools: Tools): Promise<Res
   return result;
 }
 
-/** Fresh servers for each scenario: none carries the tasks of the one before. */
+/** Fresh servers for each scenario, without the tasks of the previous one. */
 async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Promise<void> {
   const { rounds, against } = tools.options;
   if (!against) return runOn(scenario, 0, rounds, result, tools);
-  // Two processes of the same code can differ by a quarter, each for as long as it lives: several of them are compared.
+  // Two processes of the same code can differ by a quarter for their whole life: several of them are
+  // compared.
   for (let round = 0; round < rounds; round++) await runOn(scenario, round, round + 1, result, tools);
 }
 
@@ -68,7 +69,7 @@ async function runOn(
     for (let round = first; round < end; round++) {
       const found = new Map<string, Round[]>(scenario.entries.map(({ id }) => [id, []]));
       for (let turn = 0; turn < turns; turn++) {
-        // The second turn goes backwards, and so on: none is always measured after the same other one.
+        // Every second turn goes backwards: no entry is always measured after the same other one.
         const entries = turn % 2 === 0 ? scenario.entries : scenario.entries.toReversed();
         for (const [id, one] of await takeTurns(entries, round, entry => measure(entry, turnMs)))
           if (one) found.get(id)?.push(one);
@@ -80,7 +81,7 @@ async function runOn(
   }
 }
 
-/** Of several turns of one entry; one that failed voids the round. */
+/** The median of several turns of one entry; one that failed invalidates the round. */
 function toMedian(turns: readonly Round[]): Round | undefined {
   const failed = turns.find(turn => turn.reading === undefined);
   if (failed || turns.length < 2) return failed ?? turns[0];
@@ -91,7 +92,7 @@ function toMedian(turns: readonly Round[]): Round | undefined {
   return { reading: { perSecond, cost }, generatorShare, problem: undefined };
 }
 
-/** A fresh server for each round: memory once taken is seldom given back. */
+/** A fresh server for each round: a process seldom returns memory. */
 async function runIdle(scenario: IdleScenario, result: Result, tools: Tools): Promise<void> {
   const { rounds } = tools.options;
   const measure = async (entry: LoadEntry): Promise<Round> => {
@@ -121,7 +122,7 @@ async function startServers(scenario: LoadScenario, result: Result, tools: Tools
 /** Entries with the same key are measured on the same server. */
 const toKey = ({ contender, tree = "" }: Entry): string => `${contender} ${tree}`;
 
-/** Everyone has a turn in each round, and another one begins each time. */
+/** Every entry has a turn in each round, and another one is first each time. */
 async function takeTurns<E extends Entry>(
   entries: E[],
   round: number,
@@ -156,13 +157,13 @@ function record(
     result.generatorShareMax = Math.max(result.generatorShareMax, round?.generatorShare ?? 0);
     if (round?.problem) noteProblem(`${id}, round ${index + 1}: ${round.problem}`, result, tools);
   }
-  tools.tell(`  round ${index + 1}/${count}  ${describeRound(result)}`);
+  tools.print(`  round ${index + 1}/${count}  ${describeRound(result)}`);
 }
 
-/** The whole of it while the bench runs, its most telling line in the report. */
+/** The whole text while the bench runs, its most informative line in the report. */
 function noteProblem(problem: string, result: Result, tools: Tools): void {
   const lines = problem.split("\n");
   const cause = lines.slice(1).find(line => /error/i.test(line)) ?? "";
   result.problems.push(`${result.scenario.name}: ${lines[0]} ${cause}`.trimEnd());
-  tools.tell(`  ${problem}`);
+  tools.print(`  ${problem}`);
 }

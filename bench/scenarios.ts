@@ -1,7 +1,7 @@
 import { type ContenderId, isDragoman } from "./contenders.ts";
 import type { Over, Wire, Work } from "./load/order.ts";
 
-/** What is measured and what should come out. Adding a scenario is adding an entry here. */
+/** The measurements and their targets. A new scenario is a new entry here. */
 export type Scenario = LoadScenario | IdleScenario;
 
 interface Common {
@@ -13,37 +13,37 @@ interface Common {
 /** CPU time per operation under load. */
 export interface LoadScenario extends Common {
   kind: "load";
-  /** What an operation is divided into, for the report. */
+  /** The unit of an operation, for the report. */
   unit: "operation" | "chunk";
   entries: LoadEntry[];
 }
 
-/** Memory per open stream whose agent says nothing. */
+/** Memory per open stream whose agent sends nothing. */
 export interface IdleScenario extends Common {
   kind: "idle";
-  /** What a server does before its memory is read. */
+  /** The calls before the memory of a server is read. */
   entries: LoadEntry[];
 }
 
-/** One thing that is measured in each round. */
+/** One measurement in each round. */
 export interface Entry {
   id: string;
   contender: ContenderId;
-  /** The working tree that the contender is started from; undefined: this one. */
+  /** The working tree of the contender; undefined: this one. */
   tree?: string;
 }
 
 export interface LoadEntry extends Entry {
   work: Work;
-  /** Where it is not the contender's own. */
+  /** If it is not the contender's own. */
   wire?: Wire;
   over: Over;
   connections: number;
-  /** How many units one operation is. */
+  /** How many units one operation has. */
   units: number;
 }
 
-/** `atLeast` asks for theirs / ours, `atMost` for ours / theirs; without a target it is theirs / ours. */
+/** `atLeast` is for theirs / ours, `atMost` for ours / theirs; without a target it is theirs / ours. */
 export interface Comparison {
   ours: string;
   theirs: string;
@@ -52,7 +52,7 @@ export interface Comparison {
 
 export type Target = { atLeast: number } | { atMost: number };
 
-/** Sends before memory is first read: what a server sets up once is not a stream's cost. */
+/** Sends before memory is first read: one-time allocations of a server are not the cost of a stream. */
 export const IDLE_SENDS_BEFORE = 1_000;
 export const IDLE_STREAMS = 1_000;
 
@@ -63,10 +63,10 @@ const STREAM_200: Work = { kind: "stream", chunks: 200 };
 
 const OTHER_WIRES = ["v03", "v02", "v01", "langgraph", "orloj", "arbiter", "simple"] as const;
 
-/** The official servers against each other: no target, but a figure one can compare between machines. */
+/** The official servers against each other: no target, but a figure to compare machines. */
 const ANCHORS: Comparison = { ours: "official03", theirs: "official13", target: undefined };
 
-/** What is measured with several nodes, and in another way: see cluster.ts. */
+/** Measured with several nodes, and in another way: see cluster.ts. */
 export const CLUSTER = "cluster";
 
 export const SCENARIOS: Scenario[] = [
@@ -171,7 +171,10 @@ export const SCENARIOS: Scenario[] = [
   },
 ];
 
-/** Dragoman's own entries of a scenario, each beside the same entry of another tree, usually the commit before. */
+/**
+ * Dragoman's own entries of a scenario, each beside the same entry of another tree, usually the previous
+ * commit.
+ */
 export function againstTree(scenario: Scenario, tree: string): Scenario {
   const own = scenario.entries.filter(entry => isDragoman(entry.contender));
   const other = own.map(entry => ({ ...entry, id: `${entry.id} before`, tree }));

@@ -16,22 +16,24 @@ export interface Server {
 
 const READY_MS_MAX = 20_000;
 const READY_POLL_MS = 50;
-/** What a server said last, shown when it does not start. */
+/** The last output of a server, shown when it does not start. */
 const WORDS_CHARS_MAX = 2_000;
 
-/** What servers are started in. */
-export interface Surroundings {
+/** The environment of servers. */
+export interface ServerEnvironment {
   children: Children;
-  /** Where data folders are made. */
+  /** The parent of data folders. */
   parent: string;
   /** Creates an empty Postgres database and resolves with its URL. */
   createDatabase(): Promise<string>;
 }
 
-/** Resolves when the server's card can be fetched; rejects with the server's own words when that does not happen. */
+/**
+ * Resolves when the server's card can be fetched; rejects with the server's output when that does not happen.
+ */
 export async function startServer(
   { contender, tree = THIS_TREE }: Pick<Entry, "contender" | "tree">,
-  { children, parent, createDatabase }: Surroundings,
+  { children, parent, createDatabase }: ServerEnvironment,
 ): Promise<Server> {
   const folder = children.createFolder(parent);
   const port = await findPort();

@@ -7,7 +7,7 @@ export interface Sink {
   close(): void;
 }
 
-/** Takes traces and throws them away, in the process of the bench: what it costs to take them is nobody's cost. */
+/** Accepts traces and discards them, in the process of the bench: the cost belongs to no server. */
 export async function openSink(): Promise<Sink> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end());

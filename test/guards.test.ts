@@ -13,10 +13,10 @@ it("no exported type name is defined twice in src", () => {
   expect(duplicateTypes(twice)).toEqual(["Row: src/a.ts, src/b.ts"]);
 });
 
-/** The rule itself, for people and for the test. */
+/** The files with the rule itself, for people and for the test. */
 const LISTS_THEM = new Set(["STYLE.md", "test/support/guards.ts"]);
 
-it("comments, messages and documents name the server, the caller, the task, and no unnamed person", () => {
+it("comments, messages and documents have no pronoun for an unnamed person", () => {
   const read = FILES.filter(({ path }) => /\.(?:ts|md|html|yml)$/.test(path));
   expect(read.filter(({ path }) => !LISTS_THEM.has(path)).flatMap(bannedWords)).toEqual([]);
 });
@@ -41,7 +41,7 @@ it("only index.ts and folders are at the top of src", () => {
   ]);
 });
 
-/** A change of these names is a change for users: the old spelling must go on working. */
+/** Changing these names affects users: the old spelling must continue to work. */
 it("the public names are those of test/public-names.txt", async () => {
   const byPath = new Map(SOURCES.map(source => [source.path, source]));
   const { exports } = JSON.parse(readTree("package.json").text) as {

@@ -20,7 +20,7 @@ import { filesBelow, importsOf, placesOf, readTree, type Source, toSource } from
 import { canBeTyped, SCRIPTS } from "./support/tidy-typed.ts";
 import { BANS, idleExceptions, violations } from "./support/tidy-words.ts";
 
-/** The building code: what a reader of one file may rely on in all of them. STYLE.md has the reasons. */
+/** The rules that hold for every file of the repository. STYLE.md has the reasons. */
 
 const isTest = (file: { readonly path: string }): boolean => /\.test\.ts$/.test(file.path);
 const isCode = (file: { readonly path: string }): boolean => file.path.endsWith(".ts");
@@ -31,7 +31,7 @@ const SOURCES = ALL.filter(file => file.path.startsWith("src/") && !isTest(file)
 
 // ---- arrows --------------------------------------------------------------------------------------------------
 
-/** A sample of what must not be: else a slip in the table would go unseen. */
+/** Samples of forbidden imports: otherwise an error in the table would not be noticed. */
 const FOREIGN: readonly (readonly [path: string, from: string])[] = [
   ["src/model/task.ts", "../ports/index.ts"],
   ["src/model/task.ts", "node:crypto"],
@@ -47,12 +47,12 @@ const FOREIGN: readonly (readonly [path: string, from: string])[] = [
   ["src/client/open.ts", "../server/create-server.ts"],
 ];
 
-describe("the arrows", () => {
-  it("every file is in a room of the table, and every room of the table has a file", () => {
+describe("imports", () => {
+  it("every file is in a folder of the table, and every folder of the table has a file", () => {
     expect(new Set(SOURCES.map(file => entryOf(folderOf(file.path))))).toEqual(new Set(Object.keys(FOLDERS)));
   });
 
-  it("a room imports what its place in the house allows, and nothing else", () => {
+  it("a folder imports only what the table allows", () => {
     expect(SOURCES.flatMap(wrongImports)).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe("the arrows", () => {
     expect(wrongImports(toSource(one))).toHaveLength(1);
   });
 
-  it("no file outside of tests imports a test or what tests share", () => {
+  it("no file outside of tests imports a test or shared test code", () => {
     const wrong = SOURCES.filter(file =>
       importsOf(file).some(({ from }) => /\/test\/|\.test\.ts$/.test(from)),
     );
@@ -85,7 +85,7 @@ describe("sizes", () => {
     expect(long).toEqual([]);
   });
 
-  it("the measure finds long functions, in every form, and lets a factory of short ones pass", () => {
+  it("the measure finds long functions of every form, and accepts a factory of short ones", () => {
     const body = "  go();\n".repeat(80);
     const forms = [
       `function long(a: string): Promise<{ b: C }> {\n${body}}`,
@@ -125,7 +125,7 @@ describe("words", () => {
     expect(BANS.flatMap(ban => idleExceptions(ban, SOURCES))).toEqual([]);
   });
 
-  it("no file is named after nothing", () => {
+  it("no file has a name without meaning", () => {
     const names = ALL.map(file => file.path).filter(path =>
       /(?:^|[/.-])(?:manager|helpers?|utils?|service|impl|misc|common)(?=[/.-])/i.test(path),
     );
@@ -139,8 +139,8 @@ const page = (path: string) => documentOf(`docs/reference/${path}`);
 const pick = (rows: readonly (readonly string[])[], ...columns: readonly number[]) =>
   rows.map(row => columns.map(at => row[at]));
 
-describe("the reference says what the code says", () => {
-  it("faults.md has every fault with the numbers of every dialect", () => {
+describe("the reference matches the code", () => {
+  it("faults.md has every fault with its error code in every dialect", () => {
     expect(rowsOf(sectionOf(page("faults.md"), "The catalogue"))).toEqual(tables.faultRows());
     expect(tableOf(sectionOf(page("faults.md"), "Numbers"))).toEqual(tables.numberRows());
   });
@@ -160,7 +160,7 @@ describe("the reference says what the code says", () => {
     expect([...server, ...client, ...cli].filter(row => !row.at(-1))).toEqual([]);
   });
 
-  it("observe.md has every metric; dashboard and alerts name them all, and none that is not there", () => {
+  it("observe.md has every metric; dashboard and alerts name them all, and no others", () => {
     const observe = documentOf("docs/operate/observe.md");
     const metrics = tables.metricRows();
     expect(rowsOf(sectionOf(observe, "Metrics")).filter(row => row.length === 4)).toEqual(metrics);
@@ -177,14 +177,14 @@ describe("the reference says what the code says", () => {
     expect(pick(rowsOf(sectionOf(page("http.md"), "Routes")), 0, 1, 2, 4)).toEqual(tables.routeRows());
   });
 
-  it("operations.md has every operation with the methods that ask for it", async () => {
+  it("operations.md has every operation with its methods", async () => {
     const rows = rowsOf(sectionOf(page("operations.md"), "The operations"));
     expect(rows.map(([name]) => name)).toEqual(tables.operations().map(name => `\`${name}\``));
     for (const [at, dialect] of tables.DIALECTS.entries()) {
       const methods = [...(await tables.methodsOf(dialect))];
-      const told = rows.flatMap(row => (row[2 + at] as string).match(/(?<=`)[^`]+(?=`)/g) ?? []);
+      const documented = rows.flatMap(row => (row[2 + at] as string).match(/(?<=`)[^`]+(?=`)/g) ?? []);
       const asking = (name: string) => methods.filter(([, op]) => op === name).map(([method]) => method);
-      expect(told.filter(word => !word.includes(" "))).toEqual(tables.operations().flatMap(asking));
+      expect(documented.filter(word => !word.includes(" "))).toEqual(tables.operations().flatMap(asking));
     }
   });
 
@@ -203,9 +203,9 @@ describe("the reference says what the code says", () => {
 
   it("cli.md has every command with its usage and its flags, and every exit code", async () => {
     const cli = page("cli.md");
-    const told = headingsOf(cli).flatMap(heading => heading.match(/(?<=`)\w+(?=`)/g) ?? []);
+    const documented = headingsOf(cli).flatMap(heading => heading.match(/(?<=`)\w+(?=`)/g) ?? []);
     const all = await tables.commands();
-    expect(told).toEqual(all.map(command => command.name()));
+    expect(documented).toEqual(all.map(command => command.name()));
     for (const command of all) {
       const heading = headingsOf(cli).find(one => one.includes(`\`${command.name()}\``)) as string;
       const section = sectionOf(cli, heading);
@@ -215,7 +215,7 @@ describe("the reference says what the code says", () => {
     expect(rowsOf(sectionOf(cli, "Exit codes")).map(([code]) => code)).toEqual(tables.exitCodes());
   });
 
-  it("the guide for authors explains all of ctx, and no document promises more of it", () => {
+  it("the guide for authors explains all of ctx, and no document names other members", () => {
     const members = tables.ctxMembers();
     const guide = documentOf("docs/guide/writing-agents.md").text;
     expect(members.filter(member => !guide.includes(`ctx.${member}`))).toEqual([]);
@@ -231,7 +231,7 @@ describe("the reference says what the code says", () => {
     expect(stated.filter(number => !/^[RD]/.test(number) && !proved.has(number))).toEqual([]);
   });
 
-  it("citations of docs/dialects in the corpus, in tests and in comments can be opened", () => {
+  it("citations of docs/dialects in the corpus, in tests and in comments exist", () => {
     expect(TREE.flatMap(brokenCitations)).toEqual([]);
     const unpublished = new RegExp(["wire", "notes|seed", "00\\d"].join(" "), "i");
     expect(TREE.filter(file => unpublished.test(file.text)).map(file => file.path)).toEqual([]);
@@ -241,7 +241,7 @@ describe("the reference says what the code says", () => {
 // ---- documents by themselves ---------------------------------------------------------------------------------
 
 describe("documents", () => {
-  it("links lead somewhere", () => {
+  it("links lead to existing files and headings", () => {
     expect(DOCUMENTS.flatMap(file => deadLinks(file).map(link => `${file.path}: ${link}`))).toEqual([]);
   });
 
@@ -271,7 +271,7 @@ describe("documents", () => {
     expect([...new Set(named)].filter(name => !known.includes(name))).toEqual([]);
   });
 
-  it("what they tell to type exists: scripts, files, commands and flags", async () => {
+  it("commands in them exist: scripts, files, commands and flags", async () => {
     const all = await tables.commands();
     const wrong = DOCUMENTS.flatMap(typedIn).filter(typed => !canBeTyped(typed, all));
     expect(wrong).toEqual([]);
@@ -283,7 +283,7 @@ describe("documents", () => {
     expect(Object.keys(SCRIPTS).filter(name => !text.includes(`\`${spelled(name)}`))).toEqual([]);
   });
 
-  it("invariants are numbered without gaps, and each names what enforces it", () => {
+  it("invariants are numbered without gaps, and each names its enforcement", () => {
     const rows = rowsOf(documentOf("INVARIANTS.md").text);
     expect(rows.map(([number]) => number)).toEqual(rows.map((_, at) => `I${at + 1}`));
     expect(rows.filter(row => !/`(?:src|test)\//.test(row[2] as string))).toEqual([]);
@@ -303,7 +303,7 @@ describe("the package", () => {
     ).toEqual([]);
   });
 
-  it("knows no registry: its lock file says what, not from where", () => {
+  it("names no registry: the lock file has versions, not URLs", () => {
     expect(readTree("package-lock.json").text).not.toContain('"resolved"');
     expect(readTree(".npmrc").text).not.toMatch(/registry|token/i);
   });

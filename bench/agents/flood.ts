@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { agent } from "dragoman";
 import { chunkText } from "./script.ts";
 
-/** Says so many chunks with so long a pause between two of them, from a time on; each tells by whom and when it was said. */
+/**
+ * Sends a number of chunks with a pause between them, from a given time on; each has its process id and its
+ * time.
+ */
 export default agent({
   name: "flood",
   description: "Says chunks, as many and as fast as the text asks: flood COUNT PAUSE_MS BEGIN_MS",

@@ -1,9 +1,9 @@
-/** What a text asks of the bench agent, and what it says then: shared, so that every contender does the same work. */
+/** The requests to the bench agent and its output: shared, so that every contender does the same work. */
 export type Request = { ask: "echo"; text: string } | { ask: "stream"; chunks: number } | { ask: "idle" };
 
-/** Chunks of one stream: what the longest scenario needs, with room. */
+/** The maximum of chunks in one stream: enough for the longest scenario. */
 const CHUNKS_MAX = 20_000;
-/** The load generator counts these in what it receives: one in each chunk, none anywhere else. */
+/** The load generator counts these in the received bytes: one in each chunk, none anywhere else. */
 export const CHUNK_MARK = "chunk#";
 
 const FILLER = "the quick brown fox jumps over the lazy dog while the band plays on and ".repeat(3);

@@ -1,4 +1,4 @@
-/** What a client sees: tasks that are begun at one node and read from another. */
+/** The client's view: tasks that are started at one node and streamed from another. */
 import { request } from "node:http";
 import { CHUNK_MARK } from "../agents/script.ts";
 
@@ -16,44 +16,44 @@ export async function beginTask(url: string, text: string): Promise<string> {
   return result.task.id;
 }
 
-/** One piece of what an agent said, as it came to the client. */
+/** One chunk of an agent, as the client received it. */
 export interface Chunk {
   /** The process that ran the agent. */
   readonly pid: number;
-  readonly saidAt: number;
-  readonly cameAt: number;
+  readonly sentAt: number;
+  readonly receivedAt: number;
 }
 
-/** All that came of one task, and when its stream ended. */
-export interface Seen {
+/** All chunks of one task, and when its stream ended. */
+export interface TaskStream {
   readonly chunks: Chunk[];
   endedAt: number | undefined;
 }
 
 /** Streams of several tasks, read together. */
 export interface Streams {
-  readonly each: readonly Seen[];
+  readonly each: readonly TaskStream[];
   /** Resolves when all of them have ended. */
   readonly over: Promise<unknown>;
 }
 
 export const now = (): number => performance.timeOrigin + performance.now();
-const SAID = new RegExp(`${CHUNK_MARK}\\d+ @([\\d.]+)/(\\d+) `, "g");
+const CHUNK = new RegExp(`${CHUNK_MARK}\\d+ @([\\d.]+)/(\\d+) `, "g");
 
 /** Resolves when all of them have begun. */
 export async function openStreams(url: string, taskIds: readonly string[]): Promise<Streams> {
-  const each = taskIds.map((): Seen => ({ chunks: [], endedAt: undefined }));
-  const opened = await Promise.all(taskIds.map((taskId, i) => open(url, taskId, each[i] as Seen)));
+  const each = taskIds.map((): TaskStream => ({ chunks: [], endedAt: undefined }));
+  const opened = await Promise.all(taskIds.map((taskId, i) => open(url, taskId, each[i] as TaskStream)));
   return { each, over: Promise.all(opened.map(one => one.over)) };
 }
 
-function hear(text: string, { chunks }: Seen): void {
-  const cameAt = now();
-  for (const [, saidAt, pid] of text.matchAll(SAID))
-    chunks.push({ pid: Number(pid), saidAt: Number(saidAt), cameAt });
+function readChunks(text: string, { chunks }: TaskStream): void {
+  const receivedAt = now();
+  for (const [, sentAt, pid] of text.matchAll(CHUNK))
+    chunks.push({ pid: Number(pid), sentAt: Number(sentAt), receivedAt });
 }
 
-function open(url: string, taskId: string, seen: Seen): Promise<{ over: Promise<void> }> {
+function open(url: string, taskId: string, stream: TaskStream): Promise<{ over: Promise<void> }> {
   const headers = { ...HEADERS, accept: "text/event-stream" };
   const over = Promise.withResolvers<void>();
   return new Promise((resolve, reject) => {
@@ -68,11 +68,11 @@ function open(url: string, taskId: string, seen: Seen): Promise<{ over: Promise<
         const whole = rest + text;
         const end = whole.lastIndexOf("\n\n") + 1;
         rest = whole.slice(end);
-        hear(whole.slice(0, end), seen);
+        readChunks(whole.slice(0, end), stream);
       });
       response.on("error", () => {});
       response.once("close", () => {
-        seen.endedAt = now();
+        stream.endedAt = now();
         over.resolve();
       });
     });

@@ -1,7 +1,7 @@
-/** One HTTP answer, read as it arrives: with Content-Length or chunked, whatever pieces the socket hands over. */
+/** One HTTP response, parsed as it arrives: with Content-Length or chunked, in any segmentation. */
 export interface Answer {
   status: number;
-  /** Bytes as Latin-1: the bench looks for ASCII only, and this decoding is nearly free. */
+  /** Bytes as Latin-1: the bench searches for ASCII only, and this decoding is nearly free. */
   body: string;
   complete: boolean;
 }
@@ -13,7 +13,7 @@ export interface AnswerReader {
 
 const HEAD_END = "\r\n\r\n";
 const LINE_END = "\r\n";
-/** A head or a chunk size longer than this is no answer of a server under test. */
+/** A head or a chunk size longer than this is no response of a server under test. */
 const HEAD_CHARS_MAX = 64 * 1024;
 
 export function createAnswerReader(): AnswerReader {

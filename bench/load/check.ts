@@ -4,20 +4,20 @@ import { readReply } from "./grpc.ts";
 import type { Over, Wire, Work } from "./order.ts";
 import { type Json, member, SPELLINGS } from "./wire.ts";
 
-/** What an answer must be. */
+/** The expected response. */
 export interface Expected {
   wire: Wire;
   over: Over;
   work: Work;
   key: string;
-  /** What the agent echoes; the chunks of a stream are known. */
+  /** The text that the agent echoes; the chunks of a stream are known. */
   text: string;
 }
 
-/** How protobuf begins a status with the state that has the number 3. */
+/** The bytes of a protobuf status with the state number 3. */
 const COMPLETED = "\x08\x03";
 
-/** Every answer is checked like this: cheap, so that the generator never becomes the limit. */
+/** Every response is checked like this: cheap, so that the generator never becomes the limit. */
 export function checkQuickly(answer: Answer, { wire, over, work, key }: Expected): void {
   const { status, body } = answer;
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 200)}`);
@@ -27,7 +27,7 @@ export function checkQuickly(answer: Answer, { wire, over, work, key }: Expected
   if (work.kind === "stream") checkChunks(body, work.chunks);
 }
 
-/** The first answer of an order is read like a client reads it. */
+/** The first response of an order is parsed like a client does. */
 export function checkFully(answer: Answer, expected: Expected): void {
   checkQuickly(answer, expected);
   if (expected.work.kind === "stream") checkStream(answer.body, expected.wire, expected.work.chunks);

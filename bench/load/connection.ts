@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { type Answer, createAnswerReader } from "./answer.ts";
 
-/** One keep-alive connection: one call at a time, straight on the socket. */
+/** One keep-alive connection: one call at a time, directly on the socket. */
 export interface Connection {
-  /** Resolves with the whole answer, or as soon as `enough` says so of what has come. */
+  /** Resolves with the whole response, or as soon as `enough` accepts its beginning. */
   call(bytes: string, enough?: (answer: Answer) => boolean): Promise<Answer>;
-  /** A call under way fails with `why`. */
+  /** A pending call fails with `why`. */
   close(why?: Error): void;
 }
 

@@ -10,12 +10,12 @@ import {
   createMessageWriter,
 } from "./wire.ts";
 
-/** After so many failures the rest of a round teaches nothing. */
+/** After so many failures the rest of a round is useless. */
 const FAILURES_MAX = 10;
 
 const ECHO = "echo the quick brown fox";
 
-interface Lane {
+interface Worker {
   connection: Connection;
   write: CallWriter;
 }
@@ -30,20 +30,20 @@ interface Tally {
 /** Opens the connections first, so that a round measures operations and nothing else. */
 export async function prepare(order: Order): Promise<() => Promise<Outcome>> {
   const nextKey = createKeys();
-  const lanes = await Promise.all(
-    Array.from({ length: order.connections }, () => openLane(order, nextKey())),
+  const workers = await Promise.all(
+    Array.from({ length: order.connections }, () => openWorker(order, nextKey())),
   );
-  return () => drive(order, lanes, nextKey);
+  return () => drive(order, workers, nextKey);
 }
 
-async function openLane(order: Order, key: string): Promise<Lane> {
-  if (order.over !== "jsonrpc") return await openBareLane(order);
+async function openWorker(order: Order, key: string): Promise<Worker> {
+  if (order.over !== "jsonrpc") return await openBareWorker(order);
   const connection = await openConnection(order.port);
   return { connection, write: await createWriter(order, connection, key) };
 }
 
 /** Without the envelope of JSON-RPC. */
-async function openBareLane({ over, port }: Order): Promise<Lane> {
+async function openBareWorker({ over, port }: Order): Promise<Worker> {
   const connection = await (over === "grpc" ? openGrpcConnection(port) : openConnection(port));
   return { connection, write: createBareWriter(over, ECHO, port) };
 }
@@ -62,15 +62,15 @@ async function createWriter(
   return createGetWriter(wire, String(readTask(answer, expected).id), port);
 }
 
-async function drive(order: Order, lanes: Lane[], nextKey: () => string): Promise<Outcome> {
+async function drive(order: Order, workers: Worker[], nextKey: () => string): Promise<Outcome> {
   const cpuBefore = process.cpuUsage();
   const startMs = performance.now();
   const tally: Tally = { started: 0, finished: 0, lastEndMs: startMs, failures: [] };
-  // Whatever still waits then is cut off, and counts as a failure.
-  const cut = setTimeout(() => closeAll(lanes, new Error("not answered in time")), order.ms + order.drainMs);
-  await Promise.all(lanes.map(lane => driveLane(order, lane, tally, startMs + order.ms, nextKey)));
+  // Calls that are still pending then are aborted, and count as failures.
+  const cut = setTimeout(() => closeAll(workers, new Error("not answered in time")), order.ms + order.drainMs);
+  await Promise.all(workers.map(worker => driveWorker(order, worker, tally, startMs + order.ms, nextKey)));
   clearTimeout(cut);
-  closeAll(lanes);
+  closeAll(workers);
   const cpu = process.cpuUsage(cpuBefore);
   return {
     operations: tally.finished,
@@ -81,13 +81,13 @@ async function drive(order: Order, lanes: Lane[], nextKey: () => string): Promis
   };
 }
 
-async function driveLane(order: Order, lane: Lane, tally: Tally, endMs: number, nextKey: () => string) {
+async function driveWorker(order: Order, worker: Worker, tally: Tally, endMs: number, nextKey: () => string) {
   const { wire, over, work } = order;
   while (performance.now() < endMs && tally.started < order.operationsMax) {
     const expected: Expected = { wire, over, work, key: nextKey(), text: ECHO };
     const check = tally.started++ === 0 ? checkFully : checkQuickly;
     try {
-      check(await lane.connection.call(lane.write(expected.key)), expected);
+      check(await worker.connection.call(worker.write(expected.key)), expected);
       tally.finished++;
       tally.lastEndMs = performance.now();
     } catch (error) {
@@ -97,8 +97,8 @@ async function driveLane(order: Order, lane: Lane, tally: Tally, endMs: number, 
   }
 }
 
-function closeAll(lanes: Lane[], why?: Error): void {
-  for (const lane of lanes) lane.connection.close(why);
+function closeAll(workers: Worker[], why?: Error): void {
+  for (const worker of workers) worker.connection.close(why);
 }
 
 function toText(work: Work): string {

@@ -2,10 +2,10 @@ import { type Connection, openConnection } from "./connection.ts";
 import type { Hold } from "./order.ts";
 import { createKeys, createMessageWriter, SPELLINGS } from "./wire.ts";
 
-/** Streams that are being opened at once: a burst of a thousand would measure the burst. */
+/** Streams that are opened at once: a burst of a thousand would measure the burst. */
 const OPENING_MAX = 150;
 
-/** Opens silent streams and returns when the agent of each is working; they stay open until they are closed. */
+/** Opens idle streams and returns when the agent of each is working; they stay open until they are closed. */
 export async function hold(order: Hold): Promise<Connection[]> {
   const write = createMessageWriter(order.wire, "stream", "idle", order.port);
   const { working } = SPELLINGS[order.wire];

@@ -1,23 +1,26 @@
 import type { Connection } from "./connection.ts";
 import { prepare } from "./drive.ts";
 import { hold } from "./hold.ts";
-import type { Ask, Outcome, Say } from "./order.ts";
+import type { Request, Outcome, Reply } from "./order.ts";
 
-/** The load generator: a process of its own, so that its CPU time is not the server's and its pauses not the bench's. */
+/**
+ * The load generator: a separate process, so that its CPU time is not the server's and its pauses are not the
+ * bench's.
+ */
 
 let go: (() => Promise<Outcome>) | undefined;
 let held: Connection[] = [];
 
-async function answer(ask: Ask): Promise<Say> {
-  switch (ask.ask) {
+async function answer(request: Request): Promise<Reply> {
+  switch (request.ask) {
     case "prepare":
-      go = await prepare(ask.order);
+      go = await prepare(request.order);
       return { say: "ready" };
     case "go":
       if (go === undefined) throw new Error("told to go before an order");
       return { say: "done", outcome: await go() };
     case "hold":
-      held = held.concat(await hold(ask.hold));
+      held = held.concat(await hold(request.hold));
       return { say: "held" };
     case "release":
       for (const connection of held) connection.close();
@@ -26,12 +29,12 @@ async function answer(ask: Ask): Promise<Say> {
   }
 }
 
-function say(words: Say): void {
-  process.send?.(words);
+function sendReply(reply: Reply): void {
+  process.send?.(reply);
 }
 
-process.on("message", ask => {
-  answer(ask as Ask).then(say, (error: Error) => say({ say: "broken", why: error.message }));
+process.on("message", request => {
+  answer(request as Request).then(sendReply, (error: Error) => sendReply({ say: "broken", why: error.message }));
 });
-// The bench is gone, in whatever way: nothing is left to do.
+// The bench has ended, so there is nothing left to do.
 process.on("disconnect", () => process.exit());

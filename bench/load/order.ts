@@ -1,9 +1,11 @@
-/** What the bench and its load generator say to each other, over the channel between parent and child process. */
+/**
+ * The messages between the bench and its load generator, over the channel between parent and child process.
+ */
 
-/** How a call is spelled. */
+/** The dialect of a call. */
 export type Wire = "v1" | "v03" | "v02" | "v01" | "langgraph" | "orloj" | "arbiter" | "simple";
 
-/** What a call is spelled over. Only sends of v1 go over anything but JSON-RPC. */
+/** The binding of a call. Only sends of v1 use another one than JSON-RPC. */
 export type Over = "jsonrpc" | "rest" | "grpc";
 
 export type Work = { kind: "send" } | { kind: "get" } | { kind: "stream"; chunks: number };
@@ -14,9 +16,9 @@ export interface Order {
   over: Over;
   work: Work;
   connections: number;
-  /** No operation starts after this; those under way are finished and counted. */
+  /** No operation starts after this; pending ones are finished and counted. */
   ms: number;
-  /** How long operations under way may still take. */
+  /** How long pending operations may still take. */
   drainMs: number;
   operationsMax: number;
 }
@@ -24,7 +26,7 @@ export interface Order {
 export interface Hold {
   port: number;
   wire: Wire;
-  /** Streams to open in addition to those already held. */
+  /** Streams to open in addition to those already open. */
   streams: number;
   /** How long opening all of them may take. */
   ms: number;
@@ -34,21 +36,21 @@ export interface Outcome {
   operations: number;
   /** From the first operation's start to the last one's end. */
   elapsedMs: number;
-  /** Operations not answered, or answered wrongly. */
+  /** Operations without a response, or with a wrong one. */
   failures: number;
-  /** What was wrong with the first of them. */
+  /** The error of the first of them. */
   failure: string | undefined;
   /** CPU time of the generator itself, to see whether it was the limit. */
   generatorMs: number;
 }
 
-export type Ask =
+export type Request =
   | { ask: "prepare"; order: Order }
   | { ask: "go" }
   | { ask: "hold"; hold: Hold }
   | { ask: "release" };
 
-export type Say =
+export type Reply =
   | { say: "ready" }
   | { say: "done"; outcome: Outcome }
   | { say: "held" }

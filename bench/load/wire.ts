@@ -1,7 +1,7 @@
 import { toRequest } from "./grpc.ts";
 import type { Over, Wire } from "./order.ts";
 
-/** How each wire spells the three calls of the bench, and the words in its answers. */
+/** The three calls of the bench in each dialect, and the texts in its responses. */
 export interface Spelling {
   path: string;
   send: string;
@@ -11,15 +11,18 @@ export interface Spelling {
   completed: string;
   working: string;
   toParams(key: string, text: string): object;
-  /** The task in the result of `send`: the wires wrap it differently. */
+  /** The task in the result of `send`: the dialects wrap it differently. */
   toTask(result: Json): Json;
-  /** What a stream's event is, and its content. */
+  /** The kind of an event of a stream, and its content. */
   toEvent(result: Json): { kind: "task" | "status" | "artifact"; value: Json };
 }
 
 export type Json = { readonly [key: string]: Json } & { readonly length?: number };
 
-/** Stands for the key in a call that is made ahead. A key has the same length, so Content-Length holds for all. */
+/**
+ * A placeholder for the key in a prepared call. A key has the same length, so Content-Length is the same for
+ * all.
+ */
 const KEY = "@".repeat(20);
 
 const COUNTER_CHARS = 12;
@@ -59,7 +62,7 @@ const v01: Spelling = {
   toParams: (id, text) => ({ id, message: { role: "user", parts: [{ type: "text", text }] } }),
 };
 
-/** Its words are in the message of the status. */
+/** Its text is in the message of the status. */
 const toArbiterTask = (task: Json): Json =>
   ({ artifacts: [member(member(task, "status"), "message")] }) as unknown as Json;
 
@@ -126,7 +129,7 @@ function toWriter(call: string): CallWriter {
   return key => pieces.join(key);
 }
 
-/** Keys are new in every run: a server may take a repeated message id for a repeated message. */
+/** Keys are new in every run: a server may treat a repeated message id as a repeated message. */
 export function createKeys(): () => string {
   const prefix = Math.floor(Math.random() * 0xffffffff)
     .toString(16)

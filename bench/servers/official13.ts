@@ -19,7 +19,7 @@ interface Turn {
   bus: ExecutionEventBus;
 }
 
-/** Silent tasks and what ends each. */
+/** Idle tasks with their callbacks. */
 type Silent = Map<string, () => void>;
 
 const createBench = (silent: Silent): AgentExecutor => ({

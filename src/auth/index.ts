@@ -36,7 +36,7 @@ export interface AuthParts extends AuthSettings {
   /** Milliseconds for durations. */
   readonly ticks: () => number;
   /** So many random bytes as lower-case hex. */
-  readonly chance: (bytes: number) => string;
+  readonly randomHex: (bytes: number) => string;
   /** Only this machine can connect. */
   readonly isLocal: boolean;
 }

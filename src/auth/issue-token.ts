@@ -7,7 +7,7 @@ export interface IssueParts {
   readonly tokens: TokenStore;
   readonly wallTime: () => number;
   /** So many random bytes as lower-case hex. */
-  readonly chance: (bytes: number) => string;
+  readonly randomHex: (bytes: number) => string;
 }
 
 export interface NewTokenRequest extends Identity {
@@ -17,11 +17,11 @@ export interface NewTokenRequest extends Identity {
 
 /** Issues a token. Its secret is returned once; only the hash is stored. */
 export async function issueToken(
-  { tokens, wallTime, chance }: IssueParts,
+  { tokens, wallTime, randomHex }: IssueParts,
   request: NewTokenRequest,
 ): Promise<{ readonly secret: string; readonly token: AccessToken }> {
-  const secret = toSecret(chance);
-  const token = { ...request, id: toTokenId(chance), createdAt: wallTime() };
+  const secret = toSecret(randomHex);
+  const token = { ...request, id: toTokenId(randomHex), createdAt: wallTime() };
   await tokens.create({ ...token, hash: toHash(secret) });
   return { secret, token: { ...token, revokedAt: undefined, usedAt: undefined } };
 }

@@ -10,11 +10,11 @@ export const isToken = (secret: string): boolean => secret.startsWith(PREFIX);
 export const isWellFormed = (secret: string): boolean => TOKEN.test(secret);
 
 /** 256 random bits cannot be guessed, so a slow or salted hash would add nothing. */
-export const toSecret = (chance: (bytes: number) => string): string =>
-  PREFIX + Buffer.from(chance(SECRET_BYTES), "hex").toString("base64url");
+export const toSecret = (randomHex: (bytes: number) => string): string =>
+  PREFIX + Buffer.from(randomHex(SECRET_BYTES), "hex").toString("base64url");
 
 const ID_BYTES = 6;
-export const toTokenId = (chance: (bytes: number) => string): string => chance(ID_BYTES);
+export const toTokenId = (randomHex: (bytes: number) => string): string => randomHex(ID_BYTES);
 
 /** Only the hash of a secret is stored and compared: timing tells nothing about the secret. */
 export const toHash = (secret: string): string => hash("sha256", secret, "hex");

@@ -23,7 +23,7 @@ const COMMANDS = {
   card: cardFile,
 };
 
-async function type(...words: readonly string[]) {
+async function runCommand(...args: readonly string[]) {
   const terminal = createMemoryTerminal({
     tty: false,
     answers: [],
@@ -32,63 +32,71 @@ async function type(...words: readonly string[]) {
     fetch,
     now: () => 0,
   });
-  const code = await run(words, Object.values(COMMANDS), terminal);
+  const code = await run(args, Object.values(COMMANDS), terminal);
   return { code, ...terminal.written };
 }
 
 test("the help names every command", async () => {
-  const { code, out } = await type("--help");
+  const { code, out } = await runCommand("--help");
   expect(code).toBe(0);
   for (const name of Object.keys(COMMANDS)) expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
 });
 
-test.each(Object.keys(COMMANDS))("the help of %s has an example and says what --json does", async name => {
-  const { code, out } = await type(name, "--help");
+test.each(Object.keys(COMMANDS))("the help of %s has an example and --json", async name => {
+  const { code, out } = await runCommand(name, "--help");
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`Examples?:\\n {2}dragoman ${name} `));
   expect(out).toContain("--json");
 });
 
 test("the version is that of the package", async () => {
-  expect(await type("--version")).toEqual({ code: 0, out: "0.0.0\n", err: "" });
+  expect(await runCommand("--version")).toEqual({ code: 0, out: "0.0.0\n", err: "" });
 });
 
 test("without a command the help is shown as an error", async () => {
-  const { code, out, err } = await type();
+  const { code, out, err } = await runCommand();
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toContain("Usage: dragoman");
 });
 
-const WRONG: readonly [sentence: string, words: readonly string[], message: string][] = [
-  ["an unknown command gets the nearest one", ["sreve"], "unknown command 'sreve'\n(Did you mean serve?)"],
+const INVALID: readonly [sentence: string, args: readonly string[], message: string][] = [
   [
-    "an unknown option gets the nearest one",
+    "an unknown command suggests the nearest one",
+    ["sreve"],
+    "unknown command 'sreve'\n(Did you mean serve?)",
+  ],
+  [
+    "an unknown option suggests the nearest one",
     ["call", "x", "--jsn"],
     "unknown option '--jsn'\n(Did you mean --json?)",
   ],
   ["a missing argument is named", ["tail", "http://x"], "missing required argument 'task'"],
-  ["a word too many is told", ["card", "http://x", "y"], "too many arguments for 'card'"],
-  ["a state must be one", ["tasks", "x", "--state", "done"], "Allowed choices are submitted, working,"],
+  ["an extra argument is an error", ["card", "http://x", "y"], "too many arguments for 'card'"],
+  [
+    "an unknown state is an error",
+    ["tasks", "x", "--state", "done"],
+    "Allowed choices are submitted, working,",
+  ],
   ["a limit must be a number", ["tasks", "x", "--limit", "0"], "It must be a whole number, 1 or more."],
   [
     "a time must be a number",
     ["call", "x", "y", "--timeout", "soon"],
     "It must be a number of seconds, more than 0.",
   ],
-  ["a header must have a name", ["card", "x", "--header", "secret"], "Write it like 'Name: value'."],
-  ["a policy must be one", ["serve", "--card-policy", "v2"], "Allowed choices are hybrid, v1."],
+  ["a header must have a name", ["card", "x", "--header", "secret"], "It must be like 'Name: value'."],
+  ["an unknown policy is an error", ["serve", "--card-policy", "v2"], "Allowed choices are hybrid, v1."],
   ["data must be JSON", ["call", "http://x", "--data", "{"], "--data is not JSON: "],
   [
-    "a message must say something",
+    "a message must not be empty",
     ["call", "http://x"],
-    'There is nothing to say. Try: dragoman call URL "hello"',
+    'The message is empty. Example: dragoman call URL "hello"',
   ],
-  ["a file must be there", ["call", "http://x", "--file", "/nope"], "/nope cannot be read: ENOENT"],
-  ["an address must be one", ["card", "ftp://x"], '"ftp://x" is not the URL of an agent.'],
+  ["a file must exist", ["call", "http://x", "--file", "/nope"], "/nope cannot be read: ENOENT"],
+  ["a URL must be HTTP", ["card", "ftp://x"], '"ftp://x" is not the URL of an agent.'],
 ];
 
-test.each(WRONG)("%s", async (_sentence, words, message) => {
-  const { code, out, err } = await type(...words);
+test.each(INVALID)("%s", async (_sentence, args, message) => {
+  const { code, out, err } = await runCommand(...args);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(/^error: /);
   expect(err).toContain(message);
@@ -109,12 +117,12 @@ test("the former flag of a renamed option is accepted and not in the help", asyn
   const command = serveOptions(new Command());
   command.action(() => undefined).parse(["--bell", "nats://x"], { from: "user" });
   expect(command.opts()).toEqual({ bell: "nats://x" });
-  const { out } = await type("serve", "--help");
+  const { out } = await runCommand("serve", "--help");
   expect(out).toContain("--notify <url>");
   expect(out).not.toContain("--bell");
 });
 
-test("what the server is told is handed on as it was typed", () => {
+test("flags are passed on unchanged", () => {
   const command = serveOptions(new Command()).action(() => undefined);
   command.parse(["a.ts", "--port", "0", "--public-url", "https://x", "--trust-proxy", "--json"], {
     from: "user",

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
-import { type CommandFile, EXIT, type CommandContext } from "./command.ts";
+import { type CommandContext, type CommandFile, EXIT } from "./command.ts";
 import { describeError } from "./terminal/errors.ts";
 import { paint, type Terminal } from "./terminal/terminal.ts";
 
 const ABOUT = `
 First steps:
-  dragoman serve                                serve the example agents and show their addresses
+  dragoman serve                                serve the example agents and print their URLs
   dragoman dev my-agent.ts                      serve your agent and reload it when its file changes
   dragoman call http://127.0.0.1:2024 "hello"   send a message to an agent
 
@@ -24,7 +24,8 @@ export async function run(
   } catch (error) {
     // commander has written help, version or usage errors itself.
     if (error instanceof CommanderError) return error.exitCode;
-    const text = context.debug && error instanceof Error ? (error.stack ?? error.message) : describeError(error);
+    const text =
+      context.debug && error instanceof Error ? (error.stack ?? error.message) : describeError(error);
     terminal.err.write(`${paint(terminal.err, "red", "error:")} ${text}\n`);
     return EXIT.error;
   }

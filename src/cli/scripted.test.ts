@@ -12,13 +12,13 @@ import * as tailFile from "./commands/tail.ts";
 import { run } from "./program.ts";
 import { createMemoryTerminal } from "./terminal/memory-terminal.ts";
 
-/** One call as the server saw it. */
+/** One request to the server. */
 interface Call {
   readonly method: string;
   readonly params: JsonObject;
   readonly headers: IncomingMessage["headers"];
 }
-type Answer = (response: ServerResponse, call: Call) => void;
+type Responder = (response: ServerResponse, call: Call) => void;
 
 const opened: Server[] = [];
 afterEach(() => {
@@ -28,8 +28,8 @@ afterEach(() => {
   }
 });
 
-/** A server that answers calls one after another as the story says, and shows a card. */
-async function scripted(answers: readonly Answer[], card: (url: string) => JsonObject = toCard) {
+/** A server with a card and one responder for each call. */
+async function startServer(responders: readonly Responder[], card: (url: string) => JsonObject = toCard) {
   const calls: Call[] = [];
   const paths: string[] = [];
   const server = createServer(async (request, response) => {
@@ -42,7 +42,7 @@ async function scripted(answers: readonly Answer[], card: (url: string) => JsonO
     const { method, params } = JSON.parse(body) as Call;
     const call = { method, params, headers: request.headers };
     calls.push(call);
-    (answers[calls.length - 1] ?? (() => response.destroy()))(response, call);
+    (responders[calls.length - 1] ?? (() => response.destroy()))(response, call);
   }).listen(0, "127.0.0.1");
   opened.push(server);
   await once(server, "listening");
@@ -60,39 +60,42 @@ const toCard = (url: string): JsonObject => ({
   ],
 });
 
-const place = { taskId: "t1", contextId: "c1" };
+const ids = { taskId: "t1", contextId: "c1" };
 const task = (state: string, more: JsonObject = {}): JsonObject => ({
   task: { id: "t1", contextId: "c1", status: { state: `TASK_STATE_${state}` }, ...more },
 });
 const status = (state: string, text?: string): JsonObject => {
   const message = { messageId: "s", role: "ROLE_AGENT", parts: [{ text: text ?? "" }] };
-  return { statusUpdate: { ...place, status: { state: `TASK_STATE_${state}`, ...(text && { message }) } } };
+  return { statusUpdate: { ...ids, status: { state: `TASK_STATE_${state}`, ...(text && { message }) } } };
 };
 const chunk = (text: string, append = true): JsonObject => ({
-  artifactUpdate: { ...place, artifact: { artifactId: "a1", parts: [{ text }] }, append },
+  artifactUpdate: { ...ids, artifact: { artifactId: "a1", parts: [{ text }] }, append },
 });
 
 const frame = (result: Json, id?: number) =>
   `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`;
 
 /** Streams results with ids from `first` on; then the connection ends, cleanly or not. */
-function stream(results: readonly Json[], end: "end" | "destroy", first = 1): Answer {
+function stream(results: readonly Json[], end: "end" | "destroy", first = 1): Responder {
   return response => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const [at, result] of results.entries()) response.write(frame(result, first + at));
-    // What was written must be out before the connection breaks.
+    // Flush before the connection breaks.
     if (end === "end") response.end();
     else setTimeout(() => response.destroy(), 20);
   };
 }
 const plain =
-  (body: Json, code = 200): Answer =>
+  (body: Json, code = 200): Responder =>
   response =>
     response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
-const refuse = (code: number, message: string, data?: Json): Answer =>
+const refuse = (code: number, message: string, data?: Json): Responder =>
   plain({ jsonrpc: "2.0", id: 1, error: { code, message, ...(data !== undefined && { data }) } });
 
-async function type(words: readonly string[], parts: { tty?: boolean; input?: string; cwd?: string } = {}) {
+async function runCommand(
+  args: readonly string[],
+  parts: { tty?: boolean; input?: string; cwd?: string } = {},
+) {
   const terminal = createMemoryTerminal({
     tty: parts.tty === true,
     answers: [],
@@ -101,13 +104,24 @@ async function type(words: readonly string[], parts: { tty?: boolean; input?: st
     fetch,
     now: () => 0,
   });
-  const code = await run(words, [callFile, tailFile, cardFile], terminal);
+  const code = await run(args, [callFile, tailFile, cardFile], terminal);
   return { code, ...terminal.written };
 }
 
 test("the message goes to the v1 interface of the card, with the version in a header", async () => {
-  const { url, calls, paths } = await scripted([stream([task("COMPLETED")], "end")]);
-  await type(["call", url, "hello", "world", "--context", "c9", "--data", "[1]", "--header", "X-Key: 7"]);
+  const { url, calls, paths } = await startServer([stream([task("COMPLETED")], "end")]);
+  await runCommand([
+    "call",
+    url,
+    "hello",
+    "world",
+    "--context",
+    "c9",
+    "--data",
+    "[1]",
+    "--header",
+    "X-Key: 7",
+  ]);
   expect(paths).toEqual(["/.well-known/agent-card.json", "/rpc"]);
   expect(calls[0]?.method).toBe("SendStreamingMessage");
   expect(calls[0]?.headers).toMatchObject({
@@ -125,7 +139,7 @@ test("the message goes to the v1 interface of the card, with the version in a he
   });
 });
 
-test("a card without v1 is called in v0.3, at the address that it names", async () => {
+test("a card without v1 is called in v0.3, at its URL", async () => {
   const old = (url: string): JsonObject => ({
     name: "old",
     url: "/a2a",
@@ -133,8 +147,8 @@ test("a card without v1 is called in v0.3, at the address that it names", async 
     capabilities: { streaming: false },
     description: url,
   });
-  const { url, calls, paths } = await scripted([plain({ jsonrpc: "2.0", id: 1, result: V03_TASK })], old);
-  const { out } = await type(["call", `${url}/agents/x/`, "hi", "--data", "3", "--task", "t1"]);
+  const { url, calls, paths } = await startServer([plain({ jsonrpc: "2.0", id: 1, result: V03_TASK })], old);
+  const { out } = await runCommand(["call", `${url}/agents/x/`, "hi", "--data", "3", "--task", "t1"]);
   expect(paths).toEqual(["/agents/x/.well-known/agent-card.json", "/a2a"]);
   expect(calls[0]?.method).toBe("message/send");
   expect(calls[0]?.params.message).toEqual({
@@ -166,17 +180,17 @@ const V03_TASK: JsonObject = {
 };
 
 test("standard input can be the message", async () => {
-  const { url, calls } = await scripted([stream([task("COMPLETED")], "end")]);
-  await type(["call", url, "-"], { input: "from a pipe\n" });
+  const { url, calls } = await startServer([stream([task("COMPLETED")], "end")]);
+  await runCommand(["call", url, "-"], { input: "from a pipe\n" });
   expect(calls[0]?.params.message).toMatchObject({ parts: [{ text: "from a pipe\n" }] });
 });
 
-test("a lost stream goes on after the last event, and nothing is shown twice", async () => {
-  const { url, calls } = await scripted([
+test("a lost stream is resumed after the last event, and nothing is printed twice", async () => {
+  const { url, calls } = await startServer([
     stream([task("WORKING"), chunk("one ", false), chunk("two ")], "destroy"),
     stream([chunk("three"), status("COMPLETED")], "end", 4),
   ]);
-  const { code, out, err } = await type(["call", url, "count"]);
+  const { code, out, err } = await runCommand(["call", url, "count"]);
   expect({ code, out }).toEqual({ code: 0, out: "one two three\n" });
   expect(calls.map(call => call.method)).toEqual(["SendStreamingMessage", "SubscribeToTask"]);
   expect(calls[1]?.headers["last-event-id"]).toBe("3");
@@ -184,52 +198,54 @@ test("a lost stream goes on after the last event, and nothing is shown twice", a
   expect(err).toMatch(/^the stream was lost \(other side closed\); trying again \(1 of 7\)\n/);
 });
 
-test("a server that only has snapshots is resumed without repeating what was shown", async () => {
+test("a server that resumes with snapshots does not cause repeated output", async () => {
   const whole = { artifacts: [{ artifactId: "a1", parts: [{ text: "one " }, { text: "two three" }] }] };
-  const { url } = await scripted([
+  const { url } = await startServer([
     stream([task("WORKING"), chunk("one ", false), chunk("two ")], "end"),
     stream([task("WORKING", whole), chunk(" four"), status("COMPLETED")], "end"),
   ]);
-  expect((await type(["call", url, "count"])).out).toBe("one two three four\n");
+  expect((await runCommand(["call", url, "count"])).out).toBe("one two three four\n");
 });
 
-test("a task that ended while the connection was lost is read whole", async () => {
+test("a task that ended during a lost connection is read with GetTask", async () => {
   const whole = { artifacts: [{ artifactId: "a1", parts: [{ text: "one two" }] }] };
-  const { url, calls } = await scripted([
+  const { url, calls } = await startServer([
     stream([task("WORKING"), chunk("one ", false)], "destroy"),
     refuse(-32004, "it has ended"),
     plain({ jsonrpc: "2.0", id: 1, result: task("COMPLETED", whole).task as Json }),
   ]);
-  const { code, out } = await type(["call", url, "count"]);
+  const { code, out } = await runCommand(["call", url, "count"]);
   expect(calls[2]?.method).toBe("GetTask");
   expect({ code, out }).toEqual({ code: 0, out: "one two\n" });
 });
 
-test("a message whose answer never began is not sent or resumed again", async () => {
-  const { url, calls } = await scripted([response => response.destroy()]);
-  const { code, err } = await type(["call", url, "answer", "--task", "t1"]);
+test("a message without any response is not sent again", async () => {
+  const { url, calls } = await startServer([response => response.destroy()]);
+  const { code, err } = await runCommand(["call", url, "answer", "--task", "t1"]);
   expect(calls).toHaveLength(1);
   expect(code).toBe(1);
   expect(err).toMatch(/^error: http:\S+\/rpc could not be reached/);
 });
 
-test("tail sends where it wants to begin, and shows a question without ending", async () => {
-  const { url, calls } = await scripted([
+test("tail sends Last-Event-ID, and continues after a question", async () => {
+  const { url, calls } = await startServer([
     stream(
       [status("INPUT_REQUIRED", "How many?"), status("WORKING"), status("CANCELED", "Too late")],
       "end",
       8,
     ),
   ]);
-  const { code, out, err } = await type(["tail", url, "t1", "--from", "7"]);
+  const { code, out, err } = await runCommand(["tail", url, "t1", "--from", "7"]);
   expect(calls[0]?.headers["last-event-id"]).toBe("7");
   expect({ code, out }).toEqual({ code: 3, out: "How many?\n" });
   expect(err).toBe(`Too late\ntask t1 canceled; read it again: dragoman tail ${url} t1\n`);
 });
 
-test("what the time limit cuts off goes on, and that is said", async () => {
-  const { url } = await scripted([response => response.writeHead(200, SSE).write(frame(task("WORKING"), 4))]);
-  const { code, err } = await type([
+test("after the timeout the commands to follow and cancel the task are printed", async () => {
+  const { url } = await startServer([
+    response => response.writeHead(200, SSE).write(frame(task("WORKING"), 4)),
+  ]);
+  const { code, err } = await runCommand([
     "call",
     url,
     "slow",
@@ -240,28 +256,28 @@ test("what the time limit cuts off goes on, and that is said", async () => {
   ]);
   expect(code).toBe(1);
   expect(err).toBe(
-    `The time is over: task t1 goes on\n` +
+    `Timed out: task t1 is still running\n` +
       `  follow it: dragoman tail ${url} t1 --from 4 --header 'authorization: …'\n` +
       `  cancel it: dragoman cancel ${url} t1 --header 'authorization: …'\n`,
   );
 });
 const SSE = { "content-type": "text/event-stream" };
 
-test("control characters of an agent are shown on a terminal, and kept in a pipe", async () => {
+test("control characters of an agent are escaped on a terminal, and unchanged in a pipe", async () => {
   const evil = stream([task("WORKING"), chunk("\u001b]0;title\u0007ok\n"), status("COMPLETED")], "end");
-  const { url } = await scripted([evil, evil]);
-  expect((await type(["call", url, "x"])).out).toBe("\u001b]0;title\u0007ok\n");
-  expect((await type(["call", url, "x"], { tty: true })).out).toBe("^[]0;title^Gok\n");
+  const { url } = await startServer([evil, evil]);
+  expect((await runCommand(["call", url, "x"])).out).toBe("\u001b]0;title\u0007ok\n");
+  expect((await runCommand(["call", url, "x"], { tty: true })).out).toBe("^[]0;title^Gok\n");
 });
 
-test("files go out with --file and come in with --save, under safe names that replace nothing", async () => {
+test("files are sent with --file and saved with --save, under safe names that are not in use", async () => {
   const folder = await mkdtemp(join(tmpdir(), "dragoman-cli-"));
   await writeFile(join(folder, "in.md"), "# hi");
   const file = { raw: Buffer.from("abc").toString("base64"), filename: "../../evil.txt" };
-  const artifactUpdate = { ...place, artifact: { artifactId: "f", parts: [file, file] } };
-  const { url, calls } = await scripted([stream([{ artifactUpdate }, status("COMPLETED")], "end")]);
+  const artifactUpdate = { ...ids, artifact: { artifactId: "f", parts: [file, file] } };
+  const { url, calls } = await startServer([stream([{ artifactUpdate }, status("COMPLETED")], "end")]);
   const saved = join(folder, "saved");
-  const { out } = await type(["call", url, "--file", "in.md", "--save", saved], { cwd: folder });
+  const { out } = await runCommand(["call", url, "--file", "in.md", "--save", saved], { cwd: folder });
   expect(calls[0]?.params.message).toMatchObject({
     parts: [{ raw: "IyBoaQ==", filename: "in.md", mediaType: "text/markdown" }],
   });
@@ -271,53 +287,57 @@ test("files go out with --file and come in with --save, under safe names that re
   await rm(folder, { recursive: true });
 });
 
-const TROUBLES: readonly [sentence: string, answer: Answer, message: RegExp][] = [
+const FAILURES: readonly [sentence: string, responder: Responder, message: RegExp][] = [
   [
     "a page instead of JSON is quoted",
     response => response.end(`<html>\n${"x".repeat(500)}`),
     /did not respond with JSON: "<html> x{193}…"\. Is this the address of an A2A agent\?\n$/,
   ],
   [
-    "an HTTP error is told with its status",
+    "an HTTP error is printed with its status",
     plain({ oops: true }, 401),
-    /answered HTTP 401 Unauthorized: "{"oops":true}"\. It wants to know who calls: add --header/,
+    /answered HTTP 401 Unauthorized: "{"oops":true}"\. Authentication required: add --header/,
   ],
   [
-    "a redirection is not followed with a message in hand",
+    "a redirect of a message is not followed",
     response => response.writeHead(307, { location: "https://other.example/" }).end(),
     /answered HTTP 307 Temporary Redirect\. It redirects to https:\/\/other\.example\/: call that URL\n$/,
   ],
   [
-    "a refusal names the fields that are wrong",
+    "an error names the invalid fields",
     refuse(-32602, "Wrong", [{ fieldViolations: [{ field: "message.parts", description: "empty" }] }]),
     /refused SendStreamingMessage: Wrong \(message\.parts: empty\) \[-32602\]\n$/,
   ],
-  ["a refusal with another HTTP status is still a refusal", refusedWith(500), /refused .*: No \[-32603\]\n$/],
+  [
+    "a JSON-RPC error with HTTP status 500 is printed as such",
+    refusedWith(500),
+    /refused .*: No \[-32603\]\n$/,
+  ],
   [
     "an invalid A2A response is quoted",
     stream([{ foo: 1 }], "end"),
     /sent an invalid A2A response: \{"foo":1\}\n$/,
   ],
-  ["a stream without a word is told", stream([], "end"), /closed the stream without an event\n$/],
+  ["a stream without an event is an error", stream([], "end"), /closed the stream without an event\n$/],
 ];
 
-function refusedWith(http: number): Answer {
+function refusedWith(http: number): Responder {
   return plain({ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "No" } }, http);
 }
 
-test.each(TROUBLES)("%s", async (_sentence, answer, message) => {
-  const { url } = await scripted([answer]);
-  const { code, out, err } = await type(["call", url, "hi"]);
+test.each(FAILURES)("%s", async (_sentence, responder, message) => {
+  const { url } = await startServer([responder]);
+  const { code, out, err } = await runCommand(["call", url, "hi"]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(message);
   expect(err).toContain(url);
 });
 
-test("a server that is not there gets a hint", async () => {
-  const { url } = await scripted([]);
+test("a refused connection has a hint", async () => {
+  const { url } = await startServer([]);
   opened[0]?.closeAllConnections();
   await new Promise(resolve => opened[0]?.close(resolve));
-  const { code, err } = await type(["card", url]);
+  const { code, err } = await runCommand(["card", url]);
   expect({ code, err }).toEqual({
     code: 1,
     err: `error: Nothing answers at ${url}/.well-known/agent-card.json: connection refused. Is the server running? Start one with: dragoman serve\n`,

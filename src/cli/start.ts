@@ -29,7 +29,10 @@ function hideExperimentalWarnings(): void {
   if (!print) return;
   process.removeAllListeners("warning");
   process.on("warning", warning => {
-    if (warning.name !== "ExperimentalWarning" || !/SQLite|Type Stripping|stripTypeScriptTypes/.test(warning.message))
+    if (
+      warning.name !== "ExperimentalWarning" ||
+      !/SQLite|Type Stripping|stripTypeScriptTypes/.test(warning.message)
+    )
       print(warning);
   });
 }

@@ -43,7 +43,7 @@ export function keyFileOf({ keys, keysCommand, keyFile, data }: KeySource): stri
 }
 
 /** Whether the data is in a folder, and not in a database or in memory. */
-export const isFolder = (data: string): boolean => data !== ":memory:" && !data.includes("://");
+const isFolder = (data: string): boolean => data !== ":memory:" && !data.includes("://");
 
 function openRing(parts: KeyParts): () => KeyRing {
   const file = keyFileOf(parts);

@@ -26,7 +26,7 @@ export interface OAuthParts {
   readonly log: Log;
   readonly wallTime: () => number;
   /** So many random bytes as hex. */
-  readonly chance: (bytes: number) => string;
+  readonly randomHex: (bytes: number) => string;
   /** The scope of the caller that was asked: the state token was issued when that caller was authorized. */
   readonly toScope: (tenant: string, principal: string) => Scope;
   readonly isWaiting: IsWaiting;
@@ -78,11 +78,11 @@ export function createOAuthPages(parts: OAuthParts): readonly Endpoint[] {
     // The provider redirects to that base: the cookie must belong to the same one.
     if (base !== call.base()) return redirect(`${base}${START_PATH}?${call.query}`);
     if (!(await isWaiting(request))) return ANSWERED;
-    const nonce = parts.chance(16);
+    const nonce = parts.randomHex(16);
     const state: BrowserState = {
       ...request,
       nonce,
-      verifier: parts.chance(32),
+      verifier: parts.randomHex(32),
       redirectUri: `${base}${CALLBACK_PATH}`,
       expiresAt: wallTime() + LIMITS.oauthStateMs,
     };

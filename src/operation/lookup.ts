@@ -10,8 +10,8 @@ import {
 import type {
   Agent,
   Bus,
-  Catalog,
   CallerCredentials,
+  Catalog,
   Encryption,
   FoundTask,
   Operation,

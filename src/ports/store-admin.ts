@@ -1,5 +1,5 @@
 import type { AgentName, RecordedEvent, Retention, Scope, Task, TaskId } from "../model/index.ts";
-import type { TokenStore } from "./auth.ts";
+import type { TokenStore } from "./auth-method.ts";
 import type { Encryption } from "./keys.ts";
 import type { PushSubscription } from "./push.ts";
 import type { UsageQuery, UsageRow } from "./usage.ts";

@@ -11,9 +11,9 @@ import {
 import type {
   AuthorizationOptions,
   AuthorizationRequest,
+  CallerCredentials,
   ContextStorage,
   CredentialOwner,
-  CallerCredentials,
   Log,
   McpServerProvider,
   Outbound,

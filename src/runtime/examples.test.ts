@@ -13,20 +13,20 @@ const text = (words: string) => ({ kind: "text", text: words });
 const question = (conversation: Conversation) => textOf(conversation.task.status.message?.parts ?? []);
 
 test("echo repeats the message, in two chunks of one artifact", async () => {
-  const conversation = new Conversation().said("hello");
+  const conversation = new Conversation().addMessage("hello");
   expect(await conversation.run(echo)).toHaveLength(2);
   expect(conversation.task.artifacts).toMatchObject([{ name: "response", parts: [text("You said: hello")] }]);
 });
 
 test("countdown reports progress and streams its numbers", async () => {
-  const conversation = new Conversation().said("from 2, please");
+  const conversation = new Conversation().addMessage("from 2, please");
   const events = await conversation.run(countdown);
   expect(events.map(event => event.type)).toEqual(["status", "artifact", "artifact", "artifact"]);
   expect(conversation.task.artifacts).toMatchObject([{ parts: [text("2 … 1 … Lift-off!")] }]);
 });
 
 test("countdown begins at 5 when there is no number, and stops when it is canceled", async () => {
-  const conversation = new Conversation().said("go");
+  const conversation = new Conversation().addMessage("go");
   const running = conversation.run(countdown);
   running.catch(() => {});
   await expect.poll(() => conversation.task.artifacts.length).toBe(1);
@@ -37,7 +37,7 @@ test("countdown begins at 5 when there is no number, and stops when it is cancel
 });
 
 test("reporter outputs text, data and a file", async () => {
-  const conversation = new Conversation().said("to be or not to be");
+  const conversation = new Conversation().addMessage("to be or not to be");
   await conversation.run(reporter);
   const [words, counts, file] = conversation.task.artifacts;
   expect(words?.parts).toEqual([text("6 words, 4 different.")]);
@@ -51,20 +51,20 @@ test("reporter outputs text, data and a file", async () => {
 });
 
 test("reporter rejects a message without words", async () => {
-  const conversation = new Conversation().said("42");
+  const conversation = new Conversation().addMessage("42");
   await conversation.run(reporter);
   expect(conversation.task.status.state).toBe("rejected");
 });
 
 test("research asks no source twice: recorded results are used", async () => {
-  const conversation = new Conversation().said("octopuses");
+  const conversation = new Conversation().addMessage("octopuses");
   const step = { kind: "step", nth: 1, value: 7 } as const;
   const asked: StepRecord[] = ["the archive", "the library", "the web"].map(name => ({
     ...step,
     name: `ask ${name}`,
   }));
   const slept = [1, 2].map((nth): StepRecord => ({ kind: "sleep", name: "500", nth, value: 0 }));
-  conversation.notes.push({ ...step, kind: "now", name: "", value: 0 }, ...asked, ...slept);
+  conversation.steps.push({ ...step, kind: "now", name: "", value: 0 }, ...asked, ...slept);
   await conversation.run(research);
   const [words, summary] = conversation.task.artifacts;
   expect(words?.parts).toMatchObject([text(expect.stringContaining("- the web has 7 pages"))]);
@@ -76,11 +76,11 @@ describe("booking", () => {
     conversation.task.artifacts.flatMap(one => one.parts).find(part => part.kind === "data")?.data;
 
   test("asks for the day, and books when it has it", async () => {
-    const conversation = new Conversation().said("I want to go to New York");
+    const conversation = new Conversation().addMessage("I want to go to New York");
     await conversation.run(booking);
     expect(conversation.task.status.state).toBe("input-required");
     expect(question(conversation)).toBe("On which day would you like to go to New York?");
-    await conversation.said("Friday").run(booking);
+    await conversation.addMessage("Friday").run(booking);
     expect(booked(conversation)).toEqual({
       destination: "New York",
       day: "friday",
@@ -89,28 +89,28 @@ describe("booking", () => {
   });
 
   test("asks for one value after the other, and accepts any answer", async () => {
-    const conversation = new Conversation().said("Book me a trip");
+    const conversation = new Conversation().addMessage("Book me a trip");
     await conversation.run(booking);
     expect(question(conversation)).toBe("Where would you like to go?");
-    await conversation.said("lisbon.").run(booking);
+    await conversation.addMessage("lisbon.").run(booking);
     expect(question(conversation)).toBe("On which day would you like to go to lisbon?");
-    await conversation.said("the 3rd of May").run(booking);
+    await conversation.addMessage("the 3rd of May").run(booking);
     expect(booked(conversation)).toMatchObject({ destination: "lisbon", day: "the 3rd of May" });
   });
 
   test("understands both in one message, and both in one answer", async () => {
-    const atOnce = new Conversation().said("A trip to Lisbon on Monday, please");
+    const atOnce = new Conversation().addMessage("A trip to Lisbon on Monday, please");
     await atOnce.run(booking);
     expect(booked(atOnce)).toMatchObject({ destination: "Lisbon", day: "monday" });
-    const answer = new Conversation().said("hello");
+    const answer = new Conversation().addMessage("hello");
     await answer.run(booking);
-    await answer.said("To Oslo, tomorrow!").run(booking);
+    await answer.addMessage("To Oslo, tomorrow!").run(booking);
     expect(booked(answer)).toMatchObject({ destination: "Oslo", day: "tomorrow" });
   });
 });
 
 test("slow works for the given time, reports progress, and then responds", async () => {
-  const conversation = new Conversation().said("0.2 s");
+  const conversation = new Conversation().addMessage("0.2 s");
   const events = await conversation.run(slow);
   expect(events.map(event => event.type)).toEqual(["status", "artifact"]);
   expect(conversation.task.artifacts).toMatchObject([
@@ -119,7 +119,7 @@ test("slow works for the given time, reports progress, and then responds", async
 });
 
 test("slow stops at once when it is canceled", async () => {
-  const conversation = new Conversation().said("work");
+  const conversation = new Conversation().addMessage("work");
   const running = conversation.run(slow);
   running.catch(() => {});
   await expect.poll(() => conversation.task.status.message).toBeDefined();

@@ -26,10 +26,10 @@ export interface OpenAuth {
 }
 
 export async function openAuth(parts: OpenAuthParts): Promise<OpenAuth> {
-  const { settings, randomHex: chance } = parts;
+  const { settings } = parts;
   const tokens = settings.auth.includes("tokens") ? await parts.openTokens() : undefined;
   const isLocal = !parts.isMounted && isLoopback(settings.host);
-  const auth = createAuth({ ...parts, ...settings, chance, tokens, isLocal });
+  const auth = createAuth({ ...parts, ...settings, tokens, isLocal });
   return { ...auth, close: async () => tokens?.close() };
 }
 

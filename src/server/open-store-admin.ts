@@ -15,9 +15,16 @@ export interface StoreAdminParts {
 
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-export async function openStoreAdmin({ data, now, ticks, log = SILENT_LOG }: StoreAdminParts): Promise<StoreAdmin> {
+export async function openStoreAdmin({
+  data,
+  now,
+  ticks,
+  log = SILENT_LOG,
+}: StoreAdminParts): Promise<StoreAdmin> {
   if (data === ":memory:")
-    throw new StartupError("A store with --data :memory: ends with its server. Set --data to a folder or a database URL.");
+    throw new StartupError(
+      "A store with --data :memory: ends with its server. Set --data to a folder or a database URL.",
+    );
   if (isPostgresUrl(data)) {
     const { createPostgresAdmin } = await loadPostgres(() => import("../store/postgres/admin.ts"));
     return createPostgresAdmin({ url: data, location: toLocation(data), now, log });
@@ -34,7 +41,7 @@ export function toLocation(data: string): string {
   return url.href;
 }
 
-const isPostgresUrl = (data: string): boolean => /^postgres(?:ql)?:\/\//.test(data);
+export const isPostgresUrl = (data: string): boolean => /^postgres(?:ql)?:\/\//.test(data);
 
 const loadPostgres = <T>(load: () => Promise<T>): Promise<T> =>
   loadOptionalPackage("pg", "A store in Postgres", load);
@@ -50,7 +57,9 @@ export async function migrateStore({ folder, url, ...parts }: MigrationParts): P
   if (isPostgresUrl(folder))
     throw new StartupError("A database cannot be migrated. Copy it with pg_dump and pg_restore.");
   if (!isPostgresUrl(url))
-    throw new StartupError(`Not the URL of a Postgres database: ${url}. Use postgres://user:password@host/database.`);
+    throw new StartupError(
+      `Not the URL of a Postgres database: ${url}. Use postgres://user:password@host/database.`,
+    );
   const { openForExport } = await import("../store/sqlite/maintenance/export.ts");
   const { importStore } = await loadPostgres(() => import("../store/postgres/maintenance/import.ts"));
   const from = openForExport(folder);

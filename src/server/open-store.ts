@@ -20,6 +20,7 @@ import {
 import type { Telemetry } from "../telemetry/index.ts";
 import type { Clock } from "./clock.ts";
 import { type CommitState, watchCommits } from "./health.ts";
+import { isPostgresUrl } from "./open-store-admin.ts";
 
 export interface OpenStoreParts {
   readonly settings: {
@@ -58,7 +59,7 @@ export interface OpenedStore {
 }
 
 export function openStore(parts: OpenStoreParts): Promise<OpenedStore> {
-  return /^postgres(?:ql)?:\/\//.test(parts.settings.data) ? openPostgres(parts) : openSingleNode(parts);
+  return isPostgresUrl(parts.settings.data) ? openPostgres(parts) : openSingleNode(parts);
 }
 
 function toStoreParts({ settings, clock, loop, log }: OpenStoreParts, bus: Pick<Bus, "notify">) {

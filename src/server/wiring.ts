@@ -248,7 +248,7 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
     fetch: services.outbound.trusted,
     log: parts.log,
     wallTime: services.clock.wallTime,
-    chance: services.randomHex,
+    randomHex: services.randomHex,
     baseFor: called => (isOwnBase(called) ? called : publicBase(parts)),
     // The server encrypted tenant and principal itself, when the caller was authorized.
     toScope: (tenant, principal) => toScope(tenant, principal),

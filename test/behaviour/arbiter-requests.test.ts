@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, rpc, type SseEvent, until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { getTask } from "../support/tongue.ts";
+import { getTask } from "../support/official-dialects.ts";
 
 /** docs/dialects/arbiter.md#requests, #cards: Arbiter's own interface beside A2A, and its cards. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let strict: TestServer;
 beforeAll(async () => {
@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.stop(), strict.stop()]));
 
-const said = {
+const params = {
   message: { role: "user", messageId: "m-1", parts: [{ kind: "text", text: "hi" }] },
 };
 
 async function begun(): Promise<string> {
   const url = `${server.url}/v1/a2a/agents/puppet`;
-  const opened = await openStream(url, "message/stream", said);
+  const opened = await openStream(url, "message/stream", params);
   const first = (await opened.next()) as SseEvent;
   opened.close();
   return first.data.result.taskId;
@@ -61,11 +61,11 @@ describe("Arbiter: the events of a request", () => {
     puppet.say(id, ctx => ctx.text("one "));
     puppet.say(id, ctx => ctx.text("two"));
     puppet.end(id);
-    const told = await live;
-    expect(told.map(one => one.event)).toEqual(["request_received", "stream_start", "text", "text", "done"]);
-    expect(told.map(one => one.data.delta ?? "").join("")).toBe("one two");
-    expect(told.at(-1)?.data).toMatchObject({ ok: true, content: "one two", request_id: id });
-    expect(await events(id)).toEqual(told);
+    const liveEvents = await live;
+    expect(liveEvents.map(one => one.event)).toEqual(["request_received", "stream_start", "text", "text", "done"]);
+    expect(liveEvents.map(one => one.data.delta ?? "").join("")).toBe("one two");
+    expect(liveEvents.at(-1)?.data).toMatchObject({ ok: true, content: "one two", request_id: id });
+    expect(await events(id)).toEqual(liveEvents);
   });
 
   it("A11: since_seq continues after that event, and every event has its number", async () => {
@@ -115,7 +115,7 @@ describe("Arbiter: the events of a request", () => {
   });
 
   it("A11: a task created in another dialect is a request, too", async () => {
-    const { result } = (await rpc(server.url, "message/send", said)).body;
+    const { result } = (await rpc(server.url, "message/send", params)).body;
     expect((await events(result.id)).at(-1)?.data).toMatchObject({ ok: true, content: "hi" });
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
-import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/arbiter.md#statements: Arbiter's document, statement by statement. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const meter: AgentDefinition = {
   name: "meter",
   description: "Counts what it spends",
@@ -48,13 +48,13 @@ beforeAll(async () => {
 afterAll(() => Promise.all([server.stop(), strict.stop()]));
 
 type Loose = RpcReply["body"];
-const said = (text: string, more: object = {}) => ({
+const sendParams = (text: string, more: object = {}) => ({
   message: { role: "user", messageId: "m-1", parts: [{ kind: "text", text }], ...more },
 });
 const send = (agent: string, text: string, more: object = {}): Promise<Loose> =>
-  rpc(at(agent), "message/send", said(text, more)).then(reply => reply.body);
+  rpc(at(agent), "message/send", sendParams(text, more)).then(reply => reply.body);
 const stream = async (agent: string, text: string): Promise<SseEvent[]> =>
-  (await openStream(at(agent), "message/stream", said(text))).all();
+  (await openStream(at(agent), "message/stream", sendParams(text))).all();
 const results = (events: readonly SseEvent[]): Loose[] => events.map(event => event.data.result);
 const textOf = (message: Loose): string => message.parts.map((part: Loose) => part.text).join("");
 
@@ -70,12 +70,12 @@ async function post(url: string, body: string, headers: Record<string, string> =
 
 /** A running task of the scripted agent. */
 async function begun(text = "go") {
-  const opened = await openStream(at("puppet"), "message/stream", said(text));
+  const opened = await openStream(at("puppet"), "message/stream", sendParams(text));
   const first = (await opened.next()) as SseEvent;
   return { opened, id: first.data.result.taskId as string };
 }
 
-const NOBODY = "01890000-0000-7000-8000-000000000000";
+const UNKNOWN_TASK = "01890000-0000-7000-8000-000000000000";
 
 describe("Arbiter: calls", () => {
   it("A1: index is the default agent, and an unknown agent is TaskNotFound", async () => {
@@ -99,14 +99,14 @@ describe("Arbiter: calls", () => {
   });
 
   it.each(["1.0", "1", "", " 1.0 "])("A3: the version %j is accepted", async version => {
-    const reply = await rpc(at("echo"), "message/send", said("hi"), { "a2a-version": version });
+    const reply = await rpc(at("echo"), "message/send", sendParams("hi"), { "a2a-version": version });
     expect(reply.body.result.kind).toBe("task");
   });
 
   it.each(["2.0", "0.3", "1.0.1", "v1", "1.1"])(
     "A3: the version %j is refused with the id null, whatever the body contains",
     async version => {
-      const call = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "message/send", params: said("hi") });
+      const call = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "message/send", params: sendParams("hi") });
       for (const body of [call, '{"jsonrpc":', "[]", '{"jsonrpc":"2.0","id":7,"method":"no/such"}'])
         expect(await post(at("echo"), body, { "a2a-version": version })).toEqual({
           status: 200,
@@ -118,7 +118,7 @@ describe("Arbiter: calls", () => {
   it.each(['"a"', '""', "0", "1.5", "12345678901234567890", "null"])(
     "A4: the id %s is returned unchanged",
     async id => {
-      const body = `{"jsonrpc":"2.0","id":${id},"method":"tasks/get","params":{"id":"${NOBODY}"}}`;
+      const body = `{"jsonrpc":"2.0","id":${id},"method":"tasks/get","params":{"id":"${UNKNOWN_TASK}"}}`;
       const response = await fetch(at("echo"), {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -129,7 +129,7 @@ describe("Arbiter: calls", () => {
   );
 
   it("A4: a missing id is returned as null", async () => {
-    const body = JSON.stringify({ jsonrpc: "2.0", method: "message/send", params: said("hi") });
+    const body = JSON.stringify({ jsonrpc: "2.0", method: "message/send", params: sendParams("hi") });
     expect((await post(at("echo"), body)).body).toMatchObject({ id: null, result: { kind: "task" } });
   });
 
@@ -158,7 +158,7 @@ describe("Arbiter: calls", () => {
     expect((await post(at("echo"), "[]")).body.error.code).toBe(-32600);
     expect((await post(at("echo"), '{"a":1}')).body.error.code).toBe(-32600);
     expect((await post(at("echo"), "{")).body.error.code).toBe(-32700);
-    expect((await rpc(at("echo"), "SendMessage", said("hi"))).body.error.code).toBe(-32601);
+    expect((await rpc(at("echo"), "SendMessage", sendParams("hi"))).body.error.code).toBe(-32601);
     expect((await rpc(at("echo", strict), "tasks/list", {})).body.error.code).toBe(-32601);
     expect((await rpc(at("echo"), "tasks/list", {})).body.result.tasks[0].metadata).toBeDefined();
   });
@@ -175,7 +175,7 @@ describe("Arbiter: sending", () => {
   });
 
   it("A5: a message requires an id and accepts only text", async () => {
-    const { messageId: _, ...rest } = said("hi").message;
+    const { messageId: _, ...rest } = sendParams("hi").message;
     expect((await rpc(at("echo"), "message/send", { message: rest })).body.error.code).toBe(-32602);
     for (const part of [{ kind: "data", data: {} }, { kind: "file", file: { uri: "a:b" } }, { kind: "x" }])
       expect((await send("mirror", "", { parts: [part] })).error.code).toBe(-32005);
@@ -295,7 +295,7 @@ describe("Arbiter: streams", () => {
         final: true,
       },
     ]);
-    expect((await rpc(at("echo"), "tasks/resubscribe", { id: NOBODY })).body.error.code).toBe(-32001);
+    expect((await rpc(at("echo"), "tasks/resubscribe", { id: UNKNOWN_TASK })).body.error.code).toBe(-32001);
   });
 });
 
@@ -319,7 +319,7 @@ describe("Arbiter: tasks", () => {
   it("A9: a task of another agent is unknown", async () => {
     const { result } = await send("echo", "hi");
     expect((await rpc(at("meter"), "tasks/get", { id: result.id })).body.error.code).toBe(-32001);
-    expect((await rpc(at("echo"), "tasks/get", { id: NOBODY })).body.error.code).toBe(-32001);
+    expect((await rpc(at("echo"), "tasks/get", { id: UNKNOWN_TASK })).body.error.code).toBe(-32001);
   });
 
   it("A10: cancel ends the task and its stream; a task that has ended cannot be canceled", async () => {
@@ -329,7 +329,7 @@ describe("Arbiter: tasks", () => {
     const last = results(await opened.all()).at(-1);
     expect(last).toMatchObject({ status: { state: "canceled" }, final: true });
     expect((await rpc(at("puppet"), "tasks/cancel", { id })).body.error.code).toBe(-32002);
-    expect((await rpc(at("puppet"), "tasks/cancel", { id: NOBODY })).body.error.code).toBe(-32001);
+    expect((await rpc(at("puppet"), "tasks/cancel", { id: UNKNOWN_TASK })).body.error.code).toBe(-32001);
   });
 
   it("A10: the request of the same id is canceled by its own path", async () => {
@@ -337,7 +337,7 @@ describe("Arbiter: tasks", () => {
     const cancel = (request: string) => post(`${server.url}/v1/requests/${request}/cancel`, "");
     expect(await cancel(id)).toEqual({ status: 200, body: { request_id: id, cancelled: true } });
     expect(results(await opened.all()).at(-1)).toMatchObject({ status: { state: "canceled" }, final: true });
-    for (const request of [id, NOBODY])
+    for (const request of [id, UNKNOWN_TASK])
       expect(await cancel(request)).toEqual({
         status: 404,
         body: { request_id: request, cancelled: false, reason: expect.any(String) },

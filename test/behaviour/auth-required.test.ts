@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/README.md B-V10: an agent that needs credentials of its caller asks for them in every
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-interface Speaker {
+interface DialectCase {
   readonly name: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ interface Speaker {
   readonly data?: (data: Loose) => Loose;
 }
 
-let said = 0;
+let messages = 0;
 const kind = {
   text: (text: string) => ({ kind: "text", text }),
   data: (data: Loose) => ({ kind: "data", data }),
@@ -50,19 +50,19 @@ const type = {
 };
 const message = (role: string) => (parts: readonly Loose[], taskId?: string, contextId?: string) => ({
   message: {
-    messageId: `m${++said}`,
+    messageId: `m${++messages}`,
     role,
     parts,
     ...(taskId && { taskId }),
     ...(contextId && { contextId }),
   },
 });
-const named = (parts: readonly Loose[], taskId = `own-${++said}`) => ({
+const named = (parts: readonly Loose[], taskId = `own-${++messages}`) => ({
   id: taskId,
   message: { role: "user", parts },
 });
 
-const SPEAKERS: readonly Speaker[] = [
+const DIALECT_CASES: readonly DialectCase[] = [
   {
     name: "v1.0",
     path: "/agents/keyed",
@@ -74,7 +74,7 @@ const SPEAKERS: readonly Speaker[] = [
     data: data => ({ data }),
   },
   ...["0.3", "0.2"].map(
-    (version): Speaker => ({
+    (version): DialectCase => ({
       name: `v${version}`,
       path: "/agents/keyed",
       headers: { "a2a-version": version },
@@ -129,42 +129,42 @@ const SPEAKERS: readonly Speaker[] = [
   },
 ];
 
-async function send(speaker: Speaker, parts: readonly Loose[], task?: Loose): Promise<Loose> {
-  const params = speaker.params(parts, task?.id, task?.contextId);
-  const response = await fetch(`${server.url}${speaker.path}`, {
+async function send(dialect: DialectCase, parts: readonly Loose[], task?: Loose): Promise<Loose> {
+  const params = dialect.params(parts, task?.id, task?.contextId);
+  const response = await fetch(`${server.url}${dialect.path}`, {
     method: "POST",
-    headers: { "content-type": "application/json", ...speaker.headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: speaker.method, params }),
+    headers: { "content-type": "application/json", ...dialect.headers },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: dialect.method, params }),
   });
   const { result, error } = (await response.json()) as Loose;
   expect(error).toBeUndefined();
   return result.task ?? result;
 }
 
-const words = (holder: Loose): string => JSON.stringify(holder);
+const textOf = (holder: Loose): string => JSON.stringify(holder);
 
 describe("B-V10: credentials of a caller", () => {
-  it.each(SPEAKERS)("B-V10: are requested in $name, in text and as data", async speaker => {
-    const task = await send(speaker, [speaker.text(`ask-${speaker.name}`)]);
-    expect(task.status.state).toBe(speaker.state);
-    expect(words(task.status.message)).toContain("Please.");
-    expect(words(task.status.message)).toContain(`${server.url}/credentials`);
+  it.each(DIALECT_CASES)("B-V10: are requested in $name, in text and as data", async dialect => {
+    const task = await send(dialect, [dialect.text(`ask-${dialect.name}`)]);
+    expect(task.status.state).toBe(dialect.state);
+    expect(textOf(task.status.message)).toContain("Please.");
+    expect(textOf(task.status.message)).toContain(`${server.url}/credentials`);
   });
 
-  it.each(SPEAKERS.filter(one => one.data))(
+  it.each(DIALECT_CASES.filter(one => one.data))(
     "B-V10: are sent in a message of $name, and are removed from it",
-    async speaker => {
-      const task = await send(speaker, [speaker.text(`give-${speaker.name}`)]);
-      const data = speaker.data?.({ credentials: { apiKey: SECRET } });
-      const end = await send(speaker, [data], task);
-      expect(words(end)).toContain("Thank you");
-      expect(words(end)).not.toContain(SECRET);
+    async dialect => {
+      const task = await send(dialect, [dialect.text(`give-${dialect.name}`)]);
+      const data = dialect.data?.({ credentials: { apiKey: SECRET } });
+      const end = await send(dialect, [data], task);
+      expect(textOf(end)).toContain("Thank you");
+      expect(textOf(end)).not.toContain(SECRET);
     },
   );
 
-  it.each(SPEAKERS)("B-V10: are sent to the endpoint of a task of $name", async speaker => {
-    const name = `post-${speaker.name}`;
-    const task = await send(speaker, [speaker.text(name)]);
+  it.each(DIALECT_CASES)("B-V10: are sent to the endpoint of a task of $name", async dialect => {
+    const name = `post-${dialect.name}`;
+    const task = await send(dialect, [dialect.text(name)]);
     const given = { agent: "keyed", taskId: task.id, credentials: { apiKey: SECRET } };
     const response = await fetch(`${server.url}/credentials`, {
       method: "POST",
@@ -172,6 +172,6 @@ describe("B-V10: credentials of a caller", () => {
     });
     expect(response.status).toBe(202);
     // A second request finds them.
-    await expect.poll(async () => words(await send(speaker, [speaker.text(name)]))).toContain("Thank you");
+    await expect.poll(async () => textOf(await send(dialect, [dialect.text(name)]))).toContain("Thank you");
   });
 });

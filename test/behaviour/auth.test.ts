@@ -1,16 +1,16 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asked, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { type Method, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { bearer, type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { openRaw } from "../support/raw.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** Authentication on every transport and in every dialect, before the request is read. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let guarded: GuardedServer;
 let bindings: readonly Binding[] = [];
 let alice: Issued;
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const MESSAGE = { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }] } };
-const ASKED: readonly (readonly [Asked, Loose])[] = [
+const ASKED: readonly (readonly [Method, Loose])[] = [
   ["SendMessage", MESSAGE],
   ["SendStreamingMessage", MESSAGE],
   ["GetTask", { id: "x" }],
@@ -39,7 +39,7 @@ const ASKED: readonly (readonly [Asked, Loose])[] = [
   ["GetExtendedAgentCard", {}],
 ];
 /** The v0.3 gRPC service has no list methods. */
-const hasMethod = ({ name }: Binding, method: Asked): boolean =>
+const hasMethod = ({ name }: Binding, method: Method): boolean =>
   name !== "0.3 gRPC" || method !== "ListTasks";
 const BAD: readonly (readonly [string, Record<string, string>])[] = [
   ["nothing", {}],
@@ -89,9 +89,9 @@ describe("a caller without valid credentials", () => {
     const error = await refusedBy(client.ask("GetTask", { id: "x" }));
     expect(error.code).toBe(status.UNAUTHENTICATED);
     expect(error.metadata.get("www-authenticate")).toEqual(['Bearer realm="dragoman"']);
-    const { json } = await client.ask("SendMessage", said("hello"), alice.headers);
+    const { json } = await client.ask("SendMessage", sendParams("hello"), alice.headers);
     expect(json.task.artifacts[0].parts[0].text).toBe("hello");
-    const stream = client.open("SendStreamingMessage", said("hello"));
+    const stream = client.open("SendStreamingMessage", sendParams("hello"));
     expect((await stream.ended()).error).toMatchObject({ code: status.UNAUTHENTICATED });
     client.close();
   });
@@ -161,7 +161,7 @@ describe("a caller with valid credentials", () => {
   });
 
   it("has the permissions of its token, and a refusal names the missing one", async () => {
-    const needed: Readonly<Partial<Record<Asked, string>>> = {
+    const needed: Readonly<Partial<Record<Method, string>>> = {
       SendMessage: "send",
       SendStreamingMessage: "send",
       GetTask: "read",
@@ -192,7 +192,7 @@ describe("a caller with valid credentials", () => {
   it("needs another scope for a push config that it sends with a message", async () => {
     const { headers } = await guarded.issue("sender", { grants: ["send"] });
     const configuration = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
-    const { body } = await rpc(guarded.url, "SendMessage", { ...said("hi"), configuration }, headers);
+    const { body } = await rpc(guarded.url, "SendMessage", { ...sendParams("hi"), configuration }, headers);
     expect(body.error.message).toContain('the scope "push"');
   });
 
@@ -232,9 +232,9 @@ describe("administrators", () => {
 
   it("create, list and revoke tokens over HTTP", async () => {
     const root = await guarded.issue("root", { grants: ["admin"] });
-    const wish = { principal: "carol", tenants: ["acme"], scopes: ["read"], agents: ["echo"], name: "n" };
-    const [created, made] = await admin("POST", "", root, { ...wish, expiresInSeconds: 60 });
-    expect([created, made]).toMatchObject([201, { ...wish, token: expect.stringMatching(/^drg_/) }]);
+    const options = { principal: "carol", tenants: ["acme"], scopes: ["read"], agents: ["echo"], name: "n" };
+    const [created, made] = await admin("POST", "", root, { ...options, expiresInSeconds: 60 });
+    expect([created, made]).toMatchObject([201, { ...options, token: expect.stringMatching(/^drg_/) }]);
     const [, listed] = await admin("GET", "", root);
     const mine = listed.tokens.find((one: Loose) => one.id === made.id);
     expect(mine).toMatchObject({ principal: "carol", revokedAt: null });
@@ -248,7 +248,7 @@ describe("administrators", () => {
 
   it("get the reason for an invalid request", async () => {
     const root = await guarded.issue("root", { grants: ["admin"] });
-    for (const [wish, field] of [
+    for (const [options, field] of [
       [{}, "principal"],
       [{ principal: "a\nb" }, "principal"],
       [{ principal: "a", tenants: [] }, "tenants"],
@@ -258,7 +258,7 @@ describe("administrators", () => {
       [{ principal: "a", expiresInSeconds: 1e300 }, "expiresInSeconds"],
       [{ principal: "a", name: 7 }, "name"],
     ] as const) {
-      const [code, body] = await admin("POST", "", root, wish);
+      const [code, body] = await admin("POST", "", root, options);
       expect([code, body.error.message.split(" ")[0]]).toEqual([400, field]);
     }
   });

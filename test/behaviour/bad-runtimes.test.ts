@@ -6,7 +6,7 @@ import { type RunningServer, startServer } from "../../src/server/create-server.
 import { createTestLog, SETTINGS } from "../support/server.ts";
 
 /** Contract violations of a third-party runtime, by the text of the caller's message. */
-const WAYS: Readonly<Record<string, (turn: Turn) => AsyncIterable<AgentEvent>>> = {
+const VIOLATIONS: Readonly<Record<string, (turn: Turn) => AsyncIterable<AgentEvent>>> = {
   "does not begin": () => {
     throw new Error("no run");
   },
@@ -31,7 +31,7 @@ const runtime: AgentRuntime = {
   name: "odd",
   run(turn) {
     const [part] = turn.message.parts;
-    return (WAYS[part?.kind === "text" ? part.text : ""] ?? usual.runtime.run)(turn);
+    return (VIOLATIONS[part?.kind === "text" ? part.text : ""] ?? usual.runtime.run)(turn);
   },
 };
 
@@ -41,11 +41,11 @@ afterEach(async () => server?.stop());
 it("a runtime that violates its contract fails its own task, without internals in the message, and affects no other task", async () => {
   const agents = [{ ...usual, runtime }];
   server = await startServer({ settings: SETTINGS, agents, defaultAgent: usual.name, log: createTestLog() });
-  for (const way of Object.keys(WAYS)) {
-    const failed = await say(server, way);
-    expect([way, failed.status.state]).toEqual([way, "TASK_STATE_FAILED"]);
+  for (const violation of Object.keys(VIOLATIONS)) {
+    const failed = await send(server, violation);
+    expect([violation, failed.status.state]).toEqual([violation, "TASK_STATE_FAILED"]);
     expect(JSON.stringify(failed)).not.toMatch(/no run|no word|no end/);
-    expect((await say(server, "hello")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await send(server, "hello")).status.state).toBe("TASK_STATE_COMPLETED");
   }
 });
 
@@ -53,7 +53,7 @@ interface Reply {
   readonly result: { readonly task: { readonly status: { readonly state: string } } };
 }
 
-async function say({ url }: RunningServer, text: string) {
+async function send({ url }: RunningServer, text: string) {
   const message = { messageId: text, role: "ROLE_USER", parts: [{ text }] };
   const response = await fetch(url, {
     method: "POST",

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, until } from "../support/client.ts";
-import { asker, createPuppet, echo } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, begin, getTask, type Loose, refused, TONGUES, untilState } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, type Loose, rpcError, OFFICIAL_DIALECTS, untilState } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#cancelling. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const ends = {
   name: "ends",
   async *run(task: Loose, ctx: Loose) {
@@ -61,56 +61,56 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(TONGUES)("$name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-C1: a task that does not exist is TaskNotFound", async () => {
     for (const id of ["nope", "01890000-0000-7000-8000-000000000000"])
-      expect((await refused(at("echo"), tongue.cancel, { id })).code).toBe(-32001);
+      expect((await rpcError(at("echo"), dialect.cancel, { id })).code).toBe(-32001);
   });
 
   it.each(["completed", "failed", "rejected"])(
     "B-C1: a task that is %s is TaskNotCancelable",
     async state => {
-      const task = tongue.taskIn(await ask(at("ends"), tongue.send, tongue.said(state)));
-      expect(tongue.stateOf(task)).toBe(state);
-      expect((await refused(at("ends"), tongue.cancel, { id: task.id })).code).toBe(-32002);
-      expect(tongue.stateOf(await getTask(at("ends"), task.id, tongue))).toBe(state);
+      const task = dialect.taskIn(await rpcResult(at("ends"), dialect.send, dialect.sendParams(state)));
+      expect(dialect.stateOf(task)).toBe(state);
+      expect((await rpcError(at("ends"), dialect.cancel, { id: task.id })).code).toBe(-32002);
+      expect(dialect.stateOf(await getTask(at("ends"), task.id, dialect))).toBe(state);
     },
   );
 
   it("B-C2: a task that is already canceled: v1 returns it again, v0.3 returns its error", async () => {
-    const task = await begin(at("silent"), tongue, "wait");
-    await ask(at("silent"), tongue.cancel, { id: task.id });
-    const again = await ask(at("silent"), "CancelTask", { id: task.id });
+    const task = await startTask(at("silent"), dialect, "wait");
+    await rpcResult(at("silent"), dialect.cancel, { id: task.id });
+    const again = await rpcResult(at("silent"), "CancelTask", { id: task.id });
     expect(again.status.state).toBe("TASK_STATE_CANCELED");
-    expect((await refused(at("silent"), "tasks/cancel", { id: task.id })).code).toBe(-32002);
+    expect((await rpcError(at("silent"), "tasks/cancel", { id: task.id })).code).toBe(-32002);
   });
 
   it("B-C3: the response is the task after the cancel", async () => {
-    const task = await begin(at("puppet"), tongue, "work");
+    const task = await startTask(at("puppet"), dialect, "work");
     puppet.say(task.id, ctx => ctx.text("made so far"));
     await untilState(at("puppet"), task.id, "working");
-    const canceled = await ask(at("puppet"), tongue.cancel, { id: task.id });
+    const canceled = await rpcResult(at("puppet"), dialect.cancel, { id: task.id });
     expect(canceled.id).toBe(task.id);
-    expect(tongue.stateOf(canceled)).toBe("canceled");
-    expect(tongue.stateOf(await getTask(at("puppet"), task.id, tongue))).toBe("canceled");
+    expect(dialect.stateOf(canceled)).toBe("canceled");
+    expect(dialect.stateOf(await getTask(at("puppet"), task.id, dialect))).toBe("canceled");
   });
 
   it("B-C3: a cancel reaches an agent that sends nothing, and its later output is ignored", async () => {
     const before = aborted;
-    const task = await begin(at("silent"), tongue, "wait");
+    const task = await startTask(at("silent"), dialect, "wait");
     await untilState(at("silent"), task.id, "working");
-    const canceled = await ask(at("silent"), tongue.cancel, { id: task.id });
-    expect(tongue.stateOf(canceled)).toBe("canceled");
+    const canceled = await rpcResult(at("silent"), dialect.cancel, { id: task.id });
+    expect(dialect.stateOf(canceled)).toBe("canceled");
     expect(aborted).toBe(before + 1);
     expect(JSON.stringify(await getTask(at("silent"), task.id))).not.toContain("too late.");
   });
 
   it("B-C3: an agent that ignores the abort signal is abandoned, and its later output is ignored", async () => {
     const before = leftAlone;
-    const task = await begin(at("deaf"), tongue, "work");
+    const task = await startTask(at("deaf"), dialect, "work");
     await untilState(at("deaf"), task.id, "working");
-    const canceled = await ask(at("deaf"), tongue.cancel, { id: task.id });
-    expect(tongue.stateOf(canceled)).toBe("canceled");
+    const canceled = await rpcResult(at("deaf"), dialect.cancel, { id: task.id });
+    expect(dialect.stateOf(canceled)).toBe("canceled");
     const then = await getTask(at("deaf"), task.id);
     // It has sent one more chunk, and no reader requests another.
     await until(() => leftAlone === before + 1);
@@ -118,68 +118,68 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it("B-C3: a task that no run has started can be canceled", async () => {
-    const contextId = `line-${tongue.name}`;
-    const first = await begin(at("puppet"), tongue, "first", { contextId });
-    const second = await begin(at("puppet"), tongue, "second", { contextId });
-    expect(tongue.stateOf(await ask(at("puppet"), tongue.cancel, { id: second.id }))).toBe("canceled");
+    const contextId = `line-${dialect.name}`;
+    const first = await startTask(at("puppet"), dialect, "first", { contextId });
+    const second = await startTask(at("puppet"), dialect, "second", { contextId });
+    expect(dialect.stateOf(await rpcResult(at("puppet"), dialect.cancel, { id: second.id }))).toBe("canceled");
     puppet.end(first.id);
     await untilState(at("puppet"), first.id, "completed");
   });
 
   it("B-C4: a task that waits for its caller can be canceled", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    expect(tongue.stateOf(task)).toBe("input-required");
-    expect(tongue.stateOf(await ask(at("asker"), tongue.cancel, { id: task.id }))).toBe("canceled");
-    const error = await refused(at("asker"), tongue.send, tongue.said("red", { taskId: task.id }));
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    expect(dialect.stateOf(task)).toBe("input-required");
+    expect(dialect.stateOf(await rpcResult(at("asker"), dialect.cancel, { id: task.id }))).toBe("canceled");
+    const error = await rpcError(at("asker"), dialect.send, dialect.sendParams("red", { taskId: task.id }));
     expect(error.code).toBe(-32004);
   });
 
   it("B-C5: a cancel ends all open streams with the canceled status", async () => {
-    const sent = await openStream(at("puppet"), tongue.stream, tongue.said("work"));
-    const { value: task } = tongue.hear((await sent.next())?.data);
+    const sent = await openStream(at("puppet"), dialect.stream, dialect.sendParams("work"));
+    const { value: task } = dialect.toItem((await sent.next())?.data);
     const watching = await Promise.all([
-      openStream(at("puppet"), tongue.subscribe, { id: task.id }),
-      openStream(at("puppet"), tongue.subscribe, { id: task.id }),
+      openStream(at("puppet"), dialect.subscribe, { id: task.id }),
+      openStream(at("puppet"), dialect.subscribe, { id: task.id }),
     ]);
-    for (const stream of watching) expect(tongue.hear((await stream.next())?.data).kind).toBe("task");
-    await ask(at("puppet"), tongue.cancel, { id: task.id });
+    for (const stream of watching) expect(dialect.toItem((await stream.next())?.data).kind).toBe("task");
+    await rpcResult(at("puppet"), dialect.cancel, { id: task.id });
     for (const stream of [sent, ...watching]) {
       const last = (await stream.all()).at(-1);
-      expect(tongue.hear(last?.data)).toMatchObject({ kind: "status", state: "canceled" });
+      expect(dialect.toItem(last?.data)).toMatchObject({ kind: "status", state: "canceled" });
     }
   });
 
   it("B-C5: a cancel ends the subscription to a task that waits for its caller", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    const stream = await openStream(at("asker"), tongue.subscribe, { id: task.id });
-    expect(tongue.hear((await stream.next())?.data).state).toBe("input-required");
-    await ask(at("asker"), tongue.cancel, { id: task.id });
-    const rest = (await stream.all()).map(event => tongue.hear(event.data));
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    const stream = await openStream(at("asker"), dialect.subscribe, { id: task.id });
+    expect(dialect.toItem((await stream.next())?.data).state).toBe("input-required");
+    await rpcResult(at("asker"), dialect.cancel, { id: task.id });
+    const rest = (await stream.all()).map(event => dialect.toItem(event.data));
     expect(rest.map(one => one.state)).toEqual(["canceled"]);
   });
 
   it("B-C5: a blocking send whose task is canceled is answered with the canceled task", async () => {
-    const contextId = `blocked-${tongue.name}`;
-    const sent = ask(at("puppet"), tongue.send, tongue.said("work", { contextId }));
+    const contextId = `blocked-${dialect.name}`;
+    const sent = rpcResult(at("puppet"), dialect.send, dialect.sendParams("work", { contextId }));
     let id = "";
-    while (id === "") id = (await ask(at("puppet"), "ListTasks", { contextId })).tasks[0]?.id ?? "";
-    await ask(at("puppet"), tongue.cancel, { id });
-    expect(tongue.stateOf(tongue.taskIn(await sent))).toBe("canceled");
+    while (id === "") id = (await rpcResult(at("puppet"), "ListTasks", { contextId })).tasks[0]?.id ?? "";
+    await rpcResult(at("puppet"), dialect.cancel, { id });
+    expect(dialect.stateOf(dialect.taskIn(await sent))).toBe("canceled");
   });
 
   it("B-C3: an agent that never stops sending can be canceled at any moment", async () => {
-    const tasks = await Promise.all(Array.from({ length: 5 }, () => begin(at("chatterbox"), tongue, "talk")));
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => startTask(at("chatterbox"), dialect, "talk")));
     for (const { id } of tasks) await untilState(at("chatterbox"), id, "working");
     const params = tasks.map(({ id }) => ({ id, historyLength: 0 }));
-    const ends = await Promise.all(params.map(one => ask(at("chatterbox"), tongue.cancel, one)));
-    expect(ends.map(task => tongue.stateOf(task))).toEqual(Array(5).fill("canceled"));
+    const ends = await Promise.all(params.map(one => rpcResult(at("chatterbox"), dialect.cancel, one)));
+    expect(ends.map(task => dialect.stateOf(task))).toEqual(Array(5).fill("canceled"));
   });
 
   it("B-C3: many cancels at once all return the same canceled task", async () => {
-    const task = await begin(at("puppet"), tongue, "work");
+    const task = await startTask(at("puppet"), dialect, "work");
     await untilState(at("puppet"), task.id, "working");
     const all = await Promise.all(
-      Array.from({ length: 20 }, () => ask(at("puppet"), "CancelTask", { id: task.id })),
+      Array.from({ length: 20 }, () => rpcResult(at("puppet"), "CancelTask", { id: task.id })),
     );
     for (const one of all) expect(one.status.state).toBe("TASK_STATE_CANCELED");
   });

@@ -11,10 +11,10 @@ import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { writeCertificate } from "../support/certificate.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { openRaw } from "../support/raw.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /**
  * The server signs cards for addresses that the operator configured, never for the Host header of a request.
@@ -240,8 +240,8 @@ describe("inside another program", () => {
     for (const host of ["evil.example", `127.0.0.1:${port}`, "agents.example:1"])
       expect([host, isSigned(await ask(host))]).toEqual([host, false]);
     expect(isSigned(await fetched(`https://evil.example/a2a${CARD}`))).toBe(false);
-    const told = await mounted({ publicUrl: "https://agents.example" });
-    expect(isSigned(await told.ask("evil.example"))).toBe(true);
+    const configured = await mounted({ publicUrl: "https://agents.example" });
+    expect(isSigned(await configured.ask("evil.example"))).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { echo, mirror } from "../support/puppet.ts";
+import { echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#cards, R12, D2: cards and their locations. */
 
@@ -36,15 +36,15 @@ async function card(path: string, headers: Record<string, string> = {}, base = s
 
 /** Sends over an interface of a card. */
 async function useInterface(url: string, binding: string, version: string): Promise<void> {
-  const tongue = version === "1.0" ? V1 : V03;
-  expect(version).toBe(tongue.version);
+  const dialect = version === "1.0" ? V1 : V03;
+  expect(version).toBe(dialect.version);
   const headers = { "a2a-version": version };
-  if (binding === "JSONRPC") return void (await ask(url, tongue.send, tongue.said("hi"), headers));
+  if (binding === "JSONRPC") return void (await rpcResult(url, dialect.send, dialect.sendParams("hi"), headers));
   // gRPC needs its own client: see test/conformance.
   if (binding === "GRPC") return;
   expect(binding).toBe("HTTP+JSON");
   const path = version === "1.0" ? "/message:send" : "/v1/message:send";
-  const body = JSON.stringify(tongue.said("hi"));
+  const body = JSON.stringify(dialect.sendParams("hi"));
   const sent = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
   const response = await fetch(`${url}${path}`, sent);
   expect([response.status, response.headers.get("a2a-version")]).toEqual([200, version]);
@@ -109,9 +109,9 @@ describe("B-D1: the card at the well-known path", () => {
 
   it("B-D1: has what the agent declares", async () => {
     const one = await card(`/agents/full${CARD}`, { "a2a-version": "1.0" });
-    const { run: _run, inputModes, outputModes, extensions, streaming, ...said } = full;
+    const { run: _run, inputModes, outputModes, extensions, streaming, ...declared } = full;
     expect(one).toMatchObject({
-      ...said,
+      ...declared,
       defaultInputModes: inputModes,
       defaultOutputModes: outputModes,
       capabilities: { streaming, pushNotifications: true, extendedAgentCard: false, extensions },
@@ -243,15 +243,15 @@ describe("B-D4: several agents on one host", () => {
       ["full", false],
     ]);
     for (const one of agents) {
-      const said = (await (await fetch(one.card)).json()) as Loose;
-      expect(said.name).toBe(one.name);
-      await ask(one.url, "SendMessage", V1.said("hi"));
+      const card = (await (await fetch(one.card)).json()) as Loose;
+      expect(card.name).toBe(one.name);
+      await rpcResult(one.url, "SendMessage", V1.sendParams("hi"));
     }
   });
 
   it.each(["", "/"])("B-D4: an agent answers at its path and at the root, with %j appended", async slash => {
     for (const path of [slash, `/agents/echo${slash}`])
-      expect((await ask(`${server.url}${path}`, "SendMessage", V1.said("hi"))).task.status.state).toBe(
+      expect((await rpcResult(`${server.url}${path}`, "SendMessage", V1.sendParams("hi"))).task.status.state).toBe(
         "TASK_STATE_COMPLETED",
       );
   });

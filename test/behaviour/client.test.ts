@@ -66,17 +66,17 @@ const draft = (text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessa
 });
 
 async function heardOf(
-  said: AsyncIterable<AgentUpdate>,
+  updates: AsyncIterable<AgentUpdate>,
 ): Promise<{ words: string; notes: string[]; state: string }> {
   const texts = new Map<string, string>();
   const notes: string[] = [];
   let end: AgentUpdate | undefined;
-  for await (const heard of said) {
-    if (heard.kind === "artifact") {
-      const { artifactId, parts } = heard.artifact;
-      texts.set(artifactId, (heard.append ? (texts.get(artifactId) ?? "") : "") + textOf(parts));
-    } else if (heard.kind === "status") notes.push(textOf(heard.message.parts));
-    else end = heard;
+  for await (const update of updates) {
+    if (update.kind === "artifact") {
+      const { artifactId, parts } = update.artifact;
+      texts.set(artifactId, (update.append ? (texts.get(artifactId) ?? "") : "") + textOf(parts));
+    } else if (update.kind === "status") notes.push(textOf(update.message.parts));
+    else end = update;
   }
   const last = end?.kind === "end" ? end : undefined;
   const said1 = last?.message ? textOf(last.message.parts) : "";

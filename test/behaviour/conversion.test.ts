@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream } from "../support/client.ts";
-import { createPuppet, echo, mirror } from "../support/puppet.ts";
+import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, begin, getTask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, type Loose, untilState, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/v03.md#differences: one task, written in v1 and read in v0.3, and the other way round. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const clerk = {
   name: "clerk",
   async *run(_task: unknown, ctx: Loose) {
@@ -26,7 +26,7 @@ afterAll(() => server.stop());
 
 /** A part sent in one dialect, as both return it, from the history and from an artifact. */
 async function shown(part: object, from: typeof V1): Promise<{ v1: Loose; v03: Loose }> {
-  const task = from.taskIn(await ask(server.url, from.send, from.said("", { parts: [part] })));
+  const task = from.taskIn(await rpcResult(server.url, from.send, from.sendParams("", { parts: [part] })));
   const [v1, v03] = [await getTask(server.url, task.id), await getTask(server.url, task.id, V03)];
   expect(v1.artifacts[0].parts).toEqual(v1.history[0].parts);
   expect(v03.artifacts[0].parts).toEqual(v03.history[0].parts);
@@ -127,13 +127,13 @@ it("ProtoJSON: v1 accepts snake_case names and numbers for enums", async () => {
     parts: [{ text: "x", media_type: "text/plain" }],
   };
   const params = { message, configuration: { history_length: 0, accepted_output_modes: ["text/plain"] } };
-  const { task } = await ask(server.url, "SendMessage", params);
+  const { task } = await rpcResult(server.url, "SendMessage", params);
   expect(task).toMatchObject({ contextId: "snake", artifacts: [{ parts: [{ mediaType: "text/plain" }] }] });
   expect(task).not.toHaveProperty("history");
 });
 
 it("roles, states and kinds have the names of their dialect", async () => {
-  const { task } = await ask(at("echo"), V1.send, V1.said("hi"));
+  const { task } = await rpcResult(at("echo"), V1.send, V1.sendParams("hi"));
   expect(task.status.state).toBe("TASK_STATE_COMPLETED");
   expect(task.history[0].role).toBe("ROLE_USER");
   expect(JSON.stringify(task)).not.toContain('"kind"');
@@ -150,11 +150,11 @@ it("roles, states and kinds have the names of their dialect", async () => {
 it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "working"])(
   "the state %s has its name in both dialects",
   async state => {
-    const { id } = await begin(at("puppet"), V1, "go");
+    const { id } = await startTask(at("puppet"), V1, "go");
     if (state === "failed") puppet.say(id, ctx => ctx.fail("Sorry."));
     else if (state === "rejected") puppet.say(id, ctx => ctx.reject("No."));
     else if (state.endsWith("-required")) puppet.say(id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
-    else if (state === "canceled") await ask(at("puppet"), "CancelTask", { id });
+    else if (state === "canceled") await rpcResult(at("puppet"), "CancelTask", { id });
     const task = await untilState(at("puppet"), id, state);
     expect(task.status.state).toBe(`TASK_STATE_${state.toUpperCase().replace("-", "_")}`);
     const old = await getTask(at("puppet"), id, V03);
@@ -167,23 +167,23 @@ it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "w
 
 it("`blocking` is the opposite of `returnImmediately`; without it a send blocks", async () => {
   for (const configuration of [undefined, {}, { blocking: true }]) {
-    const task = await ask(at("echo"), V03.send, V03.said("hi", {}, { configuration }));
+    const task = await rpcResult(at("echo"), V03.send, V03.sendParams("hi", {}, { configuration }));
     expect(task.status.state).toBe("completed");
   }
   for (const configuration of [undefined, {}, { returnImmediately: false }]) {
-    const { task } = await ask(at("echo"), V1.send, V1.said("hi", {}, { configuration }));
+    const { task } = await rpcResult(at("echo"), V1.send, V1.sendParams("hi", {}, { configuration }));
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
   }
-  const { id, status } = await begin(at("puppet"), V03, "later");
+  const { id, status } = await startTask(at("puppet"), V03, "later");
   expect(["submitted", "working"]).toContain(status.state);
   puppet.end(id);
 });
 
 it("metadata of the call and of the message are unchanged in both dialects", async () => {
   const metadata = { "https://ext.example/x": { a: [1, null] }, thread_id: "t" };
-  for (const tongue of [V1, V03]) {
-    const params = tongue.said("hi", { metadata, extensions: ["urn:x"] }, { metadata: { call: 1 } });
-    const task = tongue.taskIn(await ask(server.url, tongue.send, params));
+  for (const dialect of [V1, V03]) {
+    const params = dialect.sendParams("hi", { metadata, extensions: ["urn:x"] }, { metadata: { call: 1 } });
+    const task = dialect.taskIn(await rpcResult(server.url, dialect.send, params));
     for (const seen of [await getTask(server.url, task.id), await getTask(server.url, task.id, V03)]) {
       expect(seen.metadata).toEqual({ call: 1 });
       expect(seen.history[0]).toMatchObject({ metadata, extensions: ["urn:x"] });
@@ -192,10 +192,10 @@ it("metadata of the call and of the message are unchanged in both dialects", asy
 });
 
 it("append and lastChunk are omitted in v1 where false, and always present in v0.3", async () => {
-  const chunks = async (tongue: typeof V1) => {
-    const stream = await openStream(at("clerk"), tongue.stream, tongue.said("go"));
-    const heard = (await stream.all()).map(event => tongue.hear(event.data));
-    return heard.filter(one => one.kind === "artifact").map(one => one.value);
+  const chunks = async (dialect: typeof V1) => {
+    const stream = await openStream(at("clerk"), dialect.stream, dialect.sendParams("go"));
+    const items = (await stream.all()).map(event => dialect.toItem(event.data));
+    return items.filter(one => one.kind === "artifact").map(one => one.value);
   };
   const [first, second] = await chunks(V1);
   expect(first).not.toHaveProperty("append");
@@ -207,7 +207,7 @@ it("append and lastChunk are omitted in v1 where false, and always present in v0
 });
 
 it("R17: objects of v1 have only members of their closed schemas", async () => {
-  const { task } = await ask(at("clerk"), V1.send, V1.said("go"));
+  const { task } = await rpcResult(at("clerk"), V1.send, V1.sendParams("go"));
   const known: Record<string, string[]> = {
     task: ["id", "contextId", "status", "artifacts", "history", "metadata"],
     status: ["state", "message", "timestamp"],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { onExpress, PATH } from "../support/hosts.ts";
 import { operationsIn } from "../support/openapi.ts";
 import { createTestLog, serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (BROWSER === undefined)
@@ -42,8 +42,8 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
     for (const { name, description } of api.tags) {
       const section = page.locator(`section[aria-labelledby="${name}"]`);
       expect(await section.locator("h3").first().textContent()).toBe(description);
-      const told = operationsIn(api).filter(({ operation }) => operation.tags.includes(name));
-      expect(await section.locator("details").count()).toBe(told.length);
+      const expected = operationsIn(api).filter(({ operation }) => operation.tags.includes(name));
+      expect(await section.locator("details").count()).toBe(expected.length);
     }
   });
 
@@ -77,7 +77,7 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
   });
 
   it("sends to the default agent, with the keyboard alone", async () => {
-    await page.locator("#words").fill("hello <b>you</b>");
+    await page.locator("#message").fill("hello <b>you</b>");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     const answer = page.locator("#answer pre").first();
@@ -117,7 +117,7 @@ describe.skipIf(BROWSER === undefined)("the page at /docs in a browser", () => {
 
   it("shows the error if a send is refused", async () => {
     await server.stop();
-    await page.locator("#words").press("Tab");
+    await page.locator("#message").press("Tab");
     await page.keyboard.press("Enter");
     await page.locator("#answer .bad").waitFor();
   });

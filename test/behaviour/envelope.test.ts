@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, TONGUES, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/v1.md#envelope: the envelope of JSON-RPC. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 beforeAll(async () => {
   server = await serve([echo, puppet.definition]);
@@ -48,15 +48,15 @@ const IDS = [
   ],
 ];
 
-describe.each(TONGUES)("$name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   const label = (id: string): string => (id.length > 30 ? `${id.slice(0, 10)}… (${id.length})` : id);
 
   it.each(IDS.map(id => [label(id), id]))("the id %s is returned unchanged", async (_, id) => {
-    const params = JSON.stringify(tongue.said("hi"));
-    const good = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.send}","params":${params}}`);
+    const params = JSON.stringify(dialect.sendParams("hi"));
+    const good = await post(`{"jsonrpc":"2.0","id":${id},"method":"${dialect.send}","params":${params}}`);
     expect(idOf(good.body)).toBe(id);
     expect(good.body).toContain('"result"');
-    const bad = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.get}","params":{}}`);
+    const bad = await post(`{"jsonrpc":"2.0","id":${id},"method":"${dialect.get}","params":{}}`);
     expect(idOf(bad.body)).toBe(id);
     expect(bad.body).toContain("-32602");
     const unknown = await post(`{"jsonrpc":"2.0","id":${id},"method":"Nonsense"}`);
@@ -69,9 +69,9 @@ describe.each(TONGUES)("$name", tongue => {
   it.each(['"s"', "0", "1.5", "12345678901234567890", "null"])(
     "the id %s is returned in every frame of a stream",
     async id => {
-      const params = JSON.stringify(tongue.said("hi"));
+      const params = JSON.stringify(dialect.sendParams("hi"));
       const { body } = await post(
-        `{"jsonrpc":"2.0","id":${id},"method":"${tongue.stream}","params":${params}}`,
+        `{"jsonrpc":"2.0","id":${id},"method":"${dialect.stream}","params":${params}}`,
       );
       const frames = body.split("\n").filter(line => line.startsWith("data: "));
       expect(frames.length).toBeGreaterThan(2);
@@ -82,34 +82,34 @@ describe.each(TONGUES)("$name", tongue => {
   it("an id inside params, or after them, is told apart from the id of the call", async () => {
     const params = `{"id":7.25,"metadata":{"id":8.5}}`;
     const { body } = await post(
-      `{"method":"${tongue.get}","params":${params},"jsonrpc":"2.0","id":12345678901234567891}`,
+      `{"method":"${dialect.get}","params":${params},"jsonrpc":"2.0","id":12345678901234567891}`,
     );
     expect(idOf(body)).toBe("12345678901234567891");
   });
 
   it("a call without an id is executed, and nothing is returned", async () => {
-    const contextId = `quiet-${tongue.name}`;
-    const params = tongue.said("quietly", { contextId });
-    const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.send, params }));
+    const contextId = `quiet-${dialect.name}`;
+    const params = dialect.sendParams("quietly", { contextId });
+    const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: dialect.send, params }));
     expect({ status, body }).toEqual({ status: 204, body: "" });
-    const { tasks } = await ask(server.url, "ListTasks", { contextId, includeArtifacts: true });
+    const { tasks } = await rpcResult(server.url, "ListTasks", { contextId, includeArtifacts: true });
     expect(tasks[0].artifacts[0].parts[0].text).toBe("quietly");
   });
 
   it("a streaming call without an id starts the task and returns nothing", async () => {
-    const contextId = `quiet-stream-${tongue.name}`;
-    const params = tongue.said("quietly", { contextId });
-    const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.stream, params }));
+    const contextId = `quiet-stream-${dialect.name}`;
+    const params = dialect.sendParams("quietly", { contextId });
+    const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: dialect.stream, params }));
     expect({ status, body }).toEqual({ status: 204, body: "" });
     await until(async () => {
-      const { tasks } = await ask(server.url, "ListTasks", { contextId });
+      const { tasks } = await rpcResult(server.url, "ListTasks", { contextId });
       return tasks[0]?.status.state === "TASK_STATE_COMPLETED";
     });
   });
 
   it("errors in a call without an id are not returned", async () => {
     for (const call of [
-      { method: tongue.get, params: {} },
+      { method: dialect.get, params: {} },
       { method: "Nonsense", params: {} },
     ]) {
       const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", ...call }));
@@ -119,15 +119,15 @@ describe.each(TONGUES)("$name", tongue => {
 
   it("params of the wrong type in a call without an id return nothing", async () => {
     for (const params of [[1], "x", 5]) {
-      const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: tongue.get, params }));
+      const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: dialect.get, params }));
       expect({ status, body }).toEqual({ status: 204, body: "" });
     }
   });
 
   it("a batch is an invalid request with the id null", async () => {
-    const one = { jsonrpc: "2.0", id: 1, method: tongue.get, params: { id: "x" } };
+    const one = { jsonrpc: "2.0", id: 1, method: dialect.get, params: { id: "x" } };
     for (const batch of [[], [one], [one, { ...one, id: 2 }], [1, 2, 3]]) {
-      const { body } = await post(JSON.stringify(batch), tongue.version);
+      const { body } = await post(JSON.stringify(batch), dialect.version);
       const reply = JSON.parse(body) as Loose;
       expect(reply).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32600 } });
     }
@@ -136,7 +136,7 @@ describe.each(TONGUES)("$name", tongue => {
   it.each(["1.0", 2, null, "2", "", true, undefined, [], "2.0 "])(
     "B-V11: jsonrpc %j is an invalid request",
     async jsonrpc => {
-      const { body } = await post(JSON.stringify({ jsonrpc, id: 4, method: tongue.list, params: {} }));
+      const { body } = await post(JSON.stringify({ jsonrpc, id: 4, method: dialect.list, params: {} }));
       const reply = JSON.parse(body) as Loose;
       expect(reply).toMatchObject({ jsonrpc: "2.0", id: 4, error: { code: -32600 } });
       expect(reply.error.message).toContain("jsonrpc");
@@ -156,7 +156,7 @@ describe.each(TONGUES)("$name", tongue => {
   it.each(["x", 5, true, [], [{}]])(
     "B-V11: the params %j are invalid: they must be an object",
     async params => {
-      const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method: tongue.list, params }));
+      const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method: dialect.list, params }));
       const reply = JSON.parse(body) as Loose;
       expect(reply).toMatchObject({ id: 4, error: { code: -32602 } });
       expect(reply.error.message).toContain("params");
@@ -164,21 +164,21 @@ describe.each(TONGUES)("$name", tongue => {
   );
 
   it("B-V11: missing params are invalid, except for the extended card", async () => {
-    const { send, stream, get, cancel, list } = tongue;
+    const { send, stream, get, cancel, list } = dialect;
     // v0.3 has no list method of its own.
-    for (const method of [send, stream, get, cancel, ...(tongue === V1 ? [list] : [])])
+    for (const method of [send, stream, get, cancel, ...(dialect === V1 ? [list] : [])])
       for (const more of [{}, { params: null }]) {
         const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method, ...more }));
         expect([method, (JSON.parse(body) as Loose).error?.code]).toEqual([method, -32602]);
       }
-    const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method: tongue.extendedCard }));
+    const { body } = await post(JSON.stringify({ jsonrpc: "2.0", id: 4, method: dialect.extendedCard }));
     expect((JSON.parse(body) as Loose).error.code).toBe(-32004);
   });
 
   it.each(["", "{", "nonsense", '{"jsonrpc":"2.0",}', "[1,", "'x'", "NaN", '{"a":1}{"b":2}', "\u0000"])(
     "B-V11: %j cannot be parsed: -32700 with the id null",
     async text => {
-      const { body } = await post(text, tongue.version);
+      const { body } = await post(text, dialect.version);
       expect(JSON.parse(body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32700 } });
     },
   );
@@ -186,7 +186,7 @@ describe.each(TONGUES)("$name", tongue => {
   it.each(["null", "5", '"text"', "true", "{}", '{"id":1}'])(
     "B-V11: %s is JSON but no call: -32600",
     async text => {
-      const { body } = await post(text, tongue.version);
+      const { body } = await post(text, dialect.version);
       expect(JSON.parse(body)).toMatchObject({ jsonrpc: "2.0", error: { code: -32600 } });
     },
   );
@@ -201,7 +201,7 @@ describe.each(TONGUES)("$name", tongue => {
     ["300 digits behind the point", `0.${"1".repeat(300)}`],
     ["half a surrogate pair", '"\\ud800"'],
   ])("an id that is %s is an invalid request with the id null", async (_, id) => {
-    const { body } = await post(`{"jsonrpc":"2.0","id":${id},"method":"${tongue.list}","params":{}}`);
+    const { body } = await post(`{"jsonrpc":"2.0","id":${id},"method":"${dialect.list}","params":{}}`);
     expect(JSON.parse(body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32600 } });
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { FaultCode } from "../../src/model/index.ts";
-import { type Asked, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { type Method, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /**
  * B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are
@@ -26,7 +26,7 @@ afterAll(async () => {
 interface Scenario {
   readonly what: string;
   readonly agent?: string;
-  readonly method: Asked;
+  readonly method: Method;
   /** Configs that were set over v1 before. */
   readonly given?: readonly Loose[];
   params(taskId: string): Loose;
@@ -35,13 +35,13 @@ interface Scenario {
   readonly overGrpc?: readonly string[];
 }
 
-const nobody = "00000000-0000-7000-8000-000000000000";
+const unknownTask = "00000000-0000-7000-8000-000000000000";
 // Names below .example do not resolve: nothing here is ever delivered.
 const target = { id: "p1", url: "https://hooks.example/" };
 const MEANT = "p1 https://hooks.example/";
 
 let count = 0;
-const said = (config: Loose): Loose => ({
+const pushParams = (config: Loose): Loose => ({
   message: { messageId: `m${++count}`, role: "ROLE_USER", parts: [{ text: "hi" }] },
   configuration: { taskPushNotificationConfig: config },
 });
@@ -103,13 +103,13 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: "a config for a task that is not there",
     method: "CreateTaskPushNotificationConfig",
-    params: () => ({ taskId: nobody, ...target }),
+    params: () => ({ taskId: unknownTask, ...target }),
     means: "task-not-found",
   },
   {
     what: "configs of a task that is not there",
     method: "ListTaskPushNotificationConfigs",
-    params: () => ({ taskId: nobody }),
+    params: () => ({ taskId: unknownTask }),
     means: "task-not-found",
   },
   {
@@ -121,20 +121,20 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: "a send with a config",
     method: "SendMessage",
-    params: () => said(target),
+    params: () => pushParams(target),
     means: ['task completed ["hi"] (hi)'],
   },
   {
     what: "a send with a wrong config",
     method: "SendMessage",
-    params: () => said({ id: "p1", url: "nowhere" }),
+    params: () => pushParams({ id: "p1", url: "nowhere" }),
     means: "invalid-params",
   },
   {
     what: "a send with a config, to an agent without push",
     agent: "discreet",
     method: "SendMessage",
-    params: () => said(target),
+    params: () => pushParams(target),
     means: "push-not-supported",
   },
   ...(
@@ -148,7 +148,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: `${method}, of an agent without push`,
     agent: "discreet",
     method,
-    params: () => ({ taskId: nobody, ...params }),
+    params: () => ({ taskId: unknownTask, ...params }),
     means: "push-not-supported" as const,
   })),
 ];
@@ -156,9 +156,9 @@ const SCENARIOS: readonly Scenario[] = [
 describe.each(BINDINGS)("B-V5: %s", name => {
   it.each(SCENARIOS.map(scenario => [scenario.what, scenario] as const))("%s", async (_what, scenario) => {
     const url = `${server.url}/agents/talker`;
-    const { id: taskId } = (await ask(url, "SendMessage", V1.said("hi"))).task;
+    const { id: taskId } = (await rpcResult(url, "SendMessage", V1.sendParams("hi"))).task;
     for (const config of scenario.given ?? [])
-      await ask(url, "CreateTaskPushNotificationConfig", { taskId, ...config });
+      await rpcResult(url, "CreateTaskPushNotificationConfig", { taskId, ...config });
     const binding = bindingsOf(server.url, scenario.agent ?? "talker").find(one => one.name === name);
     open.push(binding as Binding);
     const meaning = await (binding as Binding).ask(scenario.method, scenario.params(taskId));

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { FaultCode } from "../../src/model/index.ts";
-import { type Asked, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { type Method, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { rpc, until } from "../support/client.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** B-V5: the same operation means the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when it is refused. */
 
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-const said = (text: string, more: object = {}, configuration?: object): Loose => ({
+const sendParams = (text: string, more: object = {}, configuration?: object): Loose => ({
   message: { messageId: `m${++count}`, role: "ROLE_USER", parts: [{ text }], ...more },
   ...(configuration && { configuration }),
 });
@@ -66,17 +66,17 @@ const sendOver = (agent: string, text: string, headers: Record<string, string>, 
 /** A task in this state, created over v1 before the binding is called. */
 async function given(text: "wait" | "ask" | "talk"): Promise<string> {
   const url = `${server.url}/agents/talker`;
-  const params = { ...V1.said(text), configuration: { returnImmediately: text === "wait" } };
-  const { id } = (await ask(url, "SendMessage", params)).task;
+  const params = { ...V1.sendParams(text), configuration: { returnImmediately: text === "wait" } };
+  const { id } = (await rpcResult(url, "SendMessage", params)).task;
   if (text === "wait")
-    await until(async () => (await ask(url, "GetTask", { id })).status.message !== undefined);
+    await until(async () => (await rpcResult(url, "GetTask", { id })).status.message !== undefined);
   return id;
 }
 
 interface Scenario {
   readonly what: string;
   readonly agent?: string;
-  readonly method: Asked;
+  readonly method: Method;
   readonly given?: "wait" | "ask" | "talk";
   readonly headers?: Record<string, string>;
   params(taskId: string): Loose;
@@ -93,45 +93,45 @@ interface Scenario {
 }
 
 const WHOLE = 'task completed ["one two"] (talk)';
-const nobody = "00000000-0000-7000-8000-000000000000";
+const unknownTask = "00000000-0000-7000-8000-000000000000";
 
 const SCENARIOS: readonly Scenario[] = [
-  { what: "a send", method: "SendMessage", params: () => said("talk"), means: [WHOLE] },
+  { what: "a send", method: "SendMessage", params: () => sendParams("talk"), means: [WHOLE] },
   {
     what: "a send that shows no history",
     method: "SendMessage",
-    params: () => said("talk", {}, { historyLength: 1 }),
+    params: () => sendParams("talk", {}, { historyLength: 1 }),
     means: [WHOLE],
   },
   {
     what: "a send that is answered with a message",
     method: "SendMessage",
-    params: () => said("reply"),
+    params: () => sendParams("reply"),
     means: ['message "just a word"'],
   },
   {
     what: "a send whose task fails",
     method: "SendMessage",
-    params: () => said("fail"),
+    params: () => sendParams("fail"),
     means: ['task failed "I cannot" [] (fail)'],
   },
   {
     what: "a send whose task asks",
     method: "SendMessage",
-    params: () => said("ask"),
+    params: () => sendParams("ask"),
     means: ['task input-required "Which one?" [] (ask)'],
   },
   {
     what: "the answer to a question",
     method: "SendMessage",
     given: "ask",
-    params: taskId => said("talk", { taskId }),
+    params: taskId => sendParams("talk", { taskId }),
     means: ['task completed ["one two"] (ask, Which one?, talk)'],
   },
   {
     what: "a stream",
     method: "SendStreamingMessage",
-    params: () => said("talk"),
+    params: () => sendParams("talk"),
     means: [
       "task submitted [] (talk)",
       "status working",
@@ -143,7 +143,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: "a stream of one message",
     method: "SendStreamingMessage",
-    params: () => said("reply"),
+    params: () => sendParams("reply"),
     means: ['message "just a word"'],
   },
   { what: "get", method: "GetTask", given: "talk", params: id => ({ id }), means: [WHOLE] },
@@ -163,7 +163,7 @@ const SCENARIOS: readonly Scenario[] = [
       // The reader is connected first.
       const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
       await until(async () => /^dragoman_streams_open [1-9]/m.test(await metrics()));
-      await ask(`${server.url}/agents/talker`, "CancelTask", { id });
+      await rpcResult(`${server.url}/agents/talker`, "CancelTask", { id });
     },
     means: ['task working "waiting" [] (wait)', "status canceled"],
   },
@@ -172,7 +172,7 @@ const SCENARIOS: readonly Scenario[] = [
     method: "SendMessage",
     headers: { "idempotency-key": "taken" },
     before: () => sendOver("talker", "talk", { "idempotency-key": "taken" }),
-    params: () => said("something else"),
+    params: () => sendParams("something else"),
     means: "key-reused",
   },
   {
@@ -180,53 +180,53 @@ const SCENARIOS: readonly Scenario[] = [
     agent: "strict",
     method: "SendMessage",
     before: () => sendOver("strict", "wait", {}, { contextId: "busy" }),
-    params: () => said("talk", { contextId: "busy" }),
+    params: () => sendParams("talk", { contextId: "busy" }),
     means: "busy",
   },
   {
     what: "a version that nobody speaks",
     method: "GetTask",
     headers: { "a2a-version": "9.9" },
-    params: () => ({ id: nobody }),
+    params: () => ({ id: unknownTask }),
     means: "version-not-supported",
     newest: true,
   },
   {
     what: "a task that is not there (get)",
     method: "GetTask",
-    params: () => ({ id: nobody }),
+    params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
     what: "a task that is not there (cancel)",
     method: "CancelTask",
-    params: () => ({ id: nobody }),
+    params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
     what: "a task that is not there (subscribe)",
     method: "SubscribeToTask",
-    params: () => ({ id: nobody }),
+    params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
     what: "a task that is not there (send)",
     method: "SendMessage",
-    params: () => said("talk", { taskId: nobody }),
+    params: () => sendParams("talk", { taskId: unknownTask }),
     means: "task-not-found",
   },
   {
     what: "a message to a task that has ended",
     method: "SendMessage",
     given: "talk",
-    params: taskId => said("more", { taskId }),
+    params: taskId => sendParams("more", { taskId }),
     means: "unsupported-operation",
   },
   {
     what: "a message to a task that is at work",
     method: "SendStreamingMessage",
     given: "wait",
-    params: taskId => said("more", { taskId }),
+    params: taskId => sendParams("more", { taskId }),
     means: "unsupported-operation",
   },
   {
@@ -247,46 +247,46 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: "a message without parts",
     method: "SendMessage",
-    params: () => said("x", { parts: [] }),
+    params: () => sendParams("x", { parts: [] }),
     means: "invalid-params",
   },
   {
     what: "a message without an id",
     method: "SendMessage",
-    params: () => said("x", { messageId: "" }),
+    params: () => sendParams("x", { messageId: "" }),
     means: "invalid-params",
   },
   {
     what: "a message of the agent's",
     method: "SendMessage",
-    params: () => said("x", { role: "ROLE_AGENT" }),
+    params: () => sendParams("x", { role: "ROLE_AGENT" }),
     means: "invalid-params",
   },
   {
     what: "a context that is not the task's",
     method: "SendMessage",
     given: "ask",
-    params: taskId => said("x", { taskId, contextId: "another" }),
+    params: taskId => sendParams("x", { taskId, contextId: "another" }),
     means: "invalid-params",
   },
   {
     what: "content that the agent does not take",
     method: "SendMessage",
-    params: () => said("x", { parts: [{ url: "https://example.org/a.png", mediaType: "image/png" }] }),
+    params: () => sendParams("x", { parts: [{ url: "https://example.org/a.png", mediaType: "image/png" }] }),
     means: "content-type-not-supported",
   },
   {
     what: "a stream of an agent that does not stream",
     agent: "mute",
     method: "SendStreamingMessage",
-    params: () => said("talk"),
+    params: () => sendParams("talk"),
     means: "unsupported-operation",
   },
   {
     what: "an agent that needs an extension",
     agent: "choosy",
     method: "SendMessage",
-    params: () => said("talk"),
+    params: () => sendParams("talk"),
     means: "extension-required",
   },
   {
@@ -294,7 +294,7 @@ const SCENARIOS: readonly Scenario[] = [
     agent: "choosy",
     method: "SendMessage",
     headers: { "a2a-extensions": "https://example.org/must" },
-    params: () => said("talk"),
+    params: () => sendParams("talk"),
     means: [WHOLE],
   },
   {
@@ -307,7 +307,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "an agent that is not there",
     agent: "nobody",
     method: "GetTask",
-    params: () => ({ id: nobody }),
+    params: () => ({ id: unknownTask }),
     means: "agent-not-found",
   },
 ];
@@ -326,14 +326,14 @@ describe.each(BINDINGS)("B-V5: %s", name => {
     const older = (binding as Binding).version === "0.3" ? scenario.older : undefined;
     expectMeaning(meaning, older ?? scenario.means);
     if (scenario.given === "wait" && scenario.method !== "CancelTask" && !scenario.meanwhile)
-      await ask(`${server.url}/agents/talker`, "CancelTask", { id: taskId });
+      await rpcResult(`${server.url}/agents/talker`, "CancelTask", { id: taskId });
   });
 
   it("a list", async () => {
     const [contextId, other] = [`c-${name}`, `d-${name}`];
     const url = `${server.url}/agents/talker`;
     for (const id of [contextId, contextId, other])
-      await ask(url, "SendMessage", V1.said("talk", { contextId: id }));
+      await rpcResult(url, "SendMessage", V1.sendParams("talk", { contextId: id }));
     const binding = bindingsOf(server.url, "talker").find(one => one.name === name) as Binding;
     open.push(binding);
     const meaning = await binding.ask("ListTasks", { contextId, pageSize: 1 });

@@ -6,8 +6,8 @@ import { SendMessageRequest } from "@a2a-js/sdk";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rpc, said, until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
@@ -16,7 +16,7 @@ import { serve, type TestServer } from "../support/server.ts";
 
 const BYTES_MAX = 4_096;
 const PATH = A2AService.sendMessage.path;
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 
 let server: TestServer;
 let session: ClientHttp2Session;
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const toRequest = (text: string): Buffer =>
-  A2AService.sendMessage.requestSerialize(SendMessageRequest.fromJSON(said(text)));
+  A2AService.sendMessage.requestSerialize(SendMessageRequest.fromJSON(sendParams(text)));
 
 function toFrame(message: Uint8Array, flag = 0): Buffer {
   const head = Buffer.alloc(5);
@@ -39,7 +39,7 @@ function toFrame(message: Uint8Array, flag = 0): Buffer {
   return Buffer.concat([head, message]);
 }
 
-interface Heard {
+interface WireReply {
   readonly status: number;
   readonly code: number;
   readonly message: string;
@@ -57,7 +57,7 @@ const open = (headers: Readonly<Record<string, string>> = {}, over = session): C
   });
 
 /** All bytes that the server sends, to the end of the connection. */
-async function hear(call: ClientHttp2Stream): Promise<Heard> {
+async function readReply(call: ClientHttp2Stream): Promise<WireReply> {
   const pieces: Buffer[] = [];
   let headers: Record<string, unknown> = {};
   const take = (more: object): void => void (headers = { ...headers, ...more });
@@ -74,23 +74,23 @@ async function hear(call: ClientHttp2Stream): Promise<Heard> {
   };
 }
 
-function ask(bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<Heard> {
+function ask(bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<WireReply> {
   const call = open(headers);
-  const heard = hear(call);
+  const reply = readReply(call);
   call.end(bytes);
-  return heard;
+  return reply;
 }
 
 describe("B-V13: messages of gRPC", () => {
   it("arrive in any segmentation", async () => {
     const call = open();
-    const heard = hear(call);
+    const reply = readReply(call);
     for (const byte of toFrame(toRequest("in pieces"))) {
       call.write(Buffer.from([byte]));
       await new Promise(setImmediate);
     }
     call.end();
-    const { code, text } = await heard;
+    const { code, text } = await reply;
     expect([code, text.includes("in pieces")]).toEqual([status.OK, true]);
   });
 
@@ -127,9 +127,9 @@ describe("B-V13: messages of gRPC", () => {
     expect([packed.code, packed.message]).toEqual(expected);
     // The length prefix is enough: the server does not wait for the rest.
     const call = open();
-    const heard = hear(call);
+    const reply = readReply(call);
     call.write(toFrame(Buffer.alloc(BYTES_MAX + 1)).subarray(0, 5));
-    const { code, message } = await heard;
+    const { code, message } = await reply;
     expect([code, message]).toEqual(expected);
     await once(call, "close");
     expect((await ask(toFrame(toRequest("still here")))).code).toBe(status.OK);
@@ -143,8 +143,8 @@ describe("B-V13: messages of gRPC", () => {
       [one.subarray(0, 3), status.INVALID_ARGUMENT, "The message is incomplete"],
       [one.subarray(0, 20), status.INVALID_ARGUMENT, "The message is incomplete"],
     ] as const) {
-      const heard = await ask(bytes);
-      expect([heard.code, heard.message]).toEqual([code, message]);
+      const reply = await ask(bytes);
+      expect([reply.code, reply.message]).toEqual([code, message]);
     }
   });
 });
@@ -155,7 +155,7 @@ describe("B-V13: messages of gRPC that do not arrive", () => {
     const other = connect(hasty.url);
     const call = open({}, other);
     call.write(toFrame(toRequest("hi")).subarray(0, 7));
-    const { code, message } = await hear(call);
+    const { code, message } = await readReply(call);
     expect([code, message]).toEqual([status.DEADLINE_EXCEEDED, "The message took too long"]);
     await once(call, "close");
     other.close();
@@ -179,7 +179,7 @@ describe("B-V13: calls of gRPC", () => {
     }
   });
 
-  it("get the reason even if the response would exceed its size limit", async () => {
+  it("get the reason even if the requested name is longer than a response header may be", async () => {
     const { code, message } = await ask(toFrame(toRequest("hi")), { ":path": `/${"%".repeat(14_000)}` });
     expect(code).toBe(status.UNIMPLEMENTED);
     expect(message).toContain("the services of this server are lf.a2a.v1.A2AService, ");
@@ -230,8 +230,8 @@ describe("B-V13: calls of gRPC", () => {
 
   it("can be many at once on one connection, and each gets its own response", async () => {
     const words = Array.from({ length: 300 }, (_, i) => `word ${i}.`);
-    const heard = await Promise.all(words.map(word => ask(toFrame(toRequest(word)))));
-    for (const [i, word] of words.entries()) expect(heard[i]?.text).toContain(word);
+    const reply = await Promise.all(words.map(word => ask(toFrame(toRequest(word)))));
+    for (const [i, word] of words.entries()) expect(reply[i]?.text).toContain(word);
   });
 
   it("can be canceled at any moment without affecting others", async () => {
@@ -269,7 +269,7 @@ describe("B-V13: canceled streams of gRPC", () => {
       return refused === undefined;
     };
     await until(hasRoom);
-    // The limit of concurrent streams serializes calls that come at once.
+    // Of calls that come at once only one fits.
     const calls = Array.from({ length: 20 }, () => open({ ":path": watch }, other));
     const answers = calls.map(call =>
       once(
@@ -287,7 +287,7 @@ describe("B-V13: canceled streams of gRPC", () => {
 
 describe("B-V13: a client of gRPC that does not read", () => {
   it("is disconnected after some heartbeats, and its task continues", async () => {
-    const gate = createPuppet();
+    const gate = createScriptedAgent();
     const pulse = await serve([gate.definition], { heartbeatMs: 20, streamsMax: 1 });
     const other = connect(pulse.url);
     const call = open({ ":path": A2AService.sendStreamingMessage.path }, other);
@@ -316,7 +316,7 @@ describe("B-V13: a caller without permission", () => {
     });
     const other = connect(locked.url);
     const call = open({}, other);
-    const { code } = await hear(call);
+    const { code } = await readReply(call);
     expect(code).toBe(status.UNAUTHENTICATED);
     // A caller that goes on sending is disconnected.
     await once(call, "close");
@@ -331,12 +331,12 @@ describe("B-V13: connections of gRPC", () => {
     const pulse = await serve([echo], { heartbeatMs: 500 });
     const { port } = new URL(pulse.url);
     const alive = connect(pulse.url);
-    expect((await hear(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
+    expect((await readReply(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
     // Sends the HTTP/2 preface, and then nothing.
     const silent = connectSocket(Number(port), "127.0.0.1").resume();
     silent.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
     await once(silent, "close");
-    expect((await hear(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
+    expect((await readReply(open({}, alive).end(toFrame(toRequest("hi"))))).code).toBe(status.OK);
     alive.close();
     await pulse.stop();
   });

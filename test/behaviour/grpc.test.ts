@@ -5,16 +5,16 @@ import { decodeErrorInfo, decodeStatus, GRPC_STATUS_DETAILS_BIN } from "@a2a-js/
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient, refusedBy } from "../support/grpc.ts";
-import { createPuppet, echo, mirror } from "../support/puppet.ts";
+import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md B-V13: gRPC in clear text at the HTTP port. */
 
 const EXTENSION = "urn:example:ext";
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const polite: AgentDefinition = {
   ...echo,
   name: "polite",
@@ -52,7 +52,7 @@ const getTask = async (id: string): Promise<Loose> =>
 async function play(more: object = {}, options = {}) {
   const stream = client.open(
     "SendStreamingMessage",
-    { ...said("go"), tenant: "puppet", ...more },
+    { ...sendParams("go"), tenant: "puppet", ...more },
     {},
     options,
   );
@@ -104,13 +104,13 @@ describe("B-V13: gRPC at the HTTP port", () => {
       await new Promise<void>(resolve => socket.end(words, () => resolve()));
       await new Promise(resolve => socket.on("close", resolve).resume());
     }
-    expect((await client.ask("SendMessage", said("still here"))).json.task).toBeDefined();
+    expect((await client.ask("SendMessage", sendParams("still here"))).json.task).toBeDefined();
   });
 
   it("the default agent needs no name; metadata or a tenant of its name selects another", async () => {
     const names = ["echo", "polite", "mirror"];
     const agentOf = async (json: { tenant?: string }, metadata = {}): Promise<string> => {
-      const { id } = (await client.ask("SendMessage", { ...said("who"), ...json }, metadata)).json.task;
+      const { id } = (await client.ask("SendMessage", { ...sendParams("who"), ...json }, metadata)).json.task;
       const asked = names.includes(json.tenant ?? "") ? { id } : { id, ...json };
       for (const name of names)
         if ((await rpc(`${server.url}/agents/${name}`, "GetTask", asked)).body.result) return name;
@@ -121,24 +121,24 @@ describe("B-V13: gRPC at the HTTP port", () => {
     expect(await agentOf({ tenant: "somebody-else" })).toBe("echo");
     expect(await agentOf({}, { "a2a-agent": "mirror" })).toBe("mirror");
     expect(await agentOf({ tenant: "polite" }, { "a2a-agent": "mirror" })).toBe("mirror");
-    const error = await refusedBy(client.ask("SendMessage", said("who"), { "a2a-agent": "nobody" }));
+    const error = await refusedBy(client.ask("SendMessage", sendParams("who"), { "a2a-agent": "nobody" }));
     expect([error.code, infoOf(error).reason]).toEqual([status.NOT_FOUND, "AGENT_NOT_FOUND"]);
   });
 
   it("metadata has the version and the extensions, and those of the response name the ones used", async () => {
-    const { headers } = await client.ask("SendMessage", said("hi"));
+    const { headers } = await client.ask("SendMessage", sendParams("hi"));
     expect(headers.get("a2a-version")).toEqual(["1.0"]);
     const wanted = { "a2a-version": "1.0", "a2a-extensions": `${EXTENSION}, urn:nobody` };
-    const asked = await client.ask("SendMessage", { ...said("hi"), tenant: "polite" }, wanted);
+    const asked = await client.ask("SendMessage", { ...sendParams("hi"), tenant: "polite" }, wanted);
     expect(asked.headers.get("a2a-extensions")).toEqual([EXTENSION]);
-    const error = await refusedBy(client.ask("SendMessage", said("hi"), { "a2a-version": "7.0" }));
+    const error = await refusedBy(client.ask("SendMessage", sendParams("hi"), { "a2a-version": "7.0" }));
     expect(error.code).toBe(status.FAILED_PRECONDITION);
     expect(infoOf(error)).toMatchObject({ reason: "VERSION_NOT_SUPPORTED", domain: "a2a-protocol.org" });
   });
 
   it("a repeated Idempotency-Key is the same call", async () => {
     const send = async (key: string): Promise<string> =>
-      (await client.ask("SendMessage", said("once", { messageId: "m-once" }), { "idempotency-key": key }))
+      (await client.ask("SendMessage", sendParams("once", { messageId: "m-once" }), { "idempotency-key": key }))
         .json.task.id;
     const first = await send("k1");
     expect(await send("k1")).toBe(first);
@@ -164,7 +164,7 @@ describe("B-V13: gRPC at the HTTP port", () => {
     const path = "/lf.a2a.v1.A2AService/SendMessage";
     const nonsense = await refusedBy(client.unary(path, Buffer.from([0x12, 0x7f, 0x01])));
     expect([nonsense.code, infoOf(nonsense).reason]).toEqual([status.INVALID_ARGUMENT, "PARSE"]);
-    const large = await refusedBy(client.ask("SendMessage", said("x".repeat(5_000))));
+    const large = await refusedBy(client.ask("SendMessage", sendParams("x".repeat(5_000))));
     expect(large.code).toBe(status.RESOURCE_EXHAUSTED);
     const unknown = await refusedBy(client.unary("/lf.a2a.v1.A2AService/Nothing", Buffer.alloc(0)));
     expect(unknown.code).toBe(status.UNIMPLEMENTED);
@@ -180,14 +180,14 @@ describe("B-V13: gRPC at the HTTP port", () => {
       { raw: "AAEC", filename: "three.bin", mediaType: "application/octet-stream" },
       { url: "https://example.org/x", metadata: { tall: true } },
     ];
-    const { task } = (await client.ask("SendMessage", { ...said("", { parts }), tenant: "mirror" })).json;
+    const { task } = (await client.ask("SendMessage", { ...sendParams("", { parts }), tenant: "mirror" })).json;
     expect(task.artifacts[0].parts).toEqual(parts);
     const { body } = await rpc(`${server.url}/agents/mirror`, "GetTask", { id: task.id });
     expect(body.result.artifacts[0].parts).toEqual(parts);
   });
 
   it("a null is a value: the wire keeps it, although the official client drops it", async () => {
-    const sent = said("", { parts: [{ data: null }] });
+    const sent = sendParams("", { parts: [{ data: null }] });
     const { task } = (await rpc(`${server.url}/agents/mirror`, "SendMessage", sent)).body.result;
     const name = Buffer.from(task.id);
     const request = Buffer.concat([Buffer.from([0x12, name.length]), name]);
@@ -198,7 +198,7 @@ describe("B-V13: gRPC at the HTTP port", () => {
   });
 
   it("text that is cut within a character does not break a stream", async () => {
-    const stream = client.open("SendStreamingMessage", { ...said("go"), tenant: "halver" });
+    const stream = client.open("SendStreamingMessage", { ...sendParams("go"), tenant: "halver" });
     const texts = (await stream.all()).flatMap(one => one.artifactUpdate?.artifact.parts[0].text ?? []);
     expect(texts).toEqual(["\ufffd", "\ufffd \\ud83d"]);
   });
@@ -244,9 +244,9 @@ describe("B-V13: streams of gRPC", () => {
   it("count towards the limit of open streams", async () => {
     const small = await serve([puppet.definition], { streamsMax: 1 });
     const other = createGrpcClient(hostOf(small));
-    const first = other.open("SendStreamingMessage", said("go"));
+    const first = other.open("SendStreamingMessage", sendParams("go"));
     await first.first();
-    const second = other.open("SendStreamingMessage", said("go"));
+    const second = other.open("SendStreamingMessage", sendParams("go"));
     const { error } = await second.ended();
     expect([error?.code, error?.details]).toEqual([
       status.UNAVAILABLE,
@@ -282,7 +282,7 @@ describe("B-V13: streams of gRPC", () => {
   it("end after a whole event when the server stops, with a status that is not the end of the task", async () => {
     const stopping = await serve([puppet.definition]);
     const other = createGrpcClient(hostOf(stopping));
-    const stream = other.open("SendStreamingMessage", said("go"));
+    const stream = other.open("SendStreamingMessage", sendParams("go"));
     const { task } = await stream.first();
     puppet.say(task.id, ctx => ctx.text("a word"));
     await stream.first();
@@ -313,31 +313,31 @@ describe("B-V13: health", () => {
   });
 
   it("watchers are notified before a server stops", async () => {
-    const gate = createPuppet();
+    const gate = createScriptedAgent();
     const stopping = await serve([gate.definition], { drainMs: 60_000 });
     const other = createGrpcClient(hostOf(stopping));
-    const heard: Buffer[] = [];
+    const received: Buffer[] = [];
     const unknown: Buffer[] = [];
     const watch = (name: string, into: Buffer[]) =>
       other.client
         .makeServerStreamRequest(WATCH, asIs, asIs, name === "" ? Buffer.alloc(0) : about(name))
         .on("data", bytes => into.push(bytes))
         .on("error", () => {});
-    watch("", heard);
+    watch("", received);
     watch("nothing", unknown);
-    await until(() => heard.length + unknown.length === 2);
+    await until(() => received.length + unknown.length === 2);
     const { task } = (
-      await other.ask("SendMessage", { ...said("go"), configuration: { returnImmediately: true } })
+      await other.ask("SendMessage", { ...sendParams("go"), configuration: { returnImmediately: true } })
     ).json;
     await until(() => stopping.running === 1);
     const stopped = stopping.stop();
-    await until(() => heard.length === 2);
+    await until(() => received.length === 2);
     expect((await other.unary(CHECK, Buffer.alloc(0))).bytes).toEqual(NOT_SERVING);
-    const late = await refusedBy(other.ask("SendMessage", said("more")));
+    const late = await refusedBy(other.ask("SendMessage", sendParams("more")));
     expect(late.code).toBe(status.UNAVAILABLE);
     gate.end(task.id);
     await stopped;
-    expect([heard, unknown]).toEqual([[SERVING, NOT_SERVING], [SERVICE_UNKNOWN]]);
+    expect([received, unknown]).toEqual([[SERVING, NOT_SERVING], [SERVICE_UNKNOWN]]);
     other.close();
   });
 });

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { createTinyDisk } from "../support/tiny-disk.ts";
@@ -54,7 +54,7 @@ describe("health", () => {
     const stuck = Promise.withResolvers<void>();
     const slow: AgentDefinition = { name: "slow", run: () => stuck.promise.then(() => "done") };
     const stopping = await serve([slow], { adminPort: 0, drainMs: 60_000 });
-    const later = { ...said("a"), configuration: { returnImmediately: true } };
+    const later = { ...sendParams("a"), configuration: { returnImmediately: true } };
     await rpc(stopping.url, "SendMessage", later);
     await until(() => stopping.running === 1);
     const stopped = stopping.stop();
@@ -77,8 +77,8 @@ describe("health", () => {
       disk.fill();
       await until(async () => (await get(`${on.url}/readyz`)).status === 503);
       expect((await get(`${on.url}/readyz`)).body).toMatchObject({ checks: { store: "cannot write" } });
-      const told = on.log.lines.filter(line => /not ready/.test(line.text));
-      expect(told).toHaveLength(1);
+      const notReady = on.log.lines.filter(line => /not ready/.test(line.text));
+      expect(notReady).toHaveLength(1);
       disk.free();
       await until(async () => (await get(`${on.url}/readyz`)).status === 200);
       await on.stop();
@@ -135,16 +135,16 @@ describe("health", () => {
       try {
         const on = await serve([ECHO], { data: jam.data });
         server = on;
-        const send = async () => (await rpc(on.url, "SendMessage", said("a"))).status;
+        const send = async () => (await rpc(on.url, "SendMessage", sendParams("a"))).status;
         expect(await send()).toBe(200);
         await jam.set(true);
         const failing = { status: 503, body: { checks: { store: "a commit failed" } } };
         for (let i = 0; i < 2; i++) {
           expect(await send()).toBe(503);
-          let told = await get(`${on.url}/readyz`);
-          await until(async () => (told = await get(`${on.url}/readyz`)).status === 503);
-          expect(told).toMatchObject(failing);
-          // No other commit comes: the health check itself commits nothing and is repeated.
+          let readiness = await get(`${on.url}/readyz`);
+          await until(async () => (readiness = await get(`${on.url}/readyz`)).status === 503);
+          expect(readiness).toMatchObject(failing);
+          // No other commit follows: a probe without changes succeeds, and that is enough.
           await until(async () => (await get(`${on.url}/readyz`)).status === 200);
         }
         expect(await send()).toBe(503);

@@ -4,11 +4,11 @@ import type { AgentName } from "../../src/model/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
 import { serveGuarded } from "../support/callers.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { onNode } from "../support/hosts.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { createTestLog, SETTINGS, serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** DNS rebinding and CORS: the names under which a server on loopback may be called, and from which pages. */
 
@@ -27,7 +27,7 @@ const call = (url: string, headers: Record<string, string>, method = "GET", body
     });
     asked.on("error", reject).end(body);
   });
-const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: said("hi") });
+const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: sendParams("hi") });
 const JSON_TYPE = { "content-type": "application/json", "a2a-version": "1.0" };
 
 describe("a server on loopback without authentication", () => {
@@ -119,7 +119,7 @@ describe("a server on loopback without authentication", () => {
 
 describe("pages of allowed origins", () => {
   const origin = "https://console.example";
-  const puppet = createPuppet();
+  const puppet = createScriptedAgent();
   let server: TestServer;
   beforeAll(async () => {
     server = await serve([echo, puppet.definition], { cors: [origin, "https://other.example"] });
@@ -184,7 +184,7 @@ describe("pages of allowed origins", () => {
     const { headers } = await guarded.issue("alice");
     const without = await call(guarded.url, { origin, ...JSON_TYPE }, "POST", BODY);
     expect([without.status, without.headers["access-control-allow-origin"]]).toEqual([401, origin]);
-    expect((await rpc(guarded.url, "SendMessage", said("hi"), { ...headers, origin })).status).toBe(200);
+    expect((await rpc(guarded.url, "SendMessage", sendParams("hi"), { ...headers, origin })).status).toBe(200);
     await guarded.stop();
   });
 });

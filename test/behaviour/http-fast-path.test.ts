@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { openStream, rpc, said } from "../support/client.ts";
+import { openStream, rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { exchange, openRaw, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
@@ -45,35 +45,35 @@ async function askPlainly({ url, admin }: TestServer): Promise<void> {
   expect((await exchange(admin as string, metrics)).status).toBe(200);
 }
 
-it("accepts plain requests by default, at both ports: Node's server reads none of them", async () => {
+it("the fast path accepts plain requests by default, at both ports: Node's server reads none of them", async () => {
   const server = await start({});
   await askPlainly(server);
   expect([readAt(server.url), readAt(server.admin)]).toEqual([0, 0]);
 });
 
-it("is switched off by httpFastPath: Node's server reads every request, at both ports, and answers it", async () => {
+it("the fast path is switched off by httpFastPath: Node's server reads every request, at both ports, and answers it", async () => {
   const server = await start({ httpFastPath: false });
   const { url } = server;
   await askPlainly(server);
   expect([readAt(url), readAt(server.admin)]).toEqual([4, 1]);
   expect((await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(200);
-  expect((await rpc(url, "SendMessage", said("hello"))).body.result).toBeDefined();
-  expect((await rpc(url, "SendMessage", said("é".repeat(100_000)))).body.result).toBeDefined();
+  expect((await rpc(url, "SendMessage", sendParams("hello"))).body.result).toBeDefined();
+  expect((await rpc(url, "SendMessage", sendParams("é".repeat(100_000)))).body.result).toBeDefined();
   expect((await rpc(url, "Nonsense", {})).body.error).toBeDefined();
-  const stream = await openStream(url, "SendStreamingMessage", said("hello"));
+  const stream = await openStream(url, "SendStreamingMessage", sendParams("hello"));
   expect((await stream.all()).length).toBeGreaterThan(0);
   expect(readAt(url)).toBe(9);
 });
 
-it("does not affect gRPC on the same port when it is off", async () => {
+it("gRPC on the same port works without the fast path", async () => {
   const { url } = await start({ httpFastPath: false });
   const client = createGrpcClient(new URL(url).host);
-  const { json } = await client.ask("SendMessage", said("hello"));
+  const { json } = await client.ask("SendMessage", sendParams("hello"));
   expect(JSON.stringify(json)).toContain("hello");
   client.close();
 });
 
-it("does not delay a stop because of idle connections when it is off", async () => {
+it("idle connections do not delay a stop without the fast path", async () => {
   const { url } = await start({ httpFastPath: false });
   const raw = openRaw(url);
   raw.write(request(CALL, V));
@@ -83,7 +83,7 @@ it("does not delay a stop because of idle connections when it is off", async () 
 });
 
 it.each([true, false])(
-  "answers a head of many headers and a byte beyond ASCII, with the fast path: %s",
+  "a head of many headers and a byte beyond ASCII is answered, with the fast path: %s",
   async httpFastPath => {
     const { url } = await start({ httpFastPath });
     const many = Array.from({ length: 60 }, (_, i) => `X${i}: v\r\n`).join("");

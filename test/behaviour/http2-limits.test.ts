@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
 import { writeCertificate } from "../support/certificate.ts";
 import { until } from "../support/client.ts";
-import { echo, mirror } from "../support/puppet.ts";
+import { echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** HTTP/2 has the same limits as HTTP/1: over TLS, in clear text, and at a separate gRPC port. */
@@ -33,13 +33,13 @@ function open(url: string, settings: object = {}): ClientHttp2Session {
   return session;
 }
 
-interface Heard {
+interface WireReply {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly rst: number;
 }
 
-async function hear(call: ClientHttp2Stream): Promise<Heard> {
+async function readReply(call: ClientHttp2Stream): Promise<WireReply> {
   let headers: Record<string, unknown> = {};
   let text = "";
   const take = (more: object): void => void (headers = { ...headers, ...more });
@@ -60,31 +60,31 @@ const bulk = (bytes: number): object => ({ "x-bulk": "b".repeat(bytes) });
 const many = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, "b"]));
 
-const DOORS: readonly (readonly [string, () => string, object, (heard: Heard) => void])[] = [
-  ["requests over TLS", () => secure.url, CARD, heard => expect(heard.headers[":status"]).toBe(431)],
-  ["gRPC over TLS", () => secure.url, GRPC, heard => expect(heard.headers["grpc-status"]).toBe("8")],
-  ["gRPC in clear text", () => plain.url, GRPC, heard => expect(heard.headers["grpc-status"]).toBe("8")],
+const ENDPOINTS: readonly (readonly [string, () => string, object, (reply: WireReply) => void])[] = [
+  ["requests over TLS", () => secure.url, CARD, reply => expect(reply.headers[":status"]).toBe(431)],
+  ["gRPC over TLS", () => secure.url, GRPC, reply => expect(reply.headers["grpc-status"]).toBe("8")],
+  ["gRPC in clear text", () => plain.url, GRPC, reply => expect(reply.headers["grpc-status"]).toBe("8")],
   [
     "gRPC at its own port",
     () => `http://${apart.grpc}`,
     GRPC,
-    heard => expect(heard.headers["grpc-status"]).toBe("8"),
+    reply => expect(reply.headers["grpc-status"]).toBe("8"),
   ],
   [
     "others at that port",
     () => `http://${apart.grpc}`,
     CARD,
-    heard => expect(heard.headers[":status"]).toBe(431),
+    reply => expect(reply.headers[":status"]).toBe(431),
   ],
 ];
 
-describe.each(DOORS)("headers of HTTP/2: %s", (_name, urlOf, request, isRefused) => {
+describe.each(ENDPOINTS)("headers of HTTP/2: %s", (_name, urlOf, request, isRefused) => {
   it("may have as many bytes as those of HTTP/1, and no more; the connection stays open", async () => {
     const session = open(urlOf());
     await once(session, "remoteSettings");
     for (const bytes of [LIMITS.headerBytesMax, 40_000, 60_000])
-      isRefused(await hear(session.request({ ...request, ...bulk(bytes) }, { endStream: true })));
-    const fine = await hear(session.request({ ...request, ...bulk(12_000) }, { endStream: true }));
+      isRefused(await readReply(session.request({ ...request, ...bulk(bytes) }, { endStream: true })));
+    const fine = await readReply(session.request({ ...request, ...bulk(12_000) }, { endStream: true }));
     expect([fine.headers[":status"], fine.headers["grpc-status"]]).not.toEqual([431, undefined]);
     expect(fine.headers["grpc-status"]).not.toBe("8");
     expect(session.destroyed).toBe(false);
@@ -92,7 +92,7 @@ describe.each(DOORS)("headers of HTTP/2: %s", (_name, urlOf, request, isRefused)
 
   it("may be as many as in HTTP/1; more of them reset the stream", async () => {
     const session = open(urlOf());
-    const refused = await hear(session.request({ ...request, ...many(200) }, { endStream: true }));
+    const refused = await readReply(session.request({ ...request, ...many(200) }, { endStream: true }));
     expect(refused.headers[":status"]).toBeUndefined();
     expect(refused.rst).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
@@ -107,9 +107,9 @@ describe("a call of gRPC without a message", () => {
     for (let i = 0; i < 5; i++) {
       const session = open(urlOf());
       const call = session.request(GRPC);
-      const heard = hear(call);
+      const reply = readReply(call);
       call.end();
-      expect((await heard).headers["grpc-status"]).toBe("12");
+      expect((await reply).headers["grpc-status"]).toBe("12");
     }
   });
 });
@@ -127,7 +127,7 @@ describe("a connection of HTTP/2 whose client does not read", () => {
     return call;
   };
 
-  it("gets no more responses, and its waiting streams are reset", async () => {
+  it("gets 503 for further calls, and its waiting streams are closed", async () => {
     const session = open(secure.url, { settings: { initialWindowSize: 0 } });
     await once(session, "remoteSettings");
     const calls: ClientHttp2Stream[] = [];

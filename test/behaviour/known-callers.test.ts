@@ -7,7 +7,7 @@ import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
 import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** Features for authenticated callers: the extended card, and stored credentials. */
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => guarded.stop());
 
 type Headers = Readonly<Record<string, string>>;
-const hear = async (path: string, headers: Headers, body?: object, verb = body ? "POST" : "GET") => {
+const callRest = async (path: string, headers: Headers, body?: object, verb = body ? "POST" : "GET") => {
   const response = await fetch(`${guarded.url}${path}`, {
     method: verb,
     headers: { "a2a-version": "1.0", "content-type": "application/json", ...headers },
@@ -46,13 +46,13 @@ const hear = async (path: string, headers: Headers, body?: object, verb = body ?
   return { status: response.status, headers: response.headers, body: (await response.json()) as Loose };
 };
 const send = async (headers: Headers, agent = "keyed", message: object = {}): Promise<Loose> => {
-  const said = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }], ...message };
-  const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: said } };
-  const { result, error } = (await hear(`/agents/${agent}`, headers, call)).body;
+  const userMessage = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }], ...message };
+  const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: userMessage } };
+  const { result, error } = (await callRest(`/agents/${agent}`, headers, call)).body;
   return error ?? result.task;
 };
 const give = (headers: Headers, taskId: string, token: string, agent = "keyed") =>
-  hear("/credentials", headers, { agent, taskId, credentials: { token } });
+  callRest("/credentials", headers, { agent, taskId, credentials: { token } });
 const isAsking = (task: Loose): boolean => task.status.state === "TASK_STATE_AUTH_REQUIRED";
 
 describe("the extended card", () => {
@@ -63,14 +63,14 @@ describe("the extended card", () => {
       binding.close();
     }
     for (const path of ["/agents/keyed/agent/authenticatedExtendedCard", "/agents/open/extendedAgentCard"])
-      expect((await hear(path, {})).status).toBe(401);
+      expect((await callRest(path, {})).status).toBe(401);
   });
 
   it("B-D3: can differ for each caller, and must not be cached", async () => {
-    const asked = await hear("/agents/keyed/extendedAgentCard", alice.headers);
+    const asked = await callRest("/agents/keyed/extendedAgentCard", alice.headers);
     expect(asked.body.description).toBe("alice of default may send read cancel push");
     expect(asked.headers.get("cache-control")).toBe("private, no-store");
-    const few = await hear("/agents/keyed/extendedAgentCard", reader.headers);
+    const few = await callRest("/agents/keyed/extendedAgentCard", reader.headers);
     expect(few.body.description).toBe("reader of default may read");
   });
 
@@ -109,7 +109,7 @@ async function askGrpc(protobuf: ProtobufSchema, method: string): Promise<Loose>
 describe("cards", () => {
   it("B-D1: declare the authentication methods, in the members of each version", async () => {
     const card = async (path: string, version: string): Promise<Loose> =>
-      (await hear(path, { "a2a-version": version })).body;
+      (await callRest(path, { "a2a-version": version })).body;
     const path = "/agents/keyed/.well-known/agent-card.json";
     const v1 = await card(path, "1.0");
     const [name = ""] = Object.keys(v1.securitySchemes);
@@ -135,10 +135,10 @@ describe("credentials", () => {
     await expect.poll(async () => JSON.stringify(await send(alice.headers))).toContain("I know of alice");
     expect(isAsking(await send(bob.headers))).toBe(true);
     expect(isAsking(await send(alice.headers, "other"))).toBe(true);
-    expect((await hear("/credentials?agent=keyed", alice.headers)).body.names).toEqual(["vendor"]);
-    expect((await hear("/credentials?agent=keyed", bob.headers)).body.names).toEqual([]);
-    await hear("/credentials/keyed/vendor", bob.headers, undefined, "DELETE");
-    expect((await hear("/credentials?agent=keyed", alice.headers)).body.names).toEqual(["vendor"]);
+    expect((await callRest("/credentials?agent=keyed", alice.headers)).body.names).toEqual(["vendor"]);
+    expect((await callRest("/credentials?agent=keyed", bob.headers)).body.names).toEqual([]);
+    await callRest("/credentials/keyed/vendor", bob.headers, undefined, "DELETE");
+    expect((await callRest("/credentials?agent=keyed", alice.headers)).body.names).toEqual(["vendor"]);
   });
 
   it("cannot be given to a task of another caller: the response is that for a missing task", async () => {
@@ -149,11 +149,11 @@ describe("credentials", () => {
     expect(absent.status).toBe(404);
   });
 
-  it("of an unknown agent are not requested", async () => {
+  it("of an unknown agent are not found", async () => {
     for (const verb of ["GET", "DELETE"])
       expect(
         (
-          await hear(
+          await callRest(
             verb === "GET" ? "/credentials?agent=no" : "/credentials/no/x",
             bob.headers,
             undefined,
@@ -166,10 +166,10 @@ describe("credentials", () => {
   it("need an authenticated caller with permission to send", async () => {
     const task = await send(bob.headers);
     expect((await give({}, task.id, "x")).status).toBe(401);
-    expect((await hear("/credentials", {})).status).toBe(401);
-    expect((await hear("/credentials/keyed/vendor", {}, undefined, "DELETE")).status).toBe(401);
+    expect((await callRest("/credentials", {})).status).toBe(401);
+    expect((await callRest("/credentials/keyed/vendor", {}, undefined, "DELETE")).status).toBe(401);
     expect((await give(reader.headers, task.id, "x")).status).toBe(403);
-    expect((await hear("/credentials/keyed/vendor", reader.headers, undefined, "DELETE")).status).toBe(403);
+    expect((await callRest("/credentials/keyed/vendor", reader.headers, undefined, "DELETE")).status).toBe(403);
   });
 
   it("of anonymous callers are not stored: other anonymous callers would use them", async () => {

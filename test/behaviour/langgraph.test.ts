@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toUuid } from "../../src/server/catalog.ts";
 import { openStream } from "../support/client.ts";
 import {
-  askLanggraph,
+  langgraphResult,
   doubter,
   envelope,
   post,
-  refusedByLanggraph,
+  langgraphError,
   resume,
-  saidTo,
+  langgraphParams,
 } from "../support/langgraph.ts";
-import { asker, echo, mirror, replier } from "../support/puppet.ts";
+import { asker, echo, mirror, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 import { partsText, textOf } from "../support/wire.ts";
 
 /** docs/dialects/langgraph.md#statements. */
@@ -36,8 +36,8 @@ const AGENTS = [
   {
     name: "memory",
     async run(_task: Loose, ctx: Loose) {
-      const said = (await ctx.history).filter((one: Loose) => one.role === "user");
-      return said.map((one: Loose) => partsText(one.parts)).join(", ") || "nothing";
+      const earlier = (await ctx.history).filter((one: Loose) => one.role === "user");
+      return earlier.map((one: Loose) => partsText(one.parts)).join(", ") || "nothing";
     },
   },
   {
@@ -62,23 +62,23 @@ afterAll(async () => {
 });
 
 const send = (name: string, params: unknown, more: Record<string, unknown> = {}): Promise<Loose> =>
-  askLanggraph(at(name), "message/send", params, more);
+  langgraphResult(at(name), "message/send", params, more);
 const refusedSend = (name: string, params: unknown): Promise<Loose> =>
-  refusedByLanggraph(at(name), "message/send", params);
+  langgraphError(at(name), "message/send", params);
 const saidBy = (task: Loose): string => textOf({ result: task });
 const dataOf = (task: Loose): Loose => task.artifacts[0].parts[0].data;
 
 describe("calls", () => {
   it("L1: the agent is selected by its name or its UUID, and unknown methods are refused", async () => {
-    for (const name of ["echo", toUuid("echo")]) expect(saidBy(await send(name, saidTo("hi")))).toBe("hi");
+    for (const name of ["echo", toUuid("echo")]) expect(saidBy(await send(name, langgraphParams("hi")))).toBe("hi");
     for (const method of ["SendMessage", "tasks/send", "nonsense"])
-      expect(await refusedByLanggraph(at("echo"), method, {})).toMatchObject({ code: -32601 });
-    expect(await refusedByLanggraph(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
+      expect(await langgraphError(at("echo"), method, {})).toMatchObject({ code: -32601 });
+    expect(await langgraphError(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
   });
 
   it("L16: Accept is required and must match", async () => {
     const status = async (method: string, accept: string | null): Promise<number> =>
-      (await post(at("echo"), envelope(method, saidTo("hi")), accept)).status;
+      (await post(at("echo"), envelope(method, langgraphParams("hi")), accept)).status;
     for (const accept of [null, "", "text/html", "text/event-stream", "application/xml"])
       expect(await status("message/send", accept)).toBe(400);
     for (const accept of ["*/*", "application/*", "text/html, Application/JSON;q=0.5"])
@@ -89,7 +89,7 @@ describe("calls", () => {
   });
 
   it("L17: a body that is no call gets HTTP 400 without an envelope, wrong parameters get one", async () => {
-    const call = envelope("message/send", saidTo("hi"));
+    const call = envelope("message/send", langgraphParams("hi"));
     for (const body of [
       "{",
       "[]",
@@ -108,24 +108,24 @@ describe("calls", () => {
   });
 
   it("L18: an unknown assistant is HTTP 404, a failed run is HTTP 200", async () => {
-    const call = envelope("message/send", saidTo("hi"));
+    const call = envelope("message/send", langgraphParams("hi"));
     const unknown = await post(at("nobody"), call);
     expect(unknown).toMatchObject({ status: 404, body: { error: expect.stringContaining("nobody") } });
-    expect((await send("failing", saidTo("hi"))).status.state).toBe("failed");
+    expect((await send("failing", langgraphParams("hi"))).status.state).toBe("failed");
   });
 
   it("L24: a notification gets 202 without a body, and is executed", async () => {
     const contextId = "notified";
-    const { id: _, ...call } = envelope("message/send", saidTo("one", { contextId })) as { id: string };
+    const { id: _, ...call } = envelope("message/send", langgraphParams("one", { contextId })) as { id: string };
     expect(await post(at("memory"), call)).toMatchObject({ status: 202, body: "" });
     expect(await post(at("memory"), { ...call, id: null })).toMatchObject({ status: 202, body: "" });
-    expect(saidBy(await send("memory", saidTo("three", { contextId })))).toBe("one, one");
+    expect(saidBy(await send("memory", langgraphParams("three", { contextId })))).toBe("one, one");
   });
 });
 
 describe("answers", () => {
   it("L2: a send is answered with the ended task, its text in the artifact Assistant Response", async () => {
-    const task = await send("echo", saidTo("Hello back"));
+    const task = await send("echo", langgraphParams("Hello back"));
     expect(task).toMatchObject({ kind: "task", id: expect.any(String), contextId: expect.any(String) });
     expect(task.status.state).toBe("completed");
     expect(task.artifacts).toEqual([
@@ -138,13 +138,13 @@ describe("answers", () => {
   });
 
   it("L3: there is always text to read: in artifacts, or in the message of the status", async () => {
-    expect(saidBy(await send("echo", saidTo("hi")))).toBe("hi");
-    expect(partsText((await send("replier", saidTo("hi"))).status.message.parts)).toBe("re: hi");
-    expect(partsText((await send("asker", saidTo("hi"))).status.message.parts)).toBe("Which one?");
+    expect(saidBy(await send("echo", langgraphParams("hi")))).toBe("hi");
+    expect(partsText((await send("replier", langgraphParams("hi"))).status.message.parts)).toBe("re: hi");
+    expect(partsText((await send("asker", langgraphParams("hi"))).status.message.parts)).toBe("Which one?");
   });
 
   it("L4: a stream is envelopes with the id of the call: the task, its updates, and a final status", async () => {
-    const stream = await openStream(at("echo"), "message/stream", saidTo("hi", { contextId: "streamed" }));
+    const stream = await openStream(at("echo"), "message/stream", langgraphParams("hi", { contextId: "streamed" }));
     const events = await stream.all();
     const results = events.map(({ data }) => data.result);
     expect(new Set(events.map(({ event, data }) => `${event} ${data.jsonrpc} ${typeof data.id}`)).size).toBe(
@@ -159,11 +159,11 @@ describe("answers", () => {
   });
 
   it("L5: a task is read by id and contextId, and the error for a missing parameter names it", async () => {
-    const { id, contextId } = await send("echo", saidTo("hi"));
-    const get = (params: object): Promise<Loose> => askLanggraph(at("echo"), "tasks/get", params);
+    const { id, contextId } = await send("echo", langgraphParams("hi"));
+    const get = (params: object): Promise<Loose> => langgraphResult(at("echo"), "tasks/get", params);
     expect(await get({ id, contextId })).toMatchObject({ id, contextId, status: { state: "completed" } });
     expect(await get({ id: `${contextId}:${id}`, contextId })).toMatchObject({ id });
-    const refused = (params: unknown): Promise<Loose> => refusedByLanggraph(at("echo"), "tasks/get", params);
+    const refused = (params: unknown): Promise<Loose> => langgraphError(at("echo"), "tasks/get", params);
     const missing = (name: string) => ({
       code: -32602,
       message: `Invalid request: Missing required parameter: ${name}`,
@@ -179,10 +179,10 @@ describe("answers", () => {
   });
 
   it("L6: historyLength is 0 to 10, and returns the newest messages", async () => {
-    const { id, contextId } = await send("asker", saidTo("first", { contextId: "long" }));
-    await send("asker", saidTo("second", { contextId, taskId: id }));
+    const { id, contextId } = await send("asker", langgraphParams("first", { contextId: "long" }));
+    await send("asker", langgraphParams("second", { contextId, taskId: id }));
     const get = async (historyLength?: number): Promise<string[]> => {
-      const task = await askLanggraph(at("asker"), "tasks/get", { id, contextId, historyLength });
+      const task = await langgraphResult(at("asker"), "tasks/get", { id, contextId, historyLength });
       return (task.history ?? []).map((message: Loose) => partsText(message.parts));
     };
     expect(await get(0)).toEqual([]);
@@ -191,7 +191,7 @@ describe("answers", () => {
     for (const all of [10, undefined]) expect(await get(all)).toEqual(["first", "Which one?", "second"]);
     for (const historyLength of [11, -1, "x", 1.5])
       expect(
-        await refusedByLanggraph(at("asker"), "tasks/get", { id, contextId, historyLength }),
+        await langgraphError(at("asker"), "tasks/get", { id, contextId, historyLength }),
       ).toMatchObject({
         code: -32602,
         message: expect.stringContaining("historyLength"),
@@ -199,16 +199,16 @@ describe("answers", () => {
   });
 
   it("L7: cancel works with id and contextId; strictly, it is always an error and changes nothing", async () => {
-    const { id, contextId } = await send("asker", saidTo("hi"));
-    const canceled = await askLanggraph(at("asker"), "tasks/cancel", { id, contextId });
+    const { id, contextId } = await send("asker", langgraphParams("hi"));
+    const canceled = await langgraphResult(at("asker"), "tasks/cancel", { id, contextId });
     expect(canceled.status.state).toBe("canceled");
     const host = at("asker", strict);
-    const kept = await askLanggraph(host, "message/send", saidTo("hi"));
+    const kept = await langgraphResult(host, "message/send", langgraphParams("hi"));
     for (const one of [kept, { id: "nope", contextId: "none" }])
       expect(
-        await refusedByLanggraph(host, "tasks/cancel", { id: one.id, contextId: one.contextId }),
+        await langgraphError(host, "tasks/cancel", { id: one.id, contextId: one.contextId }),
       ).toMatchObject({ code: -32004 });
-    const { status } = await askLanggraph(host, "tasks/get", { id: kept.id, contextId: kept.contextId });
+    const { status } = await langgraphResult(host, "tasks/get", { id: kept.id, contextId: kept.contextId });
     expect(status.state).toBe("input-required");
   });
 });
@@ -219,17 +219,17 @@ describe("messages", () => {
       { kind: "text", text: "look" },
       { kind: "data", data: { a: 1 } },
     ];
-    expect((await send("mirror", saidTo(parts))).artifacts[0].parts).toEqual(parts);
+    expect((await send("mirror", langgraphParams(parts))).artifacts[0].parts).toEqual(parts);
     const file = { kind: "file", file: { bytes: "aGk=", name: "hi.txt", mimeType: "text/plain" } };
-    expect(await refusedSend("mirror", saidTo([...parts, file]))).toMatchObject({ code: -32005 });
+    expect(await refusedSend("mirror", langgraphParams([...parts, file]))).toMatchObject({ code: -32005 });
   });
 
   it("L10: text needs messages in the agent's input schema, data does not", async () => {
-    expect(await refusedSend("form", saidTo("hi"))).toMatchObject({
+    expect(await refusedSend("form", langgraphParams("hi"))).toMatchObject({
       code: -32602,
       message: expect.stringContaining("messages"),
     });
-    expect(dataOf(await send("form", saidTo([{ kind: "data", data: { locale: "en" } }])))).toEqual({
+    expect(dataOf(await send("form", langgraphParams([{ kind: "data", data: { locale: "en" } }])))).toEqual({
       locale: "en",
     });
   });
@@ -238,8 +238,8 @@ describe("messages", () => {
     const data = [{ locale: "en", seat: 1 }, { locale: "de" }].map(one => ({ kind: "data", data: one }));
     const text = { kind: "text", text: "hi" };
     const input = { text: "hi", role: "user", locale: "de", seat: 1 };
-    expect(dataOf(await send("input", saidTo([data[0], text, data[1]] as object[])))).toEqual(input);
-    expect(dataOf(await send("input", saidTo("hi", { role: "agent" })))).toMatchObject({ role: "user" });
+    expect(dataOf(await send("input", langgraphParams([data[0], text, data[1]] as object[])))).toEqual(input);
+    expect(dataOf(await send("input", langgraphParams("hi", { role: "agent" })))).toMatchObject({ role: "user" });
   });
 
   it("L12: parts are required, role and messageId only with the strict profile", async () => {
@@ -250,58 +250,58 @@ describe("messages", () => {
       code: -32602,
     });
     for (const name of ["role", "parts", "messageId"]) {
-      const message = { ...(saidTo("hi").message as object), [name]: undefined };
-      const error = await refusedByLanggraph(at("echo", strict), "message/send", { message });
+      const message = { ...(langgraphParams("hi").message as object), [name]: undefined };
+      const error = await langgraphError(at("echo", strict), "message/send", { message });
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(`message.${name}`) });
     }
   });
 
   it("L8: the contextId is the thread: returned unchanged, or created by the server", async () => {
-    expect((await send("echo", saidTo("hi"))).contextId).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await send("echo", langgraphParams("hi"))).contextId).toMatch(/^[0-9a-f-]{36}$/);
     for (const contextId of ["thread-123", "a b/ü:c"])
-      expect((await send("echo", saidTo("hi", { contextId }))).contextId).toBe(contextId);
+      expect((await send("echo", langgraphParams("hi", { contextId }))).contextId).toBe(contextId);
   });
 
   it("L13: a taskId that is unknown, of another caller or ended starts a new task in the context", async () => {
-    const first = await send("memory", saidTo("one", { contextId: "stray" }));
-    for (const taskId of ["nope", first.id, (await send("echo", saidTo("hi"))).id]) {
-      const next = await send("memory", saidTo("more", { contextId: "stray", taskId }));
+    const first = await send("memory", langgraphParams("one", { contextId: "stray" }));
+    for (const taskId of ["nope", first.id, (await send("echo", langgraphParams("hi"))).id]) {
+      const next = await send("memory", langgraphParams("more", { contextId: "stray", taskId }));
       expect(next).toMatchObject({ contextId: "stray", status: { state: "completed" } });
       expect(next.id).not.toBe(taskId);
       expect(saidBy(next)).toMatch(/^one/);
     }
-    const open = await send("asker", saidTo("hi", { contextId: "here" }));
-    const elsewhere = await send("asker", saidTo("hi", { contextId: "there", taskId: open.id }));
+    const open = await send("asker", langgraphParams("hi", { contextId: "here" }));
+    const elsewhere = await send("asker", langgraphParams("hi", { contextId: "there", taskId: open.id }));
     expect(elsewhere).toMatchObject({ contextId: "there", status: { state: "input-required" } });
   });
 
   it("L23: the first reply has both ids, and with both the conversation continues", async () => {
-    const first = await send("memory", saidTo("one"));
+    const first = await send("memory", langgraphParams("one"));
     expect(saidBy(first)).toBe("nothing");
     const more = { contextId: first.contextId, taskId: first.id };
-    expect(saidBy(await send("memory", saidTo("two", more)))).toBe("one");
+    expect(saidBy(await send("memory", langgraphParams("two", more)))).toBe("one");
   });
 });
 
 describe("resuming", () => {
   it("L14: a text with contextId and taskId resumes a task that waits", async () => {
     for (const spelled of ["run", "thread:run"]) {
-      const { id, contextId } = await send("asker", saidTo("hi", { contextId: `resume ${spelled}` }));
+      const { id, contextId } = await send("asker", langgraphParams("hi", { contextId: `resume ${spelled}` }));
       const taskId = spelled === "run" ? id : `${contextId}:${id}`;
-      const task = await send("asker", saidTo("this", { contextId, taskId }));
+      const task = await send("asker", langgraphParams("this", { contextId, taskId }));
       expect(task).toMatchObject({ id, status: { state: "completed" } });
       expect(saidBy(task)).toBe("You chose this");
     }
   });
 
   it("L15: a list called resume answers several questions by their ids", async () => {
-    const { id: taskId, contextId, status } = await send("doubter", saidTo("hi"));
+    const { id: taskId, contextId, status } = await send("doubter", langgraphParams("hi"));
     expect(status.message.parts.map((part: Loose) => part.data ?? part.text)).toEqual([
       "Which seat?\nWhich meal?",
       { id: "interrupt-1", question: "Which seat?" },
       { id: "interrupt-2", question: "Which meal?" },
     ]);
-    const answer = (answers: object): object => saidTo([resume(answers as never)], { taskId, contextId });
+    const answer = (answers: object): object => langgraphParams([resume(answers as never)], { taskId, contextId });
     expect(await refusedSend("doubter", answer({ "interrupt-3": 1 }))).toMatchObject({
       code: -32602,
       message: expect.stringContaining("message.parts[0].data.resume[0].id"),
@@ -316,7 +316,7 @@ describe("resuming", () => {
 
 describe("threads and cards", () => {
   const threadOf = async (more: Record<string, unknown>): Promise<string> => {
-    const task = await send("thread", saidTo("hi", { contextId: "conversation" }), more);
+    const task = await send("thread", langgraphParams("hi", { contextId: "conversation" }), more);
     expect(task.contextId).toBe("conversation");
     return saidBy(task);
   };
@@ -364,7 +364,7 @@ describe("threads and cards", () => {
   it("L22: switched off, both endpoint and card are 404", async () => {
     const off = await serve(AGENTS, { langgraph: "off" });
     try {
-      expect((await post(at("echo", off), envelope("message/send", saidTo("hi")))).status).toBe(404);
+      expect((await post(at("echo", off), envelope("message/send", langgraphParams("hi")))).status).toBe(404);
       for (const path of [
         "/.well-known/agent-card.json?assistant_id=echo",
         "/a2a/echo/.well-known/agent-card.json",

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
 import { rpc } from "../support/client.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** A page of a list is bounded by bytes in every dialect that lists, however large the tasks are. */
 
@@ -33,7 +33,7 @@ describe.each([
   beforeAll(async () => {
     server = await serve([{ ...echo, name: "talker", run: async () => "done" }], { data });
     for (let i = 0; i < TASKS; i++)
-      ids.push((await ask(server.url, "SendMessage", V1.said(TEXT))).task.id as string);
+      ids.push((await rpcResult(server.url, "SendMessage", V1.sendParams(TEXT))).task.id as string);
   }, 60_000);
   afterAll(() => server.stop());
 
@@ -101,8 +101,8 @@ it("an agent that reads a long context of large turns gets the newest of them on
   try {
     const contextId = "long-context";
     for (let i = 0; i < 2 * (LIMITS.historyBytesMax / TEXT.length); i++)
-      await ask(server.url, "SendMessage", V1.said(TEXT, { contextId }));
-    const { task } = await ask(server.url, "SendMessage", V1.said("look", { contextId }));
+      await rpcResult(server.url, "SendMessage", V1.sendParams(TEXT, { contextId }));
+    const { task } = await rpcResult(server.url, "SendMessage", V1.sendParams("look", { contextId }));
     expect(lengths[0]).toBeLessThan(LIMITS.historyBytesMax * 1.1);
     expect(Number(task.artifacts[0].parts[0].text)).toBeGreaterThanOrEqual(3);
   } finally {

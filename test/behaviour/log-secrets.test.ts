@@ -1,8 +1,8 @@
 import { afterAll, afterEach, expect, it } from "vitest";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** The log of a real server: secrets are removed, and an error has the name of its class. */
 
@@ -45,14 +45,14 @@ const AGENT = `
     throw new Refused(lines.join(" "), { cause: many });
 `;
 
-it("has none of the secrets that an agent logs and throws, and has the class of each error", async () => {
+it("the log has none of the secrets that an agent logs and throws, and has the class of each error", async () => {
   const agent = writeAgent(folder.path, "careless", AGENT);
   const child = await startChild({
     agents: [agent],
     data: ":memory:",
     flags: ["--log-level", "trace", "--log-bodies"],
   });
-  for (const line of LINES(SECRETS)) await rpc(child.url, "SendMessage", said(line));
+  for (const line of LINES(SECRETS)) await rpc(child.url, "SendMessage", sendParams(line));
   await until(() => child.stderr().includes('"type":"Refused"'), 20_000);
   await child.stop();
   const log = child.stderr();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { taskOf } from "../support/wire.ts";
@@ -24,22 +24,22 @@ const TALKER: AgentDefinition = {
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 describe("the log", () => {
-  it("a request has the id that its caller sent, and the response returns it; an invalid id is replaced", async () => {
+  it("a request has the id that its caller sent, and the response returns it; an invalid id is ignored", async () => {
     server = await serve([TALKER]);
-    const named = await rpc(server.url, "SendMessage", said("a"), { "X-Request-Id": "req-1" });
+    const named = await rpc(server.url, "SendMessage", sendParams("a"), { "X-Request-Id": "req-1" });
     expect(named.headers.get("x-request-id")).toBe("req-1");
-    expect((await rpc(server.url, "SendMessage", said("a"))).headers.has("x-request-id")).toBe(false);
-    const wrong = await rpc(server.url, "SendMessage", said("a"), { "X-Request-Id": "a b\tc" });
+    expect((await rpc(server.url, "SendMessage", sendParams("a"))).headers.has("x-request-id")).toBe(false);
+    const wrong = await rpc(server.url, "SendMessage", sendParams("a"), { "X-Request-Id": "a b\tc" });
     expect(wrong.headers.has("x-request-id")).toBe(false);
     const client = createGrpcClient(new URL(server.url).host);
-    const { headers } = await client.ask("SendMessage", said("a"), { "x-request-id": "req-2" });
+    const { headers } = await client.ask("SendMessage", sendParams("a"), { "x-request-id": "req-2" });
     client.close();
     expect(headers.get("x-request-id")).toEqual(["req-2"]);
   });
 
   it("lines of a run have the task, the attempt and the trace", async () => {
     server = await serve([TALKER]);
-    const { body } = await rpc(server.url, "SendMessage", said("a"), { traceparent: TRACEPARENT });
+    const { body } = await rpc(server.url, "SendMessage", sendParams("a"), { traceparent: TRACEPARENT });
     expect(server.log.lines).toEqual([
       {
         level: "info",
@@ -64,7 +64,7 @@ describe("the log", () => {
         .split("\n")
         .filter(line => line.startsWith("{"))
         .map(line => JSON.parse(line));
-    const told = () => lines().filter(line => line.msg === "a call");
+    const callLines = () => lines().filter(line => line.msg === "a call");
     const level = (method: string, body?: string, type = "application/json") =>
       fetch(`${child.url}/admin/log-level`, {
         method,
@@ -72,13 +72,13 @@ describe("the log", () => {
         ...(body && { body }),
       });
 
-    await rpc(child.url, "SendMessage", said("quiet"));
+    await rpc(child.url, "SendMessage", sendParams("quiet"));
     expect(await (await level("GET")).json()).toEqual({ level: "info" });
     expect(await (await level("POST", '{"level":"debug"}')).json()).toEqual({ level: "debug" });
-    const said1 = said("my password=hunter2x is known");
+    const said1 = sendParams("my password=hunter2x is known");
     const { headers } = await rpc(child.url, "SendMessage", said1, { Authorization: "Bearer abcdefghijk" });
-    await until(() => told().some(line => line.operation === "send"));
-    const line = told().find(one => one.operation === "send");
+    await until(() => callLines().some(line => line.operation === "send"));
+    const line = callLines().find(one => one.operation === "send");
     expect(line).toMatchObject({
       level: "debug",
       requestId: headers.get("x-request-id"),

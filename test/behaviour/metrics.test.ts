@@ -3,7 +3,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { toHash } from "../../src/auth/token.ts";
 import type { ApiKey, Permission } from "../../src/model/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { startPostgres } from "../support/postgres.ts";
@@ -55,16 +55,16 @@ async function scrape(url = server.url): Promise<Readonly<Record<string, number>
   );
 }
 
-it("counts calls by dialect, binding, operation and outcome", async () => {
+it("/metrics counts calls by dialect, binding, operation and outcome", async () => {
   await start();
-  await rpc(server.url, "SendMessage", said("a"));
-  await rpc(server.url, "SendMessage", said("b"));
+  await rpc(server.url, "SendMessage", sendParams("a"));
+  await rpc(server.url, "SendMessage", sendParams("b"));
   await rpc(server.url, "GetTask", { id: "nowhere" });
   await rpc(server.url, "Nonsense", {});
   await fetch(`${server.url}/agents/echo/tasks`, { headers: { "A2A-Version": "1.0" } });
   await fetch(server.url, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{" });
   const client = createGrpcClient(new URL(server.url).host);
-  await client.ask("SendMessage", said("c"));
+  await client.ask("SendMessage", sendParams("c"));
   client.close();
   const seen = await scrape();
   const calls = (labels: string): number | undefined => seen[`dragoman_calls_total{${labels}}`];
@@ -80,11 +80,11 @@ it("counts calls by dialect, binding, operation and outcome", async () => {
 });
 
 it.each(["memory", "Postgres"])(
-  "counts runs, their usage, and commits, in %s",
+  "/metrics counts runs, their usage, and commits, in %s",
   async where => {
     await start({ data: where === "memory" ? ":memory:" : await (await startPostgres()).createDatabase() });
-    await rpc(`${server.url}/agents/echo`, "SendMessage", said("a"));
-    await rpc(`${server.url}/agents/breaker`, "SendMessage", said("a"));
+    await rpc(`${server.url}/agents/echo`, "SendMessage", sendParams("a"));
+    await rpc(`${server.url}/agents/breaker`, "SendMessage", sendParams("a"));
     const seen = await scrape();
     expect(seen['dragoman_runs_total{agent="echo",outcome="completed"}']).toBe(1);
     expect(seen['dragoman_runs_total{agent="breaker",outcome="broken"}']).toBe(1);
@@ -100,13 +100,13 @@ it.each(["memory", "Postgres"])(
   },
 );
 
-it("has gauges of open streams, runs and waiting tasks", async () => {
+it("/metrics has gauges of open streams, runs and waiting tasks", async () => {
   const folder = tempFolder();
   folders.push(folder);
   await start({ data: folder.path, runsMax: 1 });
-  const stream = await openStream(`${server.url}/agents/waiter`, "SendStreamingMessage", said("a"));
+  const stream = await openStream(`${server.url}/agents/waiter`, "SendStreamingMessage", sendParams("a"));
   await stream.next();
-  const later = { ...said("b"), configuration: { returnImmediately: true } };
+  const later = { ...sendParams("b"), configuration: { returnImmediately: true } };
   await rpc(`${server.url}/agents/echo`, "SendMessage", later);
   const seen = await scrape();
   expect(seen.dragoman_streams_open).toBe(1);
@@ -124,11 +124,11 @@ it("has gauges of open streams, runs and waiting tasks", async () => {
   expect(after.dragoman_log_lag_seconds_count).toBeGreaterThan(0);
 });
 
-it("counts webhook attempts, and measures since when a webhook has been failing", async () => {
+it("/metrics counts webhook attempts, and measures since when a webhook has been failing", async () => {
   await start({ pushRetryMs: 20 });
   const hook = await openReceiver((_, nth) => ({ status: nth === 1 ? 500 : 204 }));
-  const wish = { ...said("a"), configuration: { taskPushNotificationConfig: { url: hook.url } } };
-  await rpc(server.url, "SendMessage", wish);
+  const params = { ...sendParams("a"), configuration: { taskPushNotificationConfig: { url: hook.url } } };
+  await rpc(server.url, "SendMessage", params);
   await until(async () => (await scrape())['dragoman_push_attempts_total{outcome="failed"}'] === 1);
   await until(async () => ((await scrape())['dragoman_push_attempts_total{outcome="taken"}'] ?? 0) > 0);
   const seen = await scrape();
@@ -138,7 +138,7 @@ it("counts webhook attempts, and measures since when a webhook has been failing"
   await hook.close();
 });
 
-it("with authentication, it is for administrators; at the admin port it is open", async () => {
+it("with authentication, /metrics is for administrators; at the admin port it is open", async () => {
   const keyOf = (key: string, grants: readonly Permission[]): ApiKey => ({
     hash: toHash(key),
     principal: key,
@@ -159,7 +159,7 @@ it("with authentication, it is for administrators; at the admin port it is open"
   expect(await asked(server.admin as string)).toBe(200);
 });
 
-it("with an admin port it is served there only", async () => {
+it("with an admin port /metrics is served there only", async () => {
   await start({ adminPort: 0 });
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   expect((await fetch(`${server.url}/admin/log-level`)).status).toBe(404);
@@ -171,6 +171,6 @@ it("with an admin port it is served there only", async () => {
 
 it("when switched off, nothing is counted, and the path is 404", async () => {
   await start({ metrics: false });
-  await rpc(server.url, "SendMessage", said("a"));
+  await rpc(server.url, "SendMessage", sendParams("a"));
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
 });

@@ -12,11 +12,11 @@ import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
 import { bearer, issue } from "../support/callers.ts";
 import { type Certificate, createAuthority, writeCertificate } from "../support/certificate.ts";
-import { said } from "../support/client.ts";
+import { sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { createTestLog, SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /** Callers with client certificates. */
 
@@ -30,11 +30,11 @@ const other = authority.sign("other");
 const foreign = createAuthority("others").sign("robot");
 /** With the name of the trusted authority: such a connection may also be reset. */
 const forged = createAuthority("callers").sign("robot");
-const badge = { tenants: ["acme"], grants: ["send", "read"], agents: undefined } as const;
+const identity = { tenants: ["acme"], grants: ["send", "read"], agents: undefined } as const;
 const owners: readonly CertificateOwner[] = [
-  { ...badge, principal: "by name", commonName: "robot", fingerprint: undefined },
+  { ...identity, principal: "by name", commonName: "robot", fingerprint: undefined },
   {
-    ...badge,
+    ...identity,
     principal: "by fingerprint",
     commonName: undefined,
     fingerprint: new X509Certificate(other.cert).fingerprint256.replaceAll(":", "").toLowerCase(),
@@ -56,7 +56,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: said("hi") });
+const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: sendParams("hi") });
 const HEADERS = { "content-type": "application/json", "a2a-version": "1.0" };
 const answerIn = (text: string): string => {
   const { result, error } = JSON.parse(text);
@@ -115,7 +115,7 @@ describe("a certificate of a trusted authority", () => {
       Buffer.from(robot.cert),
     );
     const client = createGrpcClient(new URL(server.url).host.replace("127.0.0.1", "localhost"), creds);
-    const { json } = await client.ask("SendMessage", said("hi"));
+    const { json } = await client.ask("SendMessage", sendParams("hi"));
     expect(json.task.artifacts[0].parts[0].text).toBe("acme/by name");
     client.close();
   });
@@ -123,8 +123,8 @@ describe("a certificate of a trusted authority", () => {
 
 describe("another certificate, or none,", () => {
   it("is refused, with a challenge", async () => {
-    const stranger = authority.sign("stranger");
-    for (const shown of [undefined, foreign, stranger])
+    const unlisted = authority.sign("stranger");
+    for (const shown of [undefined, foreign, unlisted])
       for (const call of [post, post2])
         expect(await call(server.url, shown)).toEqual([401, "Authentication required"]);
     const response = await new Promise<Loose>((resolve, reject) => {
@@ -139,7 +139,7 @@ describe("another certificate, or none,", () => {
       const pair = shown && [Buffer.from(shown.key), Buffer.from(shown.cert)];
       const creds = credentials.createSsl(Buffer.from(serverCert), ...((pair ?? []) as [Buffer, Buffer]));
       const client = createGrpcClient(new URL(server.url).host.replace("127.0.0.1", "localhost"), creds);
-      const error = await refusedBy(client.ask("SendMessage", said("hi")));
+      const error = await refusedBy(client.ask("SendMessage", sendParams("hi")));
       expect([error.code, error.details]).toEqual([
         status.UNAUTHENTICATED,
         "Authentication required",

@@ -10,7 +10,7 @@ import { parseExchangeFile } from "../support/corpus.ts";
 import { createJudge, operationsIn } from "../support/openapi.ts";
 import { SETTINGS, serve, type TestServer } from "../support/server.ts";
 import { methodsOf } from "../support/tidy-tables.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 const echo = { name: "echo", run: (task: { text: string }) => task.text };
 const OFF = { langgraph: "off", orloj: "off", arbiter: "off", simple: "off" } as const;
@@ -47,10 +47,10 @@ describe("/openapi.json", () => {
     const routes = dialects.flatMap(({ name, routes }) =>
       routes.map(({ verb, path }) => `${verb} ${path} ${name}`),
     );
-    const told = operationsIn(await documentOf(settings)).flatMap(({ verb, path, operation }) =>
+    const documented = operationsIn(await documentOf(settings)).flatMap(({ verb, path, operation }) =>
       operation.tags.map((tag: string) => `${verb} ${path} ${tag}`),
     );
-    expect(told.toSorted()).toEqual(routes.toSorted());
+    expect(documented.toSorted()).toEqual(routes.toSorted());
   });
 
   it("describes each operation with its purpose, its parameters and its responses", () => {
@@ -85,8 +85,8 @@ describe("/openapi.json", () => {
   it.each(["v1", "v03"])("has an envelope for every method of %s over JSON-RPC", async name => {
     const dialect = DIALECTS.find(one => one.name === name) as (typeof DIALECTS)[number];
     const calls = api.components.schemas[`${name.toUpperCase()}Call`].oneOf;
-    const told = calls.map((call: Loose) => call.properties.method.const);
-    expect(told.toSorted()).toEqual([...(await methodsOf(dialect)).keys()].toSorted());
+    const documented = calls.map((call: Loose) => call.properties.method.const);
+    expect(documented.toSorted()).toEqual([...(await methodsOf(dialect)).keys()].toSorted());
   });
 
   it("has the URL at which the caller reached it as its server", async () => {
@@ -120,7 +120,7 @@ describe("/openapi.json", () => {
 
 // ---- what goes over the wire is what the document says -------------------------------------------------------
 
-interface Told {
+interface CorpusAnswer {
   readonly file: string;
   /** The headers of the response. */
   readonly version: string | undefined;
@@ -133,16 +133,16 @@ interface Told {
 }
 
 /** All responses of the official dialects in the corpus. */
-const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(file => {
+const ANSWERS: readonly CorpusAnswer[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(file => {
   const text = readFileSync(join("test/corpus", file), "utf8");
   const replies = text.split("\n===\n").map(exchange => exchange.split("\n---\n")[1] ?? "");
-  return parseExchangeFile(text).exchanges.flatMap(({ request }, at): Told[] => {
+  return parseExchangeFile(text).exchanges.flatMap(({ request }, at): CorpusAnswer[] => {
     const [head = "", ...body] = (replies[at] as string).split("\n\n");
     if (!request || request.verb === "HEAD" || !/^\d{3}\n/.test(head)) return [];
     const isStream = head.includes("text/event-stream");
     const lines = body.join("\n").match(isStream ? /(?<=^data: ).*$/gm : /^[{[].*$/gm) ?? [];
     const { verb, path } = request;
-    const said = lines.map(line => JSON.parse(line) as unknown);
+    const pieces = lines.map(line => JSON.parse(line) as unknown);
     return [
       {
         file,
@@ -150,7 +150,7 @@ const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/co
         verb,
         path,
         status: head.slice(0, 3),
-        said,
+        said: pieces,
         isStream,
       },
     ];
@@ -159,19 +159,19 @@ const ANSWERS: readonly Told[] = globSync("{v1,v03}/*.exchange", { cwd: "test/co
 
 describe("responses in the corpus match the document", () => {
   const locate = createRoutes(DIALECTS, []);
-  const schemaOf = ({ verb, path, status, isStream }: Told): Loose => {
-    const place = locate(path.split("?")[0] as string);
-    const operation = place && api.paths[place.endpoint]?.[verb.toLowerCase()];
+  const schemaOf = ({ verb, path, status, isStream }: CorpusAnswer): Loose => {
+    const route = locate(path.split("?")[0] as string);
+    const operation = route && api.paths[route.endpoint]?.[verb.toLowerCase()];
     const { content } = operation?.responses[status] ?? operation?.responses.default ?? {};
     return isStream
       ? content?.["text/event-stream"]?.schema.contentSchema
       : content?.["application/json"]?.schema;
   };
-  const transportOf = ({ verb, path }: Told): string | undefined =>
+  const transportOf = ({ verb, path }: CorpusAnswer): string | undefined =>
     locate(path.split("?")[0] as string)?.byVerb.get(verb)?.transport;
-  const wrongIn = (told: readonly Told[], schemaFor: (one: Told) => Loose): readonly string[] => {
+  const wrongIn = (answers: readonly CorpusAnswer[], schemaFor: (one: CorpusAnswer) => Loose): readonly string[] => {
     const judge = createJudge(api);
-    return told.flatMap(one =>
+    return answers.flatMap(one =>
       one.said
         .map(value => judge(schemaFor(one) ?? false, value))
         .filter(Boolean)
@@ -190,25 +190,25 @@ describe("responses in the corpus match the document", () => {
   });
 
   it("over HTTP+JSON: bodies, streams and errors", () => {
-    const told = ANSWERS.filter(one => transportOf(one) === "rest");
-    expect(told.filter(one => one.isStream).length).toBeGreaterThan(5);
-    expect(told.filter(one => one.status !== "200").length).toBeGreaterThan(20);
-    expect(wrongIn(told, schemaOf)).toEqual([]);
+    const answers = ANSWERS.filter(one => transportOf(one) === "rest");
+    expect(answers.filter(one => one.isStream).length).toBeGreaterThan(5);
+    expect(answers.filter(one => one.status !== "200").length).toBeGreaterThan(20);
+    expect(wrongIn(answers, schemaOf)).toEqual([]);
   });
 
   it("over JSON-RPC, in each dialect", () => {
-    const told = ANSWERS.filter(one => transportOf(one) === "jsonrpc");
-    expect(told.length).toBeGreaterThan(100);
-    const reply = ({ version }: Told) => ({
+    const answers = ANSWERS.filter(one => transportOf(one) === "jsonrpc");
+    expect(answers.length).toBeGreaterThan(100);
+    const reply = ({ version }: CorpusAnswer) => ({
       $ref: `#/components/schemas/${version === "1.0" ? "V1" : "V03"}Reply`,
     });
-    expect(wrongIn(told, reply)).toEqual([]);
+    expect(wrongIn(answers, reply)).toEqual([]);
   });
 
   it("as documents", () => {
-    const told = ANSWERS.filter(one => transportOf(one) === "document");
-    expect(told.length).toBeGreaterThan(8);
-    expect(wrongIn(told, schemaOf)).toEqual([]);
+    const answers = ANSWERS.filter(one => transportOf(one) === "document");
+    expect(answers.length).toBeGreaterThan(8);
+    expect(wrongIn(answers, schemaOf)).toEqual([]);
   });
 });
 

@@ -4,16 +4,16 @@ import type { WireCall } from "../../src/ports/index.ts";
 import { createOrloj } from "../../src/protocol/orloj/index.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, refused } from "../support/tongue.ts";
+import { rpcResult, type Loose, rpcError } from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/orloj.md#statements, statement by statement; the exact bytes on the wire are in
  * test/corpus/orloj.
  */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const chronicler = { ...echo, name: "chronicler", stateTransitionHistory: true };
 const rejecting = { name: "rejecting", run: (_task: unknown, ctx: Loose) => ctx.reject("No.") };
 let server: TestServer;
@@ -27,19 +27,19 @@ afterAll(() => server.stop());
 
 let ids = 0;
 const newId = (): string => `task-${++ids}`;
-const said = (id: string, text: string, more: object = {}): object => ({
+const sendParams = (id: string, text: string, more: object = {}): object => ({
   id,
   message: { role: "user", parts: [{ type: "text", text }] },
   ...more,
 });
 const send = (name: string, id: string, text: string, more: object = {}): Promise<Loose> =>
-  ask(at(name), "tasks/send", said(id, text, more));
+  rpcResult(at(name), "tasks/send", sendParams(id, text, more));
 
 /** Starts a task of the scripted agent, and returns the server's id of it. */
 async function begin(id: string) {
-  const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(id, "work"));
+  const stream = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams(id, "work"));
   await stream.next();
-  const { tasks } = await ask(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
+  const { tasks } = await rpcResult(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
   return { stream, ours: tasks[0].id as string };
 }
 
@@ -52,26 +52,26 @@ it("O1: only POST, and only JSON", async () => {
 describe("O2: the agent of a call", () => {
   it("is the name in the path, in the newer and in the older path", async () => {
     const id = newId();
-    const task = await ask(`${server.url}/v1/agents/echo/a2a`, "tasks/send", said(id, "hi"));
-    expect(await ask(at("echo"), "tasks/get", { id })).toEqual(task);
+    const task = await rpcResult(`${server.url}/v1/agents/echo/a2a`, "tasks/send", sendParams(id, "hi"));
+    expect(await rpcResult(at("echo"), "tasks/get", { id })).toEqual(task);
   });
 
   it("is in the metadata if the path is shared; a task is found by its id alone", async () => {
     for (const word of ["agent", "target"]) {
       const id = newId();
-      const task = await ask(shared(), "tasks/send", said(id, "hi", { metadata: { [word]: "echo" } }));
+      const task = await rpcResult(shared(), "tasks/send", sendParams(id, "hi", { metadata: { [word]: "echo" } }));
       expect(task.status.state).toBe("completed");
-      expect(await ask(shared(), "tasks/get", { id })).toEqual(task);
+      expect(await rpcResult(shared(), "tasks/get", { id })).toEqual(task);
     }
   });
 
   it("is required if there are several", async () => {
-    expect((await refused(shared(), "tasks/send", said(newId(), "hi"))).code).toBe(-32602);
+    expect((await rpcError(shared(), "tasks/send", sendParams(newId(), "hi"))).code).toBe(-32602);
   });
 
   it("is the only one, if there is one", async () => {
     const alone = await serve([echo]);
-    const task = await ask(`${alone.url}/a2a`, "tasks/send", said("task-1", "hi"));
+    const task = await rpcResult(`${alone.url}/a2a`, "tasks/send", sendParams("task-1", "hi"));
     expect(task).toMatchObject({ id: "task-1", status: { state: "completed" } });
     await alone.stop();
   });
@@ -79,9 +79,9 @@ describe("O2: the agent of a call", () => {
   it("has an error code of its own if it is unknown", async () => {
     const metadata = { agent: "nobody" };
     const replies = await Promise.all([
-      rpc(at("nobody"), "tasks/send", said(newId(), "hi")),
+      rpc(at("nobody"), "tasks/send", sendParams(newId(), "hi")),
       rpc(`${server.url}/v1/agents/nobody/a2a`, "tasks/get", { id: "x" }),
-      rpc(shared(), "tasks/send", said(newId(), "hi", { metadata })),
+      rpc(shared(), "tasks/send", sendParams(newId(), "hi", { metadata })),
     ]);
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([200, -32003]);
   });
@@ -89,8 +89,8 @@ describe("O2: the agent of a call", () => {
   it("is needed beside an id that its caller gave to tasks of two agents", async () => {
     const id = newId();
     for (const name of ["echo", "asker"]) await send(name, id, "hi");
-    expect((await refused(shared(), "tasks/cancel", { id })).code).toBe(-32602);
-    const canceled = await ask(shared(), "tasks/cancel", { id, metadata: { agent: "asker" } });
+    expect((await rpcError(shared(), "tasks/cancel", { id })).code).toBe(-32602);
+    const canceled = await rpcResult(shared(), "tasks/cancel", { id, metadata: { agent: "asker" } });
     expect(canceled.status.state).toBe("canceled");
   });
 });
@@ -99,9 +99,9 @@ it("O3: a caller without required credentials gets 401; an agent that the caller
   const guarded = await serveGuarded([echo]);
   const url = `${guarded.url}/a2a`;
   const { headers } = await guarded.issue("reader", { grants: ["read"] });
-  const stranger = await rpc(url, "tasks/send", said(newId(), "hi"));
-  expect([stranger.status, stranger.body.error.code]).toEqual([401, -32003]);
-  const known = await rpc(url, "tasks/send", said(newId(), "hi"), headers);
+  const anonymous = await rpc(url, "tasks/send", sendParams(newId(), "hi"));
+  expect([anonymous.status, anonymous.body.error.code]).toEqual([401, -32003]);
+  const known = await rpc(url, "tasks/send", sendParams(newId(), "hi"), headers);
   expect([known.status, known.body.error.code]).toEqual([200, -32003]);
   await guarded.stop();
 });
@@ -118,18 +118,18 @@ it("O4: the id of the call is returned; a call without one is executed and not a
     expect(((await reply.json()) as Loose).id).toBe(id);
   }
   const id = newId();
-  const reply = await post({ method: "tasks/send", params: said(id, "quietly") });
+  const reply = await post({ method: "tasks/send", params: sendParams(id, "quietly") });
   expect([reply.status, await reply.text()]).toEqual([204, ""]);
-  await until(async () => (await ask(at("echo"), "tasks/get", { id })).status.state === "completed");
+  await until(async () => (await rpcResult(at("echo"), "tasks/get", { id })).status.state === "completed");
 });
 
 it("O5: a send without an id creates no task; one with an id waits for the end", async () => {
   const count = async (): Promise<number> =>
-    (await ask(`${server.url}/agents/echo`, "ListTasks", {})).totalSize;
+    (await rpcResult(`${server.url}/agents/echo`, "ListTasks", {})).totalSize;
   const before = await count();
-  const { message } = said("", "hi") as Loose;
+  const { message } = sendParams("", "hi") as Loose;
   for (const params of [{ message }, { id: "", message }, { id: 5, message }])
-    expect((await refused(at("echo"), "tasks/send", params)).code).toBe(-32602);
+    expect((await rpcError(at("echo"), "tasks/send", params)).code).toBe(-32602);
   expect(await count()).toBe(before);
   expect((await send("echo", newId(), "hi")).status.state).toBe("completed");
 });
@@ -137,13 +137,13 @@ it("O5: a send without an id creates no task; one with an id waits for the end",
 it("O6: the task has the caller's id, and is found by the server's as well", async () => {
   const id = newId();
   expect((await send("asker", id, "book")).id).toBe(id);
-  const { tasks } = await ask(`${server.url}/agents/asker`, "ListTasks", { pageSize: 1 });
+  const { tasks } = await rpcResult(`${server.url}/agents/asker`, "ListTasks", { pageSize: 1 });
   expect(tasks[0].id).not.toBe(id);
   for (const name of [id, tasks[0].id]) {
-    expect((await ask(at("asker"), "tasks/get", { id: name })).id).toBe(id);
-    expect((await ask(shared(), "tasks/get", { id: name })).id).toBe(id);
+    expect((await rpcResult(at("asker"), "tasks/get", { id: name })).id).toBe(id);
+    expect((await rpcResult(shared(), "tasks/get", { id: name })).id).toBe(id);
   }
-  expect((await ask(at("asker"), "tasks/cancel", { id: tasks[0].id })).id).toBe(id);
+  expect((await rpcResult(at("asker"), "tasks/cancel", { id: tasks[0].id })).id).toBe(id);
 });
 
 describe("O7: a repeated id", () => {
@@ -157,11 +157,11 @@ describe("O7: a repeated id", () => {
   it("is an invalid parameter after the end, and while the task is running", async () => {
     const id = newId();
     await send("echo", id, "hi");
-    const error = await refused(at("echo"), "tasks/send", said(id, "again"));
+    const error = await rpcError(at("echo"), "tasks/send", sendParams(id, "again"));
     expect(error).toMatchObject({ code: -32602, data: { task_id: id } });
     const busy = newId();
     const { stream, ours } = await begin(busy);
-    expect((await refused(at("puppet"), "tasks/send", said(busy, "quick"))).code).toBe(-32602);
+    expect((await rpcError(at("puppet"), "tasks/send", sendParams(busy, "quick"))).code).toBe(-32602);
     puppet.end(ours);
     await stream.all();
   });
@@ -169,19 +169,19 @@ describe("O7: a repeated id", () => {
   it("has the error code for canceled tasks after a cancel", async () => {
     const id = newId();
     await send("asker", id, "book");
-    await ask(at("asker"), "tasks/cancel", { id });
-    expect((await refused(at("asker"), "tasks/send", said(id, "again"))).code).toBe(-32002);
+    await rpcResult(at("asker"), "tasks/cancel", { id });
+    expect((await rpcError(at("asker"), "tasks/send", sendParams(id, "again"))).code).toBe(-32002);
   });
 
   it("from two callers at once creates one task", async () => {
     const id = newId();
     const replies = await Promise.all(
-      Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", said(id, "book"))),
+      Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", sendParams(id, "book"))),
     );
     const states = replies.map(({ body }) => body.result?.status.state ?? body.error.code);
     expect(states).toContain("input-required");
-    const { tasks } = await ask(`${server.url}/agents/asker`, "ListTasks", { pageSize: 100 });
-    const own = await Promise.all(tasks.map((task: Loose) => ask(at("asker"), "tasks/get", { id: task.id })));
+    const { tasks } = await rpcResult(`${server.url}/agents/asker`, "ListTasks", { pageSize: 100 });
+    const own = await Promise.all(tasks.map((task: Loose) => rpcResult(at("asker"), "tasks/get", { id: task.id })));
     expect(own.filter((task: Loose) => task.id === id)).toHaveLength(1);
   });
 });
@@ -190,9 +190,9 @@ it("O8: metadata are strings, are stored, and are returned", async () => {
   const id = newId();
   const metadata = { source: "external-workflow", empty: "" };
   expect((await send("echo", id, "hi", { metadata })).metadata).toEqual(metadata);
-  expect((await ask(at("echo"), "tasks/get", { id })).metadata).toEqual(metadata);
+  expect((await rpcResult(at("echo"), "tasks/get", { id })).metadata).toEqual(metadata);
   for (const wrong of [{ n: 1 }, { o: {} }, { x: null }, { l: ["a"] }]) {
-    const error = await refused(at("echo"), "tasks/send", said(newId(), "hi", { metadata: wrong }));
+    const error = await rpcError(at("echo"), "tasks/send", sendParams(newId(), "hi", { metadata: wrong }));
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("metadata.") });
   }
 });
@@ -209,17 +209,17 @@ it("O10: a cancel stores its reason; a task is canceled once, and not after its 
   const id = newId();
   const { stream, ours } = await begin(id);
   puppet.say(ours, ctx => ctx.status("At it"));
-  const canceled = await ask(at("puppet"), "tasks/cancel", { id, reason: "No longer needed" });
+  const canceled = await rpcResult(at("puppet"), "tasks/cancel", { id, reason: "No longer needed" });
   expect(canceled.status).toEqual({
     state: "canceled",
     message: { role: "agent", parts: [{ type: "text", text: "No longer needed" }] },
   });
   expect(canceled.metadata).toEqual({ reason: "No longer needed" });
   expect((await stream.all()).at(-1)?.data).toEqual(canceled);
-  expect((await refused(at("puppet"), "tasks/cancel", { id })).code).toBe(-32002);
+  expect((await rpcError(at("puppet"), "tasks/cancel", { id })).code).toBe(-32002);
   const done = newId();
   await send("echo", done, "hi");
-  expect((await refused(at("echo"), "tasks/cancel", { id: done })).code).toBe(-32002);
+  expect((await rpcError(at("echo"), "tasks/cancel", { id: done })).code).toBe(-32002);
 });
 
 describe("O11: streams", () => {
@@ -258,13 +258,13 @@ describe("O11: streams", () => {
 
   it("stay open while the task asks, and end with it", async () => {
     const id = newId();
-    const stream = await openStream(at("asker"), "tasks/sendSubscribe", said(id, "book"));
+    const stream = await openStream(at("asker"), "tasks/sendSubscribe", sendParams(id, "book"));
     let state = "";
     while (state !== "input-required") state = (await stream.next())?.data.status.state;
     await send("asker", id, "the red one");
     const rest = (await stream.all()).map(({ data }) => data.status.state);
     expect(rest).toEqual(["submitted", "working", "completed"]);
-    const rejected = await openStream(at("rejecting"), "tasks/sendSubscribe", said(newId(), "work"));
+    const rejected = await openStream(at("rejecting"), "tasks/sendSubscribe", sendParams(newId(), "work"));
     expect((await rejected.all()).at(-1)?.data.status.state).toBe("rejected");
   });
 });
@@ -279,8 +279,8 @@ it("O12: eight error codes, and no others", () => {
       { taskId: "t", facts: { state: "canceled" } },
       { facts: { state: "working" } },
     ]) {
-      const said = encodeFault({ code, message: "So it is", details }, { params: {} } as WireCall);
-      expect(numbers).toContain(said.rpc);
+      const encoded = encodeFault({ code, message: "So it is", details }, { params: {} } as WireCall);
+      expect(numbers).toContain(encoded.rpc);
     }
 });
 
@@ -299,7 +299,7 @@ describe("O13: objects", () => {
     const parts = [{}, [], [1], "x", 0, true, null, { a: [null] }].map(data => ({ type: "data", data }));
     const all = [...parts, { type: "text", text: "hi", metadata: { lang: "en" } }];
     const params = { id: newId(), message: { role: "user", parts: all } };
-    const task = await ask(at("mirror"), "tasks/send", params);
+    const task = await rpcResult(at("mirror"), "tasks/send", params);
     expect(task.artifacts).toEqual([{ name: "mirror", parts: all, index: 0 }]);
   });
 
@@ -333,7 +333,7 @@ it("D11: with the strict profile nothing but the members of the document is sent
   expect(await card.json()).toMatchObject({ capabilities: { pushNotifications: false } });
   const file = { type: "file", file: { uri: "https://files.example/a.png" } };
   const params = { id: "task-1", message: { role: "user", parts: [file] } };
-  expect((await refused(url, "tasks/send", params)).code).toBe(-32602);
-  expect((await ask(url, "tasks/send", said("task-1", "hi"))).status.state).toBe("completed");
+  expect((await rpcError(url, "tasks/send", params)).code).toBe(-32602);
+  expect((await rpcResult(url, "tasks/send", sendParams("task-1", "hi"))).status.state).toBe("completed");
   await strict.stop();
 });

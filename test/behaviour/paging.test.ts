@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, begin, type Loose, TONGUES, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, type Loose, OFFICIAL_DIALECTS, untilState, V1 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md B-R7: a list that is read page by page while its tasks change. */
 
@@ -39,7 +39,7 @@ describe.each([
   ["memory", ":memory:"],
   ["SQLite", folder.path],
 ])("on %s", (_, data) => {
-  const puppet = createPuppet();
+  const puppet = createScriptedAgent();
   let server: TestServer;
   let url: string;
   const ids: string[] = [];
@@ -49,14 +49,14 @@ describe.each([
   beforeAll(async () => {
     server = await serve([echo, puppet.definition], { data });
     url = `${server.url}/agents/puppet`;
-    for (let i = 0; i < 20; i++) ids.push((await begin(url, V1, `task ${i}`)).id);
+    for (let i = 0; i < 20; i++) ids.push((await startTask(url, V1, `task ${i}`)).id);
     for (const id of ids) await untilState(url, id, "working");
   });
   afterAll(() => server.stop());
 
   async function make(move: Move): Promise<void> {
     if (move.move === "new") {
-      if (late++ < LATE_MAX) await begin(url, V1, "late");
+      if (late++ < LATE_MAX) await startTask(url, V1, "late");
       return;
     }
     const id = ids[move.task] as string;
@@ -65,26 +65,26 @@ describe.each([
     else if (move.move === "ask") {
       waiting.add(id);
       puppet.say(id, ctx => ctx.ask("Well?"));
-      await until(async () => V1.stateOf(await ask(url, "GetTask", { id, ...SHORT })) === "input-required");
+      await until(async () => V1.stateOf(await rpcResult(url, "GetTask", { id, ...SHORT })) === "input-required");
     }
   }
 
   async function answer(id: string): Promise<void> {
     waiting.delete(id);
-    const configuration = { ...V1.atOnce, ...SHORT };
-    await ask(url, "SendMessage", V1.said("so", { taskId: id }, { configuration }));
+    const configuration = { ...V1.nonBlocking, ...SHORT };
+    await rpcResult(url, "SendMessage", V1.sendParams("so", { taskId: id }, { configuration }));
   }
 
-  it.each(TONGUES)(
+  it.each(OFFICIAL_DIALECTS)(
     "B-R7: however tasks change between pages, none is omitted and none is repeated ($name)",
-    async tongue => {
+    async dialect => {
       await fc.assert(
         fc.asyncProperty(anyPlan, async ({ pageSize, moves }) => {
           const there = new Set<string>(await everything(100));
           const seen: string[] = [];
           let pageToken = "";
           for (let page = 0; ; page++) {
-            const { tasks, nextPageToken } = await ask(url, tongue.list, { pageSize, pageToken, ...SHORT });
+            const { tasks, nextPageToken } = await rpcResult(url, dialect.list, { pageSize, pageToken, ...SHORT });
             seen.push(...tasks.map((task: Loose) => task.id));
             if (nextPageToken === "") break;
             pageToken = nextPageToken;
@@ -105,13 +105,13 @@ describe.each([
 
   it("B-R7: tasks that end between pages are not omitted from a list without a filter", async () => {
     const there = await everything(100);
-    const first = await ask(url, "ListTasks", { pageSize: 2 });
+    const first = await rpcResult(url, "ListTasks", { pageSize: 2 });
     const shown = new Set(first.tasks.map((task: Loose) => task.id));
     const others = ids.filter(id => !shown.has(id)).slice(0, 5);
-    for (const id of others) await ask(url, "CancelTask", { id });
+    for (const id of others) await rpcResult(url, "CancelTask", { id });
     const seen = [...shown];
     for (let pageToken = first.nextPageToken; pageToken !== ""; ) {
-      const page = await ask(url, "ListTasks", { pageSize: 2, pageToken });
+      const page = await rpcResult(url, "ListTasks", { pageSize: 2, pageToken });
       seen.push(...page.tasks.map((task: Loose) => task.id));
       pageToken = page.nextPageToken;
     }
@@ -122,7 +122,7 @@ describe.each([
     const found: string[] = [];
     let pageToken = "";
     do {
-      const page = await ask(url, "ListTasks", { pageSize, pageToken, ...SHORT });
+      const page = await rpcResult(url, "ListTasks", { pageSize, pageToken, ...SHORT });
       found.push(...page.tasks.map((task: Loose) => task.id));
       pageToken = page.nextPageToken;
     } while (pageToken !== "");
@@ -134,12 +134,12 @@ it("B-R7: a page token is valid after a restart", async () => {
   const other = tempFolder();
   let server = await serve([echo], { data: other.path });
   try {
-    for (let i = 0; i < 5; i++) await ask(server.url, "SendMessage", V1.said(`${i}`));
-    const first = await ask(server.url, "ListTasks", { pageSize: 2 });
+    for (let i = 0; i < 5; i++) await rpcResult(server.url, "SendMessage", V1.sendParams(`${i}`));
+    const first = await rpcResult(server.url, "ListTasks", { pageSize: 2 });
     await server.stop();
     server = await serve([echo], { data: other.path });
     const { nextPageToken: pageToken } = first;
-    const rest = await ask(server.url, "ListTasks", { pageSize: 100, pageToken });
+    const rest = await rpcResult(server.url, "ListTasks", { pageSize: 100, pageToken });
     const ids = [...first.tasks, ...rest.tasks].map((task: Loose) => task.id);
     expect(new Set(ids).size).toBe(5);
     expect(rest.nextPageToken).toBe("");

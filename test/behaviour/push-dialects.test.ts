@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rpc } from "../support/client.ts";
-import { createPuppet } from "../support/puppet.ts";
+import { createScriptedAgent } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/README.md R16: the payloads of a webhook, by the dialect in which its config was set. The
  * task itself is created and ended in v1.
  */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let hook: Receiver;
 beforeAll(async () => {
@@ -117,8 +117,8 @@ const REGISTERED: readonly Registered[] = [
 ];
 
 async function begin(): Promise<string> {
-  const sent = V1.said("go", {}, { configuration: V1.atOnce });
-  return (await ask(`${server.url}/agents/puppet`, V1.send, sent)).task.id;
+  const sent = V1.sendParams("go", {}, { configuration: V1.nonBlocking });
+  return (await rpcResult(`${server.url}/agents/puppet`, V1.send, sent)).task.id;
 }
 
 /** Whether its payloads have artifacts while the task is running. */

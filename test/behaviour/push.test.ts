@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { rpc, until } from "../support/client.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#push: push notifications over real sockets to real receivers. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const silent = { ...echo, name: "silent", push: false };
 let server: TestServer;
 let hook: Receiver;
@@ -40,21 +40,21 @@ const setting = (url: string, more: object = {}): object => ({
   taskPushNotificationConfig: { url, ...more },
 });
 const inline = (text: string, url: string, more: object = {}): object =>
-  V1.said(text, {}, { configuration: { ...setting(url, more), ...V1.atOnce } });
+  V1.sendParams(text, {}, { configuration: { ...setting(url, more), ...V1.nonBlocking } });
 
 /** A running task of the scripted agent. */
 async function begin(): Promise<string> {
-  const { task } = await ask(at("puppet"), V1.send, V1.said("go", {}, { configuration: V1.atOnce }));
+  const { task } = await rpcResult(at("puppet"), V1.send, V1.sendParams("go", {}, { configuration: V1.nonBlocking }));
   puppet.say(task.id, ctx => ctx.status("at it"));
-  await until(async () => (await ask(at("puppet"), V1.get, { id: task.id })).status.message !== undefined);
+  await until(async () => (await rpcResult(at("puppet"), V1.get, { id: task.id })).status.message !== undefined);
   return task.id;
 }
 const create = (taskId: string, more: object): Promise<Loose> =>
-  ask(at("puppet"), CREATE, { taskId, ...more });
+  rpcResult(at("puppet"), CREATE, { taskId, ...more });
 
 /** A delivery in one word. */
-function plot({ body }: Received): string {
-  const { kind, value, state } = V1.hear({ result: body });
+function summary({ body }: Received): string {
+  const { kind, value, state } = V1.toItem({ result: body });
   return kind === "artifact" ? `artifact ${value.artifact.parts[0].text}` : `${kind} ${state}`;
 }
 
@@ -70,7 +70,7 @@ describe("push configs", () => {
       [V1.stream, inline("x", url)],
     ];
     for (const [method, params] of calls)
-      expect((await refused(at("silent"), method, params)).code, method).toBe(-32003);
+      expect((await rpcError(at("silent"), method, params)).code, method).toBe(-32003);
   });
 
   it("B-P2: a config is returned with its id; a second one with the same id replaces it; there may be several", async () => {
@@ -80,13 +80,13 @@ describe("push configs", () => {
     const named = await create(taskId, { id: "mine", url: newHook() });
     const again = await create(taskId, { id: "mine", url: newHook() });
     expect([named.id, again.id]).toEqual(["mine", "mine"]);
-    const { configs } = await ask(at("puppet"), LIST, { taskId });
+    const { configs } = await rpcResult(at("puppet"), LIST, { taskId });
     expect(configs.map((one: Loose) => [one.id, one.url])).toEqual([
       [first.id, first.url],
       ["mine", again.url],
     ]);
     for (const params of [{ taskId: UNKNOWN, url: hook.url }])
-      expect((await refused(at("puppet"), CREATE, params)).code).toBe(-32001);
+      expect((await rpcError(at("puppet"), CREATE, params)).code).toBe(-32001);
   });
 
   it("B-P2: the same URL without an id is the same config, another one is another", async () => {
@@ -98,7 +98,7 @@ describe("push configs", () => {
       await create(taskId, { url: newHook() }),
     ];
     expect([two.id, other.id !== one.id]).toEqual([one.id, true]);
-    expect((await ask(at("puppet"), LIST, { taskId })).configs).toHaveLength(2);
+    expect((await rpcResult(at("puppet"), LIST, { taskId })).configs).toHaveLength(2);
   });
 
   it("B-P3: get of an unknown config is TaskNotFound; deleting twice succeeds, and nothing is delivered afterwards", async () => {
@@ -106,20 +106,20 @@ describe("push configs", () => {
     const url = newHook();
     await create(taskId, { id: "a", url });
     await hook.got(1, pathOf(url));
-    expect((await refused(at("puppet"), GET, { taskId, id: "b" })).code).toBe(-32001);
-    for (let i = 0; i < 2; i++) expect(await ask(at("puppet"), DELETE, { taskId, id: "a" })).toEqual({});
-    expect((await ask(at("puppet"), LIST, { taskId })).configs ?? []).toEqual([]);
+    expect((await rpcError(at("puppet"), GET, { taskId, id: "b" })).code).toBe(-32001);
+    for (let i = 0; i < 2; i++) expect(await rpcResult(at("puppet"), DELETE, { taskId, id: "a" })).toEqual({});
+    expect((await rpcResult(at("puppet"), LIST, { taskId })).configs ?? []).toEqual([]);
     const other = newHook();
     await create(taskId, { id: "b", url: other });
     puppet.end(taskId);
-    await until(() => hook.at(pathOf(other)).map(plot).includes("status completed"));
+    await until(() => hook.at(pathOf(other)).map(summary).includes("status completed"));
     expect(hook.at(pathOf(url))).toHaveLength(1);
   });
 
   it("B-P4: a config for an ended task is accepted, and the end is delivered", async () => {
-    const { task } = await ask(at("echo"), V1.send, V1.said("hi"));
+    const { task } = await rpcResult(at("echo"), V1.send, V1.sendParams("hi"));
     const url = newHook();
-    await ask(at("echo"), CREATE, { taskId: task.id, url });
+    await rpcResult(at("echo"), CREATE, { taskId: task.id, url });
     const [only] = await hook.got(1, pathOf(url));
     expect(only?.body.task).toMatchObject({ id: task.id, status: { state: "TASK_STATE_COMPLETED" } });
   });
@@ -128,24 +128,24 @@ describe("push configs", () => {
     const taskId = await begin();
     await create(taskId, { id: "a", url: newHook() });
     puppet.end(taskId);
-    await until(async () => V1.stateOf(await ask(at("puppet"), V1.get, { id: taskId })) === "completed");
-    expect(await ask(at("puppet"), GET, { taskId, id: "a" })).toMatchObject({ id: "a" });
+    await until(async () => V1.stateOf(await rpcResult(at("puppet"), V1.get, { id: taskId })) === "completed");
+    expect(await rpcResult(at("puppet"), GET, { taskId, id: "a" })).toMatchObject({ id: "a" });
   });
 
   it("lists are paged", async () => {
     const taskId = await begin();
     for (const id of ["a", "b", "c"]) await create(taskId, { id, url: newHook() });
-    const first = await ask(at("puppet"), LIST, { taskId, pageSize: 2 });
-    const rest = await ask(at("puppet"), LIST, { taskId, pageSize: 2, pageToken: first.nextPageToken });
+    const first = await rpcResult(at("puppet"), LIST, { taskId, pageSize: 2 });
+    const rest = await rpcResult(at("puppet"), LIST, { taskId, pageSize: 2, pageToken: first.nextPageToken });
     const ids = (page: Loose): string[] => page.configs.map((one: Loose) => one.id);
     expect([ids(first), ids(rest), rest.nextPageToken || ""]).toEqual([["a", "b"], ["c"], ""]);
-    expect((await refused(at("puppet"), LIST, { taskId, pageToken: "x" })).code).toBe(-32602);
+    expect((await rpcError(at("puppet"), LIST, { taskId, pageToken: "x" })).code).toBe(-32602);
   });
 
   it("a task has a maximum number of configs", async () => {
     const taskId = await begin();
     for (let i = 0; i < 10; i++) await create(taskId, { id: `${i}`, url: hook.url });
-    const error = await refused(at("puppet"), CREATE, { taskId, url: newHook() });
+    const error = await rpcError(at("puppet"), CREATE, { taskId, url: newHook() });
     expect([error.code, error.message]).toEqual([-32602, expect.stringMatching(/at most 10/)]);
   });
 
@@ -161,8 +161,8 @@ describe("push configs", () => {
     };
     const answers = [
       await create(taskId, config),
-      await ask(at("puppet"), GET, { taskId, id: "a" }),
-      await ask(at("puppet"), LIST, { taskId }),
+      await rpcResult(at("puppet"), GET, { taskId, id: "a" }),
+      await rpcResult(at("puppet"), LIST, { taskId }),
       await (await fetch(`${server.url}/admin/pushes?task=${taskId}`)).json(),
       server.log.lines,
     ];
@@ -194,7 +194,7 @@ describe("push configs", () => {
         [CREATE, { taskId, ...config }, field],
         [V1.send, inline("x", config.url, config), `configuration.taskPushNotificationConfig.${field}`],
       ] as const) {
-        const error = await refused(at("puppet"), method, params);
+        const error = await rpcError(at("puppet"), method, params);
         expect([error.code, error.message]).toEqual([-32602, expect.stringContaining(path)]);
       }
     },
@@ -218,9 +218,9 @@ describe("deliveries", () => {
     puppet.say(taskId, ctx => ctx.status("nearly"));
     puppet.say(taskId, ctx => ctx.text("two"));
     puppet.end(taskId);
-    await until(() => hook.at(pathOf(url)).map(plot).includes("status completed"));
-    await until(() => hook.at(pathOf(statusOnly)).map(plot).includes("status completed"));
-    const plots = hook.at(pathOf(url)).map(plot);
+    await until(() => hook.at(pathOf(url)).map(summary).includes("status completed"));
+    await until(() => hook.at(pathOf(statusOnly)).map(summary).includes("status completed"));
+    const plots = hook.at(pathOf(url)).map(summary);
     expect(plots).toEqual([
       "task working",
       "artifact one ",
@@ -228,7 +228,7 @@ describe("deliveries", () => {
       "artifact two",
       "status completed",
     ]);
-    expect(hook.at(pathOf(statusOnly)).map(plot)).toEqual([
+    expect(hook.at(pathOf(statusOnly)).map(summary)).toEqual([
       "task working",
       "status working",
       "status completed",
@@ -249,7 +249,7 @@ describe("deliveries", () => {
   it("B-P6: v0.3 gets the bare task each time", async () => {
     const url = newHook();
     const config = { pushNotificationConfig: { url, token: "t" }, blocking: false };
-    const { id } = await ask(at("echo"), V03.send, V03.said("hi", {}, { configuration: config }));
+    const { id } = await rpcResult(at("echo"), V03.send, V03.sendParams("hi", {}, { configuration: config }));
     await until(() => hook.at(pathOf(url)).at(-1)?.body.status.state === "completed");
     for (const { body, headers } of hook.at(pathOf(url))) {
       expect(body).toMatchObject({ kind: "task", id });
@@ -260,8 +260,8 @@ describe("deliveries", () => {
   it("B-P6: a config uses the dialect in which it was set, whichever dialect changes the task", async () => {
     const taskId = await begin();
     const url = newHook();
-    await ask(at("puppet"), "tasks/pushNotificationConfig/set", { taskId, pushNotificationConfig: { url } });
-    await ask(at("puppet"), V1.cancel, { id: taskId });
+    await rpcResult(at("puppet"), "tasks/pushNotificationConfig/set", { taskId, pushNotificationConfig: { url } });
+    await rpcResult(at("puppet"), V1.cancel, { id: taskId });
     await until(() => hook.at(pathOf(url)).at(-1)?.body.status.state === "canceled");
   });
 
@@ -269,8 +269,8 @@ describe("deliveries", () => {
     const url = newHook();
     const answers = [500, 404, 302, 429, 201] as const;
     hook.answer = (_, nth) => ({ status: answers[nth - 1] ?? 299, headers: { location: "/elsewhere" } });
-    await ask(at("echo"), V1.send, inline("hi", url));
-    await until(() => hook.at(pathOf(url)).map(plot).includes("status completed"));
+    await rpcResult(at("echo"), V1.send, inline("hi", url));
+    await until(() => hook.at(pathOf(url)).map(summary).includes("status completed"));
     const [first, second, third, fourth, fifth, next] = hook.at(pathOf(url));
     expect(new Set([first, second, third, fourth, fifth].map(one => one?.id)).size).toBe(1);
     expect(new Set([first, second, third, fourth, fifth].map(one => one?.text)).size).toBe(1);
@@ -280,13 +280,13 @@ describe("deliveries", () => {
 
   it("B-P9: a bare message is not delivered, a task of the same agent is", async () => {
     const url = newHook();
-    const reply = await ask(at("replier"), V1.send, inline("hi", url));
+    const reply = await rpcResult(at("replier"), V1.send, inline("hi", url));
     expect(reply.message).toBeDefined();
     const undeclared = await serve([{ name: "either", run: (_, ctx) => ctx.reply("bare") }]);
-    await ask(undeclared.url, V1.send, V1.said("hi", {}, { configuration: setting(url) }));
+    await rpcResult(undeclared.url, V1.send, V1.sendParams("hi", {}, { configuration: setting(url) }));
     const marker = newHook();
-    await ask(at("echo"), V1.send, inline("hi", marker));
-    await until(() => hook.at(pathOf(marker)).map(plot).includes("status completed"));
+    await rpcResult(at("echo"), V1.send, inline("hi", marker));
+    await until(() => hook.at(pathOf(marker)).map(summary).includes("status completed"));
     await undeclared.stop();
     expect(hook.at(pathOf(url))).toEqual([]);
   });
@@ -294,7 +294,7 @@ describe("deliveries", () => {
   it("B-P10: a config that is set late begins with the task as it is, unless it opts out", async () => {
     const taskId = await begin();
     puppet.say(taskId, ctx => ctx.text("before"));
-    const texts = async (): Promise<Loose> => (await ask(at("puppet"), V1.get, { id: taskId })).artifacts;
+    const texts = async (): Promise<Loose> => (await rpcResult(at("puppet"), V1.get, { id: taskId })).artifacts;
     await until(async () => (await texts()) !== undefined);
     const url = newHook();
     await create(taskId, { url });
@@ -302,39 +302,39 @@ describe("deliveries", () => {
     await until(() => hook.at(pathOf(url)).length >= 2);
     const [first, second] = hook.at(pathOf(url));
     expect(first?.body.task.artifacts[0].parts[0].text).toBe("before");
-    expect(plot(second as Received)).toBe("status completed");
+    expect(summary(second as Received)).toBe("status completed");
 
     const other = await serve([echo], { pushSnapshot: false });
-    const { task } = await ask(other.url, V1.send, V1.said("hi"));
+    const { task } = await rpcResult(other.url, V1.send, V1.sendParams("hi"));
     const [late, soon] = [newHook(), newHook()];
-    await ask(other.url, CREATE, { taskId: task.id, url: late });
-    await ask(other.url, V1.send, inline("hi", soon));
-    await until(() => hook.at(pathOf(soon)).map(plot).includes("status completed"));
-    expect(hook.at(pathOf(soon)).map(plot)[0]).toBe("status submitted");
+    await rpcResult(other.url, CREATE, { taskId: task.id, url: late });
+    await rpcResult(other.url, V1.send, inline("hi", soon));
+    await until(() => hook.at(pathOf(soon)).map(summary).includes("status completed"));
+    expect(hook.at(pathOf(soon)).map(summary)[0]).toBe("status submitted");
     await other.stop();
     expect(hook.at(pathOf(late))).toEqual([]);
   });
 
   it("B-P11: a config in the first message misses nothing; one in a later message begins with that message", async () => {
     const url = newHook();
-    const { task } = await ask(at("asker"), V1.send, V1.said("hi", {}, { configuration: setting(url) }));
-    await until(() => hook.at(pathOf(url)).map(plot).includes("status input-required"));
-    expect(hook.at(pathOf(url)).map(plot)).toEqual([
+    const { task } = await rpcResult(at("asker"), V1.send, V1.sendParams("hi", {}, { configuration: setting(url) }));
+    await until(() => hook.at(pathOf(url)).map(summary).includes("status input-required"));
+    expect(hook.at(pathOf(url)).map(summary)).toEqual([
       "task submitted",
       "status working",
       "status input-required",
     ]);
     const later = newHook();
-    const answer = V1.said("red", { taskId: task.id }, { configuration: setting(later) });
-    await ask(at("asker"), V1.send, answer);
-    await until(() => hook.at(pathOf(later)).map(plot).includes("status completed"));
-    expect(hook.at(pathOf(later)).map(plot)).toEqual([
+    const answer = V1.sendParams("red", { taskId: task.id }, { configuration: setting(later) });
+    await rpcResult(at("asker"), V1.send, answer);
+    await until(() => hook.at(pathOf(later)).map(summary).includes("status completed"));
+    expect(hook.at(pathOf(later)).map(summary)).toEqual([
       "task submitted",
       "status working",
       "artifact You chose red",
       "status completed",
     ]);
-    expect(hook.at(pathOf(url)).map(plot).slice(3)).toEqual([
+    expect(hook.at(pathOf(url)).map(summary).slice(3)).toEqual([
       "status submitted",
       "status working",
       "artifact You chose red",
@@ -350,10 +350,10 @@ describe("deliveries", () => {
     expect(first?.headers.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/);
   });
 
-  it.each(TONGUES)("$name: a card declares whether push is supported", async tongue => {
+  it.each(OFFICIAL_DIALECTS)("$name: a card declares whether push is supported", async dialect => {
     const card = async (name: string): Promise<Loose> =>
       (
-        await fetch(`${at(name)}/.well-known/agent-card.json`, { headers: { "A2A-Version": tongue.version } })
+        await fetch(`${at(name)}/.well-known/agent-card.json`, { headers: { "A2A-Version": dialect.version } })
       ).json();
     expect((await card("echo")).capabilities.pushNotifications).toBe(true);
     expect((await card("silent")).capabilities.pushNotifications).toBe(false);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, type SseEvent, type Stream, said, said03, toStream, until } from "../support/client.ts";
-import { asker, createPuppet, echo, mirror } from "../support/puppet.ts";
+import { openStream, type SseEvent, type Stream, sendParams, sendParamsV03, toStream, until } from "../support/client.ts";
+import { asker, createScriptedAgent, echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, refused, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, rpcError, V1, V03 } from "../support/official-dialects.ts";
 import { foldText, idsOf } from "../support/wire.ts";
 
 /** docs/dialects/v1.md#paths, #streams, #errors: HTTP+JSON beside JSON-RPC, on the same tasks. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let puppetUrl: string;
 beforeAll(async () => {
@@ -36,22 +36,22 @@ const proto = (text: string): object => ({
 
 describe("one task over both transports", () => {
   it("B-V5: a task that is sent over one is read, listed and canceled over the other", async () => {
-    const { body } = await call("POST", "/agents/asker/message:send", said("hi"));
+    const { body } = await call("POST", "/agents/asker/message:send", sendParams("hi"));
     const { id } = body.task;
-    expect(await ask(`${server.url}/agents/asker`, V1.get, { id })).toEqual(body.task);
-    const sent = V1.taskIn(await ask(`${server.url}/agents/asker`, V1.send, V1.said("hi")));
+    expect(await rpcResult(`${server.url}/agents/asker`, V1.get, { id })).toEqual(body.task);
+    const sent = V1.taskIn(await rpcResult(`${server.url}/agents/asker`, V1.send, V1.sendParams("hi")));
     expect((await call("GET", `/agents/asker/tasks/${sent.id}`)).body).toEqual(sent);
     const listed = (await call("GET", "/agents/asker/tasks")).body;
-    expect(listed).toEqual(await ask(`${server.url}/agents/asker`, V1.list, {}));
+    expect(listed).toEqual(await rpcResult(`${server.url}/agents/asker`, V1.list, {}));
     const canceled = await call("POST", `/agents/asker/tasks/${sent.id}:cancel`);
     expect(V1.stateOf(canceled.body)).toBe("canceled");
   });
 
   it("B-S8: readers over every transport get the same events in the same order, each in its own form", async () => {
-    const stream = await openRest("POST", "/agents/puppet/v1/message:stream", said03("go"));
+    const stream = await openRest("POST", "/agents/puppet/v1/message:stream", sendParamsV03("go"));
     const id: string = (await stream.next())?.data.id;
     puppet.say(id, ctx => ctx.status("ready"));
-    await until(async () => (await ask(puppetUrl, V1.get, { id })).status.message !== undefined);
+    await until(async () => (await rpcResult(puppetUrl, V1.get, { id })).status.message !== undefined);
     const readers = [
       await openRest("GET", `/agents/puppet/tasks/${id}:subscribe`),
       await openRest("GET", `/agents/puppet/v1/tasks/${id}:subscribe`),
@@ -74,7 +74,7 @@ describe("one task over both transports", () => {
   });
 
   it("B-S10: a stream is resumed over the other transport", async () => {
-    const stream = await openRest("POST", "/agents/puppet/message:stream", said("go"));
+    const stream = await openRest("POST", "/agents/puppet/message:stream", sendParams("go"));
     const id: string = (await stream.next())?.data.task.id;
     const last = Number((await stream.next())?.id);
     stream.close();
@@ -87,12 +87,12 @@ describe("one task over both transports", () => {
   });
 
   it("D10: a key that was used over one transport is the same call over the other", async () => {
-    const params = said("once");
+    const params = sendParams("once");
     const keyed = { ...V1_HEADERS, "idempotency-key": "both" };
     const first = await call("POST", "/agents/echo/message:send", params, keyed);
-    const again = await ask(`${server.url}/agents/echo`, V1.send, params, keyed);
+    const again = await rpcResult(`${server.url}/agents/echo`, V1.send, params, keyed);
     expect(V1.taskIn(again).id).toBe(first.body.task.id);
-    const other = await call("POST", "/agents/echo/message:send", said("another"), keyed);
+    const other = await call("POST", "/agents/echo/message:send", sendParams("another"), keyed);
     expect([other.status, other.body.error.details[0].reason]).toEqual([409, "KEY_REUSED"]);
   });
 });
@@ -110,7 +110,7 @@ describe("errors", () => {
       [V1.extendedCard, {}, "GET", "/extendedAgentCard"],
     ];
     for (const [method, params, verb, path, body] of wrong) {
-      const { message, data } = await refused(server.url, method, params, { "a2a-version": "1.0" });
+      const { message, data } = await rpcError(server.url, method, params, { "a2a-version": "1.0" });
       const reply = await call(verb, path, body);
       expect(reply.body.error).toMatchObject({ code: reply.status, message, details: data });
     }
@@ -124,7 +124,7 @@ describe("errors", () => {
       [V03.extendedCard, {}, "GET", "/v1/card"],
     ];
     for (const [method, params, verb, path] of wrong)
-      expect((await call(verb, path, undefined, {})).body).toEqual(await refused(server.url, method, params));
+      expect((await call(verb, path, undefined, {})).body).toEqual(await rpcError(server.url, method, params));
   });
 
   it("B-V12: a body that violates the rules of HTTP+JSON does not reach the agent", async () => {
@@ -136,7 +136,7 @@ describe("errors", () => {
   });
 
   it("B-V8: unknown query parameters are ignored, also names of Object.prototype", async () => {
-    const { id } = (await call("POST", "/message:send", said("hi"))).body.task;
+    const { id } = (await call("POST", "/message:send", sendParams("hi"))).body.task;
     const strange = "__proto__=1&__proto__=2&constructor=3&toString=4&historyLength=0";
     const { status, body } = await call("GET", `/tasks/${id}?${strange}`);
     expect([status, body.id, body.history]).toEqual([200, id, undefined]);
@@ -147,14 +147,14 @@ describe("forms of v0.3", () => {
   it("R9: a response has the form of its request, whichever form came first", async () => {
     const post = async (body: object) => (await call("POST", "/v1/message:send", body, V03_HEADERS)).body;
     expect(await post(proto("hi"))).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
-    expect(await post(said03("hi"))).toMatchObject({ kind: "task", status: { state: "completed" } });
+    expect(await post(sendParamsV03("hi"))).toMatchObject({ kind: "task", status: { state: "completed" } });
     expect(await post(proto("hi"))).toMatchObject({ task: { history: [{ content: [{ text: "hi" }] }] } });
   });
 
   it("R10: the version decides whether /v1 is v0.3 or a tenant of v1.0", async () => {
     const older = await call("POST", "/v1/message:send", proto("hi"), V03_HEADERS);
     expect(older.headers.get("a2a-version")).toBe("0.3");
-    const newer = await call("POST", "/v1/message:send", said("hi"));
+    const newer = await call("POST", "/v1/message:send", sendParams("hi"));
     expect(newer.headers.get("a2a-version")).toBe("1.0");
   });
 });

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, rpc, until } from "../support/client.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import {
-  ask,
-  begin,
+  rpcResult,
+  startTask,
   fieldsOf,
   getTask,
   type Loose,
-  refused,
-  TONGUES,
+  rpcError,
+  OFFICIAL_DIALECTS,
   untilState,
   V1,
-} from "../support/tongue.ts";
+} from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#sending, first half: the result of a message. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let root: string;
 const at = (name: string): string => `${server.url}/agents/${name}`;
@@ -31,45 +31,45 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(TONGUES)("$name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-M1: a send is answered with a task or with a message", async () => {
-    const one = await ask(root, tongue.send, tongue.said("hi"));
-    expect(tongue.stateOf(tongue.taskIn(one))).toBe("completed");
-    expect(tongue.messageIn(one)).toBeUndefined();
-    const other = await ask(at("replier"), tongue.send, tongue.said("hi"));
-    expect(tongue.taskIn(other)).toBeUndefined();
-    expect(tongue.messageIn(other).parts[0].text).toBe("re: hi");
-    expect(tongue.messageIn(other).contextId).toEqual(expect.any(String));
-    expect(tongue.messageIn(other).taskId).toBeUndefined();
+    const one = await rpcResult(root, dialect.send, dialect.sendParams("hi"));
+    expect(dialect.stateOf(dialect.taskIn(one))).toBe("completed");
+    expect(dialect.messageIn(one)).toBeUndefined();
+    const other = await rpcResult(at("replier"), dialect.send, dialect.sendParams("hi"));
+    expect(dialect.taskIn(other)).toBeUndefined();
+    expect(dialect.messageIn(other).parts[0].text).toBe("re: hi");
+    expect(dialect.messageIn(other).contextId).toEqual(expect.any(String));
+    expect(dialect.messageIn(other).taskId).toBeUndefined();
   });
 
   it.each(["replier", "shy"])(
     "B-M1: the agent %s answers with messages only and creates no task",
     async name => {
-      const reply = tongue.messageIn(await ask(at(name), tongue.send, tongue.said("hi")));
-      const { tasks, totalSize } = await ask(at(name), tongue.list, {});
+      const reply = dialect.messageIn(await rpcResult(at(name), dialect.send, dialect.sendParams("hi")));
+      const { tasks, totalSize } = await rpcResult(at(name), dialect.list, {});
       expect({ tasks, totalSize }).toEqual({ tasks: [], totalSize: 0 });
       expect(reply.role).toMatch(/agent/i);
     },
   );
 
   it("B-M2: a blocking send is answered when the task has ended, with all its artifacts", async () => {
-    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("all of it")));
-    expect(tongue.stateOf(task)).toBe("completed");
+    const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("all of it")));
+    expect(dialect.stateOf(task)).toBe("completed");
     expect(task.artifacts).toHaveLength(1);
     expect(task.artifacts[0].parts[0].text).toBe("all of it");
   });
 
   it("B-M2: a blocking send is answered when the task waits for its caller", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    expect(tongue.stateOf(task)).toBe("input-required");
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    expect(dialect.stateOf(task)).toBe("input-required");
     expect(task.status.message.parts[0].text).toBe("Which one?");
   });
 
   it("B-M2: a blocking send is not answered while the agent works", async () => {
-    const context = `blocking-${tongue.name}`;
+    const context = `blocking-${dialect.name}`;
     let answered = false;
-    const sent = ask(at("puppet"), tongue.send, tongue.said("work", { contextId: context }));
+    const sent = rpcResult(at("puppet"), dialect.send, dialect.sendParams("work", { contextId: context }));
     sent.then(() => (answered = true));
     const { tasks } = await untilListed(context);
     puppet.say(tasks[0].id, ctx => ctx.text("half"));
@@ -77,12 +77,12 @@ describe.each(TONGUES)("$name", tongue => {
     expect(answered).toBe(false);
     puppet.say(tasks[0].id, ctx => ctx.text(" and half"));
     puppet.end(tasks[0].id);
-    expect(tongue.taskIn(await sent).artifacts[0].parts[0].text).toBe("half and half");
+    expect(dialect.taskIn(await sent).artifacts[0].parts[0].text).toBe("half and half");
   });
 
   it("B-M3: a non-blocking send is answered at once, and the run continues", async () => {
-    const task = await begin(at("puppet"), tongue, "later");
-    expect(["submitted", "working"]).toContain(tongue.stateOf(task));
+    const task = await startTask(at("puppet"), dialect, "later");
+    expect(["submitted", "working"]).toContain(dialect.stateOf(task));
     puppet.say(task.id, ctx => ctx.text("done later"));
     puppet.end(task.id);
     const ended = await untilState(at("puppet"), task.id, "completed");
@@ -90,96 +90,96 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it("B-M3: non-blocking has no effect on message replies", async () => {
-    const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
-    expect(tongue.messageIn(await ask(at("replier"), tongue.send, params)).parts[0].text).toBe("re: hi");
+    const params = dialect.sendParams("hi", {}, { configuration: dialect.nonBlocking });
+    expect(dialect.messageIn(await rpcResult(at("replier"), dialect.send, params)).parts[0].text).toBe("re: hi");
   });
 
   it("B-M3: non-blocking has no effect on streams", async () => {
-    const params = tongue.said("hi", {}, { configuration: tongue.atOnce });
-    const heard = (await (await openStream(root, tongue.stream, params)).all()).map(one =>
-      tongue.hear(one.data),
+    const params = dialect.sendParams("hi", {}, { configuration: dialect.nonBlocking });
+    const items = (await (await openStream(root, dialect.stream, params)).all()).map(one =>
+      dialect.toItem(one.data),
     );
-    expect(heard[0]?.kind).toBe("task");
-    expect(heard.at(-1)?.state).toBe("completed");
+    expect(items[0]?.kind).toBe("task");
+    expect(items.at(-1)?.state).toBe("completed");
   });
 
   it.each(["send", "stream"] as const)(
     "B-M4: a message for a task that does not exist is TaskNotFound (%s)",
     async how => {
       for (const taskId of [UNKNOWN, "my-own-id", "x".repeat(256), "🙂"]) {
-        const error = await refused(root, tongue[how], tongue.said("hi", { taskId }));
+        const error = await rpcError(root, dialect[how], dialect.sendParams("hi", { taskId }));
         expect(error.code).toBe(-32001);
       }
     },
   );
 
   it("B-M4: a task of another agent does not exist", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    const error = await refused(root, tongue.send, tongue.said("hi", { taskId: task.id }));
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    const error = await rpcError(root, dialect.send, dialect.sendParams("hi", { taskId: task.id }));
     expect(error.code).toBe(-32001);
   });
 
   it("B-M4: a caller's id never creates a task", async () => {
-    const taskId = `mine-${tongue.name}`;
-    await refused(root, tongue.send, tongue.said("hi", { taskId }));
-    expect((await refused(root, tongue.get, { id: taskId })).code).toBe(-32001);
+    const taskId = `mine-${dialect.name}`;
+    await rpcError(root, dialect.send, dialect.sendParams("hi", { taskId }));
+    expect((await rpcError(root, dialect.get, { id: taskId })).code).toBe(-32001);
   });
 
   it.each(["send", "stream"] as const)(
     "B-M5: a message for a task that has ended is UnsupportedOperation (%s)",
     async how => {
-      const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi")));
-      const error = await refused(root, tongue[how], tongue.said("more", { taskId: task.id }));
+      const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi")));
+      const error = await rpcError(root, dialect[how], dialect.sendParams("more", { taskId: task.id }));
       expect(error.code).toBe(-32004);
     },
   );
 
   it("B-M5: existence is checked first, then the context, then the end", async () => {
-    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi")));
-    const nowhere = tongue.said("hi", { taskId: UNKNOWN, contextId: "other" });
-    const ended = tongue.said("hi", { taskId: task.id, contextId: "other" });
-    expect((await refused(root, tongue.send, nowhere)).code).toBe(-32001);
-    expect((await refused(root, tongue.send, ended)).code).toBe(-32602);
+    const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi")));
+    const nowhere = dialect.sendParams("hi", { taskId: UNKNOWN, contextId: "other" });
+    const ended = dialect.sendParams("hi", { taskId: task.id, contextId: "other" });
+    expect((await rpcError(root, dialect.send, nowhere)).code).toBe(-32001);
+    expect((await rpcError(root, dialect.send, ended)).code).toBe(-32602);
   });
 
   it("B-M6: a task with another context is an invalid parameter, and the error names the field", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    const params = tongue.said("red", { taskId: task.id, contextId: "not-its-context" });
-    const error = await refused(at("asker"), tongue.send, params);
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    const params = dialect.sendParams("red", { taskId: task.id, contextId: "not-its-context" });
+    const error = await rpcError(at("asker"), dialect.send, params);
     expect(error.code).toBe(-32602);
     expect(error.message).toContain("message.contextId");
-    if (tongue === V1) expect(fieldsOf(error)).toEqual(["message.contextId"]);
+    if (dialect === V1) expect(fieldsOf(error)).toEqual(["message.contextId"]);
   });
 
   it("B-M7: a message with only a taskId continues in the task's context", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    const on = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("red", { taskId: task.id })));
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    const on = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("red", { taskId: task.id })));
     expect(on.id).toBe(task.id);
     expect(on.contextId).toBe(task.contextId);
     expect(on.artifacts[0].parts[0].text).toBe("You chose red");
   });
 
   it("B-M7: a message with only a contextId starts a new task in that context", async () => {
-    const contextId = `talk-${tongue.name}`;
-    const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one", { contextId })));
-    const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two", { contextId })));
+    const contextId = `talk-${dialect.name}`;
+    const first = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("one", { contextId })));
+    const second = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("two", { contextId })));
     expect([first.contextId, second.contextId]).toEqual([contextId, contextId]);
     expect(first.id).not.toBe(second.id);
   });
 
   it("B-M7: a message with neither gets a new context, which is in the response", async () => {
-    const first = tongue.taskIn(await ask(root, tongue.send, tongue.said("one")));
-    const second = tongue.taskIn(await ask(root, tongue.send, tongue.said("two")));
-    const third = tongue.messageIn(await ask(at("replier"), tongue.send, tongue.said("three")));
+    const first = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("one")));
+    const second = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("two")));
+    const third = dialect.messageIn(await rpcResult(at("replier"), dialect.send, dialect.sendParams("three")));
     const contexts = [first.contextId, second.contextId, third.contextId];
     for (const context of contexts) expect(context).toMatch(/^.+$/);
     expect(new Set(contexts).size).toBe(3);
   });
 
   it("B-M7: a bare message is returned in the context that was given", async () => {
-    const contextId = `chat-${tongue.name}`;
-    const reply = await ask(at("replier"), tongue.send, tongue.said("hi", { contextId }));
-    expect(tongue.messageIn(reply).contextId).toBe(contextId);
+    const contextId = `chat-${dialect.name}`;
+    const reply = await rpcResult(at("replier"), dialect.send, dialect.sendParams("hi", { contextId }));
+    expect(dialect.messageIn(reply).contextId).toBe(contextId);
   });
 
   it.each([
@@ -189,7 +189,7 @@ describe.each(TONGUES)("$name", tongue => {
     ["letters of all kinds", "ünï 🙂"],
     ["what means something in URLs", "a/b?c#d%20"],
   ])("B-M8: any contextId of up to 256 characters is stored unchanged: %s", async (_, contextId) => {
-    const task = tongue.taskIn(await ask(root, tongue.send, tongue.said("hi", { contextId })));
+    const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi", { contextId })));
     expect(task.contextId).toBe(contextId);
     expect((await getTask(root, task.id)).contextId).toBe(contextId);
   });
@@ -199,25 +199,25 @@ describe.each(TONGUES)("$name", tongue => {
     ["a NUL", "with\u0000null"],
     ["two lines", "two\nlines"],
   ])("B-M8: a contextId that cannot be stored is refused, never replaced: %s", async (_, contextId) => {
-    const error = await refused(root, tongue.send, tongue.said("hi", { contextId }));
+    const error = await rpcError(root, dialect.send, dialect.sendParams("hi", { contextId }));
     expect(error.code).toBe(-32602);
     expect(error.message).toContain("message.contextId");
   });
 
   it("B-M9: a message for a running task is UnsupportedOperation", async () => {
-    const task = await begin(at("puppet"), tongue, "busy");
+    const task = await startTask(at("puppet"), dialect, "busy");
     await untilState(at("puppet"), task.id, "working");
-    const error = await refused(at("puppet"), tongue.send, tongue.said("more", { taskId: task.id }));
+    const error = await rpcError(at("puppet"), dialect.send, dialect.sendParams("more", { taskId: task.id }));
     expect(error.code).toBe(-32004);
     puppet.end(task.id);
     await untilState(at("puppet"), task.id, "completed");
   });
 
   it("B-M9: of many answers to one question one is accepted, the others are UnsupportedOperation", async () => {
-    const { id } = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
+    const { id } = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        rpc(at("asker"), tongue.send, tongue.said(`${i}`, { taskId: id })),
+        rpc(at("asker"), dialect.send, dialect.sendParams(`${i}`, { taskId: id })),
       ),
     );
     const taken = replies.filter(reply => reply.body.result);
@@ -227,14 +227,14 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it.each(["input-required", "auth-required"] as const)("B-M9: a task in %s accepts a message", async state => {
-    const task = await begin(at("puppet"), tongue, "wait");
+    const task = await startTask(at("puppet"), dialect, "wait");
     puppet.say(task.id, ctx => ({ type: "status", state, message: messageOf(ctx.ask("Well?")) }));
     await untilState(at("puppet"), task.id, state);
     puppet.say(task.id, ctx => ctx.text("thanks"));
     puppet.end(task.id);
-    const params = tongue.said("here", { taskId: task.id });
-    const on = tongue.taskIn(await ask(at("puppet"), tongue.send, params));
-    expect(tongue.stateOf(on)).toBe("completed");
+    const params = dialect.sendParams("here", { taskId: task.id });
+    const on = dialect.taskIn(await rpcResult(at("puppet"), dialect.send, params));
+    expect(dialect.stateOf(on)).toBe("completed");
     expect(on.id).toBe(task.id);
   });
 });
@@ -256,9 +256,9 @@ it("B-M1: while an agent that replies with messages runs, nothing of it is liste
     },
   ]);
   try {
-    const sent = rpc(slow.url, "SendMessage", V1.said("hi"));
+    const sent = rpc(slow.url, "SendMessage", V1.sendParams("hi"));
     await running;
-    const { tasks, totalSize } = await ask(slow.url, "ListTasks", {});
+    const { tasks, totalSize } = await rpcResult(slow.url, "ListTasks", {});
     go();
     expect((await sent).body.result.message.parts[0].text).toBe("at last");
     expect({ tasks, totalSize }).toEqual({ tasks: [], totalSize: 0 });
@@ -274,7 +274,7 @@ const messageOf = (event: unknown) => (event as { message: never }).message;
 async function untilListed(contextId: string) {
   let page: Loose;
   await until(async () => {
-    page = await ask(at("puppet"), "ListTasks", { contextId });
+    page = await rpcResult(at("puppet"), "ListTasks", { contextId });
     return page.tasks.length > 0;
   });
   return page;

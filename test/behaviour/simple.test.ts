@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
-import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/simple.md#statements: simple_a2a's document, statement by statement. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const locked = {
   name: "locked",
   run: () => ({ type: "status" as const, state: "auth-required" as const }),
@@ -31,23 +31,23 @@ beforeAll(async () => {
 afterAll(() => Promise.all([server.stop(), strict.stop()]));
 
 type Loose = RpcReply["body"];
-const said = (text: string, more: object = {}) => ({
+const sendParams = (text: string, more: object = {}) => ({
   message: { messageId: "msg-1", role: "user", parts: [{ text, kind: "text" }] },
   ...more,
 });
 const send = async (url: string, text: string, more: object = {}): Promise<Loose> =>
-  (await rpc(url, "tasks/send", said(text, more))).body;
+  (await rpc(url, "tasks/send", sendParams(text, more))).body;
 const stream = async (url: string, text: string): Promise<SseEvent[]> =>
-  (await openStream(url, "tasks/sendSubscribe", said(text))).all();
+  (await openStream(url, "tasks/sendSubscribe", sendParams(text))).all();
 const results = (events: readonly SseEvent[]): Loose[] => events.map(event => event.data.result);
 
 async function begun() {
-  const opened = await openStream(at("puppet"), "tasks/sendSubscribe", said("go"));
+  const opened = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams("go"));
   const first = (await opened.next()) as SseEvent;
   return { opened, id: first.data.result.taskId as string };
 }
 
-const NOBODY = "01890000-0000-7000-8000-000000000000";
+const UNKNOWN_TASK = "01890000-0000-7000-8000-000000000000";
 
 describe("simple_a2a: calls", () => {
   it("S1: calls go to the root, and the card is at /agentCard", async () => {
@@ -66,13 +66,13 @@ describe("simple_a2a: calls", () => {
   });
 
   it.each(["1.0", "0.3", ""])("S8: the version %j is accepted", async version => {
-    const reply = await rpc(server.url, "tasks/send", said("hi"), { "a2a-version": version });
+    const reply = await rpc(server.url, "tasks/send", sendParams("hi"), { "a2a-version": version });
     expect(reply.body.result).not.toHaveProperty("kind");
   });
 
   it.each(["2.0", "0.4", "nonsense"])("S8: the version %j is refused without an id", async version => {
     for (const url of [server.url, strict.url]) {
-      const reply = await rpc(url, "tasks/send", said("hi"), { "a2a-version": version });
+      const reply = await rpc(url, "tasks/send", sendParams("hi"), { "a2a-version": version });
       expect([reply.status, reply.body.id, reply.body.error.code]).toEqual([200, null, -32008]);
     }
   });
@@ -128,7 +128,7 @@ describe("simple_a2a: sending", () => {
   });
 
   it("S6: a stream of an agent that does not stream is UnsupportedOperation", async () => {
-    const reply = await rpc(at("mute"), "tasks/sendSubscribe", said("hi"));
+    const reply = await rpc(at("mute"), "tasks/sendSubscribe", sendParams("hi"));
     expect([reply.status, reply.body.error.code]).toEqual([200, -32004]);
   });
 
@@ -151,7 +151,7 @@ describe("simple_a2a: sending", () => {
     const { result } = await send(at("asker"), "book");
     await send(at("asker"), "red", { id: result.id });
     expect((await send(at("asker"), "blue", { id: result.id })).error.code).toBe(-32004);
-    expect((await send(at("asker"), "blue", { id: NOBODY })).error.code).toBe(-32001);
+    expect((await send(at("asker"), "blue", { id: UNKNOWN_TASK })).error.code).toBe(-32001);
     const { opened, id } = await begun();
     expect((await send(at("puppet"), "more", { id })).error.code).toBe(-32004);
     puppet.end(id);
@@ -172,7 +172,7 @@ describe("simple_a2a: tasks", () => {
     const { result } = await send(server.url, "hello");
     expect((await rpc(server.url, "tasks/get", { id: result.id })).body.result).toEqual(result);
     expect((await rpc(server.url, "tasks/get", { taskId: result.id })).body.result).toEqual(result);
-    expect((await rpc(server.url, "tasks/get", { taskId: NOBODY })).body.error.code).toBe(-32001);
+    expect((await rpc(server.url, "tasks/get", { taskId: UNKNOWN_TASK })).body.error.code).toBe(-32001);
   });
 
   it("S4: all tasks are one list, the newest first", async () => {
@@ -212,15 +212,15 @@ describe("simple_a2a: tasks", () => {
     await opened.next();
     const again = await openStream(at("puppet"), "tasks/resubscribe", { taskId: id });
     puppet.end(id);
-    const told = results(await again.all()).map(frame => frame.status?.state ?? frame.artifact.name);
-    expect(told).toEqual(["submitted", "working", "response", "completed"]);
+    const kinds = results(await again.all()).map(frame => frame.status?.state ?? frame.artifact.name);
+    expect(kinds).toEqual(["submitted", "working", "response", "completed"]);
     await opened.all();
     expect((await rpc(at("puppet"), "tasks/resubscribe", { taskId: id })).body.error.code).toBe(-32004);
   });
 
   it("S5: without push none of its methods is supported; an unknown task is TaskNotFound", async () => {
     for (const verb of ["set", "get", "delete", "list"]) {
-      const config = { id: NOBODY, pushNotificationConfig: { webhookUrl: "https://hooks.example/" } };
+      const config = { id: UNKNOWN_TASK, pushNotificationConfig: { webhookUrl: "https://hooks.example/" } };
       const reply = await rpc(strict.url, `tasks/pushNotification/${verb}`, config);
       expect([reply.status, reply.body.error.code]).toEqual([200, -32001]);
       const discreet = await rpc(at("discreet"), `tasks/pushNotification/${verb}`, config);

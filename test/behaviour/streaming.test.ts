@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, rpc, type Stream } from "../support/client.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import {
-  ask,
-  begin,
+  rpcResult,
+  startTask,
   getTask,
-  type Heard,
+  type StreamItem,
   type Loose,
-  refused,
-  TONGUES,
-  type Tongue,
+  rpcError,
+  OFFICIAL_DIALECTS,
+  type TestDialect,
   untilState,
   V1,
   V03,
-} from "../support/tongue.ts";
+} from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#streams: the content of a stream, its beginning and its end. */
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const mutterer = {
   name: "mutterer",
   async *run(task: Loose, ctx: Loose) {
@@ -39,34 +39,34 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const heardIn = async (stream: Stream, tongue: Tongue): Promise<Heard[]> =>
-  (await stream.all()).map(event => tongue.hear(event.data));
-const next = async (stream: Stream, tongue: Tongue): Promise<Heard> =>
-  tongue.hear((await stream.next())?.data);
+const itemsIn = async (stream: Stream, dialect: TestDialect): Promise<StreamItem[]> =>
+  (await stream.all()).map(event => dialect.toItem(event.data));
+const next = async (stream: Stream, dialect: TestDialect): Promise<StreamItem> =>
+  dialect.toItem((await stream.next())?.data);
 
-describe.each(TONGUES)("$name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-S1: an agent that does not stream refuses streams as UnsupportedOperation, not inside a stream", async () => {
-    const reply = await rpc(at("dull"), tongue.stream, tongue.said("hi"));
+    const reply = await rpc(at("dull"), dialect.stream, dialect.sendParams("hi"));
     expect(reply.body.error.code).toBe(-32004);
-    const task = tongue.taskIn(await ask(at("dull"), tongue.send, tongue.said("hi")));
-    expect((await refused(at("dull"), tongue.subscribe, { id: task.id })).code).toBe(-32004);
+    const task = dialect.taskIn(await rpcResult(at("dull"), dialect.send, dialect.sendParams("hi")));
+    expect((await rpcError(at("dull"), dialect.subscribe, { id: task.id })).code).toBe(-32004);
   });
 
   it.each(["replier", "shy"])(
     "B-S2: a message reply is exactly one message, then the stream ends (%s)",
     async name => {
-      const heard = await heardIn(await openStream(at(name), tongue.stream, tongue.said("hi")), tongue);
-      expect(heard.map(one => one.kind)).toEqual(["message"]);
-      expect(heard[0]?.value.parts[0].text).toBe("re: hi");
+      const items = await itemsIn(await openStream(at(name), dialect.stream, dialect.sendParams("hi")), dialect);
+      expect(items.map(one => one.kind)).toEqual(["message"]);
+      expect(items[0]?.value.parts[0].text).toBe("re: hi");
     },
   );
 
   it("B-S3: a task reply begins with the task, then come updates and no second task", async () => {
-    const stream = await openStream(at("mutterer"), tongue.stream, tongue.said("to be or"));
-    const heard = await heardIn(stream, tongue);
-    expect(heard[0]).toMatchObject({ kind: "task", state: "submitted" });
-    expect(heard.slice(1).map(one => one.kind)).not.toContain("task");
-    expect(heard.map(one => one.kind)).toEqual([
+    const stream = await openStream(at("mutterer"), dialect.stream, dialect.sendParams("to be or"));
+    const items = await itemsIn(stream, dialect);
+    expect(items[0]).toMatchObject({ kind: "task", state: "submitted" });
+    expect(items.slice(1).map(one => one.kind)).not.toContain("task");
+    expect(items.map(one => one.kind)).toEqual([
       "task",
       "status",
       "status",
@@ -79,54 +79,54 @@ describe.each(TONGUES)("$name", tongue => {
   });
 
   it("B-S3: a stream that continues a task begins with that task, too", async () => {
-    const task = tongue.taskIn(await ask(at("asker"), tongue.send, tongue.said("book")));
-    const params = tongue.said("red", { taskId: task.id });
-    const heard = await heardIn(await openStream(at("asker"), tongue.stream, params), tongue);
-    expect(heard[0]).toMatchObject({ kind: "task", value: { id: task.id, contextId: task.contextId } });
-    expect(heard.slice(1).map(one => one.kind)).not.toContain("task");
-    expect(heard.at(-1)?.state).toBe("completed");
+    const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
+    const params = dialect.sendParams("red", { taskId: task.id });
+    const items = await itemsIn(await openStream(at("asker"), dialect.stream, params), dialect);
+    expect(items[0]).toMatchObject({ kind: "task", value: { id: task.id, contextId: task.contextId } });
+    expect(items.slice(1).map(one => one.kind)).not.toContain("task");
+    expect(items.at(-1)?.state).toBe("completed");
   });
 
   it("B-S3: every update names the task and its context", async () => {
-    const stream = await openStream(at("mutterer"), tongue.stream, tongue.said("to be"));
-    const [first, ...rest] = await heardIn(stream, tongue);
+    const stream = await openStream(at("mutterer"), dialect.stream, dialect.sendParams("to be"));
+    const [first, ...rest] = await itemsIn(stream, dialect);
     const { id: taskId, contextId } = first?.value ?? {};
     for (const { value } of rest) expect(value).toMatchObject({ taskId, contextId });
   });
 
   it("B-S3: the task in a stream has the requested historyLength", async () => {
-    const params = tongue.said("hi", {}, { configuration: { historyLength: 0 } });
-    const [first] = await heardIn(await openStream(at("echo"), tongue.stream, params), tongue);
+    const params = dialect.sendParams("hi", {}, { configuration: { historyLength: 0 } });
+    const [first] = await itemsIn(await openStream(at("echo"), dialect.stream, params), dialect);
     expect(first?.value).not.toHaveProperty("history");
   });
 
   it.each(["completed", "failed", "rejected"])(
     "B-S4: a stream ends with the terminal status (%s), and it is the last event",
     async state => {
-      const stream = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
-      const { value: task } = await next(stream, tongue);
+      const stream = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
+      const { value: task } = await next(stream, dialect);
       if (state === "failed") puppet.say(task.id, ctx => ctx.fail("Sorry."));
       else if (state === "rejected") puppet.say(task.id, ctx => ctx.reject("No."));
       else puppet.end(task.id);
-      const heard = await heardIn(stream, tongue);
-      expect(heard.at(-1)).toMatchObject({ kind: "status", state });
-      expect(heard.filter(one => one.state === state)).toHaveLength(1);
+      const items = await itemsIn(stream, dialect);
+      expect(items.at(-1)).toMatchObject({ kind: "status", state });
+      expect(items.filter(one => one.state === state)).toHaveLength(1);
     },
   );
 
   it("B-S5: a subscription begins with the task as it is", async () => {
-    const task = await begin(at("puppet"), tongue, "go");
+    const task = await startTask(at("puppet"), dialect, "go");
     puppet.say(task.id, ctx => ctx.text("so far"));
     puppet.say(task.id, ctx => ctx.status("halfway"));
     while ((await getTask(at("puppet"), task.id)).status.message === undefined);
-    const stream = await openStream(at("puppet"), tongue.subscribe, { id: task.id });
-    const first = await next(stream, tongue);
+    const stream = await openStream(at("puppet"), dialect.subscribe, { id: task.id });
+    const first = await next(stream, dialect);
     expect(first).toMatchObject({ kind: "task", state: "working", value: { id: task.id } });
     expect(first.value.artifacts[0].parts[0].text).toBe("so far");
     expect(first.value.status.message.parts[0].text).toBe("halfway");
     puppet.say(task.id, ctx => ctx.text(" and on"));
     puppet.end(task.id);
-    const rest = await heardIn(stream, tongue);
+    const rest = await itemsIn(stream, dialect);
     expect(rest.map(one => one.kind)).toEqual(["artifact", "status"]);
     expect(rest[0]?.value).toMatchObject({ append: true, artifact: { parts: [{ text: " and on" }] } });
   });
@@ -135,54 +135,54 @@ describe.each(TONGUES)("$name", tongue => {
     "B-S6: any task that has not ended can be subscribed to, also one created by a %s",
     async how => {
       let id: string;
-      if (how === "send") id = (await begin(at("puppet"), tongue, "go")).id;
+      if (how === "send") id = (await startTask(at("puppet"), dialect, "go")).id;
       else {
-        const made = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
-        id = (await next(made, tongue)).value.id;
+        const made = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
+        id = (await next(made, dialect)).value.id;
         made.close();
       }
-      const stream = await openStream(at("puppet"), tongue.subscribe, { id });
-      expect((await next(stream, tongue)).kind).toBe("task");
+      const stream = await openStream(at("puppet"), dialect.subscribe, { id });
+      expect((await next(stream, dialect)).kind).toBe("task");
       puppet.end(id);
-      expect((await heardIn(stream, tongue)).at(-1)?.state).toBe("completed");
+      expect((await itemsIn(stream, dialect)).at(-1)?.state).toBe("completed");
     },
   );
 
   it("B-S7: a send stream ends at input-required; a subscription stays open there until the end", async () => {
-    const sent = await openStream(at("asker"), tongue.stream, tongue.said("book"));
-    const heard = await heardIn(sent, tongue);
-    expect(heard.at(-1)).toMatchObject({ kind: "status", state: "input-required" });
-    const { id } = heard[0]?.value ?? {};
-    const stream = await openStream(at("asker"), tongue.subscribe, { id });
-    expect((await next(stream, tongue)).state).toBe("input-required");
-    await ask(at("asker"), tongue.send, tongue.said("red", { taskId: id }));
-    const rest = await heardIn(stream, tongue);
+    const sent = await openStream(at("asker"), dialect.stream, dialect.sendParams("book"));
+    const items = await itemsIn(sent, dialect);
+    expect(items.at(-1)).toMatchObject({ kind: "status", state: "input-required" });
+    const { id } = items[0]?.value ?? {};
+    const stream = await openStream(at("asker"), dialect.subscribe, { id });
+    expect((await next(stream, dialect)).state).toBe("input-required");
+    await rpcResult(at("asker"), dialect.send, dialect.sendParams("red", { taskId: id }));
+    const rest = await itemsIn(stream, dialect);
     expect(rest.at(-1)).toMatchObject({ kind: "status", state: "completed" });
     expect(rest.some(one => one.kind === "artifact")).toBe(true);
   });
 
   it("B-S7: streams and subscriptions stay open at auth-required", async () => {
-    const sent = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
-    const { value: task } = await next(sent, tongue);
-    const stream = await openStream(at("puppet"), tongue.subscribe, { id: task.id });
+    const sent = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
+    const { value: task } = await next(sent, dialect);
+    const stream = await openStream(at("puppet"), dialect.subscribe, { id: task.id });
     puppet.say(task.id, ctx => ({ ...ctx.ask("Sign in, please"), state: "auth-required" }) as never);
     await untilState(at("puppet"), task.id, "auth-required");
     puppet.say(task.id, ctx => ctx.text("welcome"));
     puppet.end(task.id);
-    await ask(at("puppet"), tongue.send, tongue.said("done", { taskId: task.id }));
+    await rpcResult(at("puppet"), dialect.send, dialect.sendParams("done", { taskId: task.id }));
     for (const one of [sent, stream]) {
-      const states = (await heardIn(one, tongue)).map(heard => heard.state).filter(Boolean);
+      const states = (await itemsIn(one, dialect)).map(items => items.state).filter(Boolean);
       expect(states).toContain("auth-required");
       expect(states.at(-1)).toBe("completed");
     }
   });
 
   it("B-S8: all streams of a task get the same events in the same order; closing one affects no other", async () => {
-    const sent = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
-    const { value: task } = await next(sent, tongue);
-    const open = () => openStream(at("puppet"), tongue.subscribe, { id: task.id });
+    const sent = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
+    const { value: task } = await next(sent, dialect);
+    const open = () => openStream(at("puppet"), dialect.subscribe, { id: task.id });
     const watching = await Promise.all([open(), open(), open(), open()]);
-    for (const stream of watching) expect((await next(stream, tongue)).kind).toBe("task");
+    for (const stream of watching) expect((await next(stream, dialect)).kind).toBe("task");
     await untilState(at("puppet"), task.id, "working");
     for (let i = 0; i < 20; i++) puppet.say(task.id, ctx => ctx.text(`${i} `));
     watching[0]?.close();
@@ -192,13 +192,13 @@ describe.each(TONGUES)("$name", tongue => {
       [sent, ...watching.slice(1)].map(async stream => (await stream.all()).map(without)),
     );
     for (const events of others) expect(events).toEqual(first?.slice(-events.length));
-    expect(others[0]?.filter(event => tongue.hear(event.data).kind === "artifact")).toHaveLength(40);
+    expect(others[0]?.filter(event => dialect.toItem(event.data).kind === "artifact")).toHaveLength(40);
   });
 
   it("B-S9: within one turn states never go back", async () => {
-    const stream = await openStream(at("mutterer"), tongue.stream, tongue.said("to be or not to be"));
+    const stream = await openStream(at("mutterer"), dialect.stream, dialect.sendParams("to be or not to be"));
     const order = ["submitted", "working", "completed"];
-    const ranks = (await heardIn(stream, tongue))
+    const ranks = (await itemsIn(stream, dialect))
       .flatMap(one => one.state ?? [])
       .map(state => order.indexOf(state));
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
@@ -231,19 +231,19 @@ describe.each(TONGUES)("$name", tongue => {
 
   /** A task whose agent sends these chunks; the folded stream equals the result of get. */
   async function made(chunks: [id: string, text: string, append: boolean, metadata?: Loose][]) {
-    const stream = await openStream(at("puppet"), tongue.stream, tongue.said("go"));
-    const { value: task } = await next(stream, tongue);
+    const stream = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
+    const { value: task } = await next(stream, dialect);
     for (const [artifactId, parts, append, metadata] of chunks)
       puppet.say(task.id, ctx => ctx.artifact({ artifactId, parts, append, metadata }));
     puppet.end(task.id);
-    const heard = (await heardIn(stream, tongue)).filter(one => one.kind === "artifact");
-    expect(heard.map(one => one.value.append ?? false)).toEqual(chunks.map(chunk => chunk[2]));
-    return getTask(at("puppet"), task.id, tongue);
+    const items = (await itemsIn(stream, dialect)).filter(one => one.kind === "artifact");
+    expect(items.map(one => one.value.append ?? false)).toEqual(chunks.map(chunk => chunk[2]));
+    return getTask(at("puppet"), task.id, dialect);
   }
 });
 
 it("B-S5: in v1 a subscription to an unknown or ended task is a plain error, not a stream", async () => {
-  const { task } = await ask(at("echo"), "SendMessage", V1.said("hi"));
+  const { task } = await rpcResult(at("echo"), "SendMessage", V1.sendParams("hi"));
   const absent = await rpc(at("echo"), "SubscribeToTask", { id: UNKNOWN });
   const ended = await rpc(at("echo"), "SubscribeToTask", { id: task.id });
   expect([absent.body.error.code, ended.body.error.code]).toEqual([-32001, -32004]);
@@ -252,43 +252,43 @@ it("B-S5: in v1 a subscription to an unknown or ended task is a plain error, not
 });
 
 it("B-S5: in v0.3 a resubscription to an ended task returns the task once; to an unknown task, an error in a stream", async () => {
-  const task = await ask(at("echo"), V03.send, V03.said("hi"));
+  const task = await rpcResult(at("echo"), V03.send, V03.sendParams("hi"));
   const ended = await openStream(at("echo"), V03.subscribe, { id: task.id });
-  const heard = await heardIn(ended, V03);
-  expect(heard).toMatchObject([{ kind: "task", state: "completed", value: { id: task.id } }]);
+  const items = await itemsIn(ended, V03);
+  expect(items).toMatchObject([{ kind: "task", state: "completed", value: { id: task.id } }]);
   const absent = await openStream(at("echo"), V03.subscribe, { id: UNKNOWN });
   expect(absent.headers.get("content-type")).toMatch(/^text\/event-stream/);
-  expect(await heardIn(absent, V03)).toMatchObject([{ kind: "error", value: { code: -32001 } }]);
+  expect(await itemsIn(absent, V03)).toMatchObject([{ kind: "error", value: { code: -32001 } }]);
 });
 
 it("R15: in v0.3 `final` is true exactly on the event after which the stream ends", async () => {
-  const finals = (heard: Heard[]) => heard.filter(one => one.kind === "status").map(one => one.value.final);
-  const ended = await heardIn(await openStream(at("mutterer"), V03.stream, V03.said("a b")), V03);
+  const finals = (items: StreamItem[]) => items.filter(one => one.kind === "status").map(one => one.value.final);
+  const ended = await itemsIn(await openStream(at("mutterer"), V03.stream, V03.sendParams("a b")), V03);
   expect(finals(ended)).toEqual([false, false, true]);
-  const asked = await heardIn(await openStream(at("asker"), V03.stream, V03.said("book")), V03);
+  const asked = await itemsIn(await openStream(at("asker"), V03.stream, V03.sendParams("book")), V03);
   expect(finals(asked)).toEqual([false, true]);
   const { id } = asked[0]?.value ?? {};
   const watching = await openStream(at("asker"), V03.subscribe, { id });
   await watching.next();
-  await ask(at("asker"), V03.send, V03.said("red", { taskId: id }));
-  const rest = finals(await heardIn(watching, V03));
+  await rpcResult(at("asker"), V03.send, V03.sendParams("red", { taskId: id }));
+  const rest = finals(await itemsIn(watching, V03));
   expect(rest.slice(0, -1)).not.toContain(true);
   expect(rest.at(-1)).toBe(true);
 });
 
 it("R15: one event is final for the stream that ends with it and not for one that continues", async () => {
-  const task = await begin(at("puppet"), V03, "go");
+  const task = await startTask(at("puppet"), V03, "go");
   const watching = await openStream(at("puppet"), V03.subscribe, { id: task.id });
   await watching.next();
   puppet.say(task.id, ctx => ctx.ask("Well?"));
   await untilState(at("puppet"), task.id, "input-required");
-  const sent = await openStream(at("puppet"), V03.stream, V03.said("so", { taskId: task.id }));
+  const sent = await openStream(at("puppet"), V03.stream, V03.sendParams("so", { taskId: task.id }));
   puppet.say(task.id, ctx => ctx.ask("And?"));
-  const last = (await heardIn(sent, V03)).at(-1);
+  const last = (await itemsIn(sent, V03)).at(-1);
   expect(last?.value).toMatchObject({ final: true, status: { state: "input-required" } });
   puppet.end(task.id);
-  await ask(at("puppet"), V03.send, V03.said("and so", { taskId: task.id }));
-  const states = (await heardIn(watching, V03))
+  await rpcResult(at("puppet"), V03.send, V03.sendParams("and so", { taskId: task.id }));
+  const states = (await itemsIn(watching, V03))
     .filter(one => one.kind === "status")
     .map(one => [one.state, one.value.final]);
   expect(states.filter(([state]) => state === "input-required")).toEqual([
@@ -299,7 +299,7 @@ it("R15: one event is final for the stream that ends with it and not for one tha
 });
 
 it("a stream has the headers that proxies need, and an id on every event", async () => {
-  const stream = await openStream(at("mutterer"), "SendStreamingMessage", V1.said("a b c"));
+  const stream = await openStream(at("mutterer"), "SendStreamingMessage", V1.sendParams("a b c"));
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     "content-type": "text/event-stream",
     "cache-control": "no-cache",
@@ -312,9 +312,9 @@ it("a stream has the headers that proxies need, and an id on every event", async
 
 it("characters that JSON allows and event streams do not are escaped: every event is one line", async () => {
   const text = "a\nb\r\nc\u2028d\u2029e\u0000f";
-  const stream = await openStream(at("echo"), "SendStreamingMessage", V1.said(text));
-  const heard = await heardIn(stream, V1);
-  const chunk = heard.find(one => one.kind === "artifact");
+  const stream = await openStream(at("echo"), "SendStreamingMessage", V1.sendParams(text));
+  const items = await itemsIn(stream, V1);
+  const chunk = items.find(one => one.kind === "artifact");
   expect(chunk?.value.artifact.parts[0].text).toBe(text);
 });
 

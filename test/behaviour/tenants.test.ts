@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bearer, type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { asker, echo } from "../support/puppet.ts";
+import { asker, echo } from "../support/agents.ts";
 import { serve } from "../support/server.ts";
-import { ask, type Loose } from "../support/tongue.ts";
+import { rpcResult, type Loose } from "../support/official-dialects.ts";
 
 /** Tenants, their agents, and tokens that are limited to agents. */
 
@@ -31,14 +31,14 @@ const namesFor = async (caller: { headers: Record<string, string> }): Promise<re
 };
 const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
   (await fetch(guarded.url + path, { headers })).status;
-const NOBODY = { headers: {} };
+const ANONYMOUS = { headers: {} };
 
 describe("agents of some tenants", () => {
   it("are available to their callers only", async () => {
     expect(await namesFor(acme)).toEqual(["ours", "echo", "open"]);
     expect(await namesFor(beta)).toEqual(["theirs", "echo", "open"]);
     expect(await namesFor(limited)).toEqual(["echo"]);
-    expect(await namesFor(NOBODY)).toEqual(["echo", "open"]);
+    expect(await namesFor(ANONYMOUS)).toEqual(["echo", "open"]);
   });
 
   it("have cards for their callers only", async () => {
@@ -49,7 +49,7 @@ describe("agents of some tenants", () => {
       "/v1/a2a/agents/ours/agent-card.json",
     ]) {
       expect(await statusOf(path, acme.headers)).toBe(200);
-      for (const { headers } of [beta, limited, NOBODY]) expect(await statusOf(path, headers)).toBe(404);
+      for (const { headers } of [beta, limited, ANONYMOUS]) expect(await statusOf(path, headers)).toBe(404);
     }
   });
 
@@ -61,7 +61,7 @@ describe("agents of some tenants", () => {
     expect(await cardFor(acme)).toBe("ours");
     expect(await cardFor(beta)).toBe("theirs");
     expect(await cardFor(limited)).toBe("echo");
-    expect(await cardFor(NOBODY)).toBe("echo");
+    expect(await cardFor(ANONYMOUS)).toBe("echo");
   });
 
   it("look like unknown agents to other callers, in every dialect and on every transport", async () => {
@@ -74,10 +74,10 @@ describe("agents of some tenants", () => {
     const call = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
     const text = { role: "user", parts: [{ kind: "text", type: "text", text: "hi" }], messageId: "m" };
     for (const [path, body] of [
-      ["/agents/NAME", call("SendMessage", said("hi"))],
+      ["/agents/NAME", call("SendMessage", sendParams("hi"))],
       ["/agents/NAME", call("message/send", { message: { kind: "message", ...text } })],
       ["/agents/NAME", call("tasks/send", { id: "t", message: text })],
-      ["/agents/NAME/message:send", said("hi")],
+      ["/agents/NAME/message:send", sendParams("hi")],
       ["/a2a/NAME", call("message/send", { message: { kind: "message", ...text } })],
       ["/v1/agent-systems/NAME/a2a", call("tasks/send", { id: "t", message: text })],
       ["/v1/a2a/agents/NAME", call("message/send", { message: { kind: "message", ...text } })],
@@ -90,7 +90,7 @@ describe("agents of some tenants", () => {
     const client = createGrpcClient(new URL(guarded.url).host);
     const errors = await Promise.all(
       ["theirs", "nobody"].map(tenant =>
-        refusedBy(client.ask("SendMessage", { ...said("hi"), tenant }, hidden.headers)),
+        refusedBy(client.ask("SendMessage", { ...sendParams("hi"), tenant }, hidden.headers)),
       ),
     );
     const [known, unknown] = errors.map(({ code, details }) => [code, details.replace(/"\w+"/, '"NAME"')]);
@@ -105,7 +105,7 @@ describe("B-V4: a tenant", () => {
 
   it("is named in parameters, in the path and in the field of gRPC; its tasks are separate", async () => {
     const send = (tenant: string, text: string): Promise<Loose> =>
-      ask(`${guarded.url}/agents/echo`, "SendMessage", { ...said(text), tenant }, both.headers);
+      rpcResult(`${guarded.url}/agents/echo`, "SendMessage", { ...sendParams(text), tenant }, both.headers);
     const { id } = (await send("acme", "one")).task;
     await send("beta", "two");
     const idsIn = async (tenant: string): Promise<readonly string[]> =>
@@ -147,8 +147,8 @@ describe("B-V4: a tenant", () => {
 
   it("can be any without authentication, and its tasks are separate", async () => {
     const server = await serve([echo]);
-    const { id } = (await ask(server.url, "SendMessage", { ...said("one"), tenant: "acme" })).task;
-    expect((await ask(server.url, "GetTask", { id, tenant: "acme" })).id).toBe(id);
+    const { id } = (await rpcResult(server.url, "SendMessage", { ...sendParams("one"), tenant: "acme" })).task;
+    expect((await rpcResult(server.url, "GetTask", { id, tenant: "acme" })).id).toBe(id);
     for (const params of [{ id }, { id, tenant: "beta" }])
       expect((await rpc(server.url, "GetTask", params)).body.error.code).toBe(-32001);
     await server.stop();
@@ -160,27 +160,27 @@ describe("a public agent", () => {
     rpc(`${guarded.url}/agents/${name}`, method, params, headers);
 
   it("accepts callers without a token, and refuses invalid tokens", async () => {
-    const { body } = await call("open", "SendMessage", said("hi"));
+    const { body } = await call("open", "SendMessage", sendParams("hi"));
     const { id } = body.result.task;
     expect((await call("open", "GetTask", { id })).body.result.id).toBe(id);
-    const going = await call("open", "SendMessage", said("this one", { taskId: id }));
+    const going = await call("open", "SendMessage", sendParams("this one", { taskId: id }));
     expect(going.body.result.task.status.state).toBe("TASK_STATE_COMPLETED");
     expect((await call("open", "GetTask", { id }, bearer("hunter2"))).status).toBe(401);
     expect((await call("open", "GetTask", { id }, acme.headers)).body.error.code).toBe(-32001);
   });
 
-  it("shows anonymous callers no tasks of others, and delivers no webhooks for them", async () => {
+  it("refuses lists, webhooks and the extended card to anonymous callers", async () => {
     expect((await call("open", "ListTasks", {})).status).toBe(401);
     const push = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
-    expect((await call("open", "SendMessage", { ...said("hi"), configuration: push })).status).toBe(401);
+    expect((await call("open", "SendMessage", { ...sendParams("hi"), configuration: push })).status).toBe(401);
     expect((await call("open", "GetExtendedAgentCard", {})).status).toBe(401);
   });
 
   it("makes nothing else public", async () => {
     for (const name of ["echo", "ours", "nobody"])
-      expect((await call(name, "SendMessage", said("hi"))).status).toBe(401);
-    expect((await rpc(guarded.url, "SendMessage", said("hi"))).status).toBe(401);
-    expect((await call("open", "SendMessage", { ...said("hi"), tenant: "acme" })).status).toBe(401);
+      expect((await call(name, "SendMessage", sendParams("hi"))).status).toBe(401);
+    expect((await rpc(guarded.url, "SendMessage", sendParams("hi"))).status).toBe(401);
+    expect((await call("open", "SendMessage", { ...sendParams("hi"), tenant: "acme" })).status).toBe(401);
   });
 
   it("has a card without security requirements", async () => {
@@ -196,8 +196,8 @@ describe("O3, A2: the rules of the vendors", () => {
 
   it("Orloj: an agent that the caller may not see is unknown; the only public system is found at the shared path", async () => {
     const at = (name: string): string => `${guarded.url}/v1/agent-systems/${name}/a2a`;
-    const stranger = await rpc(at("echo"), "tasks/send", task("t1"));
-    expect([stranger.status, stranger.body.error.code]).toEqual([401, -32003]);
+    const anonymous = await rpc(at("echo"), "tasks/send", task("t1"));
+    expect([anonymous.status, anonymous.body.error.code]).toEqual([401, -32003]);
     const reader = await guarded.issue("reader", { grants: ["read"] });
     const refused = await rpc(at("echo"), "tasks/send", task("t2"), reader.headers);
     expect([refused.status, refused.body.error.code]).toEqual([200, -32003]);

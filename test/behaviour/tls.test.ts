@@ -8,16 +8,16 @@ import { connect as connectTls } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeCertificate } from "../support/certificate.ts";
-import { said, until } from "../support/client.ts";
+import { sendParams, until } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 const folder = tempFolder();
 const { cert, ...files } = writeCertificate(folder.path);
 const other = writeCertificate(folder.path, "other");
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 
 beforeAll(async () => {
@@ -60,14 +60,14 @@ describe("with a certificate", () => {
     expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(`https://${address}` === one.url).toBe(!("grpcPort" in more));
     const client = connectGrpc(address);
-    const stream = client.open("SendStreamingMessage", said("hello"));
+    const stream = client.open("SendStreamingMessage", sendParams("hello"));
     const last = (await stream.all()).at(-1);
     expect(last.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
     client.close();
-    const stranger = createGrpcClient(address);
-    const error = await refusedBy(stranger.ask("SendMessage", said("hello"), {}, { deadline: soon() }));
+    const untrusting = createGrpcClient(address);
+    const error = await refusedBy(untrusting.ask("SendMessage", sendParams("hello"), {}, { deadline: soon() }));
     expect(error.details).not.toBe("");
-    stranger.close();
+    untrusting.close();
     await one.stop();
   });
 
@@ -75,13 +75,13 @@ describe("with a certificate", () => {
     const session = connectHttp2(server.url, { ca: cert });
     const answerTo = async (headers: object, body: Uint8Array | string) => {
       const call = session.request({ ":method": "POST", "a2a-version": "1.0", ...headers });
-      const heard: Loose = {};
+      const received: Loose = {};
       call
-        .on("response", more => Object.assign(heard, more))
-        .on("trailers", more => Object.assign(heard, more));
+        .on("response", more => Object.assign(received, more))
+        .on("trailers", more => Object.assign(received, more));
       call.end(body);
       await once(call.resume(), "end");
-      return heard;
+      return received;
     };
     const path = "/grpc.health.v1.Health/Check";
     const health = await answerTo({ ":path": path, "content-type": "application/grpc" }, Buffer.alloc(5));
@@ -97,7 +97,7 @@ describe("with a certificate", () => {
   it("streams of gRPC at the same port end after a whole event when the server stops", async () => {
     const stopping = await serve([puppet.definition], files);
     const client = connectGrpc(grpcIn(await cardOf(stopping)));
-    const stream = client.open("SendStreamingMessage", said("go"));
+    const stream = client.open("SendStreamingMessage", sendParams("go"));
     await stream.first();
     const [{ error }] = await Promise.all([stream.ended(), stopping.stop()]);
     expect(error?.details).toBe("The server stops; subscribe to the task to continue");
@@ -125,7 +125,7 @@ describe("with a certificate", () => {
     const sockets = ports.map(port => connect(Number(port), "127.0.0.1"));
     await Promise.all(sockets.map(socket => once(socket, "connect")));
     const client = connectGrpc(grpcIn(await cardOf(stopping)));
-    await client.ask("SendMessage", said("hello"));
+    await client.ask("SendMessage", sendParams("hello"));
     await stopping.stop();
     client.close();
     for (const socket of sockets) socket.destroy();
@@ -136,7 +136,7 @@ describe("with a certificate", () => {
       jsonrpc: "2.0",
       id: 1,
       method: "SendStreamingMessage",
-      params: said("go"),
+      params: sendParams("go"),
     });
     const { port } = new URL(server.url);
     const socket = connectTls({ port: Number(port), host: "127.0.0.1", ca: cert });
@@ -179,7 +179,7 @@ describe("over HTTP/2, with a certificate", () => {
     const card = await call({ ":path": "/.well-known/agent-card.json" });
     expect(card.head).toMatchObject({ ":status": 200, "content-type": "application/json" });
     expect(JSON.parse(await card.text())).toEqual(await cardOf(server));
-    const sent = await call({ ":path": "/", ":method": "POST" }, rpc("SendMessage", said("hi")));
+    const sent = await call({ ":path": "/", ":method": "POST" }, rpc("SendMessage", sendParams("hi")));
     expect(JSON.parse(await sent.text()).result.task.status.state).toBe("TASK_STATE_COMPLETED");
     const got = await call({ ":path": "/tasks/nope" });
     expect(got.head[":status"]).toBe(404);
@@ -195,13 +195,13 @@ describe("over HTTP/2, with a certificate", () => {
     expect([head.head[":status"], await head.text()]).toEqual([200, ""]);
     const same = await call({ ...path, "if-none-match": head.head.etag });
     expect([same.head[":status"], await same.text()]).toEqual([304, ""]);
-    const body = JSON.stringify({ jsonrpc: "2.0", method: "SendMessage", params: said("hi") });
+    const body = JSON.stringify({ jsonrpc: "2.0", method: "SendMessage", params: sendParams("hi") });
     const quiet = await call({ ":path": "/", ":method": "POST" }, body);
     expect([quiet.head[":status"], await quiet.text()]).toEqual([204, ""]);
   });
 
   it("a body that is too large is refused, and the session stays open", async () => {
-    const large = rpc("SendMessage", said("x".repeat(SETTINGS.bodyBytesMax)));
+    const large = rpc("SendMessage", sendParams("x".repeat(SETTINGS.bodyBytesMax)));
     const refused = await call({ ":path": "/", ":method": "POST" }, large);
     expect(refused.head[":status"]).toBe(413);
     await refused.text();
@@ -213,12 +213,12 @@ describe("over HTTP/2, with a certificate", () => {
   it("many streams share a connection, each arrives event by event, and canceling one ends no run", async () => {
     const open = async (): Promise<{ id: string; stream: ClientHttp2Stream; text: () => string }> => {
       const path = { ":path": "/agents/puppet", ":method": "POST" };
-      const { head, stream } = await call(path, rpc("SendStreamingMessage", said("go")));
+      const { head, stream } = await call(path, rpc("SendStreamingMessage", sendParams("go")));
       expect(head["content-type"]).toBe("text/event-stream");
-      let heard = "";
-      stream.on("data", piece => (heard += piece));
-      await until(() => heard.includes('"task"'));
-      return { id: /"task":\{"id":"([^"]+)"/.exec(heard)?.[1] as string, stream, text: () => heard };
+      let received = "";
+      stream.on("data", piece => (received += piece));
+      await until(() => received.includes('"task"'));
+      return { id: /"task":\{"id":"([^"]+)"/.exec(received)?.[1] as string, stream, text: () => received };
     };
     const [one, two] = await Promise.all([open(), open()]);
     one.stream.close();
@@ -241,13 +241,13 @@ describe("over HTTP/2, with a certificate", () => {
       "content-type": "application/json",
     };
     const stream = stays.request(headers);
-    stream.setEncoding("utf8").end(rpc("SendStreamingMessage", said("go")));
-    let heard = "";
-    stream.on("data", piece => (heard += piece));
-    await until(() => heard.includes('"task"'));
+    stream.setEncoding("utf8").end(rpc("SendStreamingMessage", sendParams("go")));
+    let received = "";
+    stream.on("data", piece => (received += piece));
+    await until(() => received.includes('"task"'));
     await stopping.stop();
     await until(() => stream.closed);
-    expect(heard.endsWith("\n\n")).toBe(true);
+    expect(received.endsWith("\n\n")).toBe(true);
     stays.close();
   });
 });
@@ -263,12 +263,12 @@ describe("a separate port for gRPC, without a certificate", () => {
     const address = grpcIn(await response.json());
     expect(address).not.toBe(new URL(apart.url).host);
     const client = createGrpcClient(address);
-    expect((await client.ask("SendMessage", said("hello"))).json.task.status.state).toBe(
+    expect((await client.ask("SendMessage", sendParams("hello"))).json.task.status.state).toBe(
       "TASK_STATE_COMPLETED",
     );
     client.close();
     const wrong = createGrpcClient(new URL(apart.url).host);
-    await refusedBy(wrong.ask("SendMessage", said("hello"), {}, { deadline: soon() }));
+    await refusedBy(wrong.ask("SendMessage", sendParams("hello"), {}, { deadline: soon() }));
     wrong.close();
     await apart.stop();
   });

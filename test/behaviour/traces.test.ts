@@ -2,7 +2,7 @@ import { context, propagation, trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream, rpc, said } from "../support/client.ts";
+import { openStream, rpc, sendParams } from "../support/client.ts";
 import { type Collector, startCollector, treeOf } from "../support/collector.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -71,9 +71,9 @@ const stop = async (): Promise<void> => {
 const spanOf = (name: string) => collector.spans.find(span => span.name === name);
 
 describe("traces", () => {
-  it("a stream is a span to its end, and spans of other agents are children of the agent's span", async () => {
+  it("a stream is a span to its end, and the agent gets the trace context of its run", async () => {
     const { url } = await open();
-    const stream = await openStream(url, "SendStreamingMessage", said("hi"), {
+    const stream = await openStream(url, "SendStreamingMessage", sendParams("hi"), {
       traceparent: TRACEPARENT,
       baggage: "a=1",
     });
@@ -89,7 +89,7 @@ describe("traces", () => {
   it("the trace context is also read from gRPC metadata", async () => {
     const { url } = await open();
     const client = createGrpcClient(new URL(url).host);
-    await client.ask("SendMessage", said("hi"), { traceparent: TRACEPARENT });
+    await client.ask("SendMessage", sendParams("hi"), { traceparent: TRACEPARENT });
     client.close();
     await stop();
     expect(spanOf("a2a send")).toMatchObject({
@@ -101,11 +101,11 @@ describe("traces", () => {
 
   it("a call without a trace context starts a trace; unsampled calls are not recorded", async () => {
     const { url } = await open({ ratio: 0 });
-    const { body } = await rpc(url, "SendMessage", said("hi"));
+    const { body } = await rpc(url, "SendMessage", sendParams("hi"));
     // It is propagated all the same, so that no other service records it.
     expect(JSON.stringify(body)).toMatch(/in 00-[0-9a-f]{32}-[0-9a-f]{16}-00 with/);
-    await rpc(url, "SendMessage", said("hi"), { traceparent: TRACEPARENT.replace(/1$/, "0") });
-    await rpc(url, "SendMessage", said("hi"), { traceparent: "nonsense" });
+    await rpc(url, "SendMessage", sendParams("hi"), { traceparent: TRACEPARENT.replace(/1$/, "0") });
+    await rpc(url, "SendMessage", sendParams("hi"), { traceparent: "nonsense" });
     await stop();
     expect(collector.spans).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("traces", () => {
 
   it("an agent that throws is an error with its message, without secrets", async () => {
     const { url } = await open();
-    await rpc(`${url}/agents/breaker`, "SendMessage", said("hi"));
+    await rpc(`${url}/agents/breaker`, "SendMessage", sendParams("hi"));
     await stop();
     expect(spanOf("invoke_agent breaker")).toMatchObject({
       status: 2,
@@ -135,7 +135,7 @@ describe("traces", () => {
 
   it("spans of libraries that an agent uses are below its run", async () => {
     const { url } = await open();
-    await rpc(`${url}/agents/inside`, "SendMessage", said("hi"));
+    await rpc(`${url}/agents/inside`, "SendMessage", sendParams("hi"));
     await stop();
     expect(treeOf(collector.spans)).toEqual([
       "d: a2a send",
@@ -148,11 +148,11 @@ describe("traces", () => {
 
   it("message content is in spans only if enabled", async () => {
     const { url } = await open();
-    await rpc(url, "SendMessage", said("a secret wish"));
+    await rpc(url, "SendMessage", sendParams("a secret wish"));
     await stop();
     expect(JSON.stringify(collector.spans)).not.toContain("a secret wish");
     const { url: open2 } = await open({ traceContent: true });
-    await rpc(open2, "SendMessage", said("a known wish"));
+    await rpc(open2, "SendMessage", sendParams("a known wish"));
     await stop();
     const run = collector.spans.findLast(span => span.name === "invoke_agent echo");
     expect(run?.attributes["gen_ai.prompt"]).toBe("a known wish");
@@ -168,7 +168,7 @@ describe("traces", () => {
     trace.setGlobalTracerProvider(provider);
     try {
       server = await serve(AGENTS);
-      await rpc(server.url, "SendMessage", said("hi"));
+      await rpc(server.url, "SendMessage", sendParams("hi"));
       await stop();
       const names = exporter.getFinishedSpans().map(span => span.name);
       expect([...new Set(names)].toSorted()).toEqual(["a2a send", "invoke_agent echo", "log append"]);
@@ -183,7 +183,7 @@ describe("traces", () => {
 
   it("a server without tracing propagates the trace context of its callers unchanged", async () => {
     server = await serve(AGENTS);
-    const { body } = await rpc(server.url, "SendMessage", said("hi"), {
+    const { body } = await rpc(server.url, "SendMessage", sendParams("hi"), {
       traceparent: TRACEPARENT,
       baggage: "a=1",
     });

@@ -5,13 +5,13 @@ import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
 import { toTextAppend } from "../../src/model/index.ts";
 import { createV01 } from "../../src/protocol/a2a-v01/index.ts";
 import { openStream, rpc } from "../support/client.ts";
-import { asker, createPuppet, echo, mirror, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, getTask, type Loose, refused } from "../support/tongue.ts";
+import { rpcResult, getTask, type Loose, rpcError } from "../support/official-dialects.ts";
 
 /** docs/dialects/v01.md; the exact bytes on the wire are in test/corpus/v01. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 /** Two texts in turns, and another artifact in between. */
 const weaver = {
   name: "weaver",
@@ -33,13 +33,13 @@ afterAll(() => server.stop());
 const V01 = { "a2a-version": "0.1" };
 let ids = 0;
 const newId = (): string => `task-${++ids}`;
-const said = (id: string | undefined, text: string, more: object = {}): object => ({
+const sendParams = (id: string | undefined, text: string, more: object = {}): object => ({
   ...(id !== undefined && { id }),
   message: { role: "user", parts: [{ type: "text", text }] },
   ...more,
 });
 const send = (name: string, id: string | undefined, text: string, more: object = {}): Promise<Loose> =>
-  ask(at(name), "tasks/send", said(id, text, more));
+  rpcResult(at(name), "tasks/send", sendParams(id, text, more));
 
 /** The artifacts of a reader that assembles chunks as v0.1 §7.2.3 describes. */
 function assemble(events: readonly Loose[]): string[] {
@@ -56,13 +56,13 @@ describe("R6: calls of the family of v0.1", () => {
   it("are v0.1's at every official URL, with `type` in their parts and with or without an id", async () => {
     const id = newId();
     expect((await send("echo", id, "hi")).id).toBe(id);
-    expect((await ask(server.url, "tasks/send", said(newId(), "hi"))).status.state).toBe("completed");
+    expect((await rpcResult(server.url, "tasks/send", sendParams(newId(), "hi"))).status.state).toBe("completed");
     const unnamed = await send("echo", undefined, "hi");
     expect((await getTask(at("echo"), unnamed.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("name the version used", async () => {
-    const { headers } = await rpc(at("echo"), "tasks/send", said(newId(), "hi"));
+    const { headers } = await rpc(at("echo"), "tasks/send", sendParams(newId(), "hi"));
     expect(headers.get("a2a-version")).toBe("0.1");
   });
 });
@@ -71,14 +71,14 @@ describe("R7: methods that generations share", () => {
   it("answer in the shape of the task's own generation, or of the version that is named", async () => {
     const id = newId();
     await send("asker", id, "book");
-    const get = (headers: Record<string, string>) => ask(at("asker"), "tasks/get", { id }, headers);
+    const get = (headers: Record<string, string>) => rpcResult(at("asker"), "tasks/get", { id }, headers);
     expect(await get({})).toMatchObject({ id, sessionId: expect.any(String) });
     expect(await get(V01)).toEqual(await get({}));
     expect(await get({ "a2a-version": "0.3" })).toMatchObject({
       kind: "task",
       history: [{ kind: "message" }],
     });
-    expect(await ask(at("asker"), "tasks/cancel", { id })).toMatchObject({
+    expect(await rpcResult(at("asker"), "tasks/cancel", { id })).toMatchObject({
       id,
       status: { state: "canceled" },
     });
@@ -107,7 +107,7 @@ describe("R14: a caller's id of a task", () => {
   it("continues a task that waits for input, and names one task only, whichever call is first", async () => {
     const id = newId();
     const replies = await Promise.all(
-      Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", said(id, "book"))),
+      Array.from({ length: 8 }, () => rpc(at("asker"), "tasks/send", sendParams(id, "book"))),
     );
     expect(
       replies.filter(({ body }) => body.result?.status.state === "input-required").length,
@@ -119,13 +119,13 @@ describe("R14: a caller's id of a task", () => {
     const id = newId();
     await send("echo", id, "hi");
     expect((await send("asker", id, "book")).status.state).toBe("input-required");
-    expect((await ask(at("echo"), "tasks/get", { id })).status.state).toBe("completed");
+    expect((await rpcResult(at("echo"), "tasks/get", { id })).status.state).toBe("completed");
   });
 
   it("of a task that has ended takes no message: its state is wrong", async () => {
     const id = newId();
     await send("echo", id, "hi");
-    const error = await refused(at("echo"), "tasks/send", said(id, "again"));
+    const error = await rpcError(at("echo"), "tasks/send", sendParams(id, "again"));
     expect(error).toMatchObject({ code: -32009, message: expect.stringContaining("another id") });
   });
 });
@@ -135,7 +135,7 @@ describe("one task, in the shape of v0.1", () => {
     const { id } = await send("asker", undefined, "book", { sessionId: "s1" });
     const task = await getTask(at("asker"), id);
     expect(task).toMatchObject({ contextId: "s1", history: [{ messageId: expect.stringMatching(/./) }] });
-    const wrong = await refused(at("asker"), "tasks/send", said(id, "red", { sessionId: "s2" }));
+    const wrong = await rpcError(at("asker"), "tasks/send", sendParams(id, "red", { sessionId: "s2" }));
     expect(wrong).toMatchObject({ code: -32602, message: expect.stringContaining("sessionId") });
   });
 
@@ -144,7 +144,7 @@ describe("one task, in the shape of v0.1", () => {
     expect(await send("asker", id, "book")).not.toHaveProperty("history");
     expect((await send("asker", id, "red", { historyLength: 3 })).history).toHaveLength(3);
     for (const headers of [{}, V01]) {
-      const get = (more: object) => ask(at("asker"), "tasks/get", { id, ...more }, headers);
+      const get = (more: object) => rpcResult(at("asker"), "tasks/get", { id, ...more }, headers);
       expect((await get({ historyLength: 1 })).history).toEqual([
         { role: "user", parts: [{ type: "text", text: "red" }] },
       ]);
@@ -155,9 +155,9 @@ describe("one task, in the shape of v0.1", () => {
 
   it("artifacts have numbers that stay, in streams and in the task", async () => {
     const id = newId();
-    const stream = await openStream(at("weaver"), "tasks/sendSubscribe", said(id, "weave"));
+    const stream = await openStream(at("weaver"), "tasks/sendSubscribe", sendParams(id, "weave"));
     const texts = assemble(await stream.all());
-    const task = await ask(at("weaver"), "tasks/get", { id });
+    const task = await rpcResult(at("weaver"), "tasks/get", { id });
     expect(task.artifacts.map((one: Loose) => [one.name, one.index])).toEqual([
       ["a", 0],
       ["b", 1],
@@ -171,9 +171,9 @@ describe("one task, in the shape of v0.1", () => {
 
   it("a client that reconnects to a stream misses no event", async () => {
     const id = newId();
-    const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(id, "work"));
+    const stream = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams(id, "work"));
     await stream.next();
-    const { tasks } = await ask(at("puppet"), "ListTasks", { pageSize: 1 });
+    const { tasks } = await rpcResult(at("puppet"), "ListTasks", { pageSize: 1 });
     for (const word of ["one ", "two "]) puppet.say(tasks[0].id, ctx => ctx.text(word));
     let seen: Loose;
     while (!seen?.data.result.artifact?.append) seen = await stream.next();
@@ -199,7 +199,7 @@ describe("one task, in the shape of v0.1", () => {
     const id = newId();
     const task = await send("replier", id, "hi");
     expect(task.status).toMatchObject({ state: "completed", message: { parts: [{ text: "re: hi" }] } });
-    expect(await ask(at("replier"), "tasks/get", { id })).toEqual(task);
+    expect(await rpcResult(at("replier"), "tasks/get", { id })).toEqual(task);
   });
 
   it.each([
@@ -208,9 +208,9 @@ describe("one task, in the shape of v0.1", () => {
     ["rejected", "failed"],
     ["failed", "failed"],
   ])("the state %s is sent as %s, and ends a stream", async (state, word) => {
-    const stream = await openStream(at("puppet"), "tasks/sendSubscribe", said(newId(), "work"));
+    const stream = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams(newId(), "work"));
     await stream.next();
-    const { tasks } = await ask(at("puppet"), "ListTasks", { pageSize: 1 });
+    const { tasks } = await rpcResult(at("puppet"), "ListTasks", { pageSize: 1 });
     puppet.say(tasks[0].id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
     expect((await stream.all()).at(-1)?.data.result).toMatchObject({ status: { state: word }, final: true });
   });
@@ -225,7 +225,7 @@ it("every part is returned unchanged; data that is no object or array is wrapped
     { type: "file", file: { bytes: "aGk=", name: "a.txt", mimeType: "text/plain" } },
     { type: "file", file: { uri: "https://files.example/a.png" } },
   ];
-  const task = await ask(at("mirror"), "tasks/send", { id: newId(), message: { role: "user", parts } });
+  const task = await rpcResult(at("mirror"), "tasks/send", { id: newId(), message: { role: "user", parts } });
   expect(task.artifacts).toEqual([{ name: "mirror", parts, index: 0 }]);
 });
 

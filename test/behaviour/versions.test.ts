@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, rpc } from "../support/client.ts";
-import { asker, echo } from "../support/puppet.ts";
+import { asker, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, refused, TONGUES, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md R3, R4, R5, R7, B-V1, B-V2, B-V3: the dialect and the version of the response. */
 
@@ -45,14 +45,14 @@ describe("R3: the value of the version", () => {
   );
 
   it.each(["0.3", "0.3.0", "0.3.14", " 0.3 "])("B-V1: %j is 0.3", async version => {
-    const reply = await call(lenient.url, V03.send, V03.said("hi"), version);
+    const reply = await call(lenient.url, V03.send, V03.sendParams("hi"), version);
     expect(reply).toMatchObject({ used: "0.3", result: { kind: "task" } });
   });
 
   it.each(["", "  "])("B-V1: an empty version (%j) is 0.3", async version => {
-    const reply = await call(lenient.url, V03.send, V03.said("hi"), version);
+    const reply = await call(lenient.url, V03.send, V03.sendParams("hi"), version);
     expect(reply).toMatchObject({ used: "0.3", result: { kind: "task" } });
-    expect((await call(strict.url, "SendMessage", V1.said("hi"), version)).error.code).toBe(-32009);
+    expect((await call(strict.url, "SendMessage", V1.sendParams("hi"), version)).error.code).toBe(-32009);
   });
 
   it("B-V1: the query may name the version; the header takes precedence", async () => {
@@ -64,8 +64,8 @@ describe("R3: the value of the version", () => {
   it.each(WRONG)("B-V2: %j is VersionNotSupported, with the supported versions", async version => {
     for (const server of [lenient, strict])
       for (const [method, params] of [
-        [V1.send, V1.said("hi")],
-        [V03.send, V03.said("hi")],
+        [V1.send, V1.sendParams("hi")],
+        [V03.send, V03.sendParams("hi")],
         ["Nonsense", {}],
       ] as const) {
         const { error, id } = await call(server.url, method, params, version);
@@ -104,7 +104,7 @@ describe("R4: the grammar of the method", () => {
 
 describe("R5: version and method disagree", () => {
   it("R5: lenient, a method of v1 without a version is served, and the reply names the version used", async () => {
-    const reply = await call(lenient.url, "SendMessage", V1.said("hi"));
+    const reply = await call(lenient.url, "SendMessage", V1.sendParams("hi"));
     expect(reply).toMatchObject({
       used: "1.0",
       result: { task: { status: { state: "TASK_STATE_COMPLETED" } } },
@@ -112,7 +112,7 @@ describe("R5: version and method disagree", () => {
   });
 
   it("R5: lenient, a method of v0.3 under 1.0 is served, and the reply names the version used", async () => {
-    const reply = await call(lenient.url, V03.send, V03.said("hi"), "1.0");
+    const reply = await call(lenient.url, V03.send, V03.sendParams("hi"), "1.0");
     expect(reply).toMatchObject({ used: "0.3", result: { kind: "task" } });
   });
 
@@ -124,19 +124,19 @@ describe("R5: version and method disagree", () => {
   });
 
   it("R5: a stream names the version used, too", async () => {
-    for (const tongue of TONGUES) {
-      const stream = await openStream(lenient.url, tongue.stream, tongue.said("hi"), { "a2a-version": "" });
-      expect(stream.headers.get("a2a-version")).toBe(tongue.version);
+    for (const dialect of OFFICIAL_DIALECTS) {
+      const stream = await openStream(lenient.url, dialect.stream, dialect.sendParams("hi"), { "a2a-version": "" });
+      expect(stream.headers.get("a2a-version")).toBe(dialect.version);
       await stream.all();
     }
   });
 
   it("R5: strict, a method of v1 without a version is VersionNotSupported", async () => {
-    expect((await call(strict.url, "SendMessage", V1.said("hi"))).error.code).toBe(-32009);
+    expect((await call(strict.url, "SendMessage", V1.sendParams("hi"))).error.code).toBe(-32009);
   });
 
   it("R5: strict, a method of v0.3 under 1.0 is VersionNotSupported", async () => {
-    expect((await call(strict.url, V03.send, V03.said("hi"), "1.0")).error.code).toBe(-32009);
+    expect((await call(strict.url, V03.send, V03.sendParams("hi"), "1.0")).error.code).toBe(-32009);
   });
 
   it("R5: strict, a method that only v1 has is MethodNotFound under 0.3", async () => {
@@ -144,16 +144,16 @@ describe("R5: version and method disagree", () => {
   });
 
   it("R5: strict, matching versions are served", async () => {
-    expect((await call(strict.url, "SendMessage", V1.said("hi"), "1.0")).result.task).toBeDefined();
-    expect((await call(strict.url, V03.send, V03.said("hi"), "0.3")).result.kind).toBe("task");
-    expect((await call(strict.url, V03.send, V03.said("hi"))).result.kind).toBe("task");
+    expect((await call(strict.url, "SendMessage", V1.sendParams("hi"), "1.0")).result.task).toBeDefined();
+    expect((await call(strict.url, V03.send, V03.sendParams("hi"), "0.3")).result.kind).toBe("task");
+    expect((await call(strict.url, V03.send, V03.sendParams("hi"))).result.kind).toBe("task");
   });
 });
 
 describe("R7: the shared methods", () => {
   it("R7: a task created by v1 is returned to v0.3 in its form, and the other way round", async () => {
-    const { task } = await ask(lenient.url, V1.send, V1.said("one"));
-    const other = await ask(lenient.url, V03.send, V03.said("two"));
+    const { task } = await rpcResult(lenient.url, V1.send, V1.sendParams("one"));
+    const other = await rpcResult(lenient.url, V03.send, V03.sendParams("two"));
     const seen = await call(lenient.url, "tasks/get", { id: task.id });
     expect(seen).toMatchObject({ used: "0.3", result: { kind: "task", status: { state: "completed" } } });
     const back = await call(lenient.url, "GetTask", { id: other.id }, "1.0");
@@ -169,46 +169,46 @@ describe("R7: the shared methods", () => {
 
   it("R7: a task started in one dialect continues in the other", async () => {
     const url = `${lenient.url}/agents/asker`;
-    const { task } = await ask(url, V1.send, V1.said("book"));
-    const on = await ask(url, V03.send, V03.said("red", { taskId: task.id }));
+    const { task } = await rpcResult(url, V1.send, V1.sendParams("book"));
+    const on = await rpcResult(url, V03.send, V03.sendParams("red", { taskId: task.id }));
     expect(on).toMatchObject({ id: task.id, contextId: task.contextId, status: { state: "completed" } });
     expect(on.history.map((message: Loose) => message.role)).toEqual(["user", "agent", "user"]);
   });
 });
 
-describe.each(TONGUES)("B-V3: extensions, in $name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("B-V3: extensions, in $name", dialect => {
   const url = () => `${lenient.url}/agents/needy`;
-  const header = tongue === V1 ? "a2a-extensions" : "x-a2a-extensions";
+  const header = dialect === V1 ? "a2a-extensions" : "x-a2a-extensions";
 
   it("B-V3: a required extension that is not named is ExtensionSupportRequired, for both sends", async () => {
-    for (const method of [tongue.send, tongue.stream])
+    for (const method of [dialect.send, dialect.stream])
       for (const named of [{}, { [header]: "urn:example:other" }, { [header]: "urn:example:needed/v2" }]) {
-        const error = await refused(url(), method, tongue.said("hi"), named as Record<string, string>);
+        const error = await rpcError(url(), method, dialect.sendParams("hi"), named as Record<string, string>);
         expect(error.code).toBe(-32008);
         expect(error.message).toContain("urn:example:needed");
       }
   });
 
   it("B-V3: reading needs no extension", async () => {
-    expect((await ask(url(), tongue.list, {})).pageSize).toBe(50);
+    expect((await rpcResult(url(), dialect.list, {})).pageSize).toBe(50);
   });
 
   it("B-V3: requested extensions that the agent has are active, and the response names them", async () => {
     const named = "urn:example:unknown, urn:example:needed ,urn:example:nice";
-    const reply = await rpc(url(), tongue.send, tongue.said("hi"), { [header]: named });
-    expect(tongue.taskIn(reply.body.result)).toBeDefined();
+    const reply = await rpc(url(), dialect.send, dialect.sendParams("hi"), { [header]: named });
+    expect(dialect.taskIn(reply.body.result)).toBeDefined();
     expect(reply.headers.get(header)).toBe("urn:example:needed, urn:example:nice");
   });
 
   it("B-V3: an unknown extension is ignored", async () => {
     const named = { [header]: "urn:example:unknown" };
-    const reply = await rpc(lenient.url, tongue.send, tongue.said("hi"), named);
-    expect(tongue.taskIn(reply.body.result)).toBeDefined();
+    const reply = await rpc(lenient.url, dialect.send, dialect.sendParams("hi"), named);
+    expect(dialect.taskIn(reply.body.result)).toBeDefined();
     expect(reply.headers.get(header)).toBeNull();
   });
 
   it("B-V3: both spellings of the header are accepted", async () => {
     for (const name of ["a2a-extensions", "x-a2a-extensions"])
-      await ask(url(), tongue.send, tongue.said("hi"), { [name]: "urn:example:needed" });
+      await rpcResult(url(), dialect.send, dialect.sendParams("hi"), { [name]: "urn:example:needed" });
   });
 });

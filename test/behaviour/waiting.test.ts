@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { openStream, rpc, type Stream, until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import {
-  ask,
-  begin,
+  rpcResult,
+  startTask,
   getTask,
-  type Heard,
+  type StreamItem,
   type Loose,
-  TONGUES,
-  type Tongue,
+  OFFICIAL_DIALECTS,
+  type TestDialect,
   untilState,
   V1,
-} from "../support/tongue.ts";
+} from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/README.md D9, B-M1, B-M3, B-S3, B-V9: callers that wait, and callers beyond the limit of
@@ -23,16 +23,16 @@ let server: TestServer;
 afterEach(() => server.stop());
 
 /** An agent that did not declare whether it replies with tasks or messages. */
-const undecided = () => createPuppet({ replies: undefined });
-const heardIn = async (stream: Stream, tongue: Tongue): Promise<Heard[]> =>
-  (await stream.all()).map(event => tongue.hear(event.data));
+const undecided = () => createScriptedAgent({ replies: undefined });
+const itemsIn = async (stream: Stream, dialect: TestDialect): Promise<StreamItem[]> =>
+  (await stream.all()).map(event => dialect.toItem(event.data));
 
-describe.each(TONGUES)("$name", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("D9: a blocking send that has reached its maximum wait returns the task as it is, and the run continues", async () => {
-    const puppet = createPuppet();
+    const puppet = createScriptedAgent();
     server = await serve([puppet.definition], { sendWaitMs: 30 });
-    const task = tongue.taskIn(await ask(server.url, tongue.send, tongue.said("long")));
-    expect(["submitted", "working"]).toContain(tongue.stateOf(task));
+    const task = dialect.taskIn(await rpcResult(server.url, dialect.send, dialect.sendParams("long")));
+    expect(["submitted", "working"]).toContain(dialect.stateOf(task));
     puppet.say(task.id, ctx => ctx.text("at last"));
     puppet.end(task.id);
     const ended = await untilState(server.url, task.id, "completed");
@@ -42,26 +42,26 @@ describe.each(TONGUES)("$name", tongue => {
   it("B-S3: a stream shows the task of a slow agent; a later reply is then its last status", async () => {
     const puppet = undecided();
     server = await serve([puppet.definition], { firstEventTimeoutMs: 10 });
-    const stream = await openStream(server.url, tongue.stream, tongue.said("well?"));
-    const first = tongue.hear((await stream.next())?.data);
+    const stream = await openStream(server.url, dialect.stream, dialect.sendParams("well?"));
+    const first = dialect.toItem((await stream.next())?.data);
     expect(first.kind).toBe("task");
     puppet.say(first.value.id, ctx => ctx.reply("hm"));
-    const rest = await heardIn(stream, tongue);
+    const rest = await itemsIn(stream, dialect);
     expect(rest.map(one => one.kind)).not.toContain("message");
     expect(rest.at(-1)).toMatchObject({ kind: "status", state: "completed" });
     expect(rest.at(-1)?.value.status.message.parts[0].text).toBe("hm");
-    const task = await getTask(server.url, first.value.id, tongue);
+    const task = await getTask(server.url, first.value.id, dialect);
     expect(task.status.message.parts[0].text).toBe("hm");
   });
 
   it("B-M3: a task that was returned at once stays a task, whatever the agent replies", async () => {
     const puppet = undecided();
     server = await serve([puppet.definition]);
-    const { id } = await begin(server.url, tongue, "well?");
+    const { id } = await startTask(server.url, dialect, "well?");
     puppet.say(id, ctx => ctx.reply("hm"));
     const task = await untilState(server.url, id, "completed");
     expect(task.status.message.parts[0].text).toBe("hm");
-    expect((await ask(server.url, tongue.list, { pageSize: 10 })).totalSize).toBe(1);
+    expect((await rpcResult(server.url, dialect.list, { pageSize: 10 })).totalSize).toBe(1);
   });
 
   it("B-M16: of two replies the first counts", async () => {
@@ -73,19 +73,19 @@ describe.each(TONGUES)("$name", tongue => {
       },
     };
     server = await serve([twice]);
-    const reply = await ask(server.url, tongue.send, tongue.said("hi"));
-    expect(tongue.messageIn(reply).parts[0].text).toBe("one");
-    const heard = await heardIn(await openStream(server.url, tongue.stream, tongue.said("hi")), tongue);
-    expect(heard.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
+    const reply = await rpcResult(server.url, dialect.send, dialect.sendParams("hi"));
+    expect(dialect.messageIn(reply).parts[0].text).toBe("one");
+    const items = await itemsIn(await openStream(server.url, dialect.stream, dialect.sendParams("hi")), dialect);
+    expect(items.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
   });
 
   it("an idle stream gets comments as heartbeats, which are no events", async () => {
-    const puppet = createPuppet();
+    const puppet = createScriptedAgent();
     server = await serve([puppet.definition], { heartbeatMs: 10 });
-    const { id } = await begin(server.url, tongue, "hush");
-    const reading = await openStream(server.url, tongue.subscribe, { id });
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: tongue.subscribe, params: { id } });
-    const headers = { "content-type": "application/json", "a2a-version": tongue.version };
+    const { id } = await startTask(server.url, dialect, "hush");
+    const reading = await openStream(server.url, dialect.subscribe, { id });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: dialect.subscribe, params: { id } });
+    const headers = { "content-type": "application/json", "a2a-version": dialect.version };
     const response = await fetch(server.url, { method: "POST", headers, body });
     let text = "";
     const decoder = new TextDecoder();
@@ -95,48 +95,48 @@ describe.each(TONGUES)("$name", tongue => {
     }
     puppet.end(id);
     const events = await reading.all();
-    expect(events.map(event => tongue.hear(event.data).kind)[0]).toBe("task");
-    expect(tongue.hear(events.at(-1)?.data).state).toBe("completed");
+    expect(events.map(event => dialect.toItem(event.data).kind)[0]).toBe("task");
+    expect(dialect.toItem(events.at(-1)?.data).state).toBe("completed");
   });
 
   it("B-V9: above the limit of streams, one more is refused with 503, and accepted when another has ended", async () => {
-    const puppet = createPuppet();
+    const puppet = createScriptedAgent();
     server = await serve([puppet.definition], { streamsMax: 2 });
-    const { id } = await begin(server.url, tongue, "go");
-    const open = () => openStream(server.url, tongue.subscribe, { id });
+    const { id } = await startTask(server.url, dialect, "go");
+    const open = () => openStream(server.url, dialect.subscribe, { id });
     const [first, second] = await Promise.all([open(), open()]);
     await Promise.all([first.next(), second.next()]);
-    const reply = await rpc(server.url, tongue.subscribe, { id }, { "a2a-version": tongue.version });
+    const reply = await rpc(server.url, dialect.subscribe, { id }, { "a2a-version": dialect.version });
     expect(reply.status).toBe(503);
     expect(reply.body).toMatchObject({ jsonrpc: "2.0", id: expect.any(Number), error: { code: -32053 } });
-    expect(reply.headers.get("a2a-version")).toBe(tongue.version);
+    expect(reply.headers.get("a2a-version")).toBe(dialect.version);
     first.close();
     let third: Stream | undefined;
     await until(async () => (third = await open()).status === 200);
     puppet.end(id);
-    expect((await heardIn(third as Stream, tongue)).at(-1)?.state).toBe("completed");
+    expect((await itemsIn(third as Stream, dialect)).at(-1)?.state).toBe("completed");
   });
 
   it("B-V9: a send that is refused because of the limit of streams has started nothing", async () => {
-    const puppet = createPuppet();
+    const puppet = createScriptedAgent();
     server = await serve([puppet.definition, echo], { streamsMax: 1 });
-    const { id } = await begin(server.url, tongue, "go");
-    const first = await openStream(server.url, tongue.subscribe, { id });
+    const { id } = await startTask(server.url, dialect, "go");
+    const first = await openStream(server.url, dialect.subscribe, { id });
     await first.next();
     const url = `${server.url}/agents/echo`;
-    const reply = await rpc(url, tongue.stream, tongue.said("no room"));
+    const reply = await rpc(url, dialect.stream, dialect.sendParams("no room"));
     expect(reply.status).toBe(503);
-    expect((await ask(url, "ListTasks", {})).totalSize).toBe(0);
+    expect((await rpcResult(url, "ListTasks", {})).totalSize).toBe(0);
     puppet.end(id);
     await first.all();
   });
 });
 
 it("B-M2: a server that stops answers waiting callers with the task as it is", async () => {
-  const puppet = createPuppet();
+  const puppet = createScriptedAgent();
   server = await serve([puppet.definition], { drainMs: 10 });
-  const sent = rpc(server.url, "SendMessage", V1.said("wait", { contextId: "waiting" }));
-  await until(async () => (await ask(server.url, "ListTasks", { contextId: "waiting" })).totalSize === 1);
+  const sent = rpc(server.url, "SendMessage", V1.sendParams("wait", { contextId: "waiting" }));
+  await until(async () => (await rpcResult(server.url, "ListTasks", { contextId: "waiting" })).totalSize === 1);
   await server.stop();
   const { body } = await sent;
   expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(body.result.task.status.state);

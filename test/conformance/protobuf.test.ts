@@ -9,7 +9,10 @@ import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import { type Field, fieldsOf, type ProtobufSchema, rpcsOf } from "../../src/protocol/protobuf/schema.ts";
 import { createJudges } from "../support/bufbuild.ts";
 
-/** The official SDK reads what we write and writes it again: whatever has another number, or another type, gets lost. */
+/**
+ * The official SDK decodes our messages and encodes them again: a field with another number or another type
+ * gets lost.
+ */
 
 const SAMPLES: Readonly<Record<string, Json>> = {
   string: "text",
@@ -22,14 +25,14 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   Value: ["d"],
   Timestamp: "2026-01-31T12:00:00.123Z",
 };
-/** What other SDKs have and this one has not. */
+/** Fields that other SDKs have and this one has not. */
 const NOT_THERE: ReadonlySet<string> = new Set([
   "a2a.v1.Part.metadata",
   "a2a.v1.FilePart.name",
   "a2a.v1.AgentCard.iconUrl",
 ]);
 
-/** A message with all its fields; of a oneof, the field whose turn it is. */
+/** A message with all its fields; of a oneof, the field with this index. */
 function sample(schema: ProtobufSchema, name: string, turn: number): JsonObject {
   const fields = numberedFields(schema, name).filter(
     field => !NOT_THERE.has(`${schema.package}.${name}.${field.name}`),
@@ -78,17 +81,17 @@ describe.each(OFFICIAL)("$package", (schema, official) => {
   });
 
   test.each(rpcs)(
-    "every field of $name arrives, and comes back",
+    "every field of $name is decoded, and encoded again",
     ({ name, request: takes, response: gives }) => {
       const definition = Object.values(official).find(one => one.path.endsWith(`/${name}`)) as Definition;
       for (let turn = 0; turn < 6; turn++) {
         const request = sample(schema, takes, turn);
         const sent = codecs(takes).encode(request);
-        const heard = definition.requestSerialize(definition.requestDeserialize(sent));
-        expect(codecs(takes).decode(heard)).toEqual(request);
+        const reencoded = definition.requestSerialize(definition.requestDeserialize(sent));
+        expect(codecs(takes).decode(reencoded)).toEqual(request);
         const reply = sample(schema, gives, turn);
-        const said = codecs(gives).encode(reply);
-        const read = definition.responseSerialize(definition.responseDeserialize(said));
+        const encoded = codecs(gives).encode(reply);
+        const read = definition.responseSerialize(definition.responseDeserialize(encoded));
         expect(codecs(gives).decode(read)).toEqual(reply);
       }
     },
@@ -137,7 +140,7 @@ function anyValue(schema: ProtobufSchema, field: Field, depth: number) {
   return field.form === "list" ? fc.array(one, { maxLength: 3 }) : one;
 }
 
-describe.each([V1, V03] as const)("$package, and a library for all of protobuf", schema => {
+describe.each([V1, V03] as const)("$package, and a general protobuf library", schema => {
   const ours = createCodecs(schema);
   const theirs = createJudges(schema);
   const names = [...new Set(rpcsOf(schema).flatMap(({ request, response }) => [request, response]))];
@@ -145,7 +148,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
     .constantFrom(...names.filter(name => name in schema.messages))
     .chain(name => anyOf(schema, name, 4).map(value => [name, JSON.stringify(value)] as const));
 
-  test("say the same and understand each other, whatever the message", () => {
+  test("encode and decode any message alike", () => {
     fc.assert(
       fc.property(any, ([name, json]) => {
         const bytes = ours(name).encode(JSON.parse(json));
@@ -159,7 +162,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
     );
   });
 
-  test("bytes that were damaged on their way are refused, or mean something that can be said again", () => {
+  test("damaged bytes are refused, or decoded to a message that can be encoded again", () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.nat({ max: 3 })), {
       minLength: 1,
       maxLength: 4,
@@ -183,7 +186,7 @@ describe.each([V1, V03] as const)("$package, and a library for all of protobuf",
   });
 });
 
-/** One byte changed, added, or taken away, or all from there on. */
+/** One byte changed, inserted, or removed, or the message truncated there. */
 function strike(bytes: Buffer, where: number, byte: number, how: number): Buffer {
   const at = where % (bytes.length + 1);
   const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];

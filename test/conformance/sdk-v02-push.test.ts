@@ -1,13 +1,13 @@
 import type { JSONRPCErrorResponse, Task, TaskPushNotificationConfig } from "a2a-v02";
 import { A2AClient } from "a2a-v02/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPuppet } from "../support/puppet.ts";
+import { createScriptedAgent } from "../support/agents.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** The official client 0.2.5 asks for updates, and its webhook gets them. */
+/** The official client 0.2.5 sets push configs, and its webhook is called. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** What it answers with, if it goes well. */
+/** The successful responses of the client. */
 async function resultOf<T>(reply: Promise<unknown>): Promise<T> {
   const answer = (await reply) as { readonly result: T } | JSONRPCErrorResponse;
   if ("error" in answer) throw new Error(`${answer.error.code} ${answer.error.message}`);
@@ -27,11 +27,11 @@ async function resultOf<T>(reply: Promise<unknown>): Promise<T> {
 }
 
 describe("the official client 0.2.5", () => {
-  let said = 0;
+  let messages = 0;
   const begin = async (client: A2AClient): Promise<string> => {
     const message = {
       kind: "message" as const,
-      messageId: `v02-${++said}`,
+      messageId: `v02-${++messages}`,
       role: "user" as const,
       parts: [{ kind: "text" as const, text: "go" }],
     };

@@ -31,8 +31,8 @@ type Reply<T> = { readonly result: T } | JSONRPCErrorResponse;
 const connect = (agent?: string): A2AClient =>
   new A2AClient(agent ? `${server.url}/agents/${agent}` : server.url);
 
-let said = 0;
-function words(
+let messages = 0;
+function sendParams(
   text: string,
   message: Partial<Message> = {},
   configuration: Partial<MessageSendConfiguration> = {},
@@ -40,7 +40,7 @@ function words(
   return {
     message: {
       kind: "message",
-      messageId: `v02-${++said}`,
+      messageId: `v02-${++messages}`,
       role: "user",
       parts: [{ kind: "text", text }],
       ...message,
@@ -75,18 +75,21 @@ async function firstTask(stream: AsyncGenerator<StreamEvent>): Promise<Task> {
   return value;
 }
 
-/** It never names a version, and has no place for a header: v0.3 answers it. With one, v0.2 does. */
+/**
+ * The client never sends a version, and cannot send a header: v0.3 answers it. With a version header, v0.2
+ * does.
+ */
 describe.each([undefined, "0.2"])("the official client 0.2.5, under the version %s", version => {
-  const spoken = new Set<string | null>();
+  const versions = new Set<string | null>();
   beforeAll(() => {
     const plain = globalThis.fetch;
     vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
       const headers = { ...(init.headers as object), ...(version && { "A2A-Version": version }) };
       const response = await plain(url, { ...init, headers });
-      if (init.method === "POST") spoken.add(response.headers.get("A2A-Version"));
+      if (init.method === "POST") versions.add(response.headers.get("A2A-Version"));
       return response;
     });
-    // It tells the terminal of every error that it throws.
+    // The client prints every error that it throws.
     vi.spyOn(console, "error").mockImplementation(() => {});
   });
   afterAll(() => {
@@ -94,7 +97,7 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
     vi.restoreAllMocks();
   });
 
-  test("finds the card at its own path, and the agent where the card says", async () => {
+  test("finds the card at its own path, and the agent at the URL in the card", async () => {
     const client = connect();
     expect(await client.getAgentCard()).toMatchObject({
       name: "echo",
@@ -103,12 +106,12 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
       capabilities: { streaming: true, pushNotifications: true },
       supportsAuthenticatedExtendedCard: false,
     });
-    expect(resultOf(await taskOf(client.sendMessage(words("hello"))))).toBe("You said: hello");
+    expect(resultOf(await taskOf(client.sendMessage(sendParams("hello"))))).toBe("You said: hello");
   });
 
-  test("sends without blocking, gets the task as it stands and polls it to its end", async () => {
+  test("sends without blocking, gets the task as it is and polls it to its end", async () => {
     const client = connect("countdown");
-    let seen = await taskOf(client.sendMessage(words("3", {}, { blocking: false })));
+    let seen = await taskOf(client.sendMessage(sendParams("3", {}, { blocking: false })));
     expect(["submitted", "working"]).toContain(seen.status.state);
     while (seen.status.state !== "completed") seen = await taskOf(client.getTask({ id: seen.id }));
     expect(resultOf(seen)).toBe("3 … 2 … 1 … Lift-off!");
@@ -117,15 +120,15 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
 
   test("streams the task and its text in order, and the last event is final", async () => {
     const client = connect("countdown");
-    const events = await Array.fromAsync(client.sendMessageStream(words("3")));
+    const events = await Array.fromAsync(client.sendMessageStream(sendParams("3")));
     expect(events.map(event => event.kind).indexOf("task")).toBe(0);
     expect(streamed(events)).toBe("3 … 2 … 1 … Lift-off!");
     expect(endOf(events)).toEqual(["completed", true]);
   });
 
-  test("cancels a running task: the answer, the stream and the stored task agree", async () => {
+  test("cancels a running task: the response, the stream and the stored task agree", async () => {
     const client = connect("slow");
-    const stream = client.sendMessageStream(words("Work for 60 seconds"));
+    const stream = client.sendMessageStream(sendParams("Work for 60 seconds"));
     const { id } = await firstTask(stream);
     expect((await taskOf(client.cancelTask({ id }))).status.state).toBe("canceled");
     expect(endOf(await Array.fromAsync(stream))).toEqual(["canceled", true]);
@@ -133,9 +136,9 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
     expect(await codeOf(client.cancelTask({ id }))).toBe(-32002);
   });
 
-  test("resubscribes in the middle, and once more when all is over", async () => {
+  test("resubscribes during a run, and again after its end", async () => {
     const client = connect("countdown");
-    const stream = client.sendMessageStream(words("5"));
+    const stream = client.sendMessageStream(sendParams("5"));
     const { id } = await firstTask(stream);
     for await (const event of stream) if (event.kind === "artifact-update") break;
     const again = client.resubscribeTask({ id });
@@ -147,43 +150,43 @@ describe.each([undefined, "0.2"])("the official client 0.2.5, under the version 
     expect(over).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
   });
 
-  test("is asked for more, and is then served", async () => {
+  test("answers a question, and gets the result", async () => {
     const client = connect("booking");
-    const { id, status } = await taskOf(client.sendMessage(words("Book me a trip")));
+    const { id, status } = await taskOf(client.sendMessage(sendParams("Book me a trip")));
     expect([status.state, textOf(status.message?.parts)]).toEqual([
       "input-required",
       "Where would you like to go?",
     ]);
-    const events = await Array.fromAsync(client.sendMessageStream(words("Lisbon", { taskId: id })));
+    const events = await Array.fromAsync(client.sendMessageStream(sendParams("Lisbon", { taskId: id })));
     expect(endOf(events)).toEqual(["input-required", true]);
-    const done = await taskOf(client.sendMessage(words("Friday", { taskId: id })));
+    const done = await taskOf(client.sendMessage(sendParams("Friday", { taskId: id })));
     expect(done.artifacts?.map(one => one.parts[0]?.kind)).toEqual(["text", "data"]);
   });
 
   test("gets a bare message from an agent that replies with messages", async () => {
-    const answer = (await connect("greeter").sendMessage(words("Ada"))) as Reply<Message>;
+    const answer = (await connect("greeter").sendMessage(sendParams("Ada"))) as Reply<Message>;
     expect(answer).toMatchObject({ result: { kind: "message", role: "agent" } });
-    const events = await Array.fromAsync(connect("greeter").sendMessageStream(words("Bob")));
+    const events = await Array.fromAsync(connect("greeter").sendMessageStream(sendParams("Bob")));
     expect(events.map(event => event.kind)).toEqual(["message"]);
   });
 
-  test("meets errors with the numbers that it knows", async () => {
-    const nobody = "01890000-0000-7000-8000-000000000000";
+  test("gets the error codes that it knows", async () => {
+    const unknownTask = "01890000-0000-7000-8000-000000000000";
     const client = connect();
-    expect(await codeOf(client.getTask({ id: nobody }))).toBe(-32001);
-    expect(await codeOf(client.cancelTask({ id: nobody }))).toBe(-32001);
-    expect(await codeOf(client.sendMessage(words("anyone?", { taskId: nobody })))).toBe(-32001);
-    await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/-32001/);
-    const { id } = await taskOf(client.sendMessage(words("over")));
-    expect(await codeOf(client.sendMessage(words("more", { taskId: id })))).toBe(-32004);
+    expect(await codeOf(client.getTask({ id: unknownTask }))).toBe(-32001);
+    expect(await codeOf(client.cancelTask({ id: unknownTask }))).toBe(-32001);
+    expect(await codeOf(client.sendMessage(sendParams("anyone?", { taskId: unknownTask })))).toBe(-32001);
+    await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toThrow(/-32001/);
+    const { id } = await taskOf(client.sendMessage(sendParams("over")));
+    expect(await codeOf(client.sendMessage(sendParams("more", { taskId: id })))).toBe(-32004);
     expect(await codeOf(client.getTaskPushNotificationConfig({ id }))).toBe(-32001);
     expect(await codeOf(connect("mute").getTaskPushNotificationConfig({ id }))).toBe(-32003);
     const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
-    expect(await codeOf(client.sendMessage(words("", { parts: [file] })))).toBe(-32005);
+    expect(await codeOf(client.sendMessage(sendParams("", { parts: [file] })))).toBe(-32005);
     expect(await codeOf(client.sendMessage({ message: { role: "user" } as Message }))).toBe(-32602);
   });
 
-  test("is answered under one version throughout", () => {
-    expect([...spoken]).toEqual([version ?? "0.3"]);
+  test("is answered with one version throughout", () => {
+    expect([...versions]).toEqual([version ?? "0.3"]);
   });
 });

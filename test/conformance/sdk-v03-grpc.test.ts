@@ -25,7 +25,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** With nothing but gRPC in its hands; where it is, it finds in the card of the default agent. */
+/** With gRPC only; the card of the default agent has its address. */
 function connect(): Promise<Client> {
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
     transports: [new GrpcTransportFactory()],
@@ -34,7 +34,7 @@ function connect(): Promise<Client> {
   return new ClientFactory(options).createFromUrl(server.url);
 }
 
-/** v0.3 has no word for the agent on gRPC: metadata names it. */
+/** v0.3 gRPC has no field for the agent: metadata names it. */
 function withAgent(agent: string) {
   const transport = new GrpcTransport({ endpoint: new URL(server.url).host });
   const named = { serviceParameters: { "a2a-agent": agent } };
@@ -61,7 +61,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     expect(task.history).toMatchObject([{ role: "user", taskId: task.id, contextId: task.contextId }]);
   });
 
-  test("the cards of other agents name no gRPC that would lead to the wrong one", async () => {
+  test("the cards of other agents have no gRPC interface, which would lead to the default agent", async () => {
     const card = await fetch(`${server.url}/agents/countdown/.well-known/agent-card.json`, {
       headers: { "a2a-version": "0.3" },
     });
@@ -91,7 +91,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     expect(endOf(events)).toEqual(["completed", true]);
   });
 
-  test("gets as much of the history as it asks for; 0 is all of it", async () => {
+  test("gets as much of the history as it requests; 0 is all of it", async () => {
     const booking = withAgent("booking");
     const { id, contextId } = asTask(await booking.send(words("Book me a trip")));
     await booking.send(words("Oslo", { taskId: id, contextId }));
@@ -101,7 +101,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     expect((await booking.get(id, 1)).history?.map(message => textOf(message.parts))).toEqual(["Oslo"]);
   });
 
-  test("cancels a running task: the answer, the stream and the stored task agree", async () => {
+  test("cancels a running task: the response, the stream and the stored task agree", async () => {
     const slow = withAgent("slow");
     const stream = slow.stream(words("Work for 60 seconds"));
     const { id } = await firstTask(stream);
@@ -111,7 +111,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     await expect(slow.cancel(id)).rejects.toBeInstanceOf(TaskNotCancelableError);
   });
 
-  test("resubscribes in the middle: the task as it stands, then the rest, nothing twice", async () => {
+  test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
     const countdown = withAgent("countdown");
     const stream = countdown.stream(words("5"));
     const { id } = await firstTask(stream);
@@ -130,7 +130,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     expect(events).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
   });
 
-  test("is asked for more in two turns of one task, and is then served", async () => {
+  test("answers questions in two turns of one task, and gets the result", async () => {
     const booking = withAgent("booking");
     const first = asTask(await booking.send(words("Book me a trip")));
     expect(first.status.state).toBe("input-required");
@@ -144,7 +144,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     ]);
   });
 
-  test("gets a bare message, whole and streamed", async () => {
+  test("gets a bare message, from a send and from a stream", async () => {
     const greeter = withAgent("greeter");
     const answer = await greeter.send(words("Ada", { contextId: "talk-1" }));
     expect(answer).toMatchObject({ kind: "message", role: "agent", contextId: "talk-1" });
@@ -168,29 +168,29 @@ describe("the official client 0.3.14 over gRPC", () => {
   });
 });
 
-describe("the official client 0.3.14 over gRPC meets an error of its own type", () => {
-  const nobody = "01890000-0000-7000-8000-000000000000";
+describe("the official client 0.3.14 over gRPC gets an error of its own type", () => {
+  const unknownTask = "01890000-0000-7000-8000-000000000000";
 
-  test("for a task that is not there: get, cancel, resubscribe, send", async () => {
+  test("for an unknown task: get, cancel, resubscribe, send", async () => {
     const client = await connect();
-    await expect(client.getTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-    await expect(client.cancelTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-    await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toBeInstanceOf(TaskNotFoundError);
-    const lost = client.sendMessage(words("anyone?", { taskId: nobody }));
+    await expect(client.getTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(client.cancelTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toBeInstanceOf(TaskNotFoundError);
+    const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
     await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
   });
 
-  test("for a task that has ended, for a stream of an agent that does not stream", async () => {
+  test("for an ended task, for a stream of an agent that does not stream", async () => {
     const client = await connect();
     const { id } = asTask(await client.sendMessage(words("over")));
     await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
-    const again = withAgent("mute").resubscribe(nobody).next();
+    const again = withAgent("mute").resubscribe(unknownTask).next();
     await expect(again).rejects.toBeInstanceOf(UnsupportedOperationError);
     const extended = client.transport.getExtendedAgentCard();
     await expect(extended).rejects.toBeInstanceOf(UnsupportedOperationError);
   });
 
-  test("or a plain one that tells status and reason: a wrong part, an agent that is not there", async () => {
+  test("or a plain one with status and reason: a wrong part, an unknown agent", async () => {
     const client = await connect();
     const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
     const sending = client.sendMessage(words("", { parts: [file] }));

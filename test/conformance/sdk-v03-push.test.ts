@@ -10,21 +10,24 @@ import {
 } from "a2a-v03/client";
 import { GrpcTransportFactory } from "a2a-v03/client/grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPuppet } from "../support/puppet.ts";
+import { createScriptedAgent } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { asTask, resultOf, words } from "../support/sdk-v03.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** The official client 0.3.14 asks for updates over each of its transports, and reads what its webhook gets. */
+/**
+ * The official client 0.3.14 sets push configs over each of its transports, and parses the payloads of its
+ * webhook.
+ */
 
-const puppet = createPuppet();
-const discreet = createPuppet({ push: false });
+const puppet = createScriptedAgent();
+const discreet = createScriptedAgent({ push: false });
 let server: TestServer;
 let without: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await openReceiver();
-  // On gRPC this version has no word for any agent but the default one.
+  // On gRPC this version can only reach the default agent.
   server = await serve([puppet.definition]);
   without = await serve([discreet.definition]);
 });
@@ -61,7 +64,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       return asTask(await client.sendMessage(words("go", {}, how))).id;
     };
 
-    test("finds in the card that there is push", async () => {
+    test("finds push in the card", async () => {
       expect((await (await connect()).getAgentCard()).capabilities.pushNotifications).toBe(true);
       const client = await connect(without.url);
       expect((await client.getAgentCard()).capabilities.pushNotifications).toBe(false);
@@ -94,7 +97,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       await expect(gone).rejects.toBeInstanceOf(TaskNotFoundError);
     });
 
-    test("B-P6: its webhook gets the task as it stands, with token and credentials", async () => {
+    test("B-P6: its webhook gets the task as it is, with token and credentials", async () => {
       const client = await connect();
       const authentication = { schemes: ["Bearer"], credentials: "s3cret" };
       const id = await begin(client, { url: receiver.url, token: "t0ken", authentication });

@@ -5,7 +5,7 @@ import { clientV03Contract } from "./sdk-v03.contract.ts";
 
 const { url, connect } = clientV03Contract("HTTP+JSON", options => new RestTransportFactory(options));
 
-describe("the official client 0.3.14 over paths", () => {
+describe("the official client 0.3.14 over HTTP+JSON", () => {
   test("finds its address in the card, and its own paths below it", async () => {
     const paths: string[] = [];
     const client = await connect("echo", (address, init) => {
@@ -18,17 +18,17 @@ describe("the official client 0.3.14 over paths", () => {
     expect(paths).toEqual(["/agents/echo/v1/message:send"]);
   });
 
-  test("gets all of the history with a length of 0: in ProtoJSON that is one that nobody has set", async () => {
+  test("gets all of the history with a length of 0: in ProtoJSON that is an unset field", async () => {
     const client = await connect();
     const { id } = asTask(await client.sendMessage(words("hello")));
     expect((await client.getTask({ id, historyLength: 0 })).history).toHaveLength(1);
   });
 
-  test("meets errors of its own type also where it would read a stream, and for a card", async () => {
+  test("gets errors of its own type also for a stream, and for a card", async () => {
     const client = await connect();
     const lost = client.resubscribeTask({ id: "thread:run/1" }).next();
     await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
-    // The client itself would not ask, by the card; its transport does.
+    // The client itself would not call, because of the card; its transport does.
     const extended = client.transport.getExtendedAgentCard();
     await expect(extended).rejects.toBeInstanceOf(UnsupportedOperationError);
   });

@@ -18,14 +18,14 @@ import { EXTENSION, startExamples } from "../support/examples.ts";
 import { asTask, endOf, firstTask, resultOf, streamed, textOf, words } from "../support/sdk-v03.ts";
 import { tempFolder } from "../support/server.ts";
 
-/** Where a test meets the server that the contract has started. */
+/** The server that the contract has started. */
 export interface Meeting {
   url(): string;
-  /** `fetchImpl`: hears what goes over the wire. */
+  /** `fetchImpl`: sees the requests and responses. */
   connect(agent?: string, fetchImpl?: typeof fetch): Promise<Client>;
 }
 
-/** What the official client 0.3.14 gets over each of its transports. */
+/** The behaviour of the official client 0.3.14 over each of its transports. */
 export function clientV03Contract(
   transport: string,
   createTransport: (options: { fetchImpl: typeof fetch }) => TransportFactory,
@@ -40,7 +40,7 @@ export function clientV03Contract(
     folder.remove();
   });
 
-  /** The client resolves the card's path against what it is given, so a base needs its last slash. */
+  /** The client resolves the card's path against the given URL, so a base needs its trailing slash. */
   const connect = (agent?: string, fetchImpl = fetch): Promise<Client> => {
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
       transports: [createTransport({ fetchImpl })],
@@ -82,7 +82,7 @@ export function clientV03Contract(
       ]);
     });
 
-    test("sends without blocking, gets the task as it stands and polls it to its end", async () => {
+    test("sends without blocking, gets the task as it is and polls it to its end", async () => {
       const client = await connect("countdown");
       const task = asTask(await client.sendMessage(words("3", {}, { blocking: false })));
       expect(["submitted", "working"]).toContain(task.status.state);
@@ -106,7 +106,7 @@ export function clientV03Contract(
       expect(endOf(events)).toEqual(["completed", true]);
     });
 
-    test("gets as much of the history as it asks for", async () => {
+    test("gets as much of the history as it requests", async () => {
       const client = await connect("booking");
       const { id, contextId } = asTask(await client.sendMessage(words("Book me a trip")));
       await client.sendMessage(words("Oslo", { taskId: id, contextId }));
@@ -116,7 +116,7 @@ export function clientV03Contract(
       expect(one.history?.map(message => textOf(message.parts))).toEqual(["Oslo"]);
     });
 
-    test("cancels a running task: the answer, the stream and the stored task agree", async () => {
+    test("cancels a running task: the response, the stream and the stored task agree", async () => {
       const client = await connect("slow");
       const stream = client.sendMessageStream(words("Work for 60 seconds"));
       const { id } = await firstTask(stream);
@@ -125,7 +125,7 @@ export function clientV03Contract(
       expect((await client.getTask({ id })).status.state).toBe("canceled");
     });
 
-    test("resubscribes in the middle: the task as it stands, then the rest, nothing twice", async () => {
+    test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
       const client = await connect("countdown");
       const stream = client.sendMessageStream(words("5"));
       const { id } = await firstTask(stream);
@@ -145,7 +145,7 @@ export function clientV03Contract(
       expect(events).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
     });
 
-    test("is asked for more in two turns of one task, and is then served", async () => {
+    test("answers questions in two turns of one task, and gets the result", async () => {
       const client = await connect("booking");
       const first = asTask(await client.sendMessage(words("Book me a trip")));
       expect(first.status.state).toBe("input-required");
@@ -169,7 +169,7 @@ export function clientV03Contract(
       expect(endOf(events)).toEqual(["input-required", true]);
     });
 
-    test("gets a bare message from an agent that replies with messages, whole and streamed", async () => {
+    test("gets a bare message from an agent that replies with messages, from a send and from a stream", async () => {
       const client = await connect("greeter");
       const answer = await client.sendMessage(words("Ada", { contextId: "talk-1" }));
       expect(answer).toMatchObject({ kind: "message", role: "agent", contextId: "talk-1" });
@@ -178,7 +178,7 @@ export function clientV03Contract(
       expect(events.map(event => event.kind)).toEqual(["message"]);
     });
 
-    test("gets text, data and a file as artifacts of their kinds, whole and streamed", async () => {
+    test("gets text, data and a file as artifacts of their kinds, from a send and from a stream", async () => {
       const client = await connect("reporter");
       const events = await Array.fromAsync(client.sendMessageStream(words("to be or not to be")));
       const parts = events.flatMap(event => (event.kind === "artifact-update" ? event.artifact.parts : []));
@@ -194,7 +194,7 @@ export function clientV03Contract(
       expect(Buffer.from(bytes, "base64").toString()).toBe("word,count\nto,2\nbe,2\nor,1\nnot,1\n");
     });
 
-    test("names extensions with its own header and hears which are active", async () => {
+    test("names extensions in its own header and gets the active ones", async () => {
       const active: (string | null)[] = [];
       const listening: typeof fetch = async (url, init) => {
         const response = await fetch(url, init);
@@ -210,19 +210,19 @@ export function clientV03Contract(
     });
   });
 
-  describe(`the official client 0.3.14 over ${transport} meets an error of its own type`, () => {
-    const nobody = "01890000-0000-7000-8000-000000000000";
+  describe(`the official client 0.3.14 over ${transport} gets an error of its own type`, () => {
+    const unknownTask = "01890000-0000-7000-8000-000000000000";
 
-    test("for a task that is not there: get, cancel, resubscribe, send", async () => {
+    test("for an unknown task: get, cancel, resubscribe, send", async () => {
       const client = await connect();
-      await expect(client.getTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.cancelTask({ id: nobody })).rejects.toBeInstanceOf(TaskNotFoundError);
-      const lost = client.sendMessage(words("anyone?", { taskId: nobody }));
+      await expect(client.getTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
+      await expect(client.cancelTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
+      const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
       await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.resubscribeTask({ id: nobody }).next()).rejects.toThrow(/Task not found/);
+      await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toThrow(/Task not found/);
     });
 
-    test("for a task that has ended: cancel, cancel again, send", async () => {
+    test("for an ended task: cancel, cancel again, send", async () => {
       const client = await connect();
       const { id } = asTask(await client.sendMessage(words("over")));
       await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
@@ -234,11 +234,11 @@ export function clientV03Contract(
       await expect(slow.cancelTask({ id: busy.id })).rejects.toBeInstanceOf(TaskNotCancelableError);
     });
 
-    test("for what the agent does not do: streaming, push, a file it did not ask for", async () => {
+    test("for unsupported operations: streaming, push, a file that the agent does not accept", async () => {
       const mute = await connect("mute");
       const { id } = asTask(await mute.sendMessage(words("hello")));
       await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/does not support streaming/);
-      // The client itself would refuse by the card; its transport asks the server.
+      // The client itself would refuse because of the card; its transport calls the server.
       const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
       const setting = mute.transport.setTaskPushNotificationConfig(config);
       await expect(setting).rejects.toBeInstanceOf(PushNotificationNotSupportedError);

@@ -20,7 +20,7 @@ describe("the official client 1.3.0 over gRPC alone", () => {
     ]);
   });
 
-  test("speaks 0.3 where a card has nothing newer", async () => {
+  test("uses 0.3 if a card has nothing newer", async () => {
     const card = await (await connect()).getAgentCard();
     const older = card.supportedInterfaces.filter(one => one.protocolVersion === "0.3");
     const factory = new GrpcTransportFactory({ legacyCompat: { enabled: true } });

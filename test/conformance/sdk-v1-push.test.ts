@@ -9,14 +9,17 @@ import {
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { PushNotificationNotSupportedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { asTask, caseOf, words } from "../support/sdk-v1.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** The official client 1.3.0 asks for updates over each of its transports, and reads what its webhook gets. */
+/**
+ * The official client 1.3.0 sets push configs over each of its transports, and parses the payloads of its
+ * webhook.
+ */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
@@ -57,7 +60,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       asTask(await client.sendMessage(words("go", {}, { returnImmediately: true, ...configuration }))).id;
     const listOf = (taskId: string) => ({ tenant: "", taskId, pageSize: 0, pageToken: "" });
 
-    test("finds in the card that there is push", async () => {
+    test("finds push in the card", async () => {
       expect((await (await connect("puppet")).getAgentCard()).capabilities?.pushNotifications).toBe(true);
       const discreet = await connect("discreet");
       expect((await discreet.getAgentCard()).capabilities?.pushNotifications).toBe(false);
@@ -87,7 +90,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       await expect(gone).rejects.toBeInstanceOf(TaskNotFoundError);
     });
 
-    /** What came for a task, as its own types have it. */
+    /** The payloads for a task, parsed with its own types. */
     const isOf =
       (taskId: string, is: (event: StreamResponse) => boolean) =>
       ({ body }: Received): boolean => {
@@ -99,7 +102,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       event.payload?.$case === "statusUpdate" &&
       event.payload.value.status?.state === TaskState.TASK_STATE_COMPLETED;
 
-    test("B-P6: its webhook gets what happens, with token and credentials, in its own words", async () => {
+    test("B-P6: its webhook gets the updates, with token and credentials, in its own form", async () => {
       const client = await connect("puppet");
       const taskId = await begin(client);
       const authentication = { scheme: "Bearer", credentials: "s3cret" };
@@ -119,7 +122,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       expect(caseOf(events.at(-1) as StreamResponse)).toBe("statusUpdate");
     });
 
-    test("B-P11: a config that comes with the message misses nothing", async () => {
+    test("B-P11: a config that is sent with the message misses nothing", async () => {
       const client = await connect("puppet");
       const taskId = await begin(client, { taskPushNotificationConfig: { id: "p1", url: receiver.url } });
       puppet.end(taskId);

@@ -7,16 +7,16 @@ import { clientV1Contract } from "./sdk-v1.contract.ts";
 
 const { url, connect } = clientV1Contract("HTTP+JSON", options => new RestTransportFactory(options));
 
-/** What the client asked over, as the server answered it. */
-const heard: { readonly path: string; readonly type: string | null }[] = [];
+/** The requests of the client, with the responses of the server. */
+const exchanges: { readonly path: string; readonly type: string | null }[] = [];
 const listening: typeof fetch = async (address, init) => {
   const response = await fetch(address, init);
-  heard.push({ path: new URL(String(address)).pathname, type: response.headers.get("content-type") });
+  exchanges.push({ path: new URL(String(address)).pathname, type: response.headers.get("content-type") });
   return response;
 };
 
-describe("the official client 1.3.0 over paths", () => {
-  test("finds its address in the card, and its own media type comes back", async () => {
+describe("the official client 1.3.0 over HTTP+JSON", () => {
+  test("finds its URL in the card, and gets its own media type", async () => {
     const client = await connect("echo", listening);
     const card: AgentCard = await client.getAgentCard();
     expect(card.supportedInterfaces.map(one => [one.protocolBinding, one.protocolVersion, one.url])).toEqual(
@@ -26,17 +26,17 @@ describe("the official client 1.3.0 over paths", () => {
       ]),
     );
     await client.sendMessage(words("hello"));
-    expect(heard.at(-1)).toEqual({ path: "/agents/echo/message:send", type: "application/a2a+json" });
+    expect(exchanges.at(-1)).toEqual({ path: "/agents/echo/message:send", type: "application/a2a+json" });
   });
 
   test("names a tenant in the path", async () => {
     const client = await connect("echo", listening);
     const task = asTask(await client.sendMessage({ ...words("hi"), tenant: "acme inc" }));
-    expect(heard.at(-1)?.path).toBe("/agents/echo/acme%20inc/message:send");
+    expect(exchanges.at(-1)?.path).toBe("/agents/echo/acme%20inc/message:send");
     expect((await client.getTask({ ...request(task.id), tenant: "acme inc" })).id).toBe(task.id);
   });
 
-  test("asks for ids with colons and slashes, which are no verbs and no paths", async () => {
+  test("sends ids with colons and slashes, which are neither verbs nor paths", async () => {
     const client = await connect("echo", listening);
     for (const id of ["thread:run", "thread:cancel", "a/b:subscribe"]) {
       await expect(client.getTask(request(id))).rejects.toBeInstanceOf(TaskNotFoundError);

@@ -33,14 +33,14 @@ import {
 } from "../support/sdk-v1.ts";
 import { tempFolder } from "../support/server.ts";
 
-/** Where a test meets the server that the contract has started. */
+/** The server that the contract has started. */
 export interface Meeting {
   url(): string;
-  /** `fetchImpl`: hears what goes over the wire. */
+  /** `fetchImpl`: sees the requests and responses. */
   connect(agent?: string, fetchImpl?: typeof fetch): Promise<Client>;
 }
 
-/** What the official client 1.3.0 gets over each of its transports. */
+/** The behaviour of the official client 1.3.0 over each of its transports. */
 export function clientV1Contract(
   transport: string,
   createTransport: (options: { fetchImpl: typeof fetch }) => TransportFactory,
@@ -55,7 +55,7 @@ export function clientV1Contract(
     folder.remove();
   });
 
-  /** The client resolves the card's path against what it is given, so a base needs its last slash. */
+  /** The client resolves the card's path against the given URL, so a base needs its trailing slash. */
   const connect = (agent?: string, fetchImpl = fetch): Promise<Client> => {
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
       transports: [createTransport({ fetchImpl })],
@@ -65,7 +65,7 @@ export function clientV1Contract(
   };
 
   describe(`the official client 1.3.0 over ${transport}`, () => {
-    test("discovers the default agent from the base URL and speaks 1.0 with it", async () => {
+    test("discovers the default agent from the base URL and uses version 1.0", async () => {
       const client = await connect();
       const card: AgentCard = await client.getAgentCard();
       expect(client.protocolVersion).toBe("1.0");
@@ -103,7 +103,7 @@ export function clientV1Contract(
       expect(task.status?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
-    test("sends with returnImmediately, gets the task as it stands and polls it to its end", async () => {
+    test("sends with returnImmediately, gets the task as it is and polls it to its end", async () => {
       const client = await connect("countdown");
       const task = asTask(await client.sendMessage(words("3", {}, { returnImmediately: true })));
       expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(stateOf(task));
@@ -130,7 +130,7 @@ export function clientV1Contract(
       expect(lastState(events)).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
-    test("gets as much of the history as it asks for", async () => {
+    test("gets as much of the history as it requests", async () => {
       const client = await connect("booking");
       const asked = asTask(await client.sendMessage(words("Book me a trip")));
       const { id, contextId } = asked;
@@ -158,7 +158,7 @@ export function clientV1Contract(
       expect(next.nextPageToken).toBe("");
     });
 
-    test("cancels a running task: the answer, the stream and the stored task agree", async () => {
+    test("cancels a running task: the response, the stream and the stored task agree", async () => {
       const client = await connect("slow");
       const stream = client.sendMessageStream(words("Work for 60 seconds"));
       const { id } = await firstTask(stream);
@@ -169,7 +169,7 @@ export function clientV1Contract(
       expect(stateOf(await client.cancelTask(byId(id)))).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
-    test("resubscribes in the middle: the task as it stands, then the rest, nothing twice", async () => {
+    test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
       const client = await connect("countdown");
       const stream = client.sendMessageStream(words("5"));
       const { id } = await firstTask(stream);
@@ -182,7 +182,7 @@ export function clientV1Contract(
       expect(lastState(rest)).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
-    test("is asked for more in two turns of one task, and is then served", async () => {
+    test("answers questions in two turns of one task, and gets the result", async () => {
       const client = await connect("booking");
       const first = asTask(await client.sendMessage(words("Book me a trip")));
       expect(stateOf(first)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
@@ -208,7 +208,7 @@ export function clientV1Contract(
       expect(lastState(events)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     });
 
-    test("gets a bare message from an agent that replies with messages, whole and streamed", async () => {
+    test("gets a bare message from an agent that replies with messages, from a send and from a stream", async () => {
       const client = await connect("greeter");
       const answer = await client.sendMessage(words("Ada", { contextId: "talk-1" }));
       if (!("messageId" in answer)) throw new Error("a task, where a message was expected");
@@ -220,7 +220,7 @@ export function clientV1Contract(
       expect(totalSize).toBe(0);
     });
 
-    test("gets text, data and a file as artifacts of their kinds, whole and streamed", async () => {
+    test("gets text, data and a file as artifacts of their kinds, from a send and from a stream", async () => {
       const client = await connect("reporter");
       const events = await Array.fromAsync(client.sendMessageStream(words("to be or not to be")));
       const id = events[0]?.payload?.$case === "task" ? events[0].payload.value.id : "";
@@ -235,7 +235,7 @@ export function clientV1Contract(
       expect(String(parts[2]?.content?.value)).toBe("word,count\nto,2\nbe,2\nor,1\nnot,1\n");
     });
 
-    test("sends data and gets it back in the history as it was", async () => {
+    test("sends data and gets it unchanged in the history", async () => {
       const client = await connect("echo");
       const data = { data: { nested: [1, "two", null] } };
       const answer = await client.sendMessage(words("with data", { parts: [{ text: "with data" }, data] }));
@@ -244,18 +244,18 @@ export function clientV1Contract(
     });
   });
 
-  describe(`the official client 1.3.0 over ${transport} meets an error of its own type`, () => {
-    test("for a task that is not there: get, cancel, resubscribe, send", async () => {
+  describe(`the official client 1.3.0 over ${transport} gets an error of its own type`, () => {
+    test("for an unknown task: get, cancel, resubscribe, send", async () => {
       const client = await connect();
-      const nobody = "01890000-0000-7000-8000-000000000000";
-      await expect(client.getTask(request(nobody))).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.cancelTask(byId(nobody))).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.resubscribeTask(request(nobody)).next()).rejects.toBeInstanceOf(TaskNotFoundError);
-      const lost = client.sendMessage(words("anyone?", { taskId: nobody }));
+      const unknownTask = "01890000-0000-7000-8000-000000000000";
+      await expect(client.getTask(request(unknownTask))).rejects.toBeInstanceOf(TaskNotFoundError);
+      await expect(client.cancelTask(byId(unknownTask))).rejects.toBeInstanceOf(TaskNotFoundError);
+      await expect(client.resubscribeTask(request(unknownTask)).next()).rejects.toBeInstanceOf(TaskNotFoundError);
+      const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
       await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
     });
 
-    test("for a task that has ended: cancel, resubscribe, send, stream", async () => {
+    test("for an ended task: cancel, resubscribe, send, stream", async () => {
       const client = await connect();
       const { id } = asTask(await client.sendMessage(words("over")));
       await expect(client.cancelTask(byId(id))).rejects.toBeInstanceOf(TaskNotCancelableError);
@@ -267,14 +267,14 @@ export function clientV1Contract(
       await expect(client.sendMessageStream(late).next()).rejects.toBeInstanceOf(UnsupportedOperationError);
     });
 
-    test("for what the agent does not do: subscribe without streaming, push", async () => {
+    test("for unsupported operations: subscribe without streaming, push", async () => {
       const client = await connect("mute");
       const task = asTask(await client.sendMessage(words("hello")));
       expect(resultOf(task)).toBe("In one piece: hello");
       await expect(client.resubscribeTask(request(task.id)).next()).rejects.toBeInstanceOf(
         UnsupportedOperationError,
       );
-      // The client itself would refuse by the card; its transport asks the server.
+      // The client itself would refuse because of the card; its transport calls the server.
       const list = client.transport.listTaskPushNotificationConfig({
         tenant: "",
         taskId: task.id,
@@ -286,7 +286,7 @@ export function clientV1Contract(
       await expect(extended).rejects.toBeInstanceOf(UnsupportedOperationError);
     });
 
-    test("for an extension that is required and not named; named, it is served", async () => {
+    test("for a required extension that is not named; named, it is served", async () => {
       const client = await connect("strict");
       await expect(client.sendMessage(words("let me in"))).rejects.toBeInstanceOf(
         ExtensionSupportRequiredError,
@@ -296,9 +296,9 @@ export function clientV1Contract(
       expect(resultOf(task)).toBe("At last: let me in");
     });
 
-    // On gRPC there is no fetch to listen to: test/behaviour/grpc.test.ts hears its metadata.
+    // gRPC has no fetch to intercept: test/behaviour/grpc.test.ts reads its metadata.
     if (transport !== "GRPC")
-      test("and not for an extension that nobody knows: the answer names only what is active", async () => {
+      test("and not for an unknown extension: the response names only active ones", async () => {
         const active: (string | null)[] = [];
         const listening: typeof fetch = async (url, init) => {
           const response = await fetch(url, init);
@@ -308,8 +308,8 @@ export function clientV1Contract(
         const client = await connect("polite", listening);
         for (const uris of [
           [EXTENSION],
-          ["https://nobody.example/v1"],
-          [EXTENSION, "https://nobody.example/v1"],
+          ["https://unknown.example/v1"],
+          [EXTENSION, "https://unknown.example/v1"],
         ]) {
           const serviceParameters = ServiceParameters.create(withA2AExtensions(...uris));
           const task = asTask(await client.sendMessage(words("hi"), { serviceParameters }));
@@ -318,7 +318,7 @@ export function clientV1Contract(
         expect(active).toEqual([EXTENSION, null, EXTENSION]);
       });
 
-    test("for a file that the agent's card does not ask for", async () => {
+    test("for a file that the agent's card does not accept", async () => {
       const client = await connect("echo");
       const file = { raw: "AAEC", filename: "three.bin", mediaType: "application/octet-stream" };
       const sending = client.sendMessage(words("", { parts: [{ text: "look" }, file] }));

@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { verifyCard } from "../../src/signature/verify.ts";
 import { serveGuarded } from "../support/callers.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
-/** docs/dialects/v1.md#cards: the official client 1.3.0 checks the signatures of our cards, and we check those that it makes. */
+/**
+ * docs/dialects/v1.md#cards: the official client 1.3.0 verifies the signatures of our cards, and we verify
+ * its signatures.
+ */
 
 const CARD = "/.well-known/agent-card.json";
 let server: TestServer;
@@ -34,17 +37,17 @@ describe("the official client 1.3.0", () => {
   it.each([
     ["a v1.0 card", "1.0"],
     ["a card that is both", undefined],
-  ])("finds %s of ours good", async (_name, version) => {
+  ])("accepts the signature of %s", async (_name, version) => {
     const card = AgentCard.fromJSON(await read(CARD, version));
     await verifyAgentCardSignature(findKey)(card);
   });
 
-  it("finds a card of ours bad that was changed on the way", async () => {
+  it("rejects a card that was changed on the way", async () => {
     const card = AgentCard.fromJSON({ ...(await read(CARD, "1.0")), description: "Another" });
     await expect(verifyAgentCardSignature(findKey)(card)).rejects.toThrow("No valid signatures");
   });
 
-  it("finds the card of a server good that asks who calls", async () => {
+  it("accepts the card of a server with authentication", async () => {
     const guarded = await serveGuarded([echo], { signCards: true });
     try {
       const { url } = guarded;
@@ -60,7 +63,7 @@ describe("the official client 1.3.0", () => {
     }
   });
 
-  it("checks the extended card when it is asked to", async () => {
+  it("verifies the extended card when configured", async () => {
     const client = await new ClientFactory().createFromUrl(server.url);
     const card = await client.getAgentCard(undefined, verifyAgentCardSignature(findKey));
     expect(card.description).toBe("For those who are known");
@@ -68,7 +71,7 @@ describe("the official client 1.3.0", () => {
 });
 
 describe("a card that the official client 1.3.0 signed", () => {
-  it("is good here, and bad when it is changed", async () => {
+  it("is valid here, and invalid when it is changed", async () => {
     const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
     const head = { alg: "ES256", kid: "theirs", typ: "JOSE" };
     const card = AgentCard.fromJSON(await read(CARD, "1.0"));

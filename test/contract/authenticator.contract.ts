@@ -10,7 +10,7 @@ import {
 import type { Authenticator, Caller, Catalog, Operation, Principal } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { createCatalog } from "../../src/server/catalog.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 
 /** One or several authentication methods, and credentials for them. */
 export interface AuthenticatorUnderTest {

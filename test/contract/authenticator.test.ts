@@ -26,12 +26,12 @@ interface ProofUnderTest extends Pick<AuthenticatorUnderTest, "show" | "bad" | "
   readonly proof: AuthMethod;
 }
 
-const chance = (bytes: number): string => randomBytes(bytes).toString("hex");
+const randomHex = (bytes: number): string => randomBytes(bytes).toString("hex");
 const shown = (secret: string): Partial<Caller> => ({ headers: bearer(secret) });
 
 async function tokens(): Promise<ProofUnderTest> {
   const tokens = createMemoryTokenStore();
-  const parts = { tokens, wallTime: Date.now, chance };
+  const parts = { tokens, wallTime: Date.now, randomHex };
   const make = (identity: Identity, expiresAt?: number) =>
     issueToken(parts, { ...identity, name: undefined, expiresAt });
   const revoked = await make(IDENTITIES[0] as Identity);
@@ -194,27 +194,27 @@ for (const at of [0, 1, 2, 3])
 describe("credentials that are no longer valid", () => {
   it("are noticed by all open streams, however often they are checked", async () => {
     const tokens = createMemoryTokenStore();
-    const parts = { tokens, wallTime: Date.now, chance };
+    const parts = { tokens, wallTime: Date.now, randomHex };
     const authenticator = createAuthenticator({
       methods: [createTokenAuth(parts)],
       catalog: createTestCatalog(),
     });
-    const wish = { ...ALICE, name: undefined, expiresAt: undefined };
-    const [one, other] = [await issueToken(parts, wish), await issueToken(parts, wish)];
+    const options = { ...ALICE, name: undefined, expiresAt: undefined };
+    const [one, other] = [await issueToken(parts, options), await issueToken(parts, options)];
     const principal = authenticator.requirePrincipal(
       await authenticator.authenticate(toCaller(shown(one.secret))),
     );
     const staying = authenticator.requirePrincipal(
       await authenticator.authenticate(toCaller(shown(other.secret))),
     );
-    const heard: string[] = [];
-    authenticator.onExpire(principal, fault => heard.push(`first: ${fault.code}`));
-    authenticator.onExpire(principal, fault => heard.push(`second: ${fault.code}`));
-    authenticator.onExpire(principal, () => heard.push("removed listener"))();
-    authenticator.onExpire(staying, () => heard.push("valid principal"));
+    const notified: string[] = [];
+    authenticator.onExpire(principal, fault => notified.push(`first: ${fault.code}`));
+    authenticator.onExpire(principal, fault => notified.push(`second: ${fault.code}`));
+    authenticator.onExpire(principal, () => notified.push("removed listener"))();
+    authenticator.onExpire(staying, () => notified.push("valid principal"));
     await tokens.revoke(one.token.id, Date.now());
-    await expect.poll(() => heard.slice(0, 2)).toEqual(["first: unauthenticated", "second: unauthenticated"]);
-    expect(heard.filter(text => text.endsWith("principal") || text.endsWith("listener"))).toEqual([]);
+    await expect.poll(() => notified.slice(0, 2)).toEqual(["first: unauthenticated", "second: unauthenticated"]);
+    expect(notified.filter(text => text.endsWith("principal") || text.endsWith("listener"))).toEqual([]);
     for (let times = 0; times < 2; times++) {
       expect(await principal.isValid()).toBe(false);
       expect(faultOf(() => authenticator.checkPrincipal(principal))).toMatchObject({

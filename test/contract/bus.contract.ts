@@ -16,15 +16,15 @@ export function busContract(name: string, create: () => BusUnderTest): void {
   describe(`the bus over ${name}`, () => {
     let under: BusUnderTest;
     let nodes: RemoteBus[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const open = (node: string): RemoteBus => {
-      const bus = under.open(node, topic => void heard.push(`${node} ${topic ?? "*"}`));
+      const bus = under.open(node, topic => void received.push(`${node} ${topic ?? "*"}`));
       nodes.push(bus);
       return bus;
     };
     beforeEach(() => {
       under = create();
-      heard.length = 0;
+      received.length = 0;
     });
     afterEach(async () => {
       await Promise.all(nodes.map(node => node.close()));
@@ -34,7 +34,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
     const connect = (from: RemoteBus, to: string): Promise<void> =>
       until(() => {
         from.notify("ready");
-        return Promise.resolve(heard.includes(`${to} ready`));
+        return Promise.resolve(received.includes(`${to} ready`));
       });
 
     it("notifies listeners on this node at once, and on others soon", async () => {
@@ -46,18 +46,18 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       expect(here).toBe(1);
       await connect(a, "b");
       a.notify("t");
-      await until(() => Promise.resolve(there > 0 && heard.includes("b t")));
-      expect(heard).not.toContain("b u");
+      await until(() => Promise.resolve(there > 0 && received.includes("b t")));
+      expect(received).not.toContain("b u");
     });
 
     it("passes notifications of other nodes to the store before it wakes listeners, and never its own", async () => {
       const [a, b] = [open("a"), open("b")];
       await connect(a, "b");
       const order: string[] = [];
-      b.subscribe("x", { wake: () => void order.push(heard.includes("b x") ? "after" : "before") });
+      b.subscribe("x", { wake: () => void order.push(received.includes("b x") ? "after" : "before") });
       a.notify("x");
       await until(() => Promise.resolve(order.includes("after")));
-      expect(heard).not.toContain("a x");
+      expect(received).not.toContain("a x");
     });
 
     it("delivers thousands of notifications, however many come at once", async () => {
@@ -69,7 +69,7 @@ export function busContract(name: string, create: () => BusUnderTest): void {
         (_, i) => `018f0000-0000-7000-8000-${String(i).padStart(12, "0")}`,
       );
       for (const topic of topics) a.notify(topic);
-      await until(() => Promise.resolve(topics.every(topic => heard.includes(`b ${topic}`))));
+      await until(() => Promise.resolve(topics.every(topic => received.includes(`b ${topic}`))));
     });
 
     it("a removed listener is not notified", async () => {
@@ -87,10 +87,10 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       await connect(a, "b");
       let woken = 0;
       b.subscribe("t", { wake: () => void woken++ });
-      heard.length = 0;
+      received.length = 0;
       await under.cut();
-      await until(() => Promise.resolve(heard.includes("b *") && woken > 0));
-      heard.length = 0;
+      await until(() => Promise.resolve(received.includes("b *") && woken > 0));
+      received.length = 0;
       await connect(a, "b");
     });
 
@@ -103,8 +103,8 @@ export function busContract(name: string, create: () => BusUnderTest): void {
       const ring = setInterval(() => a.notify("lost"), 1);
       await cut;
       clearInterval(ring);
-      await until(() => Promise.resolve(heard.includes("a *") && heard.includes("b *")));
-      heard.length = 0;
+      await until(() => Promise.resolve(received.includes("a *") && received.includes("b *")));
+      received.length = 0;
       await connect(b, "a");
     });
 

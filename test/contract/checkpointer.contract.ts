@@ -45,8 +45,8 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
       checkpoint: Checkpoint,
       source: "input" | "loop" = "loop",
     ): Promise<Config> => saver.put(config, checkpoint, about(source, 1), checkpoint.channel_versions);
-    const ids = async (config: Config, wish: object = {}): Promise<(string | undefined)[]> =>
-      (await Array.fromAsync(saver.list(config, wish))).map(one => one.checkpoint.id);
+    const ids = async (config: Config, filter: object = {}): Promise<(string | undefined)[]> =>
+      (await Array.fromAsync(saver.list(config, filter))).map(one => one.checkpoint.id);
 
     describe.each(["", "child"])('in the namespace "%s"', ns => {
       it("put: returns a config with thread, namespace and id only", async () => {
@@ -200,15 +200,15 @@ export function checkpointerContract(name: string, create: () => BaseCheckpointS
                 )
                 .map(one => one.id);
               const config = { configurable: { thread_id: thread, checkpoint_ns: ns } } as Config;
-              const wish = {
+              const filter = {
                 ...(end && { before: at(end.ns, end.id, end.thread) }),
                 filter: source === undefined ? {} : { source },
               };
-              const found = await ids(config, wish);
+              const found = await ids(config, filter);
               expect(found.toSorted()).toEqual(expected.toSorted());
               if (thread !== undefined && ns !== undefined) expect(found).toEqual(expected.toReversed());
               for (const limit of [1, 2])
-                expect(await ids(config, { ...wish, limit })).toEqual(found.slice(0, limit));
+                expect(await ids(config, { ...filter, limit })).toEqual(found.slice(0, limit));
             }
       const listed = await Array.fromAsync(saver.list(at("child")));
       for (const tuple of listed) expect(tuple).toEqual(await saver.getTuple(tuple.config));

@@ -31,8 +31,8 @@ const on = new StoreHarness({
 on.start();
 afterAll(() => on.close());
 
-function storageAt(place: Partial<StorageArea> = {}): ContextStorage {
-  const whole = { scope: alice, agent: "graph" as AgentName, area: uuid6(3), ...place };
+function storageAt(otherArea: Partial<StorageArea> = {}): ContextStorage {
+  const whole = { scope: alice, agent: "graph" as AgentName, area: uuid6(3), ...otherArea };
   return {
     get: key => on.store.storage.get(whole, key),
     list: range => on.store.storage.list(whole, range),
@@ -54,8 +54,8 @@ describe("the checkpointer of a context", () => {
     const [area, thread] = ["context-1", "context-1"];
     await create(storageAt({ area }), thread).put(config(thread), made(), about, {});
     const others = [{ area, scope: bob }, { area, agent: "other" as AgentName }, { area: "context-2" }];
-    for (const place of others) {
-      const other = create(storageAt(place), thread);
+    for (const otherArea of others) {
+      const other = create(storageAt(otherArea), thread);
       expect(await other.getTuple(config(thread))).toBeUndefined();
       expect(await Array.fromAsync(other.list({}))).toEqual([]);
     }

@@ -109,9 +109,9 @@ export function concurrentReadersContract(name: string, create: () => StoreUnder
       await nextTurn();
       const appended = on.store.log.append(alice, live, [chunk("now")], { run }).then(() => counted.turns);
       const seqs = await readAll(live, before, before + 1, { now: 0 });
-      const heard = counted.turns;
+      const turns = counted.turns;
       expect(seqs).toEqual([before + 1]);
-      if (!on.under.isShared) expect(heard - (await appended)).toBeLessThanOrEqual(3);
+      if (!on.under.isShared) expect(turns - (await appended)).toBeLessThanOrEqual(3);
       await storm;
     });
   });

@@ -51,18 +51,18 @@ export function fenceContract(name: string, create: () => StoreUnderTest): void 
       on.start();
       const id = await on.createTask();
       const run = await on.claimRun();
-      const say = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
-      const tell = (text: string, key: string): Promise<void> => {
+      const appendEvent = (event: TaskEvent): Promise<void> => on.store.log.append(alice, id, [event], { run });
+      const sendMessage = (text: string, key: string): Promise<void> => {
         const event = userMessage(text, { type: "incoming", key: { name: key, digest: text } });
         return on.store.log.append(alice, id, [event], { state: "working" });
       };
       const asked = [
-        say(chunk("a")),
-        tell("first", "k"),
-        say(chunk("b")),
-        tell("second", "k"),
-        say(chunk("c")),
-        say(status("completed")),
+        appendEvent(chunk("a")),
+        sendMessage("first", "k"),
+        appendEvent(chunk("b")),
+        sendMessage("second", "k"),
+        appendEvent(chunk("c")),
+        appendEvent(status("completed")),
       ];
       expect(await Promise.all(asked.map(faultCode))).toEqual([
         ...["accepted", "accepted", "accepted", "conflict", "accepted", "accepted"],

@@ -19,7 +19,7 @@ import { AGENTS, alice, chunk, faultCode, StoreHarness, status } from "./store-h
 const LEASE_MS = 3_600_000;
 
 let postgres: TestPostgres;
-let way: LossyPostgres;
+let proxy: LossyPostgres;
 let url: string;
 let on: StoreHarness;
 let store: PostgresStore;
@@ -30,10 +30,10 @@ let pushesDue: number;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  way = await openLossyPostgres(postgres.url);
+  proxy = await openLossyPostgres(postgres.url);
 }, 60_000);
 afterAll(async () => {
-  await way.close();
+  await proxy.close();
   await postgres.stop();
 });
 beforeEach(async () => {
@@ -58,7 +58,7 @@ async function open(more: Partial<StoreParts> = {}): Promise<void> {
     onDue: () => dueLatch.wake(),
     onPushDue: () => void pushesDue++,
     ...more,
-    url: way.through(url),
+    url: proxy.urlOf(url),
     node: "node",
   });
   on.store = store;
@@ -123,7 +123,7 @@ describe("the response to a commit is lost", () => {
     const run = await on.claimRun();
     const append = (event: TaskEvent): Promise<void> => store.log.append(alice, id, [event], { run });
     await append(chunk("a"));
-    const lost = way.loseAnswerTo(UPDATE);
+    const lost = proxy.loseResponseTo(UPDATE);
     const second = append(chunk("b"));
     second.catch(() => {});
     // Before the commit begins, the next append would be part of it.
@@ -144,7 +144,7 @@ describe("the response to a commit is lost", () => {
     await open();
     const id = await on.createTask();
     const run = await on.claimRun();
-    const lost = way.loseAnswerTo(UPDATE);
+    const lost = proxy.loseResponseTo(UPDATE);
     const end = faultCode(on.complete(run));
     await lost;
     expect(await end).toBe("unavailable");
@@ -160,7 +160,7 @@ describe("the response to a commit is lost", () => {
     await there.run(await on.createTask());
     await there.idle();
     const id = on.newId() as TaskId;
-    const lost = way.loseAnswerTo(INSERT);
+    const lost = proxy.loseResponseTo(INSERT);
     const made = faultCode(on.append(id));
     await lost;
     expect(await made).toBe("unavailable");
@@ -175,7 +175,7 @@ describe("the response to a commit is lost", () => {
     const run = await there.run(await on.createTask({ contextId }));
     const next = await on.createTask({ contextId });
     await there.idle();
-    const lost = way.loseAnswerTo(UPDATE);
+    const lost = proxy.loseResponseTo(UPDATE);
     const end = faultCode(on.complete(run));
     await lost;
     expect(await end).toBe("unavailable");
@@ -191,7 +191,7 @@ describe("a claim was committed", () => {
     it(`and ${what}: the same claim returns the runs, without counting a crash`, async () => {
       await open();
       const id = await on.createTask();
-      const lost = way.loseAnswerTo(...words);
+      const lost = proxy.loseResponseTo(...words);
       const there = look();
       await lost;
       const run = await there.run(id);
@@ -207,7 +207,7 @@ describe("a claim was committed", () => {
     // Only notifications from here on count.
     dueLatch = new Latch();
     // The connection ends before the commit.
-    const lost = way.loseAnswerTo(CLAIM);
+    const lost = proxy.loseResponseTo(CLAIM);
     const there = look();
     await lost;
     expect(await there.run(id)).toMatchObject({ attempt: 1, afterCrash: false });

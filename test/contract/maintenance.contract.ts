@@ -190,8 +190,8 @@ export function maintenanceContract(name: string, create: () => StoreUnderTest):
       expect(await sweep({ eventsAgeMs: HOUR })).toBe(1);
       const after = await on.store.tasks.get(alice, done);
       expect(after).toEqual({ ...before, since: before?.seq });
-      for (const place of [0, 3]) {
-        const steps = await on.store.log.read(alice, done, place as Seq, 9);
+      for (const position of [0, 3]) {
+        const steps = await on.store.log.read(alice, done, position as Seq, 9);
         expect(toPlain(steps)).toMatchObject([{ seq: before?.seq, event: null, task: before?.task }]);
       }
       expect(await on.store.log.read(alice, done, before?.seq as Seq, 9)).toEqual([]);

@@ -23,9 +23,9 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
     });
     afterEach(() => on.close());
 
-    const find = (kind: CallerName["kind"], word: string, scope: Scope = alice): Promise<NamedTask | null> =>
-      on.store.tasks.findByName(scope, ECHO, { kind, name: word });
-    const keyed = (word: string) => ({ message: { key: { name: word, digest: `digest of ${word}` } } });
+    const find = (kind: CallerName["kind"], value: string, scope: Scope = alice): Promise<NamedTask | null> =>
+      on.store.tasks.findByName(scope, ECHO, { kind, name: value });
+    const keyed = (value: string) => ({ message: { key: { name: value, digest: `digest of ${value}` } } });
 
     it("finds a task by its alias, a call by its key and a message by its id, each with its event", async () => {
       const id = await on.createTask({
@@ -95,17 +95,17 @@ export function namesContract(name: string, create: () => StoreUnderTest): void 
       const id = await on.createTask({ message: {} });
       const run = await on.claimRun(id);
       const asks: TaskEvent = { type: "status", state: "input-required", asks: ["a", "b"] };
-      const says = (type: string, word: string): TaskEvent =>
+      const says = (type: string, value: string): TaskEvent =>
         ({
-          ...userMessage(word, { key: { name: word, digest: word }, answers: { a: 1 } }),
+          ...userMessage(value, { key: { name: value, digest: value }, answers: { a: 1 } }),
           type,
         }) as TaskEvent;
       await on.store.log.append(alice, id, [says("incoming", "while")], { state: "working" });
       await on.store.log.append(alice, id, [asks], { run });
       await on.store.log.append(alice, id, [says("answered", "half")], { state: "input-required" });
       await on.store.log.append(alice, id, [says("message", "rest")], { state: "input-required" });
-      const places = await Promise.all(["while", "half", "rest"].map(word => find("key", word)));
-      expect(places.map(place => place?.seq)).toEqual([4, 6, 7]);
+      const places = await Promise.all(["while", "half", "rest"].map(value => find("key", value)));
+      expect(places.map(found => found?.seq)).toEqual([4, 6, 7]);
       const again = on.store.log.append(alice, id, [says("message", "half")], { after: 7 as Seq });
       expect(await faultCode(again)).toBe("conflict");
     });

@@ -34,7 +34,7 @@ export function packedEventsContract(name: string, create: () => StoreUnderTest)
       const message = {
         message: { messageId: "m", role: "user", parts: [{ kind: "data", data: nested() }] },
       };
-      const told = await Promise.all(
+      const outcomes = await Promise.all(
         [
           on.store.log.append(alice, first, [chunk("a")], { run }),
           on.append(poisoned, { message }),
@@ -45,7 +45,7 @@ export function packedEventsContract(name: string, create: () => StoreUnderTest)
         ].map(faultCode),
       );
       // Later appends of the run are rejected as well.
-      expect(told).toEqual(["accepted", "internal", "accepted", "internal", "conflict", "accepted"]);
+      expect(outcomes).toEqual(["accepted", "internal", "accepted", "internal", "conflict", "accepted"]);
       expect(await on.store.tasks.get(alice, poisoned)).toBeNull();
       expect((await on.store.tasks.get(alice, second))?.seq).toBe(2);
       await on.store.log.append(alice, first, [status("completed")], { run, afterRefusal: true });
@@ -74,19 +74,19 @@ export function packedEventsContract(name: string, create: () => StoreUnderTest)
     });
 
     it("a storage value without JSON is rejected alone", async () => {
-      const place = { scope: alice, agent: ECHO, area: "s" };
-      const bad = on.store.storage.put(place, [{ key: "deep", value: nested() }]).then(
+      const area = { scope: alice, agent: ECHO, area: "s" };
+      const bad = on.store.storage.put(area, [{ key: "deep", value: nested() }]).then(
         () => "accepted",
         () => "refused",
       );
-      const good = on.store.storage.put(place, [{ key: "good", value: 1 }]);
+      const good = on.store.storage.put(area, [{ key: "good", value: 1 }]);
       const task = on.createTask();
       expect(await bad).toBe("refused");
       await Promise.all([good, task]);
-      expect((await on.store.storage.list(place, { prefix: "", max: 9 })).map(one => one.key)).toEqual([
+      expect((await on.store.storage.list(area, { prefix: "", max: 9 })).map(one => one.key)).toEqual([
         "good",
       ]);
-      expect(await faultCode(on.store.storage.put(place, [{ key: "half \ud800", value: 1 }]))).toBe(
+      expect(await faultCode(on.store.storage.put(area, [{ key: "half \ud800", value: 1 }]))).toBe(
         "too-large",
       );
     });

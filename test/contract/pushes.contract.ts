@@ -18,8 +18,8 @@ const toPush = (id: string, url = `https://${id}.example/hook`): NewPushSubscrip
   opening: "task",
 });
 const NO_HOSTS: ReadonlySet<string> = new Set();
-const at = (place: number, more: Partial<PushProgress> = {}): PushProgress => ({
-  cursor: place as Seq,
+const at = (cursor: number, more: Partial<PushProgress> = {}): PushProgress => ({
+  cursor: cursor as Seq,
   state: "live",
   ...more,
 });
@@ -50,8 +50,8 @@ export function pushesContract(name: string, create: () => StoreUnderTest): void
     };
     const release = (
       held: PushSubscription | null,
-      place: number | undefined = held?.cursor,
-    ): Promise<void> => on.store.deliveries.release(held as PushSubscription, place as Seq, false);
+      cursor: number | undefined = held?.cursor,
+    ): Promise<void> => on.store.deliveries.release(held as PushSubscription, cursor as Seq, false);
     /** Records that all events are delivered. */
     const deliver = async (held: PushSubscription, progress: PushProgress): Promise<void> =>
       release(await on.store.deliveries.record(held, progress, undefined));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startChild, writeAgent } from "../support/child.ts";
-import { performance } from "../support/performance.ts";
+import { contractAgentBody } from "../support/contract-agent.ts";
 import { startProxy } from "../support/proxy.ts";
 import { runtimeContract } from "./runtime.contract.ts";
 
@@ -19,7 +19,7 @@ runtimeContract({
       response.writeHead(400).end("SECRET");
       return true;
     };
-    const file = writeAgent(elsewhere, "worker", performance(folder));
+    const file = writeAgent(elsewhere, "worker", contractAgentBody(folder));
     const flags = ["--public-url", proxy.url, "--log-level", "warn"];
     const remote = await startChild({ agents: [file], data: join(elsewhere, "data"), flags });
     proxy.target = remote.url;

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 /**
  * The contract of every runtime: the agent is served by a process of its own, called over the wire, and killed during a run.
@@ -81,10 +81,10 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
     const call = async (method: string, params: object): Promise<object> =>
       (await rpc(`${server.url}/agents/tested`, method, params)).body;
     const send = (text: string, message: object = {}): Promise<object> =>
-      call("SendMessage", said(text, message));
+      call("SendMessage", sendParams(text, message));
     async function begin(text: string): Promise<string> {
       const atOnce = { configuration: { returnImmediately: true } };
-      return taskOf(await call("SendMessage", { ...said(text), ...atOnce })).id;
+      return taskOf(await call("SendMessage", { ...sendParams(text), ...atOnce })).id;
     }
     const get = (id: string): Promise<object> => call("GetTask", { id });
     const settled = async (id: string, state: string): Promise<object> => {
@@ -102,13 +102,13 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
 
     it("streams its text into one artifact, chunk by chunk", async () => {
       await start();
-      const stream = await openStream(`${server.url}/agents/tested`, "SendStreamingMessage", said("stream"));
+      const stream = await openStream(`${server.url}/agents/tested`, "SendStreamingMessage", sendParams("stream"));
       const events = await stream.all();
-      const pieces = events.map(plotOf).filter(plot => plot.what === "artifact" && plot.text !== "");
+      const pieces = events.map(summaryOf).filter(plot => plot.what === "artifact" && plot.text !== "");
       expect(pieces.length).toBeGreaterThan(1);
       expect(pieces.map(plot => plot.append)).toEqual(pieces.map((_, at) => at > 0));
       expect(foldText(events)).toBe("one two three");
-      expect(plotOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
+      expect(summaryOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
       const body = await get(events[0]?.data.result.task.id);
       expect([textOf(body), taskOf(body).artifacts.length]).toEqual(["one two three", 1]);
     });
@@ -174,7 +174,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       ]);
     });
 
-    it.skipIf(runtime.asks === false)("asks its caller, and takes the answer after a kill", async () => {
+    it.skipIf(runtime.asks === false)("asks its caller, and gets the answer after a kill", async () => {
       await start();
       const asked = await send("ask");
       expect(stateOf(asked)).toBe("input-required");
@@ -184,7 +184,7 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
       expect([stateOf(body), textOf(body)]).toEqual(["completed", "You chose blue"]);
     });
 
-    it.skipIf(runtime.spends === false)("tells what it spent", async () => {
+    it.skipIf(runtime.spends === false)("reports its usage", async () => {
       await start();
       const { id } = taskOf(await send("spend"));
       // The only dialect that shows usage.

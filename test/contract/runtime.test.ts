@@ -1,10 +1,10 @@
 import { writeAgent } from "../support/child.ts";
-import { performance } from "../support/performance.ts";
+import { contractAgentBody } from "../support/contract-agent.ts";
 import { runtimeContract } from "./runtime.contract.ts";
 
 runtimeContract({
   name: "a function",
   createAgent: async (folder, more) => ({
-    serveArguments: [writeAgent(folder, "tested", performance(folder), more)],
+    serveArguments: [writeAgent(folder, "tested", contractAgentBody(folder), more)],
   }),
 });

@@ -14,15 +14,15 @@ export function storageContract(name: string, create: () => StoreUnderTest): voi
     });
     afterEach(() => on.close());
 
-    const place: StorageArea = { scope: alice, agent: ECHO, area: "c" };
-    const put = (values: Record<string, Json | undefined>, at = place): Promise<void> =>
+    const area: StorageArea = { scope: alice, agent: ECHO, area: "c" };
+    const put = (values: Record<string, Json | undefined>, at = area): Promise<void> =>
       on.store.storage.put(
         at,
         Object.entries(values).map(([key, value]) => ({ key, value })),
       );
-    const get = (key: string, at = place): Promise<Json | undefined> => on.store.storage.get(at, key);
+    const get = (key: string, at = area): Promise<Json | undefined> => on.store.storage.get(at, key);
     const keys = async (range: Partial<StorageRange>): Promise<string[]> =>
-      (await on.store.storage.list(place, { prefix: "", max: 100, ...range })).map(one => one.key);
+      (await on.store.storage.list(area, { prefix: "", max: 100, ...range })).map(one => one.key);
 
     it("reads values that were written, replaced and deleted", async () => {
       await put({ a: { deep: [1, "ü", null] }, b: "x" });
@@ -58,9 +58,9 @@ export function storageContract(name: string, create: () => StoreUnderTest): voi
     it("is separate for every caller, agent and area", async () => {
       await put({ a: 1 });
       const others = [
-        { ...place, scope: bob },
-        { ...place, agent: "other" as AgentName },
-        { ...place, area: "d" },
+        { ...area, scope: bob },
+        { ...area, agent: "other" as AgentName },
+        { ...area, area: "d" },
       ];
       for (const other of others) expect(await get("a", other)).toBeUndefined();
     });
@@ -73,7 +73,7 @@ export function storageContract(name: string, create: () => StoreUnderTest): voi
 
     it("the storage of a context is removed with its last task, and no other", async () => {
       const contextId = on.newId() as ContextId;
-      const mine = { ...place, area: contextId };
+      const mine = { ...area, area: contextId };
       await on.completeTask({ contextId });
       on.now += 1_000;
       await on.completeTask({ contextId });

@@ -1,9 +1,12 @@
-/** Agents of the AI SDK in a server that is killed: what tools did stays done, and what waits for a yes goes on waiting. */
+/**
+ * Agents of the AI SDK in a server that is killed: finished tool calls are not repeated, and pending
+ * approvals stay pending.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { foldText, partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -12,8 +15,8 @@ const AI_SDK = new URL("../../src/runtime/ai-sdk/index.ts", import.meta.url).hre
 const AI = import.meta.resolve("ai");
 
 /**
- * Each word of the message is a tool call, one step after another. Tools leave a line on the trail; one that is called
- * "held…" then waits until there is a file of its name.
+ * Each word of the message is a tool call, one step after another. Tools append a line to the trail; a tool
+ * named "held…" then waits until there is a file of its name.
  */
 const AGENT = (folder: string): string => `
 import { appendFileSync, existsSync } from "node:fs";
@@ -66,7 +69,7 @@ async function restart(): Promise<void> {
   await start(server.port);
 }
 const send = async (text: string, message: object = {}, more: object = {}): Promise<object> =>
-  (await rpc(server.url, "SendMessage", { ...said(text, message), ...more })).body;
+  (await rpc(server.url, "SendMessage", { ...sendParams(text, message), ...more })).body;
 const begin = async (text: string, message: object = {}): Promise<string> =>
   taskOf(await send(text, message, { configuration: { returnImmediately: true } })).id;
 const get = async (id: string): Promise<object> => (await rpc(server.url, "GetTask", { id })).body;
@@ -76,7 +79,7 @@ const trail = (): readonly string[] => {
 };
 const open = (gate: string): void => writeFileSync(join(folder.path, gate), "");
 
-test("a kill in the third step: the tools of the first two are not called again, and nothing is said twice", async () => {
+test("a kill in the third step: the tools of the first two are not called again, and no output is repeated", async () => {
   const id = await begin("one two held");
   await until(() => trail().at(-1) === "held");
   await until(async () => textOf(await get(id)) === "Did ONE.\n\nDid TWO.");
@@ -92,7 +95,7 @@ test("a kill in the third step: the tools of the first two are not called again,
   expect(JSON.stringify(events)).not.toContain("dragoman.attempt");
 });
 
-test("what waits for a yes waits over a kill, and is done once whenever the next one comes", async () => {
+test("a pending approval survives a kill, and the approved call is made once", async () => {
   const asked = await send("one pay held");
   expect(stateOf(asked)).toBe("input-required");
   expect(partsText(taskOf(asked).status.message.parts)).toContain('May pay be called with {"word":"pay"}?');
@@ -110,7 +113,7 @@ test("what waits for a yes waits over a kill, and is done once whenever the next
   expect(textOf(await get(id))).toBe("Did ONE.Did PAY.\n\nDid HELD.");
 });
 
-test("a no is heard as well; another task of the context does not stumble over what is open", async () => {
+test("a denial is passed on as well; another task of the context is not affected by the pending approval", async () => {
   const contextId = "shared";
   const asked = await send("pay", { contextId });
   expect(textOf(await send("two", { contextId }))).toBe("Did TWO.");

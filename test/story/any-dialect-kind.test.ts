@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream, type SseEvent } from "../support/client.ts";
-import { asker, createPuppet } from "../support/puppet.ts";
+import { asker, createScriptedAgent } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, type Tongue, untilState, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, type TestDialect, untilState, V1, V03 } from "../support/official-dialects.ts";
 
-/** A task belongs to no dialect: what is begun in v0.2, simple_a2a or Arbiter lives on in v1.0 and v0.3, and back. */
+/**
+ * A task belongs to no dialect: a task started in v0.2, simple_a2a or Arbiter continues in v1.0 and v0.3, and
+ * back.
+ */
 
-interface Speaker {
+interface DialectCase {
   readonly name: string;
   readonly mount: string;
   readonly version: string;
@@ -15,27 +18,27 @@ interface Speaker {
   readonly get: string;
   readonly cancel: string;
   readonly subscribe: string;
-  /** `task`: undefined where a new one is wanted. */
+  /** `task`: undefined for a new one. */
   said(text: string, task?: string): object;
-  /** How a task is named. */
+  /** The parameters that name a task. */
   named(id: string): object;
   taskIn(result: Loose): Loose;
   stateIn(frame: Loose): string | undefined;
-  /** Arbiter's callers cannot go on with a task. */
+  /** Callers of Arbiter cannot continue a task. */
   readonly mute?: true;
 }
 
-const official = (tongue: Tongue, version: string = tongue.version): Speaker => ({
+const official = (tongue: TestDialect, version: string = tongue.version): DialectCase => ({
   ...tongue,
   name: `v${version}`,
   mount: "/agents/",
   version,
-  said: (text, taskId) => tongue.said(text, taskId === undefined ? {} : { taskId }),
+  said: (text, taskId) => tongue.sendParams(text, taskId === undefined ? {} : { taskId }),
   named: id => ({ id }),
-  stateIn: frame => tongue.hear(frame).state,
+  stateIn: frame => tongue.toItem(frame).state,
 });
 
-const NEW: readonly Speaker[] = [
+const NEW: readonly DialectCase[] = [
   official(V03, "0.2"),
   {
     ...official(V03, "1.0"),
@@ -52,7 +55,7 @@ const NEW: readonly Speaker[] = [
   },
   { ...official(V03, "1.0"), name: "Arbiter", mount: "/v1/a2a/agents/", mute: true },
 ];
-const OLD: readonly Speaker[] = [official(V1), official(V03)];
+const OLD: readonly DialectCase[] = [official(V1), official(V03)];
 const PAIRS = NEW.flatMap(one =>
   OLD.flatMap(other => [
     { maker: one, other },
@@ -61,7 +64,7 @@ const PAIRS = NEW.flatMap(one =>
 );
 const CONTINUED = PAIRS.filter(({ other }) => !other.mute);
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 beforeAll(async () => {
   server = await serve([asker, puppet.definition], { cancelGraceMs: 100 });
@@ -70,44 +73,44 @@ afterAll(() => server.stop());
 
 const lower = (state: string): string => state.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
 const stateOf = (task: Loose): string => lower(task.status.state);
-const lastState = (speaker: Speaker, events: readonly SseEvent[]): string | undefined =>
-  speaker.stateIn(events.at(-1)?.data);
+const lastState = (dialect: DialectCase, events: readonly SseEvent[]): string | undefined =>
+  dialect.stateIn(events.at(-1)?.data);
 
-function call(speaker: Speaker, agent: string, method: string, params: object): Promise<Loose> {
-  const headers = { "a2a-version": speaker.version };
-  return ask(`${server.url}${speaker.mount}${agent}`, method, params, headers);
+function call(dialect: DialectCase, agent: string, method: string, params: object): Promise<Loose> {
+  const headers = { "a2a-version": dialect.version };
+  return rpcResult(`${server.url}${dialect.mount}${agent}`, method, params, headers);
 }
-function open(speaker: Speaker, agent: string, method: string, params: object) {
-  const headers = { "a2a-version": speaker.version };
-  return openStream(`${server.url}${speaker.mount}${agent}`, method, params, headers);
+function open(dialect: DialectCase, agent: string, method: string, params: object) {
+  const headers = { "a2a-version": dialect.version };
+  return openStream(`${server.url}${dialect.mount}${agent}`, method, params, headers);
 }
 
-async function begin(speaker: Speaker): Promise<string> {
-  return speaker.taskIn(await call(speaker, "asker", speaker.send, speaker.said("book"))).id;
+async function startTask(dialect: DialectCase): Promise<string> {
+  return dialect.taskIn(await call(dialect, "asker", dialect.send, dialect.said("book"))).id;
 }
-const read = (speaker: Speaker, agent: string, id: string): Promise<Loose> =>
-  call(speaker, agent, speaker.get, speaker.named(id));
+const read = (dialect: DialectCase, agent: string, id: string): Promise<Loose> =>
+  call(dialect, agent, dialect.get, dialect.named(id));
 
-describe.each(PAIRS)("a task begun in $maker.name, by one who speaks $other.name,", ({ maker, other }) => {
+describe.each(PAIRS)("a task started in $maker.name, for a caller of $other.name,", ({ maker, other }) => {
   it("is read", async () => {
-    const id = await begin(maker);
+    const id = await startTask(maker);
     const task = await read(other, "asker", id);
     expect([task.id, stateOf(task)]).toEqual([id, "input-required"]);
     expect(task.status.message.parts[0].text).toBe("Which one?");
   });
 
-  it("is canceled, and whoever watches it sees that", async () => {
-    const id = await begin(maker);
+  it("is canceled, and its subscribers see that", async () => {
+    const id = await startTask(maker);
     const watched = await open(maker, "asker", maker.subscribe, maker.named(id));
     await watched.next();
     expect(stateOf(await call(other, "asker", other.cancel, other.named(id)))).toBe("canceled");
     expect(lastState(maker, await watched.all())).toBe("canceled");
   });
 
-  it("is watched while it is worked on", async () => {
+  it("can be subscribed to while it is running", async () => {
     const made = await open(maker, "puppet", maker.stream, maker.said("work"));
     await made.next();
-    const { tasks } = await ask(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
+    const { tasks } = await rpcResult(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
     const { id } = tasks[0];
     await untilState(`${server.url}/agents/puppet`, id, "working");
     const watched = await open(other, "puppet", other.subscribe, other.named(id));
@@ -120,25 +123,25 @@ describe.each(PAIRS)("a task begun in $maker.name, by one who speaks $other.name
   });
 });
 
-describe.each(CONTINUED)("a task begun in $maker.name goes on in $other.name", ({ maker, other }) => {
+describe.each(CONTINUED)("a task started in $maker.name continues in $other.name", ({ maker, other }) => {
   it("with a send, and both see the same end", async () => {
-    const id = await begin(maker);
+    const id = await startTask(maker);
     const task = other.taskIn(await call(other, "asker", other.send, other.said("red", id)));
     expect([task.id, task.artifacts[0].parts[0].text]).toEqual([id, "You chose red"]);
     expect(stateOf(await read(maker, "asker", id))).toBe("completed");
   });
 
   it("with a stream", async () => {
-    const id = await begin(maker);
+    const id = await startTask(maker);
     const stream = await open(other, "asker", other.stream, other.said("red", id));
     expect(lastState(other, await stream.all())).toBe("completed");
     expect(stateOf(await read(maker, "asker", id))).toBe("completed");
   });
 });
 
-it("a message to Arbiter leaves the task that it names alone", async () => {
-  const [arbiter, v1] = [NEW.at(-1) as Speaker, OLD[0] as Speaker];
-  const id = await begin(v1);
+it("a message to Arbiter does not change the task that it names", async () => {
+  const [arbiter, v1] = [NEW.at(-1) as DialectCase, OLD[0] as DialectCase];
+  const id = await startTask(v1);
   const other = await call(arbiter, "asker", arbiter.send, arbiter.said("red", id));
   expect(other.id).not.toBe(id);
   expect(stateOf(await read(v1, "asker", id))).toBe("input-required");

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream } from "../support/client.ts";
-import { askLanggraph, doubter, resume, saidTo } from "../support/langgraph.ts";
-import { asker, createPuppet } from "../support/puppet.ts";
+import { langgraphResult, doubter, resume, langgraphParams } from "../support/langgraph.ts";
+import { asker, createScriptedAgent } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, begin, type Loose, refused, TONGUES, type Tongue, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, type Loose, rpcError, OFFICIAL_DIALECTS, type TestDialect, V1 } from "../support/official-dialects.ts";
 import { textOf } from "../support/wire.ts";
 
-/** A task belongs to no dialect: begun on LangGraph's mount and gone on with elsewhere, and the other way round. */
+/**
+ * A task belongs to no dialect: started on LangGraph's mount and continued elsewhere, and the other way
+ * round.
+ */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 const official = (name: string): string => `${server.url}/agents/${name}`;
 const mount = (name: string): string => `${server.url}/a2a/${name}`;
@@ -20,21 +23,21 @@ afterAll(() => server.stop());
 
 const saidBy = (task: Loose): string => textOf({ result: task });
 const answersIn = (task: Loose): Loose => task.artifacts[0].parts[0].data;
-/** Which dialect the caller of v0.3 speaks must be said, since others share its methods. */
-const named = (tongue: Tongue): Record<string, string> => ({ "a2a-version": tongue.version });
+/** The dialect of a v0.3 caller must be given, since others share its methods. */
+const named = (dialect: TestDialect): Record<string, string> => ({ "a2a-version": dialect.version });
 
-describe.each(TONGUES)("$name and LangGraph", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name and LangGraph", dialect => {
   const begun = async (url: string): Promise<Loose> =>
-    tongue.taskIn(await ask(url, tongue.send, tongue.said("hi"), named(tongue)));
+    dialect.taskIn(await rpcResult(url, dialect.send, dialect.sendParams("hi"), named(dialect)));
 
   it("a task of LangGraph's mount is read, continued and read again", async () => {
-    const { id, contextId } = await askLanggraph(mount("asker"), "message/send", saidTo("hi"));
-    const read = await ask(official("asker"), tongue.get, { id }, named(tongue));
-    expect([read.id, read.contextId, tongue.stateOf(read)]).toEqual([id, contextId, "input-required"]);
-    const more = tongue.said("this", { taskId: id, contextId });
-    const done = tongue.taskIn(await ask(official("asker"), tongue.send, more, named(tongue)));
-    expect([done.id, tongue.stateOf(done), done.artifacts[0].name]).toEqual([id, "completed", "response"]);
-    const again = await askLanggraph(mount("asker"), "tasks/get", { id, contextId });
+    const { id, contextId } = await langgraphResult(mount("asker"), "message/send", langgraphParams("hi"));
+    const read = await rpcResult(official("asker"), dialect.get, { id }, named(dialect));
+    expect([read.id, read.contextId, dialect.stateOf(read)]).toEqual([id, contextId, "input-required"]);
+    const more = dialect.sendParams("this", { taskId: id, contextId });
+    const done = dialect.taskIn(await rpcResult(official("asker"), dialect.send, more, named(dialect)));
+    expect([done.id, dialect.stateOf(done), done.artifacts[0].name]).toEqual([id, "completed", "response"]);
+    const again = await langgraphResult(mount("asker"), "tasks/get", { id, contextId });
     expect([again.status.state, saidBy(again), again.artifacts[0].name]).toEqual([
       "completed",
       "You chose this",
@@ -42,50 +45,50 @@ describe.each(TONGUES)("$name and LangGraph", tongue => {
     ]);
   });
 
-  it("a task made elsewhere is read and continued on LangGraph's mount", async () => {
+  it("a task created elsewhere is read and continued on LangGraph's mount", async () => {
     const { id, contextId } = await begun(official("asker"));
-    const read = await askLanggraph(mount("asker"), "tasks/get", { id, contextId });
+    const read = await langgraphResult(mount("asker"), "tasks/get", { id, contextId });
     expect([read.kind, read.id, read.status.state]).toEqual(["task", id, "input-required"]);
-    const more = saidTo("that", { taskId: `${contextId}:${id}`, contextId });
-    const done = await askLanggraph(mount("asker"), "message/send", more);
+    const more = langgraphParams("that", { taskId: `${contextId}:${id}`, contextId });
+    const done = await langgraphResult(mount("asker"), "message/send", more);
     expect([done.id, saidBy(done)]).toEqual([id, "You chose that"]);
   });
 
   it("a task of LangGraph's mount is canceled elsewhere, and its stream ends there", async () => {
-    const stream = await openStream(mount("puppet"), "message/stream", saidTo("hi"));
+    const stream = await openStream(mount("puppet"), "message/stream", langgraphParams("hi"));
     const id = (await stream.next())?.data.result.id;
-    const canceled = await ask(official("puppet"), tongue.cancel, { id }, named(tongue));
-    expect(tongue.stateOf(canceled)).toBe("canceled");
+    const canceled = await rpcResult(official("puppet"), dialect.cancel, { id }, named(dialect));
+    expect(dialect.stateOf(canceled)).toBe("canceled");
     const last = (await stream.all()).at(-1)?.data.result;
     expect([last.kind, last.status.state, last.final]).toEqual(["status-update", "canceled", true]);
   });
 
-  it("a task made elsewhere is canceled on LangGraph's mount, in its context only", async () => {
-    const { id, contextId } = await begin(official("puppet"), tongue, "hi");
+  it("a task created elsewhere is canceled on LangGraph's mount, in its context only", async () => {
+    const { id, contextId } = await startTask(official("puppet"), dialect, "hi");
     const cancel = (where: string): Promise<Loose> =>
-      askLanggraph(mount("puppet"), "tasks/cancel", { id, contextId: where });
+      langgraphResult(mount("puppet"), "tasks/cancel", { id, contextId: where });
     await expect(cancel("elsewhere")).rejects.toThrow("-32001");
     expect((await cancel(contextId)).status.state).toBe("canceled");
   });
 
-  it("several questions are answered in any dialect, some here and some there", async () => {
-    const { id, contextId } = await askLanggraph(mount("doubter"), "message/send", saidTo("hi"));
+  it("several questions are answered in two dialects, some in each", async () => {
+    const { id, contextId } = await langgraphResult(mount("doubter"), "message/send", langgraphParams("hi"));
     const { data } = resume({ "interrupt-1": "window" }) as Loose;
-    const part = tongue === V1 ? { data } : { kind: "data", data };
-    const partial = tongue.said("", { taskId: id, parts: [part] });
-    const waiting = tongue.taskIn(await ask(official("doubter"), tongue.send, partial, named(tongue)));
-    expect(tongue.stateOf(waiting)).toBe("input-required");
-    const rest = saidTo([resume({ "interrupt-2": "fish" })], { taskId: id, contextId });
-    const done = await askLanggraph(mount("doubter"), "message/send", rest);
+    const part = dialect === V1 ? { data } : { kind: "data", data };
+    const partial = dialect.sendParams("", { taskId: id, parts: [part] });
+    const waiting = dialect.taskIn(await rpcResult(official("doubter"), dialect.send, partial, named(dialect)));
+    expect(dialect.stateOf(waiting)).toBe("input-required");
+    const rest = langgraphParams([resume({ "interrupt-2": "fish" })], { taskId: id, contextId });
+    const done = await langgraphResult(mount("doubter"), "message/send", rest);
     expect(answersIn(done)).toEqual({ "interrupt-1": "window", "interrupt-2": "fish" });
   });
 
-  it("a message to a task that has ended is refused elsewhere, and begins a new one on LangGraph's mount", async () => {
+  it("a message to a task that has ended is refused elsewhere, and starts a new one on LangGraph's mount", async () => {
     const { id, contextId } = await begun(official("asker"));
-    await ask(official("asker"), tongue.cancel, { id }, named(tongue));
-    const more = tongue.said("hi", { taskId: id });
-    expect((await refused(official("asker"), tongue.send, more, named(tongue))).code).toBe(-32004);
-    const fresh = await askLanggraph(mount("asker"), "message/send", saidTo("hi", { taskId: id, contextId }));
+    await rpcResult(official("asker"), dialect.cancel, { id }, named(dialect));
+    const more = dialect.sendParams("hi", { taskId: id });
+    expect((await rpcError(official("asker"), dialect.send, more, named(dialect))).code).toBe(-32004);
+    const fresh = await langgraphResult(mount("asker"), "message/send", langgraphParams("hi", { taskId: id, contextId }));
     expect(fresh.contextId).toBe(contextId);
     expect(fresh.id).not.toBe(id);
   });

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStream } from "../support/client.ts";
-import { asker, createPuppet } from "../support/puppet.ts";
+import { asker, createScriptedAgent } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, untilState, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, type Loose, untilState, V1, V03 } from "../support/official-dialects.ts";
 
-/** A task belongs to no dialect: begun in one, it is read, watched, continued and canceled in any other. */
+/**
+ * A task belongs to no dialect: started in one, it is read, subscribed to, continued and canceled in any
+ * other.
+ */
 
-/** How to speak with an agent in one of the dialects; everything comes back in neutral words. */
-interface Speaker {
+/** A client of one dialect; results have neutral names. */
+interface DialectCase {
   readonly name: string;
   path(agent: string): string;
   readonly headers: Record<string, string>;
@@ -16,18 +19,18 @@ interface Speaker {
   readonly get: string;
   readonly cancel: string;
   readonly subscribe: string;
-  /** `task`: undefined where a new one is wanted, and the caller has no say in its id. */
+  /** `task`: undefined for a new one whose id the server chooses. */
   said(text: string, task: string | undefined): object;
   taskIn(result: Loose): Loose;
   stateIn(frame: Loose): string | undefined;
 }
 
-const official = (tongue: typeof V1, version: string): Speaker => ({
+const official = (tongue: typeof V1, version: string): DialectCase => ({
   ...tongue,
   path: agent => `/agents/${agent}`,
   headers: { "a2a-version": version },
-  said: (text, taskId) => tongue.said(text, taskId === undefined ? {} : { taskId }),
-  stateIn: frame => tongue.hear(frame).state,
+  said: (text, taskId) => tongue.sendParams(text, taskId === undefined ? {} : { taskId }),
+  stateIn: frame => tongue.toItem(frame).state,
 });
 
 const METHODS = {
@@ -43,7 +46,7 @@ const said = (text: string, id = `mine-${++ids}`): object => ({
   message: { role: "user", parts: [{ type: "text", text }] },
 });
 
-const SPEAKERS: readonly Speaker[] = [
+const SPEAKERS: readonly DialectCase[] = [
   official(V1, "1.0"),
   official(V03, "0.3"),
   {
@@ -69,7 +72,7 @@ const PAIRS = SPEAKERS.flatMap(one => SPEAKERS.map(other => [one, other] as cons
   ([one, other]) => one !== other && [one, other].some(({ send }) => send === METHODS.send),
 );
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let server: TestServer;
 beforeAll(async () => {
   server = await serve([asker, puppet.definition], { cancelGraceMs: 100 });
@@ -78,48 +81,48 @@ afterAll(() => server.stop());
 
 const lower = (state: string): string => state.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
 
-function call(speaker: Speaker, agent: string, method: string, params: object): Promise<Loose> {
-  return ask(`${server.url}${speaker.path(agent)}`, method, params, speaker.headers);
+function call(dialect: DialectCase, agent: string, method: string, params: object): Promise<Loose> {
+  return rpcResult(`${server.url}${dialect.path(agent)}`, method, params, dialect.headers);
 }
 
-const open = (speaker: Speaker, agent: string, method: string, params: object) =>
-  openStream(`${server.url}${speaker.path(agent)}`, method, params, speaker.headers);
+const open = (dialect: DialectCase, agent: string, method: string, params: object) =>
+  openStream(`${server.url}${dialect.path(agent)}`, method, params, dialect.headers);
 
-async function begin(speaker: Speaker): Promise<string> {
-  const result = await call(speaker, "asker", speaker.send, speaker.said("book", undefined));
-  return speaker.taskIn(result).id;
+async function startTask(dialect: DialectCase): Promise<string> {
+  const result = await call(dialect, "asker", dialect.send, dialect.said("book", undefined));
+  return dialect.taskIn(result).id;
 }
 
-async function stateFor(speaker: Speaker, agent: string, id: string): Promise<string> {
-  return lower((await call(speaker, agent, speaker.get, { id })).status.state);
+async function stateFor(dialect: DialectCase, agent: string, id: string): Promise<string> {
+  return lower((await call(dialect, agent, dialect.get, { id })).status.state);
 }
 
 describe.each(PAIRS.map(([maker, other]) => ({ maker, other })))(
-  "a task that was begun in $maker.name, by one who speaks $other.name,",
+  "a task started in $maker.name, for a caller of $other.name,",
   ({ maker, other }) => {
     it("is read", async () => {
-      const id = await begin(maker);
+      const id = await startTask(maker);
       const task = await call(other, "asker", other.get, { id });
       expect(lower(task.status.state)).toBe("input-required");
       expect(task.status.message.parts[0].text).toBe("Which one?");
     });
 
     it("is continued, and both see the same end", async () => {
-      const id = await begin(maker);
+      const id = await startTask(maker);
       const task = other.taskIn(await call(other, "asker", other.send, other.said("red", id)));
       expect(task.artifacts[0].parts[0].text).toBe("You chose red");
       expect(await stateFor(maker, "asker", id)).toBe("completed");
     });
 
     it("is continued in a stream", async () => {
-      const id = await begin(maker);
+      const id = await startTask(maker);
       const stream = await open(other, "asker", other.stream, other.said("red", id));
       expect(other.stateIn((await stream.all()).at(-1)?.data)).toBe("completed");
       expect(await stateFor(maker, "asker", id)).toBe("completed");
     });
 
-    it("is canceled, and whoever watches it sees that", async () => {
-      const id = await begin(maker);
+    it("is canceled, and its subscribers see that", async () => {
+      const id = await startTask(maker);
       const stream = await open(maker, "asker", maker.subscribe, { id });
       expect(maker.stateIn((await stream.next())?.data)).toBe("input-required");
       const canceled = await call(other, "asker", other.cancel, { id });
@@ -127,10 +130,10 @@ describe.each(PAIRS.map(([maker, other]) => ({ maker, other })))(
       expect(maker.stateIn((await stream.all()).at(-1)?.data)).toBe("canceled");
     });
 
-    it("is watched while it is worked on", async () => {
+    it("can be subscribed to while it is running", async () => {
       const made = await open(maker, "puppet", maker.stream, maker.said("work", undefined));
       await made.next();
-      const { tasks } = await ask(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
+      const { tasks } = await rpcResult(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
       const { id } = tasks[0];
       await untilState(`${server.url}/agents/puppet`, id, "working");
       const stream = await open(other, "puppet", other.subscribe, { id });

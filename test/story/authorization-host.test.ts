@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, V1 } from "../support/tongue.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 
-/** The address to which a provider sends a code is the server's own, and not the Host of a request. */
+/** The redirect URI of an OAuth provider is the server's own address, and not the Host of a request. */
 
 const github: AgentDefinition = {
   name: "issues",
@@ -23,17 +23,17 @@ afterEach(async () => {
   await provider.close();
 });
 
-/** `fetch` lets no program choose the Host. */
+/** `fetch` does not allow a program to set Host. */
 const visit = (port: string, path: string, host: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     get({ port, host: "127.0.0.1", path, headers: { host } }, resolve).on("error", reject);
   });
 
-it("a Host that the caller chose leads to the server's own address first", async () => {
+it("a Host that the caller chose is redirected to the server's own address first", async () => {
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] };
-  const { task } = await ask(server.url, V1.send, { message }, { "a2a-version": "1.0" });
+  const { task } = await rpcResult(server.url, V1.send, { message }, { "a2a-version": "1.0" });
   const link = new URL(task.status.message.parts[1].data.authorization.url);
-  // Another port passes the check of names, which looks at names only.
+  // Another port passes the host check, which compares names only.
   for (const host of ["localhost:1", "127.0.0.1:1"]) {
     const reply = await visit(link.port, link.pathname + link.search, host);
     reply.resume();

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { tempFolder } from "../support/server.ts";
-import { ask, type Loose, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 
-/** A server that is killed at any point of an authorization loses neither the task, nor the link, nor what was given. */
+/** A server that is killed at any point of an authorization keeps the task, the link and the credentials. */
 
 const AGENT = `
 export default {
@@ -42,19 +42,19 @@ async function killAndStart(): Promise<void> {
   await server.kill();
   server = await start(server.port);
 }
-const send = async (text: string): Promise<Loose> => (await ask(server.url, V1.send, V1.said(text))).task;
+const send = async (text: string): Promise<Loose> => (await rpcResult(server.url, V1.send, V1.sendParams(text))).task;
 
-it("what was asked for, what was given and what was said survive a kill", async () => {
+it("the request for credentials, the credentials and the reply survive a kill", async () => {
   const task = await send("hi");
   const { url } = task.status.message.parts[1].data.authorization;
   await killAndStart();
   const browser = new Browser();
-  provider.mood = "declines";
+  provider.behaviour = "declines";
   await browser.open(url);
   await killAndStart();
-  // The visit began with a server that is no more.
+  // The visit began with the killed server.
   const state = encodeURIComponent(provider.visits[0]?.get("state") as string);
-  provider.mood = "kind";
+  provider.behaviour = "kind";
   expect((await browser.open(`${server.url}/oauth/callback?code=wrong&state=${state}`)).status).toBe(502);
   expect((await browser.open(url)).status).toBe(200);
   await killAndStart();

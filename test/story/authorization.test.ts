@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
-/** v1 §7.6, B-V10: an agent asks for rights of its caller, gets them in another way than in words, and goes on. */
+/** v1 §7.6, B-V10: an agent requests credentials of its caller, gets them out of band, and continues. */
 
 const github: AgentDefinition = {
   name: "issues",
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 const call = (method: string, params: object, agent = "issues"): Promise<Loose> =>
-  ask(`${server.url}/agents/${agent}`, method, params, { "a2a-version": "1.0" });
+  rpcResult(`${server.url}/agents/${agent}`, method, params, { "a2a-version": "1.0" });
 const send = async (text: string, agent = "issues", message: object = {}): Promise<Loose> =>
   (
     await call(
@@ -58,7 +58,7 @@ const settled = async (id: string, agent = "issues"): Promise<Loose> => {
 };
 
 describe("with OAuth 2", () => {
-  it("a person opens the link, says yes, and the task goes on", async () => {
+  it("a user opens the link, consents, and the task continues", async () => {
     const task = await send("list my issues");
     expect(task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
     const facts = factsOf(task);
@@ -67,7 +67,7 @@ describe("with OAuth 2", () => {
       `To read your issues on GitHub.\nOpen ${facts.url} to authorize; the task then continues automatically.`,
     );
     const done = await new Browser().open(facts.url);
-    expect([done.status, done.text]).toEqual([200, expect.stringContaining("goes on with its work")]);
+    expect([done.status, done.text]).toEqual([200, expect.stringContaining("continues its work")]);
     const end = await settled(task.id);
     expect(textOf(end)).toBe("1 access-2-secret repo+read:user Authorized: github");
     expect(end.history.at(-1)).toMatchObject({
@@ -76,7 +76,7 @@ describe("with OAuth 2", () => {
     });
   });
 
-  it("the provider is asked as it should be: code, PKCE, all scopes, our state; and the secret only at the end", async () => {
+  it("the authorization request has code, PKCE, all scopes and our state; the secret is sent to the token endpoint only", async () => {
     const task = await send("hi");
     await new Browser().open(factsOf(task).url);
     const [visit] = provider.visits;
@@ -99,7 +99,7 @@ describe("with OAuth 2", () => {
     });
   });
 
-  it("a stream stays open meanwhile, and tells the rest", async () => {
+  it("a stream stays open meanwhile, and gets the rest", async () => {
     const response = await fetch(`${server.url}/agents/issues`, {
       method: "POST",
       headers: { "content-type": "application/json", "a2a-version": "1.0" },
@@ -124,7 +124,7 @@ describe("with OAuth 2", () => {
     expect(text).toContain("TASK_STATE_COMPLETED");
   });
 
-  it("what was given once need not be given again, by this caller to this agent", async () => {
+  it("credentials that were given once are reused, for this caller and this agent", async () => {
     const task = await send("hi");
     await new Browser().open(factsOf(task).url);
     await settled(task.id);
@@ -132,7 +132,7 @@ describe("with OAuth 2", () => {
     expect(provider.visits).toHaveLength(1);
   });
 
-  it("a link works until the task has its answer, and no longer", async () => {
+  it("a link works until the task has its credentials, and no longer", async () => {
     const task = await send("hi");
     const { url } = factsOf(task);
     const browser = new Browser();
@@ -143,34 +143,34 @@ describe("with OAuth 2", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it("the same visit counts once, however often it comes at the same time", async () => {
+  it("concurrent visits with the same state count once", async () => {
     const task = await send("hi");
     const browser = new Browser();
-    provider.mood = "declines";
+    provider.behaviour = "declines";
     await browser.open(factsOf(task).url);
-    provider.mood = "kind";
+    provider.behaviour = "kind";
     const state = provider.visits[0]?.get("state") as string;
     const callback = `${server.url}/oauth/callback?code=x&state=${encodeURIComponent(state)}`;
     await Promise.all(Array.from({ length: 5 }, () => browser.open(callback)));
     expect(provider.requests).toHaveLength(1);
   });
 
-  it("whoever says no has changed nothing, and may say yes later", async () => {
+  it("a denied consent changes nothing, and can be given later", async () => {
     const task = await send("hi");
-    provider.mood = "declines";
+    provider.behaviour = "declines";
     const no = await new Browser().open(factsOf(task).url);
     expect([no.status, no.text]).toEqual([200, expect.stringContaining("Authorization declined")]);
     expect((await get(task.id)).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
-    provider.mood = "kind";
+    provider.behaviour = "kind";
     expect((await new Browser().open(factsOf(task).url)).status).toBe(200);
     expect((await settled(task.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it.each(["fails", "refuses"] as const)(
-    "a provider that %s is told in the log, without what it said",
-    async mood => {
+    "a provider that %s is logged, without its response",
+    async behaviour => {
       const task = await send("hi");
-      provider.mood = mood;
+      provider.behaviour = behaviour;
       const page = await new Browser().open(factsOf(task).url);
       expect([page.status, page.text]).toEqual([502, expect.stringContaining("Authorization failed")]);
       expect((await get(task.id)).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
@@ -179,15 +179,15 @@ describe("with OAuth 2", () => {
     },
   );
 
-  it("another browser than the one that began cannot end it", async () => {
+  it("the callback needs the browser of the visit", async () => {
     const task = await send("hi");
     const victim = new Browser();
-    provider.mood = "declines";
+    provider.behaviour = "declines";
     await victim.open(factsOf(task).url);
     const state = provider.visits[0]?.get("state") as string;
     const stolen = `${server.url}/oauth/callback?code=x&state=${encodeURIComponent(state)}`;
     const page = await new Browser().open(stolen);
-    expect([page.status, page.text]).toEqual([400, expect.stringContaining("Another browser")]);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining("another browser")]);
     expect(provider.requests).toEqual([]);
   });
 
@@ -202,14 +202,14 @@ describe("with OAuth 2", () => {
     }
   });
 
-  it("a link for one purpose is none for the other", async () => {
+  it("a link for one purpose does not work for another", async () => {
     const { url } = factsOf(await send("hi"));
     const ask = new URL(url).searchParams.get("ask") as string;
     const page = await new Browser().open(`${server.url}/oauth/callback?code=x&state=${ask}`);
     expect(page.status).toBe(400);
   });
 
-  it("a task that was canceled, or asked again, no longer waits for the old link", async () => {
+  it("a task that was canceled, or requested credentials again, no longer accepts the old link", async () => {
     const task = await send("hi");
     const again = await send("well?", "issues", { taskId: task.id });
     expect(again.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
@@ -218,7 +218,7 @@ describe("with OAuth 2", () => {
     expect((await new Browser().open(factsOf(again).url)).status).toBe(410);
   });
 
-  it("pages are kept by nobody, load nothing and tell nobody where one was", async () => {
+  it("pages are not cached, load nothing and send no referrer", async () => {
     const response = await fetch(`${server.url}/oauth/callback`);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(response.headers.get("referrer-policy")).toBe("no-referrer");
@@ -229,14 +229,14 @@ describe("with OAuth 2", () => {
   });
 });
 
-describe("tokens that end", () => {
+describe("tokens that expire", () => {
   async function authorized(): Promise<void> {
     const task = await send("hi");
     await new Browser().open(factsOf(task).url);
     await settled(task.id);
   }
 
-  it("are renewed before they are used, once for all who want them", async () => {
+  it("are refreshed before they are used, once for all concurrent runs", async () => {
     provider.expiresIn = 1;
     await authorized();
     provider.expiresIn = 3_600;
@@ -248,21 +248,21 @@ describe("tokens that end", () => {
     expect(textOf(await send("d"))).toContain(texts[0]?.split(" ")[1]);
   });
 
-  it("are asked for anew when the provider no longer renews them", async () => {
+  it("are requested again when the provider refuses to refresh them", async () => {
     provider.expiresIn = 0;
     await authorized();
-    provider.mood = "refuses";
+    provider.behaviour = "refuses";
     expect((await send("a")).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
-    provider.mood = "kind";
+    provider.behaviour = "kind";
     expect((await send("b")).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
   });
 
-  it("are kept while the provider cannot be reached; a run that needs them fails, and the next one may not", async () => {
+  it("are kept while the provider cannot be reached; a run that needs them fails, and the next one may succeed", async () => {
     provider.expiresIn = 0;
     await authorized();
-    provider.mood = "fails";
+    provider.behaviour = "fails";
     expect((await send("a")).status.state).toBe("TASK_STATE_FAILED");
-    provider.mood = "kind";
+    provider.behaviour = "kind";
     provider.expiresIn = 3_600;
     expect((await send("b")).status.state).toBe("TASK_STATE_COMPLETED");
   });
@@ -276,7 +276,7 @@ describe("without a browser", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
-  it("a message with a data part gives them, and they are nowhere on record", async () => {
+  it("a message with a data part provides them, and they are not recorded", async () => {
     const task = await send("hi", "keyed");
     expect(factsOf(task)).toMatchObject({
       name: "vendor",
@@ -296,7 +296,7 @@ describe("without a browser", () => {
     ]);
   });
 
-  it("what is said besides stays, and a text is a token", async () => {
+  it("the other parts of the message are recorded, and a text part can be the token", async () => {
     const task = await send("hi", "keyed");
     const parts = [{ text: "here it is" }, { data: { credentials: "token-hunter2" } }];
     const end = await send("", "keyed", { taskId: task.id, parts });
@@ -304,7 +304,7 @@ describe("without a browser", () => {
     expect(end.history.at(-1).parts).toEqual([{ text: "here it is" }, { data: { authorized: "vendor" } }]);
   });
 
-  it("they can be posted, whatever dialect the task speaks", async () => {
+  it("they can be posted, whatever the dialect of the task", async () => {
     const task = await send("hi", "keyed");
     const response = await give({ agent: "keyed", taskId: task.id, credentials: { apiKey: "key-hunter2" } });
     expect([response.status, await response.json()]).toEqual([
@@ -316,13 +316,13 @@ describe("without a browser", () => {
 
   it.each([
     ["no JSON", "{", 400, "The body is not JSON"],
-    ["no task", { credentials: "x" }, 400, "taskId is missing"],
+    ["no task", { credentials: "x" }, 400, "taskId is required"],
     ["no credentials", { taskId: "t" }, 400, "credentials must be"],
     ["empty ones", { agent: "keyed", taskId: "TASK", credentials: {} }, 400, "must be a string or a non-empty object"],
     ["too many", { agent: "keyed", taskId: "TASK", credentials: "x".repeat(20_000) }, 400, "more than 16384"],
     ["an unknown task", { taskId: "nope", credentials: "x" }, 404, "Task not found"],
     ["an unknown agent", { agent: "nope", taskId: "t", credentials: "x" }, 404, "not found; available"],
-  ])("what is wrong with a post is told: %s", async (_name, body, status, message) => {
+  ])("an invalid post is refused with its reason: %s", async (_name, body, status, message) => {
     const task = await send("hi", "keyed");
     const response = await give(
       JSON.stringify(body)
@@ -333,11 +333,11 @@ describe("without a browser", () => {
     expect((await get(task.id, "keyed")).status.state).toBe("TASK_STATE_AUTH_REQUIRED");
   });
 
-  it("a task that asks for none takes none, and they are not recorded", async () => {
+  it("a task that requests none accepts none, and they are not recorded", async () => {
     const plain: AgentDefinition = { name: "plain", run: (_task, ctx) => ctx.ask("What else?") };
     const other = await serve([plain]);
     try {
-      const task = (await ask(other.url, V1.send, V1.said("hi"), { "a2a-version": "1.0" })).task;
+      const task = (await rpcResult(other.url, V1.send, V1.sendParams("hi"), { "a2a-version": "1.0" })).task;
       const message = {
         messageId: "m2",
         role: "ROLE_USER",
@@ -348,14 +348,14 @@ describe("without a browser", () => {
       const headers = { "content-type": "application/json", "a2a-version": "1.0" };
       const answer = (await (await fetch(other.url, { method: "POST", headers, body })).json()) as Loose;
       expect(answer.error.message).toContain("does not ask for credentials; they were discarded");
-      const seen = await ask(other.url, V1.get, { id: task.id }, { "a2a-version": "1.0" });
+      const seen = await rpcResult(other.url, V1.get, { id: task.id }, { "a2a-version": "1.0" });
       expect(JSON.stringify(seen)).not.toContain("hunter2");
     } finally {
       await other.stop();
     }
   });
 
-  it("a caller sees what is kept by name, and takes it back", async () => {
+  it("a caller lists the names of stored credentials, and deletes them", async () => {
     const task = await send("hi", "keyed");
     await send("", "keyed", { taskId: task.id, parts: [{ data: { credentials: "hunter2" } }] });
     const names = async (): Promise<unknown> => (await fetch(`${server.url}/credentials?agent=keyed`)).json();
@@ -367,7 +367,7 @@ describe("without a browser", () => {
 });
 
 describe("over restarts", () => {
-  it("the link still works, what was given is still there, and nothing of it can be read on disk", async () => {
+  it("the link still works, the credentials are still there, and are encrypted on disk", async () => {
     const folder = tempFolder();
     const settings = { oauth: { github: provider.config }, data: folder.path };
     await server.stop();

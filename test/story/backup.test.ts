@@ -16,7 +16,7 @@ import { type Child, endChildren, refusedChild, startChild, writeAgent } from ".
 import { runCli } from "../support/cli.ts";
 import { openStream, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import { ask, begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let data: string;
@@ -45,7 +45,7 @@ const launch = (where = data): Promise<Child> =>
 const backup = (file: string) => runCli("backup", join(folder.path, file), "--data", data);
 const WATCH = { onProgress: () => {}, signal: new AbortController().signal };
 
-/** What restoring is: the file in a folder, under the name that a server looks for. */
+/** A restore: the file in a folder, under the name that a server opens. */
 function restore(file: string, name: string): string {
   const restored = join(folder.path, name);
   mkdirSync(restored);
@@ -53,28 +53,28 @@ function restore(file: string, name: string): string {
   return restored;
 }
 
-test("a copy of a server that never stops writing is whole, and a server on it goes on where it was", async () => {
+test("a copy of a server that never stops writing is complete, and a server on it continues", async () => {
   const { url } = await launch();
-  const running = (await begin(url, V1, "count")).id;
-  const asked = V1.taskIn(await ask(url, "SendMessage", V1.said("ask"))).id;
-  const params = V1.said("keyed");
+  const running = (await startTask(url, V1, "count")).id;
+  const asked = V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams("ask"))).id;
+  const params = V1.sendParams("keyed");
   const key = { "idempotency-key": "k" };
-  const first = await ask(url, "SendMessage", params, key);
+  const first = await rpcResult(url, "SendMessage", params, key);
   const acknowledged: string[] = [];
   let stopped = false;
-  const lanes = Array.from({ length: 4 }, async () => {
-    while (!stopped) acknowledged.push(V1.taskIn(await ask(url, "SendMessage", V1.said("short"))).id);
+  const workers = Array.from({ length: 4 }, async () => {
+    while (!stopped) acknowledged.push(V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams("short"))).id);
   });
   await until(() => acknowledged.length > 50);
   const before = [...acknowledged];
   const result = await backup("copy.db");
   expect(result).toMatchObject({ code: 0, err: "" });
   expect(result.out).toMatch(/^[\d,]+ tasks \(.* [kM]B\) copied into .*copy\.db\n$/);
-  // The server has not noticed: it answers, and its stream goes on.
+  // The server was not affected: it answers, and its stream continues.
   const after = acknowledged.length;
   await until(() => acknowledged.length > after + 10);
   stopped = true;
-  await Promise.all(lanes);
+  await Promise.all(workers);
   expect(readdirSync(folder.path).filter(name => name.includes("partial"))).toEqual([]);
 
   const restored = restore("copy.db", "restored");
@@ -85,16 +85,16 @@ test("a copy of a server that never stops writing is whole, and a server on it g
   const second = await launch(restored);
   expect(second.banner.unfinished).toEqual(report.unfinished);
   for (const id of before) expect(V1.stateOf(await getTask(second.url, id))).toBe("completed");
-  expect(await ask(second.url, "SendMessage", params, key)).toEqual(first);
+  expect(await rpcResult(second.url, "SendMessage", params, key)).toEqual(first);
   await untilState(second.url, running, "completed");
-  await ask(second.url, "SendMessage", V1.said("yes", { taskId: asked }));
+  await rpcResult(second.url, "SendMessage", V1.sendParams("yes", { taskId: asked }));
   await untilState(second.url, asked, "completed");
   const stream = await openStream(second.url, "SubscribeToTask", { id: asked }, { "last-event-id": "1" });
   expect((await stream.all()).length).toBeGreaterThan(3);
   expect(V1.stateOf(await getTask(url, running))).toBe("working");
 });
 
-test("nothing is written over what is there, and nothing is left of what went wrong", async () => {
+test("no existing file is overwritten, and a failed backup leaves no file", async () => {
   await (await launch()).stop();
   writeFileSync(join(folder.path, "mine.txt"), "precious");
   const taken = await backup("mine.txt");
@@ -109,11 +109,11 @@ test("nothing is written over what is there, and nothing is left of what went wr
   expect(readdirSync(folder.path).toSorted()).toEqual(["counter.ts", "data", "mine.txt"]);
 });
 
-test("a copy that is broken off leaves nothing, and says how far it came", async () => {
+test("an interrupted backup leaves no file, and reports its progress", async () => {
   const { url } = await launch();
-  await ask(url, "SendMessage", V1.said("short"));
+  await rpcResult(url, "SendMessage", V1.sendParams("short"));
   const db = new DatabaseSync(join(data, "dragoman.db"));
-  // Heavy enough that the copy takes a while.
+  // Large enough for the copy to take a while.
   db.exec("PRAGMA busy_timeout = 5000; CREATE TABLE ballast (bytes BLOB)");
   for (let i = 0; i < 50; i++) db.exec("INSERT INTO ballast VALUES (randomblob(4000000))");
   const target = join(folder.path, "copy.db");
@@ -132,13 +132,13 @@ test("a copy that is broken off leaves nothing, and says how far it came", async
   expect(readdirSync(folder.path).filter(name => name.includes("partial"))).toEqual([]);
 });
 
-test("a store that may only be read can be looked at and copied, and a server refuses it clearly", async ({
+test("a read-only store can be inspected and copied, and a server refuses it with a clear message", async ({
   skip,
 }) => {
-  // Nothing is forbidden to root, so the server and the commands are asked as nobody.
+  // Root may write everywhere, so the server and the commands run as an unprivileged user.
   if (process.getuid?.() !== 0) return skip("NOT TESTED: only root can become nobody");
   const first = await launch();
-  await ask(first.url, "SendMessage", V1.said("short"));
+  await rpcResult(first.url, "SendMessage", V1.sendParams("short"));
   await first.stop();
   chmodSync(folder.path, 0o755);
   chmodSync(join(data, "dragoman.db"), 0o444);

@@ -1,31 +1,34 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { echo, mirror } from "../support/puppet.ts";
-import { expectHonest } from "../support/raw.ts";
+import { echo, mirror } from "../support/agents.ts";
+import { expectNoInternals } from "../support/raw.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, fieldsOf, type Loose, refused, TONGUES, type Tongue, V1, V03 } from "../support/tongue.ts";
+import { rpcResult, fieldsOf, type Loose, rpcError, OFFICIAL_DIALECTS, type TestDialect, V1, V03 } from "../support/official-dialects.ts";
 
-/** Every field of every method with a value that it cannot have: refused, and the field is named. */
+/** Every field of every method with an invalid value: refused, and the error names the field. */
 
 const folder = tempFolder();
 let server: TestServer;
 let taskId: string;
 beforeAll(async () => {
-  // On disk: what is taken is written and read back.
+  // On disk: accepted values are written and read back.
   server = await serve([mirror, echo], { data: folder.path });
-  taskId = (await ask(server.url, "SendMessage", V1.said("known"))).task.id;
+  taskId = (await rpcResult(server.url, "SendMessage", V1.sendParams("known"))).task.id;
 });
 afterAll(async () => {
   await server.stop();
   folder.remove();
 });
 afterEach(async () => {
-  expect((await ask(server.url, "ListTasks", { pageSize: 1 })).pageSize).toBe(1);
+  expect((await rpcResult(server.url, "ListTasks", { pageSize: 1 })).pageSize).toBe(1);
   expect(server.log.lines.splice(0).filter(line => line.level === "error")).toEqual([]);
 });
 
 const HALF = "\ud800";
 const LONG = "x".repeat(100_000);
-/** What no field of this type takes. Null is the same as absent, so it is only wrong where something is required. */
+/**
+ * Values that no field of this type accepts. Null is the same as absent, so it is only wrong for a required
+ * field.
+ */
 const NO_TEXT = [5, true, {}, [], ["x"], `a${HALF}`];
 const NO_ID = [...NO_TEXT, LONG, "a\u0000b", "a\nb"];
 const NO_NEEDED_ID = [...NO_ID, "", null, undefined];
@@ -36,7 +39,7 @@ const NO_COUNT = [-1, 1.5, "x", true, {}, [], 1e300, 2 ** 31];
 const NO_TEXTS = ["x", 5, true, {}, [5], ["x", null], [["x"]], [HALF], Array(1_001).fill("x")];
 const NO_METADATA = [...NO_OBJECT, { a: HALF }, { [HALF]: 1 }];
 
-/** Where, which values, and the part to put it in where that is not plain text. */
+/** The field, its values, and the part to put it in if that is not plain text. */
 type Row = readonly [field: string, wrong: readonly unknown[], part?: object];
 
 const MESSAGE: readonly Row[] = [
@@ -111,7 +114,7 @@ const NO_TIME = [
   "1735689600",
 ];
 
-const METHODS: readonly (readonly [Tongue, string, object, readonly Row[]])[] = [
+const METHODS: readonly (readonly [TestDialect, string, object, readonly Row[]])[] = [
   [V1, "SendMessage", {}, V1_SEND],
   [V1, "SendStreamingMessage", {}, V1_SEND],
   [
@@ -182,7 +185,7 @@ const METHODS: readonly (readonly [Tongue, string, object, readonly Row[]])[] = 
   [V03, "tasks/list", {}, LIST],
 ];
 
-/** The params with another value at a place. */
+/** The params with another value at a path. */
 function put(params: Loose, field: string, value: unknown): Loose {
   const copy = structuredClone(params) as Loose;
   const steps = field.replaceAll(/\[(\d+)\]/g, ".$1").split(".");
@@ -198,22 +201,22 @@ const show = (value: unknown): string => {
   return text.length > 40 ? `${text.slice(0, 40)}… (${text.length})` : text;
 };
 
-for (const [tongue, method, base, rows] of METHODS)
-  describe(`${tongue.name} ${method}`, () => {
+for (const [dialect, method, base, rows] of METHODS)
+  describe(`${dialect.name} ${method}`, () => {
     it.each(rows.map(([field, wrong, part]) => ({ field, wrong, part })))(
-      "a wrong $field is -32602, and the field is named",
+      "a wrong $field is -32602, and the error names the field",
       async ({ field, wrong, part }) => {
-        const params: Loose = isSend(method) ? tongue.said("x", part && { parts: [part] }) : { ...base };
+        const params: Loose = isSend(method) ? dialect.sendParams("x", part && { parts: [part] }) : { ...base };
         if (params.id) params.id = taskId;
         const failures: string[] = [];
         for (const value of wrong) {
-          const error = await refused(server.url, method, put(params, field, value)).catch(
+          const error = await rpcError(server.url, method, put(params, field, value)).catch(
             refusal => refusal,
           );
           if (error instanceof Error) failures.push(`${show(value)} was taken`);
           else {
-            expectHonest(JSON.stringify(error));
-            const named = tongue === V1 ? fieldsOf(error)[0] : error.message;
+            expectNoInternals(JSON.stringify(error));
+            const named = dialect === V1 ? fieldsOf(error)[0] : error.message;
             if (error.code !== -32602) failures.push(`${show(value)} got ${error.code}`);
             else if (!named?.startsWith(field)) failures.push(`${show(value)} was said of ${show(named)}`);
             expect(error.message.length).toBeLessThan(500);
@@ -224,7 +227,7 @@ for (const [tongue, method, base, rows] of METHODS)
     );
   });
 
-describe.each(TONGUES)("$name: text", tongue => {
+describe.each(OFFICIAL_DIALECTS)("$name: text", dialect => {
   it.each([
     ["a NUL", "a\u0000b"],
     ["control characters", "\u0001\u001f\u007f\u0080"],
@@ -237,18 +240,18 @@ describe.each(TONGUES)("$name: text", tongue => {
     ["SQL", "'); DROP TABLE task; --"],
     ["nothing", ""],
     ["a lot", "long ".repeat(200_000)],
-  ])("with %s comes back as it was", async (_, text) => {
-    const task = tongue.taskIn(await ask(server.url, tongue.send, tongue.said(text)));
+  ])("with %s is returned unchanged", async (_, text) => {
+    const task = dialect.taskIn(await rpcResult(server.url, dialect.send, dialect.sendParams(text)));
     expect(task.artifacts[0].parts[0].text).toBe(text);
-    expect((await ask(server.url, tongue.get, { id: task.id })).history[0].parts[0].text).toBe(text);
+    expect((await rpcResult(server.url, dialect.get, { id: task.id })).history[0].parts[0].text).toBe(text);
   });
 
   it.each([
-    ["1000 parts", { parts: Array(1_000).fill(tongue.textPart("x")) }],
+    ["1000 parts", { parts: Array(1_000).fill(dialect.textPart("x")) }],
     ["ids of 256 characters", { messageId: "m".repeat(256), contextId: "c".repeat(256) }],
     ["100 references", { referenceTaskIds: Array(100).fill("r") }],
-  ])("%s are not too many", async (_, more) => {
-    const task = tongue.taskIn(await ask(server.url, tongue.send, tongue.said("x", more)));
-    expect(tongue.stateOf(task)).toBe("completed");
+  ])("%s are accepted", async (_, more) => {
+    const task = dialect.taskIn(await rpcResult(server.url, dialect.send, dialect.sendParams("x", more)));
+    expect(dialect.stateOf(task)).toBe("completed");
   });
 });

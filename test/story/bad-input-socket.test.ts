@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { echo } from "../support/puppet.ts";
-import { errorIn, exchange, expectHonest, openRaw, type RawReply, request } from "../support/raw.ts";
+import { echo } from "../support/agents.ts";
+import { errorIn, exchange, expectNoInternals, openRaw, type RawReply, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, type Loose, TONGUES, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 
-/** Bad HTTP, on bare sockets: wrong verbs, wrong paths, wrong heads, and callers that take their time. */
+/** Invalid HTTP on bare sockets: wrong verbs, wrong paths, wrong heads, and slow clients. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 afterEach(async () => {
-  const task = V1.taskIn(await ask(server.url, "SendMessage", V1.said("still there?")));
+  const task = V1.taskIn(await rpcResult(server.url, "SendMessage", V1.sendParams("still there?")));
   expect(task.artifacts[0].parts[0].text).toBe("still there?");
   expect(server.log.lines.splice(0).filter(line => line.level === "error")).toEqual([]);
 });
@@ -26,7 +26,7 @@ const isAnswer = (reply: RawReply | undefined): void => {
 
 describe("verbs", () => {
   it.each(["GET", "PUT", "DELETE", "PATCH"])(
-    "%s on an endpoint is 405 and says what is allowed",
+    "%s on an endpoint is 405 with an Allow header",
     async verb => {
       for (const path of ["/agents/echo", "/agents/echo/"]) {
         const reply = await exchange(server.url, request("", {}, `${verb} ${path}`));
@@ -52,13 +52,13 @@ describe("verbs", () => {
     expect(reply.headers.allow).toBe("GET, HEAD, OPTIONS");
   });
 
-  it("OPTIONS says what is allowed", async () => {
+  it("OPTIONS returns an Allow header", async () => {
     const reply = await exchange(server.url, request("", {}, "OPTIONS /agents/echo"));
     expect(reply.status).toBe(204);
     expect(reply.headers.allow).toMatch(/\bPOST\b/);
   });
 
-  it.each(["BREW", "get", "CONNECT"])("the verb %s, which is none, is refused", async verb => {
+  it.each(["BREW", "get", "CONNECT"])("the invalid verb %s is refused", async verb => {
     const raw = openRaw(server.url);
     raw.write(request("", {}, `${verb} /`));
     const reply = await raw.reply();
@@ -80,7 +80,7 @@ describe("paths", () => {
     ],
     ...["/agents/echo/%2e%2e", "/..%2f..", "/agents//", "/agents//echo", `/${"a/".repeat(500)}`],
     ...[`/${"x".repeat(10_000)}`, "/agents/echo/.well-known/agent-card.json/x", "/a?b?c#d", "/AGENTS/echo"],
-  ])("nothing is at %s: 404, in JSON", async path => {
+  ])("the unknown path %s is 404, in JSON", async path => {
     for (const verb of ["GET", "POST"]) {
       const reply = await exchange(server.url, request("{}", {}, `${verb} ${path}`));
       expect(reply.status).toBe(404);
@@ -97,10 +97,10 @@ describe("paths", () => {
     "echo%20",
     "%F0%9F%99%82",
     "x".repeat(5_000),
-  ])("there is no agent %s: 404 with an envelope", async name => {
-    for (const tongue of TONGUES) {
-      const headers = { "A2A-Version": tongue.version };
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method: tongue.list, params: {} });
+  ])("the unknown agent %s is 404 with an envelope", async name => {
+    for (const dialect of OFFICIAL_DIALECTS) {
+      const headers = { "A2A-Version": dialect.version };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method: dialect.list, params: {} });
       const reply = await exchange(server.url, request(body, headers, `POST /agents/${name}`));
       expect(reply.status).toBe(404);
       expect(errorIn(reply).code).toBe(-32602);
@@ -109,7 +109,7 @@ describe("paths", () => {
   });
 
   it.each(["?x", "?A2A-Version=%", "?%%%", "?a=b&a=c&=&&", `?${"q".repeat(5_000)}`, "?__proto__=1"])(
-    "the query %s is no harm",
+    "the query %s is ignored",
     async query => {
       isAnswer(await exchange(server.url, request(CALL, V, `POST /${query}`)));
     },
@@ -119,7 +119,7 @@ describe("paths", () => {
     isAnswer(await exchange(server.url, request(CALL, V, `POST ${server.url}/agents/echo`)));
   });
 
-  it("a refused request does not spoil the connection for the next one", async () => {
+  it("a refused request does not affect the next one on the connection", async () => {
     const raw = openRaw(server.url);
     for (const line of ["POST /nope", "PUT /", "DELETE /agents/echo"]) {
       raw.write(request("x".repeat(10_000), {}, line));
@@ -132,15 +132,15 @@ describe("paths", () => {
 });
 
 describe("heads", () => {
-  it("a thousand short headers are read or refused, never half of both", async () => {
+  it("a thousand short headers are all read or the request is refused", async () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x${i}`, "1"]));
     const reply = await exchange(server.url, request(CALL, { ...V, ...many }));
     if (reply.status === 200) isAnswer(reply);
     else expect(reply.status).toBe(431);
-    expectHonest(reply.body);
+    expectNoInternals(reply.body);
   });
 
-  it("a version that stands behind a thousand headers still counts, or the request is refused", async () => {
+  it("a version header behind a thousand others is read, or the request is refused", async () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x${i}`, "1"]));
     const reply = await exchange(server.url, request(CALL, { ...many, "A2A-Version": "9.9" }));
     if (reply.status === 431) return;
@@ -190,20 +190,20 @@ describe("heads", () => {
     raw.write(bytes);
     const reply = await raw.reply();
     expect(reply?.status).toBe(400);
-    expectHonest(reply?.body ?? "");
+    expectNoInternals(reply?.body ?? "");
     await raw.closed;
   });
 
-  it("a chunk of nonsense in a body: 400, and the connection is closed", async () => {
+  it("an invalid chunk in a body: 400, and the connection is closed", async () => {
     const raw = openRaw(server.url);
     raw.write("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n");
     const reply = await raw.reply();
     expect(reply?.status).toBe(400);
-    expectHonest(reply?.body ?? "");
+    expectNoInternals(reply?.body ?? "");
     await raw.closed;
   });
 
-  it("an Expect that can be met is met, another is refused", async () => {
+  it("a supported Expect is answered, another is refused", async () => {
     const raw = openRaw(server.url);
     raw.write(request(CALL, { ...V, Expect: "100-continue" }));
     expect((await raw.reply())?.status).toBe(100);
@@ -212,7 +212,7 @@ describe("heads", () => {
     expect((await exchange(server.url, request(CALL, { ...V, Expect: "wonders" }))).status).toBe(417);
   });
 
-  it("several calls in one packet are answered in their order", async () => {
+  it("pipelined calls are answered in order", async () => {
     const raw = openRaw(server.url);
     const call = (id: number) => CALL.replace('"id":7', `"id":${id}`);
     raw.write(Buffer.concat([1, 2, 3, 4, 5].map(id => request(call(id), V))));
@@ -224,8 +224,8 @@ describe("heads", () => {
   });
 });
 
-describe("callers that take their time", () => {
-  it("heads and bodies that come byte by byte hold up nobody else, and are answered when they are whole", async () => {
+describe("slow clients", () => {
+  it("heads and bodies that arrive byte by byte block no other client, and are answered when they are complete", async () => {
     const whole = request(CALL, V);
     const headEnd = whole.indexOf("\r\n\r\n");
     const slow = Array.from({ length: 100 }, (_, i) => {
@@ -244,17 +244,17 @@ describe("callers that take their time", () => {
     }
   });
 
-  it("a body that does not come is 408, in the dialect, and the connection is closed", async () => {
+  it("a body that does not arrive is 408, in the dialect, and the connection is closed", async () => {
     const hasty = await serve([echo], { bodyReadMs: 100 } as object);
     try {
-      for (const tongue of TONGUES) {
+      for (const dialect of OFFICIAL_DIALECTS) {
         const raw = openRaw(hasty.url);
-        const head = request(CALL, { "A2A-Version": tongue.version, "Content-Length": "500" });
+        const head = request(CALL, { "A2A-Version": dialect.version, "Content-Length": "500" });
         raw.write(head);
         const reply = (await raw.reply()) as RawReply;
         expect(reply.status).toBe(408);
         expect(errorIn(reply).code).toBe(-32600);
-        expect(reply.headers["a2a-version"]).toBe(tongue.version);
+        expect(reply.headers["a2a-version"]).toBe(dialect.version);
         expect(reply.headers.connection).toBe("close");
         await raw.closed;
       }
@@ -263,7 +263,7 @@ describe("callers that take their time", () => {
     }
   });
 
-  it("a body that comes byte by byte is 408 as well, however steadily it comes", async () => {
+  it("a body that arrives byte by byte is 408 as well, however steadily", async () => {
     const hasty = await serve([echo], { bodyReadMs: 500 } as object);
     const raw = openRaw(hasty.url);
     raw.write(request(CALL, { ...V, "Content-Length": "60000" }));
@@ -278,9 +278,9 @@ describe("callers that take their time", () => {
     }
   });
 
-  it("a caller that goes away in the middle of a head, a body or an answer is forgotten", async () => {
+  it("a client that disconnects during a head, a body or a response is forgotten", async () => {
     const whole = request(
-      JSON.stringify({ ...JSON.parse(CALL), method: "SendStreamingMessage", params: V1.said("x") }),
+      JSON.stringify({ ...JSON.parse(CALL), method: "SendStreamingMessage", params: V1.sendParams("x") }),
       V,
     );
     for (const cut of [1, 20, 100, whole.length - 5, whole.length]) {

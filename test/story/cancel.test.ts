@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { aborted, createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { foldText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const folders: ReturnType<typeof tempFolder>[] = [];
@@ -24,13 +24,13 @@ async function start(
 
 const atOnce = { configuration: { returnImmediately: true } };
 async function begin(server: TestServer, text: string, message: object = {}): Promise<string> {
-  const { body } = await rpc(server.url, "SendMessage", { ...said(text, message), ...atOnce });
+  const { body } = await rpc(server.url, "SendMessage", { ...sendParams(text, message), ...atOnce });
   return taskOf(body).id;
 }
 const get = async (server: TestServer, id: string) => (await rpc(server.url, "GetTask", { id })).body;
 const cancel = async (server: TestServer, id: string) => (await rpc(server.url, "CancelTask", { id })).body;
 
-test("a cancel aborts an agent that waits in silence, and the task is canceled", async () => {
+test("a cancel aborts an agent that waits without output, and the task is canceled", async () => {
   const seen = { begun: false, aborted: false };
   const server = await start(async function* (_task, ctx) {
     seen.begun = true;
@@ -45,21 +45,21 @@ test("a cancel aborts an agent that waits in silence, and the task is canceled",
   expect(stateOf(await get(server, id))).toBe("canceled");
 });
 
-test("an agent whose wait throws at the abort has been canceled, not failed, and nothing is logged", async () => {
+test("an agent that throws at the abort is canceled, not failed, and nothing is logged", async () => {
   const server = await start(async function* (_task, ctx) {
     yield ctx.text("begun");
     await aborted(ctx.signal);
     throw ctx.signal.reason;
   });
-  const stream = await openStream(server.url, "SendStreamingMessage", said("work"));
+  const stream = await openStream(server.url, "SendStreamingMessage", sendParams("work"));
   const id = (await stream.next())?.data.result.task.id;
   expect(stateOf(await cancel(server, id))).toBe("canceled");
-  const rest = (await stream.all()).map(plotOf);
+  const rest = (await stream.all()).map(summaryOf);
   expect(rest.at(-1)?.what).toBe("status canceled");
   expect(server.log.lines.filter(line => line.level === "error")).toEqual([]);
 });
 
-test("an agent that ignores the abort is cut off after the grace, and its later words are not heard", async () => {
+test("an agent that ignores the abort is abandoned after the grace period, and its later output is ignored", async () => {
   const gate = createGate();
   let over = false;
   const server = await start(
@@ -71,12 +71,12 @@ test("an agent that ignores the abort is cut off after the grace, and its later 
     },
     { cancelGraceMs: 50 },
   );
-  const stream = await openStream(server.url, "SendStreamingMessage", said("stubborn"));
+  const stream = await openStream(server.url, "SendStreamingMessage", sendParams("stubborn"));
   const id = (await stream.next())?.data.result.task.id;
   await until(async () => textOf(await get(server, id)) === "before");
   expect(stateOf(await cancel(server, id))).toBe("canceled");
   const events = await stream.all();
-  expect(events.map(plotOf).at(-1)?.what).toBe("status canceled");
+  expect(events.map(summaryOf).at(-1)?.what).toBe("status canceled");
   await until(() => server.running === 0);
   gate.open();
   for (let turns = 0; turns < 20; turns++) await nextTurn();
@@ -85,7 +85,7 @@ test("an agent that ignores the abort is cut off after the grace, and its later 
   expect(over).toBe(false);
 });
 
-test("an agent that was cut off gets to clean up when it comes round", async () => {
+test("an abandoned agent runs its cleanup when it continues", async () => {
   const gate = createGate();
   let cleaned = false;
   const server = await start(
@@ -106,7 +106,7 @@ test("an agent that was cut off gets to clean up when it comes round", async () 
   await until(() => cleaned);
 });
 
-test("a cut-off agent does not hold up the next turn in its context", async () => {
+test("an abandoned agent does not block the next turn in its context", async () => {
   const gate = createGate();
   const server = await start(
     async function* (task, ctx) {
@@ -116,14 +116,14 @@ test("a cut-off agent does not hold up the next turn in its context", async () =
     { cancelGraceMs: 50 },
   );
   const stubborn = await begin(server, "stubborn", { contextId: "one" });
-  const next = rpc(server.url, "SendMessage", said("next", { contextId: "one" }));
+  const next = rpc(server.url, "SendMessage", sendParams("next", { contextId: "one" }));
   await until(async () => stateOf(await get(server, stubborn)) === "working");
   await cancel(server, stubborn);
   expect(textOf((await next).body)).toBe("done: next");
   gate.open();
 });
 
-test("a queued task is canceled without ever being run", async () => {
+test("a queued task is canceled without a run", async () => {
   const gate = createGate();
   const ran: string[] = [];
   const server = await start(async function* (task, ctx) {
@@ -138,22 +138,22 @@ test("a queued task is canceled without ever being run", async () => {
   const watching = await openStream(server.url, "SubscribeToTask", { id: second });
   expect(stateOf(await get(server, second))).toBe("submitted");
   expect(stateOf(await cancel(server, second))).toBe("canceled");
-  expect((await watching.all()).map(plotOf).at(-1)?.what).toBe("status canceled");
+  expect((await watching.all()).map(summaryOf).at(-1)?.what).toBe("status canceled");
   gate.open();
   await until(async () => stateOf(await get(server, third)) === "completed");
   expect(stateOf(await get(server, first))).toBe("completed");
   expect(ran).toEqual(["first", "third"]);
 });
 
-test("a task that waits for input is canceled, and takes no answer any more", async () => {
+test("a task that waits for input is canceled, and accepts no answer afterwards", async () => {
   const server = await start(async function* (_task, ctx) {
     yield ctx.ask("Which one?");
   });
-  const { body } = await rpc(server.url, "SendMessage", said("choose"));
+  const { body } = await rpc(server.url, "SendMessage", sendParams("choose"));
   const { id } = taskOf(body);
   expect(stateOf(body)).toBe("input-required");
   expect(stateOf(await cancel(server, id))).toBe("canceled");
-  const late = await rpc(server.url, "SendMessage", said("that one", { taskId: id }));
+  const late = await rpc(server.url, "SendMessage", sendParams("that one", { taskId: id }));
   expect(late.body.error.code).toBe(-32004);
 });
 
@@ -175,13 +175,13 @@ test("two v0.3 cancels at once: one gets the task, the other the task or the err
   for (let round = 0; round < 10; round++) {
     const id = await begin(server, "work");
     const answers = await Promise.all([1, 2].map(() => rpc(server.url, "tasks/cancel", { id })));
-    const told = answers.map(({ body }) => body.error?.code ?? stateOf(body));
-    expect(told).toContain("canceled");
-    for (const one of told) expect(["canceled", -32002]).toContain(one);
+    const results = answers.map(({ body }) => body.error?.code ?? stateOf(body));
+    expect(results).toContain("canceled");
+    for (const one of results) expect(["canceled", -32002]).toContain(one);
   }
 });
 
-test("an agent that streams without a pause can be canceled in the middle of its words", async () => {
+test("an agent that streams without a pause can be canceled during its output", async () => {
   const server = await start(async function* (_task, ctx) {
     while (!ctx.signal.aborted) {
       for (let i = 0; i < 5; i++) yield ctx.text("word ");
@@ -189,13 +189,13 @@ test("an agent that streams without a pause can be canceled in the middle of its
     }
   });
   for (let round = 0; round < 10; round++) {
-    const stream = await openStream(server.url, "SendStreamingMessage", said("talk"));
+    const stream = await openStream(server.url, "SendStreamingMessage", sendParams("talk"));
     const id = (await stream.next())?.data.result.task.id;
     await stream.next();
     const answer = await cancel(server, id);
     expect(answer.error ?? stateOf(answer)).toBe("canceled");
     const events = await stream.all();
-    expect(plotOf(events.at(-1) as never).what).toBe("status canceled");
+    expect(summaryOf(events.at(-1) as never).what).toBe("status canceled");
   }
 });
 
@@ -214,7 +214,7 @@ for (const data of ["memory", "sqlite"])
     );
     const outcomes = new Set<string>();
     for (let round = 0; round < 50; round++) {
-      const stream = await openStream(server.url, "SendStreamingMessage", said(String(round % 12)));
+      const stream = await openStream(server.url, "SendStreamingMessage", sendParams(String(round % 12)));
       const first = await stream.next();
       const id = first?.data.result.task.id;
       const older = await openStream(server.url, "tasks/resubscribe", { id });
@@ -225,7 +225,7 @@ for (const data of ["memory", "sqlite"])
       outcomes.add(state);
       if (answer.error) expect([answer.error.code, state]).toEqual([-32002, "completed"]);
       else expect([stateOf(answer), state]).toEqual(["canceled", "canceled"]);
-      const ends = [events, others].map(list => plotOf((list.at(-1) ?? first) as never).what);
+      const ends = [events, others].map(list => summaryOf((list.at(-1) ?? first) as never).what);
       expect(ends[0]).toBe(`status ${state}`);
       expect([`status ${state}`, `task ${state}`]).toContain(ends[1]);
       expect(foldText(events, foldText([first as never]))).toBe(textOf(task));
@@ -239,7 +239,7 @@ test("a v0.3 caller's stream of a canceled task ends with the canceled status, m
     yield ctx.text("begun");
     await aborted(ctx.signal);
   });
-  const stream = await openStream(server.url, "message/stream", said03("work"));
+  const stream = await openStream(server.url, "message/stream", sendParamsV03("work"));
   const id = (await stream.next())?.data.result.id;
   await rpc(server.url, "tasks/cancel", { id });
   const last = (await stream.all()).at(-1)?.data.result;

@@ -13,14 +13,16 @@ import {
 import { createDialects } from "../../src/protocol/index.ts";
 import { SETTINGS } from "../support/server.ts";
 
-/** Words are most of what agents say: a dialect must not put the task together for each of them. */
+/** Most events are text chunks: a dialect must not build the task for each of them. */
 
 const WORDS = 200;
 const ID = "01890000-0000-7000-8000-000000000000" as TaskId;
 
-/** A task in which an agent has begun to speak, and its next words; `looks` counts how often a task was asked for. */
+/**
+ * A task whose agent has begun to send text, and its next chunks; `looks` counts how often the task was read.
+ */
 function createSpeech() {
-  let looks = 0;
+  let reads = 0;
   const begun = [
     {
       type: "created",
@@ -48,27 +50,27 @@ function createSpeech() {
       contextId: task.contextId,
       event,
       get task() {
-        looks += 1;
+        reads += 1;
         return task;
       },
     };
   });
-  return { steps, looks: () => looks };
+  return { steps, looks: () => reads };
 }
 
-/** Orloj tells the whole task each time. */
+/** Orloj sends the whole task each time. */
 const DIALECTS = createDialects(SETTINGS).filter(({ name }) => name !== "orloj");
-/** Where a dialect has more than one. */
+/** Of a dialect that has more than one. */
 const FORMS: Readonly<Record<string, readonly string[]>> = { arbiter: ["request"], v03: ["proto"] };
 const CASES = DIALECTS.flatMap(dialect =>
   [undefined, ...(FORMS[dialect.name] ?? [])].map(form => ({ name: dialect.name, form, dialect })),
 );
 
 describe.each(CASES)("in the dialect $name (form: $form)", ({ dialect, form }) => {
-  it(`${WORDS} words are said with a look or two at the task`, () => {
-    const { steps, looks } = createSpeech();
+  it(`${WORDS} chunks are encoded with one or two reads of the task`, () => {
+    const { steps, looks: reads } = createSpeech();
     const frames = new FrameEncoder(dialect, form, JSON_FORMAT).encode({ steps, closing: false });
     expect(frames.map(frame => / word \d+/.exec(frame.data)?.[0])).toEqual(steps.map((_, i) => ` word ${i}`));
-    expect(looks()).toBeLessThanOrEqual(2);
+    expect(reads()).toBeLessThanOrEqual(2);
   });
 });

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, until } from "../support/client.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, begin, getTask, type Loose, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 import { idsOf, isAscending } from "../support/wire.ts";
 
-/** The machine's clock is set back, by somebody or by a time server. */
+/** The system clock is set back, by an operator or by a time server. */
 
 const HOUR = 3_600_000;
 let folder: ReturnType<typeof tempFolder>;
 let server: TestServer | undefined;
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 
 beforeEach(() => {
   folder = tempFolder();
@@ -31,36 +31,36 @@ const start = async (): Promise<string> => {
 };
 const setBack = (ms: number): void => void vi.setSystemTime(Date.now() - ms);
 const send = async (url: string): Promise<string> =>
-  V1.taskIn(await ask(url, "SendMessage", V1.said("hello"))).id;
+  V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams("hello"))).id;
 const timesOf = (task: Loose): string => task.status.timestamp;
 
 async function expectInOrder(url: string, ids: readonly string[]): Promise<void> {
   expect(ids.toSorted()).toEqual(ids);
-  const { tasks } = await ask(url, "ListTasks", { pageSize: 100 });
+  const { tasks } = await rpcResult(url, "ListTasks", { pageSize: 100 });
   expect(tasks.map((task: Loose) => task.id)).toEqual(ids.toReversed());
   const times: string[] = tasks.map(timesOf).reverse();
   expect(times.toSorted()).toEqual(times);
 }
 
-test("while a server runs: ids and times go on as before, and lists are in order", async () => {
+test("while a server runs: ids and times continue to grow, and lists are in order", async () => {
   const url = await start();
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push(await send(url));
   setBack(HOUR);
   for (let i = 0; i < 3; i++) ids.push(await send(url));
   await expectInOrder(url, ids);
-  // A page that was begun before the jump goes on after it.
-  const first = await ask(url, "ListTasks", { pageSize: 4 });
+  // A list that was begun before the jump continues after it.
+  const first = await rpcResult(url, "ListTasks", { pageSize: 4 });
   setBack(HOUR);
   ids.push(await send(url));
-  const rest = await ask(url, "ListTasks", { pageSize: 4, pageToken: first.nextPageToken });
+  const rest = await rpcResult(url, "ListTasks", { pageSize: 4, pageToken: first.nextPageToken });
   expect([...first.tasks, ...rest.tasks].map(task => task.id)).toEqual(ids.slice(0, 6).toReversed());
   const since = timesOf(await getTask(url, ids[5] as string));
-  const newer = await ask(url, "ListTasks", { statusTimestampAfter: since });
+  const newer = await rpcResult(url, "ListTasks", { statusTimestampAfter: since });
   expect(newer.tasks.map((task: Loose) => task.id)).toContain(ids[6]);
 });
 
-test("between two starts: what comes after the restart is later than all that came before it", async () => {
+test("between two starts: everything after the restart is later than everything before it", async () => {
   let url = await start();
   const ids = [await send(url), await send(url)];
   await server?.stop();
@@ -70,13 +70,13 @@ test("between two starts: what comes after the restart is later than all that ca
   await expectInOrder(url, ids);
 });
 
-test("a task that was talking when the server was stopped: its log goes on, and its times do not go back", async () => {
+test("a task that was streaming when the server was stopped: its log continues, and its times do not go back", async () => {
   const home = (url: string): string => `${url}/agents/puppet`;
   let url = await start();
-  const { id } = await begin(home(url), V1, "go");
+  const { id } = await startTask(home(url), V1, "go");
   puppet.say(id, ctx => ctx.status("begun"));
   await untilState(home(url), id, "working");
-  // Words that come long after the last status are the newest that is recorded.
+  // Chunks long after the last status have the newest recorded time.
   vi.setSystemTime(Date.now() + HOUR);
   puppet.say(id, ctx => ctx.text("before "));
   await until(async () => (await getTask(home(url), id)).artifacts !== undefined);

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { begin, V1 } from "../support/tongue.ts";
+import { startTask, V1 } from "../support/official-dialects.ts";
 
-/** Who may call several nodes that share one Postgres, and how much. */
+/** Access and quotas of several nodes that share one Postgres. */
 
 let postgres: TestPostgres;
 let data: string;
@@ -21,12 +21,12 @@ afterEach(async () => {
 afterAll(() => postgres.stop());
 
 async function start(settings: object): Promise<TestServer> {
-  const node = await serve([echo, createPuppet().definition], { data, ...settings });
+  const node = await serve([echo, createScriptedAgent().definition], { data, ...settings });
   nodes.push(node);
   return node;
 }
 
-it("a token that is made on the command line is good on every node, and on none when it is taken back: open streams end", async () => {
+it("a token that is created on the command line is valid on every node, and on none after it is revoked: open streams end", async () => {
   data = await postgres.createDatabase();
   const made = await runCli("token", "create", "--principal", "alice", "--data", data, "--json");
   expect([made.code, made.err]).toEqual([0, ""]);
@@ -34,10 +34,10 @@ it("a token that is made on the command line is good on every node, and on none 
   const auth = { authorization: `Bearer ${token}` };
   const [a, b] = [await start({ auth: ["tokens"] }), await start({ auth: ["tokens"] })];
   for (const { url } of [a, b])
-    expect((await rpc(url, "SendMessage", V1.said("hi"), auth)).body.result.task.status.state).toBe(
+    expect((await rpc(url, "SendMessage", V1.sendParams("hi"), auth)).body.result.task.status.state).toBe(
       "TASK_STATE_COMPLETED",
     );
-  const params = V1.said("go", {}, { configuration: V1.atOnce });
+  const params = V1.sendParams("go", {}, { configuration: V1.nonBlocking });
   const running = V1.taskIn((await rpc(`${a.url}/agents/puppet`, "SendMessage", params, auth)).body.result);
   const streams = await Promise.all(
     [a, b].map(({ url }) => openStream(`${url}/agents/puppet`, "SubscribeToTask", { id: running.id }, auth)),
@@ -51,14 +51,14 @@ it("a token that is made on the command line is good on every node, and on none 
     expect(end?.data.error.message).toContain("no longer good");
   }
   for (const { url } of [a, b])
-    await until(async () => (await rpc(url, "SendMessage", V1.said("hi"), auth)).status === 401);
+    await until(async () => (await rpc(url, "SendMessage", V1.sendParams("hi"), auth)).status === 401);
   const listed = await runCli("token", "list", "--all", "--data", data);
   expect(listed.out).toMatch(/revoked/);
 });
 
-it("calls and streams of a caller are shared out among the nodes", async () => {
+it("the quotas of calls and streams of a caller are divided among the nodes", async () => {
   data = await postgres.createDatabase();
-  // So slow that what comes back meanwhile does not count.
+  // So slow that no call is refilled meanwhile.
   const quotas = { caller: { callsPerSecond: 0.001, callsBurst: 8 } };
   await start({ quotas });
   const second = await start({ quotas });
@@ -71,7 +71,7 @@ it("streams likewise: the half of three is two", async () => {
   data = await postgres.createDatabase();
   const quotas = { caller: { streams: 3 } };
   const first = await start({});
-  const { id } = await begin(`${first.url}/agents/puppet`, V1, "go");
+  const { id } = await startTask(`${first.url}/agents/puppet`, V1, "go");
   const second = await start({ quotas });
   const open = () => openStream(`${second.url}/agents/puppet`, "SubscribeToTask", { id });
   const streams = [await open(), await open()];

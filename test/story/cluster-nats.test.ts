@@ -6,9 +6,9 @@ import { openStream } from "../support/client.ts";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, begin, getTask, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, V1 } from "../support/official-dialects.ts";
 
-/** Nodes that share one Postgres and wake each other over NATS. */
+/** Nodes that share one Postgres and notify each other over NATS. */
 
 describe.skipIf(!hasNats)(`notified over NATS${hasNats ? "" : `: ${NO_NATS}`}`, () => {
   let postgres: TestPostgres;
@@ -35,17 +35,17 @@ describe.skipIf(!hasNats)(`notified over NATS${hasNats ? "" : `: ${NO_NATS}`}`, 
     },
   };
 
-  it("a task is streamed from another node than the one that runs it, also while NATS is started again, and canceled from a third", async () => {
+  it("a task is streamed from another node than the one that runs it, also during a restart of NATS, and canceled from a third", async () => {
     const data = await postgres.createDatabase();
     nodes = await Promise.all([1, 2, 3].map(() => serve([counter], { data, notify: nats.url })));
     const [a, b, c] = nodes as [TestServer, TestServer, TestServer];
-    const { id } = await begin(a.url, V1, "go");
+    const { id } = await startTask(a.url, V1, "go");
     const streams = await Promise.all(nodes.map(node => openStream(node.url, "SubscribeToTask", { id })));
     const [, stream] = streams as [unknown, (typeof streams)[0]];
     for (let i = 0; i < 20; i++) await stream.next();
     await nats.restart();
     for (let i = 0; i < 20; i++) await stream.next();
-    await ask(c.url, "CancelTask", { id });
+    await rpcResult(c.url, "CancelTask", { id });
     const ends = await Promise.all(streams.map(async one => (await one.all()).at(-1)));
     for (const end of ends) expect(end?.data.result.statusUpdate.status.state).toBe("TASK_STATE_CANCELED");
     expect((await getTask(b.url, id)).artifacts[0].parts[0].text).toMatch(/^1 2 3 /);

@@ -6,12 +6,12 @@ import { type Child, endChildren, startChild, writeAgent } from "../support/chil
 import { openStream, rpc, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { openReceiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
-/** Several nodes that share one Postgres: it does not matter which of them a caller reaches. */
+/** Several nodes that share one Postgres: callers can use any of them. */
 
 let postgres: TestPostgres;
 let data: string;
@@ -32,7 +32,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Says a number every few milliseconds until it is told to stop, or has said them all. `held`: waits there half-way. */
+/**
+ * Sends a number every few milliseconds until it is aborted, or has sent them all. `held`: waits there
+ * half-way.
+ */
 const counter = (
   name: string,
   count: number,
@@ -56,11 +59,11 @@ async function start(agents: readonly AgentDefinition[], more: object = {}): Pro
   return node;
 }
 
-it("a task is made on one node, streamed from a second, resumed from a third and canceled from a fourth", async () => {
+it("a task is created on one node, streamed from a second, resumed from a third and canceled from a fourth", async () => {
   const agents = [counter("counter", 100_000, 5)];
   const [a, b, c, d] = await Promise.all([1, 2, 3, 4].map(() => start(agents)));
   if (!a || !b || !c || !d) throw new Error("four nodes");
-  const { id } = await begin(a.url, V1, "go");
+  const { id } = await startTask(a.url, V1, "go");
   const stream = await openStream(b.url, "SubscribeToTask", { id });
   const seen = [];
   for (let i = 0; i < 30; i++) seen.push(await stream.next());
@@ -69,25 +72,25 @@ it("a task is made on one node, streamed from a second, resumed from a third and
   const resumed = await openStream(c.url, "SubscribeToTask", { id }, { "last-event-id": last });
   const first = await resumed.next();
   expect(Number(first?.id)).toBe(Number(last) + 1);
-  await ask(d.url, "CancelTask", { id });
+  await rpcResult(d.url, "CancelTask", { id });
   const rest = await resumed.all();
   expect(rest.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_CANCELED");
   const ended = await getTask(a.url, id);
   expect(ended.status.state).toBe("TASK_STATE_CANCELED");
-  // The snapshot that the second node began with, and all that came after it, are the text of the task.
+  // The snapshot with which the second node began, and all chunks after it, are the text of the task.
   const [snapshot, ...before] = seen;
   const begun = snapshot?.data.result.task.artifacts?.[0].parts[0].text ?? "";
-  const words = [...before, first, ...rest].flatMap(
+  const texts = [...before, first, ...rest].flatMap(
     event => event?.data.result.artifactUpdate?.artifact.parts ?? [],
   );
-  expect(begun + words.map(part => part.text).join("")).toBe(ended.artifacts[0].parts[0].text);
+  expect(begun + texts.map(part => part.text).join("")).toBe(ended.artifacts[0].parts[0].text);
 });
 
-it("a node that stops hands its runs over at once, and a stream on another node goes on without a gap", async () => {
+it("a node that stops hands its runs over at once, and a stream on another node continues without a gap", async () => {
   const gate = createGate();
   const agents = [counter("handed", 60, 20, gate.opened)];
   const a = await start(agents, { drainMs: 0, leaseMs: 60_000 });
-  const { id } = await begin(a.url, V1, "go");
+  const { id } = await startTask(a.url, V1, "go");
   await untilState(a.url, id, "working");
   const b = await start(agents, { leaseMs: 60_000 });
   const stream = await openStream(b.url, "SubscribeToTask", { id });
@@ -100,19 +103,19 @@ it("a node that stops hands its runs over at once, and a stream on another node 
   expect((await getTask(b.url, id)).artifacts[0].parts[0].text).toBe(numbers(60));
 });
 
-it("what a killed node was at is taken over by another one", async () => {
-  // The first attempt never ends, and tells in which process it is.
+it("the runs of a killed node are taken over by another one", async () => {
+  // The first attempt never ends, and sends its process id.
   const body = `
     yield ctx.status(String(process.pid));
     for (let i = 1; i <= 40 || ctx.attempt === 1; i++) { yield ctx.text(i + " "); await sleep(5); }`;
   const agents = [writeAgent(folder.path, "taken", body)];
   const flags = ["--lease-ms", "1000", "--log-level", "error"];
   const both = (await Promise.all([1, 2].map(() => startChild({ agents, data, flags })))) as [Child, Child];
-  const { id } = await begin(both[0].url, V1, "go");
+  const { id } = await startTask(both[0].url, V1, "go");
   let runs: Child | undefined;
   await until(async () => {
-    const said = (await getTask(both[0].url, id)).status.message?.parts[0].text;
-    return (runs = both.find(node => String(node.pid) === said)) !== undefined;
+    const text = (await getTask(both[0].url, id)).status.message?.parts[0].text;
+    return (runs = both.find(node => String(node.pid) === text)) !== undefined;
   });
   const other = both.find(node => node !== runs) as Child;
   const stream = await openStream(other.url, "SubscribeToTask", { id });
@@ -123,13 +126,13 @@ it("what a killed node was at is taken over by another one", async () => {
   expect((await getTask(other.url, id)).artifacts[0].parts[0].text).toBe(numbers(40));
 });
 
-it("a node runs the agents that it serves, and leaves the others to those who do", async () => {
+it("a node runs only the agents that it serves", async () => {
   const a = await start([echo]);
   const b = await start([counter("elsewhere", 3, 1)]);
-  expect((await rpc(a.url, "SendMessage", V1.said("hi"))).body.result.task.status.state).toBe(
+  expect((await rpc(a.url, "SendMessage", V1.sendParams("hi"))).body.result.task.status.state).toBe(
     "TASK_STATE_COMPLETED",
   );
-  expect((await rpc(b.url, "SendMessage", V1.said("hi"))).body.result.task.status.state).toBe(
+  expect((await rpc(b.url, "SendMessage", V1.sendParams("hi"))).body.result.task.status.state).toBe(
     "TASK_STATE_COMPLETED",
   );
 });
@@ -152,7 +155,7 @@ it("the runs of a caller are counted over all nodes", async () => {
   const [a, b] = await Promise.all([1, 2].map(() => start(agents, { quotas })));
   if (!a || !b) throw new Error("two nodes");
   const ids: string[] = [];
-  for (let i = 0; i < 6; i++) ids.push((await begin((i % 2 ? a : b).url, V1, "go")).id);
+  for (let i = 0; i < 6; i++) ids.push((await startTask((i % 2 ? a : b).url, V1, "go")).id);
   await until(() => active === 2);
   gate.open();
   for (const id of ids) await untilState(a.url, id, "completed");
@@ -162,21 +165,21 @@ it("the runs of a caller are counted over all nodes", async () => {
 it("the same call on two nodes at once is one call", async () => {
   const [a, b] = await Promise.all([1, 2].map(() => start([echo])));
   if (!a || !b) throw new Error("two nodes");
-  const call = (url: string) => rpc(url, "SendMessage", V1.said("once"), { "idempotency-key": "k-1" });
-  const said = V1.said("once");
-  const send = (url: string) => rpc(url, "SendMessage", said, { "idempotency-key": "k-2" });
+  const call = (url: string) => rpc(url, "SendMessage", V1.sendParams("once"), { "idempotency-key": "k-1" });
+  const params = V1.sendParams("once");
+  const send = (url: string) => rpc(url, "SendMessage", params, { "idempotency-key": "k-2" });
   const replies = await Promise.all([a.url, b.url, a.url, b.url].map(send));
   expect(new Set(replies.map(reply => reply.body.result.task.id)).size).toBe(1);
   expect((await call(a.url)).status).toBe(200);
 });
 
-it("a Postgres that falls over and comes back costs time, and nothing else: streams stay open, webhooks are called", async context => {
+it("a crash and restart of Postgres costs time only: streams stay open, webhooks are called", async context => {
   if (!postgres.own) return context.skip("a Postgres of somebody else is not restarted");
   const gate = createGate();
   const agents = [counter("patient", 40, 5, gate.opened)];
   const hook = await openReceiver();
   const [a, b] = [await start(agents, { leaseMs: 1_000 }), await start(agents, { leaseMs: 1_000 })];
-  const { id } = await begin(a.url, V1, "go");
+  const { id } = await startTask(a.url, V1, "go");
   await untilState(a.url, id, "working");
   const stream = await openStream(b.url, "SubscribeToTask", { id });
   await stream.next();
@@ -186,9 +189,9 @@ it("a Postgres that falls over and comes back costs time, and nothing else: stre
   expect(events.filter(event => event.data.error)).toEqual([]);
   expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
   expect((await getTask(a.url, id)).artifacts[0].parts[0].text).toBe(numbers(40));
-  // Whoever looked for something to deliver meanwhile has not given up.
+  // Workers that looked for deliveries meanwhile have not given up.
   const configuration = { taskPushNotificationConfig: { url: hook.url } };
-  await ask(b.url, "SendMessage", { ...V1.said("again"), configuration });
+  await rpcResult(b.url, "SendMessage", { ...V1.sendParams("again"), configuration });
   await hook.find(one => one.body.statusUpdate?.status.state === "TASK_STATE_COMPLETED");
   await hook.close();
 });

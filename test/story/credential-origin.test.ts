@@ -1,4 +1,4 @@
-/** Credentials for another agent go to the origin that was chosen, and to no other that its card names. */
+/** Credentials for another agent are sent to the configured origin, and to no other that its card names. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { createServer as createHttp2, type ServerHttp2Stream } from "node:http2";
@@ -7,16 +7,16 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { runCli } from "../support/cli.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { stateOf, textOf } from "../support/wire.ts";
 
 const SECRET = "drg_of-the-gateway";
 const closers: (() => unknown)[] = [];
-/** What the program at the other port of the same host was sent. */
+/** Requests to the other port of the same host. */
 let stolen: IncomingHttpHeaders[];
 let thief: string;
-/** What the origin of the card was sent. */
+/** Requests to the origin of the card. */
 let trusted: IncomingHttpHeaders[];
 
 const close = (server: { close(): unknown; closeAllConnections?(): void }) => () => {
@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const one of closers.splice(0).reverse()) await one();
 });
 
-/** A card at an origin of its own; `answer`: what the origin says to calls. */
+/** A card at a separate origin; `answer`: the response of the origin to calls. */
 async function publish(interfaces: (own: string) => readonly object[], answer = 200): Promise<string> {
   const server = createServer((request, response) => {
     trusted.push(request.headers);
@@ -70,12 +70,12 @@ async function gateway(
   return server;
 }
 const send = async (server: TestServer): Promise<object> =>
-  (await rpc(server.url, "SendMessage", said("hi"))).body;
+  (await rpc(server.url, "SendMessage", sendParams("hi"))).body;
 const isTold = (headers: readonly IncomingHttpHeaders[]): boolean => JSON.stringify(headers).includes(SECRET);
 const withSecret = (more: Partial<RemoteOptions>): AgentDefinition =>
   remote({ name: "gate", auth: { bearer: SECRET }, headers: { "x-tenant-key": SECRET }, ...more });
 
-describe("a card that leads to another port of its host", () => {
+describe("a card that names another port of its host", () => {
   it.each(["JSONRPC", "HTTP+JSON"])("does not get the token there, over %s", async binding => {
     const card = await publish(() => [over(binding, `http://${thief}/rpc`)]);
     const here = await gateway(withSecret({ card }));
@@ -87,7 +87,7 @@ describe("a card that leads to another port of its host", () => {
     expect(why).toContain("credentials are not sent: if it is right, set the option endpoint");
   });
 
-  it("gets it if the config names that origin", async () => {
+  it("gets the token there if the config names that origin", async () => {
     const card = await publish(() => [over("JSONRPC", `http://${thief}/rpc`)]);
     const here = await gateway(withSecret({ card, endpoint: `http://${thief}/rpc` }));
     await send(here);
@@ -116,11 +116,11 @@ describe("a card that leads to another port of its host", () => {
     await send(await gateway(withSecret({ card, endpoint: `127.0.0.1:${port}` })));
     expect(isTold(calls)).toBe(true);
     closers.push(close(listener));
-    // Connections of gRPC are kept for a while; the servers that have them are stopped first.
+    // gRPC connections stay open for a while; their servers are stopped first.
     closers.reverse();
   });
 
-  it("does not get headers of ctx.call there either", async () => {
+  it("does not get the headers of ctx.call there either", async () => {
     const card = await publish(() => [over("JSONRPC", `http://${thief}/rpc`)]);
     const caller = agent({
       name: "caller",
@@ -143,7 +143,7 @@ it.each([301, 302, 307, 308])("a redirect (%i) to another port is not followed",
 
 describe("on the command line", () => {
   const HEADER = ["--header", `Authorization: Bearer ${SECRET}`];
-  it("a header goes to the origin that was typed, and the user is told where the card leads", async () => {
+  it("a header is sent to the origin that was typed, and the user is informed of the origin in the card", async () => {
     const card = await publish(() => [over("JSONRPC", `http://${thief}/rpc`)]);
     const { code, err } = await runCli("call", card, "hi", ...HEADER);
     expect(code).not.toBe(0);
@@ -151,11 +151,11 @@ describe("on the command line", () => {
     expect(stolen.length).toBeGreaterThan(0);
     expect(isTold(stolen)).toBe(false);
     expect(err).toContain(
-      `the card sends calls to http://${thief}/rpc, another origin: --header is not sent there`,
+      `the card names http://${thief}/rpc, another origin: --header is not sent there`,
     );
   });
 
-  it("a header goes to the same origin", async () => {
+  it("a header is sent to the same origin", async () => {
     const echo = agent({ name: "echo", run: task => task.text });
     const there = await gateway(echo);
     const { code, out, err } = await runCli("call", there.url, "hi", ...HEADER);

@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream, rpc, type SseEvent, said, until } from "../support/client.ts";
+import { openStream, rpc, type SseEvent, sendParams, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, plotOf, stateOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, summaryOf, stateOf, textOf } from "../support/wire.ts";
 
 let server: TestServer | undefined;
 const sockets: Socket[] = [];
@@ -16,7 +16,7 @@ afterEach(async () => {
   folder?.remove();
 });
 
-/** Says numbers when the gate opens. */
+/** Sends numbers when the gate opens. */
 function counter(gate: { readonly opened: Promise<void> }, count: number, every: number): AgentDefinition {
   return {
     name: "counter",
@@ -33,7 +33,7 @@ function counter(gate: { readonly opened: Promise<void> }, count: number, every:
 const numbers = (count: number): string => Array.from({ length: count }, (_, i) => `${i} `).join("");
 
 async function begin(): Promise<string> {
-  const params = { ...said("count"), configuration: { returnImmediately: true } };
+  const params = { ...sendParams("count"), configuration: { returnImmediately: true } };
   return (await rpc((server as TestServer).url, "SendMessage", params)).body.result.task.id;
 }
 
@@ -43,7 +43,7 @@ async function start(agent: AgentDefinition): Promise<string> {
   return server.url;
 }
 
-/** A reader that takes one byte of its stream each second. */
+/** A reader that reads one byte of its stream per second. */
 function readOneByteASecond(url: string, taskId: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -58,7 +58,7 @@ function readOneByteASecond(url: string, taskId: string): Socket {
   return socket;
 }
 
-test("one reader that takes a byte a second slows none of 200 that read at full speed", async () => {
+test("one reader that reads a byte per second slows none of 200 that read at full speed", async () => {
   const COUNT = 1_000;
   const gate = createGate();
   const url = await start(counter(gate, COUNT, 20));
@@ -73,7 +73,7 @@ test("one reader that takes a byte a second slows none of 200 that read at full 
     expect(foldText(events)).toBe(numbers(COUNT));
     expect(isAscending(idsOf(events))).toBe(true);
   }
-  // It has had a few bytes, and is still there.
+  // It has got a few bytes, and is still connected.
   expect(slow.destroyed).toBe(false);
   await until(() => slow.bytesRead > 0);
 });
@@ -84,29 +84,29 @@ test("2,000 subscriptions to one task all get all of it", async () => {
   const gate = createGate();
   const url = await start(counter(gate, COUNT, 10));
   const taskId = await begin();
-  let heard = 0;
+  let received = 0;
   const read = Array.from({ length: READERS }, async () => {
     const stream = await openStream(url, "SubscribeToTask", { id: taskId });
     const first = (await stream.next()) as SseEvent;
-    heard += 1;
+    received += 1;
     return [first, ...(await stream.all())];
   });
-  await until(() => heard === READERS, 150_000);
+  await until(() => received === READERS, 150_000);
   gate.open();
-  const told = (await Promise.all(read)).map(events => foldText(events));
-  expect(new Set(told)).toEqual(new Set([numbers(COUNT)]));
-  // Nobody is left behind on the bus or in the table of streams.
-  const after = await openStream(url, "SendStreamingMessage", said("count"));
-  expect(plotOf((await after.all()).at(-1) as SseEvent).what).toBe("status completed");
+  const texts = (await Promise.all(read)).map(events => foldText(events));
+  expect(new Set(texts)).toEqual(new Set([numbers(COUNT)]));
+  // No listener is left on the bus or in the table of streams.
+  const after = await openStream(url, "SendStreamingMessage", sendParams("count"));
+  expect(summaryOf((await after.all()).at(-1) as SseEvent).what).toBe("status completed");
 });
 
-test("an agent that says 100,000 things has them all on record, and a reader can go on from any of them", async () => {
+test("an agent that sends 100,000 events has them all recorded, and a reader can continue from any of them", async () => {
   const COUNT = 100_000;
   const gate = createGate();
   const url = await start(counter(gate, COUNT, 500));
   gate.open();
   const whole = numbers(COUNT);
-  const events = await (await openStream(url, "SendStreamingMessage", said("count"))).all();
+  const events = await (await openStream(url, "SendStreamingMessage", sendParams("count"))).all();
   expect(foldText(events)).toBe(whole);
   expect(idsOf(events).at(-1)).toBeGreaterThan(COUNT);
   const { id: taskId } = (events[0] as SseEvent).data.result.task;
@@ -115,7 +115,7 @@ test("an agent that says 100,000 things has them all on record, and a reader can
   for (const at of [1, 50_000, events.length - 2]) {
     const { id } = events[at] as SseEvent;
     const rest = await openStream(url, "SubscribeToTask", { id: taskId }, { "last-event-id": id as string });
-    const told = (await rest.all()).map(one => [one.id, one.data.result]);
-    expect(told).toEqual(events.slice(at + 1).map(one => [one.id, one.data.result]));
+    const replayed = (await rest.all()).map(one => [one.id, one.data.result]);
+    expect(replayed).toEqual(events.slice(at + 1).map(one => [one.id, one.data.result]));
   }
 });

@@ -16,21 +16,21 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endChildren, refusedChild, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 
-/** A data folder that is not whole, that others may read, or that cannot be one. */
+/** A data folder that is damaged, readable by other users, or invalid. */
 
 const FLAGS = ["--default", "echo", "--log-level", "error"];
 const ACCEPT = "--accept-data-loss";
 let temp: ReturnType<typeof tempFolder>;
 /** The folder of a server that was killed with tasks in its write-ahead log. */
 let killed: string;
-/** The folder of one that was stopped. */
+/** The folder of a stopped server. */
 let stopped: string;
 let copies = 0;
 
-const send = async (url: string, text: string) => (await rpc(url, "SendMessage", said(text))).status;
+const send = async (url: string, text: string) => (await rpc(url, "SendMessage", sendParams(text))).status;
 const count = async (url: string): Promise<number> =>
   (await rpc(url, "ListTasks", {})).body.result.totalSize as number;
 
@@ -57,7 +57,7 @@ function copyOf(folder: string): string {
 }
 const wal = (folder: string): string => join(folder, "dragoman.db-wal");
 
-/** Flips four bytes; `at` is a share of the file. */
+/** Flips four bytes; `at` is a fraction of the file. */
 function flip(file: string, at: number): void {
   const bytes = readFileSync(file);
   const from = Math.floor(at);
@@ -65,17 +65,17 @@ function flip(file: string, at: number): void {
   writeFileSync(file, bytes);
 }
 
-/** Refused with a message that says what to do. */
-async function expectRefused(data: string, words: RegExp): Promise<void> {
+/** Refused with a message that has the remedy. */
+async function expectRefused(data: string, message: RegExp): Promise<void> {
   const { code, err } = await refusedChild({ data, flags: FLAGS });
-  expect([code, err]).toEqual([1, expect.stringMatching(words)]);
+  expect([code, err]).toEqual([1, expect.stringMatching(message)]);
   expect(err).toMatch(/dragoman doctor/);
   expect(err).toMatch(/backup/);
   expect(err).toContain(ACCEPT);
   expect(err).not.toMatch(/\n\s+at /);
 }
 
-describe("a write-ahead log with bytes that were flipped", () => {
+describe("a write-ahead log with flipped bytes", () => {
   const FRAME = 4096 + 24;
   it.each([
     ["in its header", 4],
@@ -84,11 +84,11 @@ describe("a write-ahead log with bytes that were flipped", () => {
     ["in the salts of a frame", 32 + 2 * FRAME + 8],
     ["in the middle", -0.5],
     ["in the last frame", -1],
-  ])("%s is refused, and nothing is changed", async (_what, place) => {
+  ])("%s is refused, and nothing is changed", async (_what, position) => {
     const folder = copyOf(killed);
     const { size } = statSync(wal(folder));
     expect(size).toBeGreaterThan(10 * FRAME);
-    const at = place >= 0 ? place : place === -1 ? size - 1_000 : size * -place;
+    const at = position >= 0 ? position : position === -1 ? size - 1_000 : size * -position;
     // The last 1,000 bytes of a page hold the newest rows.
     flip(wal(folder), at);
     const before = readFileSync(wal(folder));
@@ -98,7 +98,7 @@ describe("a write-ahead log with bytes that were flipped", () => {
     expect([doctor.code, doctor.out + doctor.err]).toEqual([1, expect.stringMatching(/is damaged|is empty/)]);
   });
 
-  it("is started with what is left, if that is said, and a copy of the log is kept", async () => {
+  it("starts with the readable part, if confirmed, and a copy of the log is kept", async () => {
     const folder = copyOf(killed);
     flip(wal(folder), statSync(wal(folder)).size - 6 * FRAME);
     const before = readFileSync(wal(folder));
@@ -113,7 +113,7 @@ describe("a write-ahead log with bytes that were flipped", () => {
     expect(await count(again.url)).toBe(left + 1);
   });
 
-  it("a backup of it says that it is not whole", async () => {
+  it("a backup of it reports that it is incomplete", async () => {
     const folder = copyOf(killed);
     flip(wal(folder), statSync(wal(folder)).size / 2);
     const { code, err } = await runCli("backup", join(temp.path, "damaged.db"), "--data", folder);
@@ -121,7 +121,7 @@ describe("a write-ahead log with bytes that were flipped", () => {
   });
 });
 
-describe("a log that was merely cut off is none of that", () => {
+describe("a log that was merely truncated is no damage", () => {
   it.each([
     ["in the middle of a frame", 1_000],
     ["between two frames", 4096 + 24],
@@ -136,13 +136,13 @@ describe("a log that was merely cut off is none of that", () => {
     await server.stop();
   });
 
-  it("a server that was killed goes on, with all that it acknowledged", async () => {
+  it("a killed server continues, with everything that it acknowledged", async () => {
     const server = await startChild({ data: copyOf(killed), flags: FLAGS });
     expect(await count(server.url)).toBe(10);
   });
 });
 
-describe("a database that is empty, cut off or gone beside what a server left there", () => {
+describe("a database that is empty, truncated or missing beside other files of a server", () => {
   const db = (folder: string): string => join(folder, "dragoman.db");
   const DAMAGES: readonly (readonly [string, (folder: string) => void, RegExp])[] = [
     ["empty", folder => truncateSync(db(folder), 0), /is empty, but dragoman\.store beside it/],
@@ -163,10 +163,10 @@ describe("a database that is empty, cut off or gone beside what a server left th
     ],
     ["a few bytes", folder => truncateSync(db(folder), 50), /is empty, but dragoman\.store/],
   ];
-  it.each(DAMAGES)("%s: it is refused", async (_what, damage, words) => {
+  it.each(DAMAGES)("%s: it is refused", async (_what, damage, message) => {
     const folder = copyOf(stopped);
     damage(folder);
-    await expectRefused(folder, words);
+    await expectRefused(folder, message);
     const doctor = await runCli("doctor", "--data", folder);
     expect(doctor.code).toBe(1);
   });
@@ -182,7 +182,7 @@ describe("a database that is empty, cut off or gone beside what a server left th
     expect([doctor.code, doctor.err]).toEqual([1, expect.stringMatching(/is empty, but/)]);
   });
 
-  it("begins empty, if that is said", async () => {
+  it("starts empty, if confirmed", async () => {
     const folder = copyOf(stopped);
     truncateSync(db(folder), 0);
     const server = await startChild({ data: folder, flags: [...FLAGS, ACCEPT] });
@@ -191,7 +191,7 @@ describe("a database that is empty, cut off or gone beside what a server left th
     await (await startChild({ data: folder, flags: FLAGS })).stop();
   });
 
-  it("a fresh folder, an empty file in it, or a restored backup starts without a word", async () => {
+  it("a fresh folder, an empty file in it, or a restored backup starts without a message", async () => {
     const fresh = join(temp.path, "fresh", "inside");
     const first = await startChild({ data: fresh, flags: FLAGS });
     await first.stop();
@@ -207,7 +207,7 @@ describe("a database that is empty, cut off or gone beside what a server left th
     expect(await count(server.url)).toBe(10);
   });
 
-  it("a server that was killed while it first started can be started again", async () => {
+  it("a server that was killed during its first start can be started again", async () => {
     const folder = join(temp.path, "early");
     for (const left of [
       ["dragoman.lock"],
@@ -222,8 +222,8 @@ describe("a database that is empty, cut off or gone beside what a server left th
   });
 });
 
-describe("a key file that is gone beside a store", () => {
-  it("is not replaced without a word", async () => {
+describe("a missing key file beside a store", () => {
+  it("is not silently replaced", async () => {
     const folder = copyOf(stopped);
     rmSync(join(folder, "keys.json"));
     await expectRefused(
@@ -232,14 +232,14 @@ describe("a key file that is gone beside a store", () => {
     );
     expect(existsSync(join(folder, "keys.json"))).toBe(false);
     const doctor = await runCli("doctor", "--data", folder);
-    expect([doctor.code, doctor.out]).toEqual([1, expect.stringMatching(/there is no key file/)]);
+    expect([doctor.code, doctor.out]).toEqual([1, expect.stringMatching(/the key file .* does not exist/)]);
     const server = await startChild({ data: folder, flags: [...FLAGS, ACCEPT] });
     expect(await count(server.url)).toBe(10);
     await server.stop();
     await (await startChild({ data: folder, flags: FLAGS })).stop();
   });
 
-  it("one that was put somewhere else is found there", async () => {
+  it("is found at another place if configured", async () => {
     const folder = copyOf(stopped);
     const elsewhere = join(temp.path, "elsewhere.json");
     copyFileSync(join(folder, "keys.json"), elsewhere);
@@ -258,7 +258,7 @@ describe("only the user of the server may read its data", () => {
     return run().finally(() => process.umask(before));
   };
 
-  it.each(["0", "22", "77"])("whatever the umask says (%s)", umask =>
+  it.each(["0", "22", "77"])("whatever the umask is (%s)", umask =>
     withUmask(umask, async () => {
       const folder = join(temp.path, `umask-${umask}`);
       await runCli("token", "create", "--data", folder, "--principal", "alice");
@@ -289,7 +289,7 @@ describe("only the user of the server may read its data", () => {
     }),
   );
 
-  it("what an older server left is put right at the start", async () => {
+  it("the permissions of an older server's files are corrected at startup", async () => {
     const folder = copyOf(killed);
     for (const name of readdirSync(folder)) if (name !== "keys.json") chmodSync(join(folder, name), 0o644);
     chmodSync(folder, 0o755);
@@ -298,7 +298,7 @@ describe("only the user of the server may read its data", () => {
     await server.stop();
   });
 
-  it("a folder in which others have files is left as it is", async () => {
+  it("a folder with files of other users is not changed", async () => {
     const folder = join(temp.path, "shared");
     mkdirSync(folder);
     writeFileSync(join(folder, "notes.txt"), "");
@@ -309,7 +309,7 @@ describe("only the user of the server may read its data", () => {
   });
 });
 
-describe("a place that cannot be a data folder is refused at once, in one sentence", () => {
+describe("a path that cannot be a data folder is refused at once, in one sentence", () => {
   it.each(["/proc", "/proc/x", "/proc/a/b/c", "/sys", "/sys/x", "/dev/null", "/dev/null/x"])(
     "%s",
     async data => {
@@ -333,7 +333,7 @@ describe("a place that cannot be a data folder is refused at once, in one senten
     }
   });
 
-  it("a folder that can only be read", async context => {
+  it("a folder that is read-only", async context => {
     const folder = join(temp.path, "read-only");
     mkdirSync(folder);
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", folder]).status === 0;

@@ -15,11 +15,11 @@ import { createSingleNodeStore } from "../../src/store/single-node/store.ts";
 import { createSqliteBackend } from "../../src/store/sqlite/backend.ts";
 import { openDatabase } from "../../src/store/sqlite/open.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, said, said03, until } from "../support/client.ts";
+import { openStream, rpc, type SseEvent, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { createTinyDisk, type TinyDisk } from "../support/tiny-disk.ts";
-import { foldText, idsOf, isAscending, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const ends: (() => void)[] = [];
@@ -85,7 +85,7 @@ describe("a store whose database may grow no further", () => {
   const pages = (db: DatabaseSync): number =>
     Number(Object.values(db.prepare("PRAGMA page_count").get() ?? {})[0]);
 
-  test("refuses a whole commit, shows nothing of it, and works on when there is room again", async () => {
+  test("refuses a whole commit, shows nothing of it, and continues when there is space again", async () => {
     const { db, store, committed } = open();
     const [good, small, large, later] = [mint(), mint(), mint(), mint()] as TaskId[] as [
       TaskId,
@@ -121,7 +121,7 @@ describe("a store whose database may grow no further", () => {
     await store.close();
   });
 
-  test("keeps a known task as it was before the refused commit", async () => {
+  test("keeps a cached task as it was before the refused commit", async () => {
     const { db, store } = open();
     const id = mint() as TaskId;
     await store.log.append(ALICE, id, words(id, 10), { after: BEGINNING });
@@ -144,19 +144,19 @@ describe("a store whose database may grow no further", () => {
     expect(await store.tasks.get(ALICE, id)).toEqual(before);
     expect(await store.log.read(ALICE, id, before?.seq ?? BEGINNING, 10)).toEqual([]);
     db.exec("PRAGMA max_page_count = 100000");
-    // The run has lost its hold: what it says from now on would not fit what is recorded.
+    // The run has lost its lease: its later events would not follow the recorded ones.
     await expect(store.log.append(ALICE, id, [event], { run })).rejects.toMatchObject({ code: "conflict" });
     await store.close();
   });
 });
 
 describe("an agent that never pauses", () => {
-  /** Whether the server still takes part in life; one that spins does not even answer this. */
+  /** Whether the server still responds; a blocked event loop would not even answer this. */
   const answers = async (url: string): Promise<boolean> =>
     (await fetch(`${url}/agents`, { signal: AbortSignal.timeout(60_000) })).ok;
   const begin = async (url: string, text: string): Promise<string> =>
     taskOf(
-      (await rpc(url, "SendMessage", { ...said(text), configuration: { returnImmediately: true } })).body,
+      (await rpc(url, "SendMessage", { ...sendParams(text), configuration: { returnImmediately: true } })).body,
     ).id;
   const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
 
@@ -170,7 +170,7 @@ describe("an agent that never pauses", () => {
     return writeAgent(folder.path, "talker", body);
   }
 
-  test("does not take the server with it when what it says can no longer be recorded", async ({ skip }) => {
+  test("does not block the server when its output can no longer be recorded", async ({ skip }) => {
     const disk = createTinyDisk(32);
     if (!disk) return skip("NOT TESTED: a small disk cannot be mounted here (mount -t tmpfs was refused)");
     ends.push(disk.remove);
@@ -181,7 +181,7 @@ describe("an agent that never pauses", () => {
     disk.fill();
     const refused = async (): Promise<boolean> => {
       expect(await answers(url)).toBe(true);
-      return (await rpc(url, "SendMessage", said("x".repeat(20_000)))).status === 503;
+      return (await rpc(url, "SendMessage", sendParams("x".repeat(20_000)))).status === 503;
     };
     await until(refused);
     expect(await answers(url)).toBe(true);
@@ -189,13 +189,13 @@ describe("an agent that never pauses", () => {
     await until(async () => stateOf(await get(url, id)) === "completed");
   });
 
-  test("fails when its log is full, and the others do not notice", async () => {
+  test("fails when its log is full, and others are not affected", async () => {
     const flags = ["--log-level", "error", "--lease-ms", "1000"];
     const { url } = await startChild({ agents: [writeTalker()], data: ":memory:", flags });
     const id = await begin(url, "endless");
     const failed = async (): Promise<boolean> => {
       expect(await answers(url)).toBe(true);
-      // A list leaves out the artifact, which is large by now.
+      // A list omits the artifact, which is large by now.
       const { result } = (await rpc(url, "ListTasks", { status: "TASK_STATE_FAILED" })).body;
       return result.tasks.some((task: { id: string }) => task.id === id);
     };
@@ -233,31 +233,31 @@ describe("a server whose disk is full", () => {
   };
   const list = async (server: TestServer) => (await rpc(server.url, "ListTasks", {})).body.result;
 
-  test("says so in the caller's dialect, shows nothing half-written, and works on when there is room", async ({
+  test("reports it in the caller's dialect, shows nothing half-written, and continues when there is space", async ({
     skip,
   }) => {
     const started = await start(skip, echo);
     if (!started) return;
     const { disk, server, again } = started;
-    const { id } = taskOf((await rpc(server.url, "SendMessage", said("before"))).body);
+    const { id } = taskOf((await rpc(server.url, "SendMessage", sendParams("before"))).body);
     disk.fill();
     const heavy = "x".repeat(20_000);
-    const v1 = await rpc(server.url, "SendMessage", said(heavy));
+    const v1 = await rpc(server.url, "SendMessage", sendParams(heavy));
     expect([v1.status, v1.body.error.code]).toEqual([503, -32053]);
     expect(v1.body.error.data[0]).toMatchObject({ reason: "UNAVAILABLE" });
-    const v03 = await rpc(server.url, "message/send", said03(heavy));
+    const v03 = await rpc(server.url, "message/send", sendParamsV03(heavy));
     expect([v03.status, v03.body.error.code]).toEqual([503, -32053]);
-    const stream = await rpc(server.url, "SendStreamingMessage", said(heavy));
+    const stream = await rpc(server.url, "SendStreamingMessage", sendParams(heavy));
     expect([stream.status, stream.body.error.code]).toEqual([503, -32053]);
-    const told = JSON.stringify([v1.body, v03.body, stream.body]);
-    expect(told).not.toMatch(/sqlite|database|disk|errno|\.ts|\bat \//i);
+    const responses = JSON.stringify([v1.body, v03.body, stream.body]);
+    expect(responses).not.toMatch(/sqlite|database|disk|errno|\.ts|\bat \//i);
     expect(server.log.lines.some(line => line.level === "error")).toBe(true);
 
     expect(textOf((await rpc(server.url, "GetTask", { id })).body)).toBe("before");
     expect((await list(server)).tasks.map((task: { id: string }) => task.id)).toEqual([id]);
 
     disk.free();
-    const { body } = await rpc(server.url, "SendMessage", said("after"));
+    const { body } = await rpc(server.url, "SendMessage", sendParams("after"));
     expect([stateOf(body), textOf(body)]).toEqual(["completed", "after"]);
     expect((await list(server)).totalSize).toBe(2);
     await server.stop();
@@ -267,7 +267,7 @@ describe("a server whose disk is full", () => {
     expect(textOf((await rpc(next.url, "GetTask", { id })).body)).toBe("before");
   });
 
-  test("goes on with a running task when there is room: its readers lose nothing and get nothing twice", async ({
+  test("continues a running task when there is space: its readers lose nothing and get nothing twice", async ({
     skip,
   }) => {
     let talking = 0;
@@ -281,7 +281,7 @@ describe("a server whose disk is full", () => {
     });
     if (!started) return;
     const { disk, server } = started;
-    const stream = await openStream(server.url, "SendStreamingMessage", said("talk"));
+    const stream = await openStream(server.url, "SendStreamingMessage", sendParams("talk"));
     const seen: SseEvent[] = [];
     const reading = (async () => {
       for await (const event of stream) seen.push(event);
@@ -303,7 +303,7 @@ describe("a server whose disk is full", () => {
     expect(textOf(done) === whole).toBe(true);
     expect(foldText(seen) === whole).toBe(true);
     expect(isAscending(idsOf(seen))).toBe(true);
-    expect(plotOf(seen.at(-1) as SseEvent).what).toBe("status completed");
+    expect(summaryOf(seen.at(-1) as SseEvent).what).toBe("status completed");
     const first = (seen[0] as SseEvent).id as string;
     const replay = await openStream(server.url, "SubscribeToTask", { id }, { "last-event-id": first });
     expect(idsOf(await replay.all())).toEqual(idsOf(seen.slice(1)));

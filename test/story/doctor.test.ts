@@ -7,11 +7,11 @@ import { checkStore } from "../../src/store/sqlite/maintenance/check.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, tempFolder } from "../support/server.ts";
-import { ask, begin, getTask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, type Loose, V1 } from "../support/official-dialects.ts";
 
-/** A store with a little of everything; each test damages a copy of it. */
+/** A store with data of every kind; each test damages a copy of it. */
 let sound: ReturnType<typeof tempFolder>;
 const ids: Record<string, string> = {};
 let copies: ReturnType<typeof tempFolder>[] = [];
@@ -28,19 +28,19 @@ const long = {
 
 beforeAll(async () => {
   sound = tempFolder();
-  const puppet = createPuppet();
+  const puppet = createScriptedAgent();
   const brief = { ...long, name: "brief", retention: { eventsAgeMs: 1 } };
   const agents = [echo, asker, replier, long, brief, puppet.definition];
   const server = await serve(agents, { data: sound.path, sweepMs: 10, drainMs: 10 });
   const send = async (agent: string, text: string, headers = {}): Promise<string> =>
-    V1.taskIn(await ask(`${server.url}/agents/${agent}`, "SendMessage", V1.said(text), headers))?.id;
+    V1.taskIn(await rpcResult(`${server.url}/agents/${agent}`, "SendMessage", V1.sendParams(text), headers))?.id;
   ids.echo = await send("echo", "hello");
   ids.keyed = await send("echo", "hello", { "idempotency-key": "k" });
   ids.asked = await send("asker", "book");
   ids.long = await send("long", "go");
   ids.compacted = await send("brief", "go", { "idempotency-key": "k" });
   await send("replier", "hello");
-  ids.unfinished = (await begin(`${server.url}/agents/puppet`, V1, "go")).id;
+  ids.unfinished = (await startTask(`${server.url}/agents/puppet`, V1, "go")).id;
   puppet.say(ids.unfinished as string, ctx => ctx.text("so far"));
   await until(async () => {
     const task = await getTask(`${server.url}/agents/puppet`, ids.unfinished as string);
@@ -64,7 +64,7 @@ afterAll(() => sound.remove());
 const WATCH = { onProgress: () => {}, signal: new AbortController().signal };
 const examine = (folder: string): Promise<StoreReport> => checkStore(folder, WATCH);
 
-/** A copy of the sound store, after something was done to it. */
+/** A copy of the intact store, after a change. */
 function damaged(sql: string): string {
   const copy = tempFolder();
   copies.push(copy);
@@ -75,7 +75,7 @@ function damaged(sql: string): string {
   return copy.path;
 }
 
-test("a sound store is called so, with what is in it", async () => {
+test("an intact store is reported as such, with its contents", async () => {
   const report = await examine(sound.path);
   expect(report.findings).toEqual([]);
   expect(report).toMatchObject({ tasks: 7, names: 2, unfinished: { puppet: 1 }, findingsCount: 0 });
@@ -83,14 +83,14 @@ test("a sound store is called so, with what is in it", async () => {
   expect(report.events).toBeLessThan(1_700);
 });
 
-test("the command says it in words and in JSON, with an exit code, and changes nothing", async () => {
+test("the command reports it as text and as JSON, with an exit code, and changes nothing", async () => {
   const file = join(sound.path, "dragoman.db");
   const before = readFileSync(file);
   const { code, out, err } = await runCli("doctor", "--data", sound.path);
   expect([code, err]).toEqual([0, ""]);
   expect(out).toContain(file);
   expect(out).toMatch(/tasks +7, 1 of them unfinished \(puppet 1\)/);
-  expect(out.endsWith("nothing is wrong\n")).toBe(true);
+  expect(out.endsWith("no problems found\n")).toBe(true);
   const json = await runCli("doctor", "--data", sound.path, "--json");
   expect(JSON.parse(json.out)).toEqual(await examine(sound.path));
   expect(readFileSync(file).equals(before)).toBe(true);
@@ -102,7 +102,7 @@ test("the command says it in words and in JSON, with an exit code, and changes n
   expect(broken.out).toContain(ids.long);
 });
 
-/** What is done to a sound store, and what is said of it then. */
+/** A change of an intact store, and the finding. */
 const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[] = [
   [
     "events that are missing",
@@ -185,14 +185,14 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
   ],
 ];
 
-describe("what is wrong is found and named", () => {
+describe("every damage is found and named", () => {
   test.each(DAMAGES)("%s", async (_what, sql, finding) => {
     const { findings, findingsCount } = await examine(damaged(sql));
     expect(findingsCount).toBeGreaterThan(0);
     expect(findings.join("\n")).toMatch(finding);
   });
 
-  test("a file that is torn", async () => {
+  test("a torn file", async () => {
     const folder = damaged("SELECT 1");
     const file = join(folder, "dragoman.db");
     const bytes = readFileSync(file);
@@ -202,14 +202,14 @@ describe("what is wrong is found and named", () => {
     expect(findings.join("\n")).toMatch(/the file/);
   });
 
-  test("many findings are counted and not all told", async () => {
+  test("many findings are counted and not all listed", async () => {
     const folder = damaged("DELETE FROM segment WHERE task = $long AND last % 2 = 0");
     const { findings, findingsCount } = await examine(folder);
     expect(findings.length).toBe(Math.min(findingsCount, 100));
   });
 });
 
-test("what is no store of ours is refused with its name and a way out", async () => {
+test("a file that is no store of this server is refused with its name and a remedy", async () => {
   const empty = tempFolder();
   copies.push(empty);
   await expect(examine(empty.path)).rejects.toThrow(/There is no store in .*--data DIR/);
@@ -223,10 +223,10 @@ test("what is no store of ours is refused with its name and a way out", async ()
   await expect(examine(damaged("PRAGMA application_id = 7"))).rejects.toThrow(/another program/);
   const memory = await runCli("doctor", "--data", ":memory:");
   expect([memory.code, memory.out]).toEqual([1, ""]);
-  expect(memory.err).toContain("keeps nothing");
+  expect(memory.err).toContain("--data :memory:");
 });
 
-test("it looks at the store of a server that is writing, and sees nothing half done", async () => {
+test("it reads the store of a server that is writing, and sees only whole commits", async () => {
   const folder = tempFolder();
   copies.push(folder);
   const { url } = await startChild({
@@ -234,9 +234,9 @@ test("it looks at the store of a server that is writing, and sees nothing half d
     flags: ["--default", "echo", "--log-level", "error"],
   });
   let stopped = false;
-  const lanes = Array.from({ length: 4 }, async () => {
+  const workers = Array.from({ length: 4 }, async () => {
     while (!stopped)
-      await ask(url, "SendMessage", V1.said("hello"), { "idempotency-key": crypto.randomUUID() });
+      await rpcResult(url, "SendMessage", V1.sendParams("hello"), { "idempotency-key": crypto.randomUUID() });
   });
   let seen = 0;
   for (let i = 0; i < 5; i++) {
@@ -246,7 +246,7 @@ test("it looks at the store of a server that is writing, and sees nothing half d
     seen = tasks;
   }
   stopped = true;
-  await Promise.all(lanes);
+  await Promise.all(workers);
   expect(seen).toBeGreaterThan(0);
   expect(readdirSync(folder.path)).toContain("dragoman.pid");
 });

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, said, until } from "../support/client.ts";
+import { openStream, rpc, type SseEvent, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let agent: string;
@@ -44,15 +44,15 @@ const start = (flags: readonly string[], port = 0): Promise<Child> =>
     flags: ["--durability", "process", "--log-level", "warn", ...flags],
   });
 
-/** Sends SIGTERM and waits until the server has heard it. */
+/** Sends SIGTERM and waits until the server has received it. */
 async function terminate(server: Child): Promise<void> {
   server.signal("SIGTERM");
   await until(() => /finishing|stopping/.test(server.stderr()));
 }
 
 const atOnce = { configuration: { returnImmediately: true } };
-async function begin(url: string, words: string, message: object = {}): Promise<string> {
-  return taskOf((await rpc(url, "SendMessage", { ...said(words, message), ...atOnce })).body).id;
+async function begin(url: string, content: string, message: object = {}): Promise<string> {
+  return taskOf((await rpc(url, "SendMessage", { ...sendParams(content, message), ...atOnce })).body).id;
 }
 const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
 
@@ -75,12 +75,12 @@ async function half(url: string, params: object): Promise<{ finish(): Promise<In
   };
 }
 
-test("a short run finishes, new work is refused, and the server ends with code 0", async () => {
+test("a short run finishes, new calls are refused, and the server exits with code 0", async () => {
   const server = await start(PATIENT);
   const { url } = server;
-  const stream = await openStream(url, "SendStreamingMessage", said("short"));
+  const stream = await openStream(url, "SendStreamingMessage", sendParams("short"));
   const first = (await stream.next()) as SseEvent;
-  const held = await half(url, said("too late"));
+  const held = await half(url, sendParams("too late"));
   await rpc(url, "GetTask", { id: "nobody" });
   await terminate(server);
 
@@ -88,30 +88,30 @@ test("a short run finishes, new work is refused, and the server ends with code 0
   expect(refusal.statusCode).toBe(503);
   const { error } = JSON.parse(await text(refusal));
   expect(error.data[0]).toMatchObject({ reason: "UNAVAILABLE" });
-  await expect(rpc(url, "SendMessage", said("anyone?"))).rejects.toThrow();
+  await expect(rpc(url, "SendMessage", sendParams("anyone?"))).rejects.toThrow();
 
   writeFileSync(gate(), "");
   const events = await stream.all();
   expect(foldText([first, ...events])).toBe("begun, done");
-  expect(plotOf(events.at(-1) as SseEvent).what).toBe("status completed");
+  expect(summaryOf(events.at(-1) as SseEvent).what).toBe("status completed");
   expect(await server.exited).toEqual({ code: 0, signal: null });
 });
 
-test("a long run is left for the next start: its stream ends cleanly and goes on there", async () => {
+test("a long run is left for the next start: its stream ends cleanly and is resumed there", async () => {
   const server = await start(HASTY);
   const { url, port } = server;
-  const stream = await openStream(url, "SendStreamingMessage", said("long"));
+  const stream = await openStream(url, "SendStreamingMessage", sendParams("long"));
   const before = [(await stream.next()) as SseEvent];
   const { id, contextId } = (before[0] as SseEvent).data.result.task;
   before.push((await stream.next()) as SseEvent);
   const queued = await begin(url, "queued", { contextId });
   await terminate(server);
-  // A stream that broke off would throw here.
+  // A stream that was cut would throw here.
   before.push(...(await stream.all()));
   expect(await server.exited).toEqual({ code: 0, signal: null });
   const last = before.at(-1)?.id as string;
   expect(last).toMatch(/^\d+$/);
-  expect(before.map(plotOf).some(plot => /failed|canceled|completed/.test(plot.what))).toBe(false);
+  expect(before.map(summaryOf).some(event => /failed|canceled|completed/.test(event.what))).toBe(false);
 
   writeFileSync(gate(), "");
   const next = await start(HASTY, port);
@@ -120,7 +120,7 @@ test("a long run is left for the next start: its stream ends cleanly and goes on
   const rest = await resumed.all();
   expect(isAscending(idsOf([...before, ...rest]))).toBe(true);
   expect(foldText([...before, ...rest])).toBe("begun, done");
-  expect(plotOf(rest.at(-1) as SseEvent).what).toBe("status completed");
+  expect(summaryOf(rest.at(-1) as SseEvent).what).toBe("status completed");
   expect(textOf(await get(url, id))).toBe("begun, done");
   await until(async () => stateOf(await get(url, queued)) === "completed");
 });
@@ -131,7 +131,7 @@ test("a stream that is ended by a stop ends after a whole event", async () => {
     jsonrpc: "2.0",
     id: 7,
     method: "SendStreamingMessage",
-    params: said("long"),
+    params: sendParams("long"),
   });
   const headers = { "content-type": "application/json", "a2a-version": "1.0" };
   const response = await fetch(server.url, { method: "POST", headers, body });
@@ -149,9 +149,9 @@ test("a stream that is ended by a stop ends after a whole event", async () => {
   expect((await server.exited).code).toBe(0);
 });
 
-test("a caller who waits for a long run gets the task as it stands", async () => {
+test("a caller that waits for a long run gets the task as it is", async () => {
   const server = await start(HASTY);
-  const answer = rpc(server.url, "SendMessage", said("long"));
+  const answer = rpc(server.url, "SendMessage", sendParams("long"));
   await until(async () => {
     const { totalSize } = (await rpc(server.url, "ListTasks", {})).body.result;
     return totalSize === 1;
@@ -163,7 +163,7 @@ test("a caller who waits for a long run gets the task as it stands", async () =>
   expect((await server.exited).code).toBe(0);
 });
 
-test("an agent that is deaf to the stop is left behind, and its task is done by the next start", async () => {
+test("an agent that ignores the stop is abandoned, and its task is run by the next start", async () => {
   const server = await start(HASTY);
   const { url, port } = server;
   const id = await begin(url, "deaf");
@@ -175,7 +175,7 @@ test("an agent that is deaf to the stop is left behind, and its task is done by 
   expect(textOf(await get(url, id))).toBe("begun, done");
 });
 
-test("graceful restarts, however many, are no crashes: the task is not given up", async () => {
+test("graceful restarts, however many, do not count as crashes: the task is not given up", async () => {
   let server = await start(HASTY);
   const { url, port } = server;
   const id = await begin(url, "long");
@@ -190,7 +190,7 @@ test("graceful restarts, however many, are no crashes: the task is not given up"
   expect(textOf(await get(url, id))).toBe("begun, done");
 });
 
-test("a cancel that comes while the server drains is not forgotten", async () => {
+test("a cancel during the drain is not lost", async () => {
   const server = await start(["--drain-ms", "60000", "--cancel-grace-ms", "60000"]);
   const { url, port } = server;
   const id = await begin(url, "long");

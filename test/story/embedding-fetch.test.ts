@@ -1,6 +1,6 @@
 import { agent, createHandler, type MountedServer } from "dragoman";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStream, rpc, said, toStream } from "../support/client.ts";
+import { openStream, rpc, sendParams, toStream } from "../support/client.ts";
 import { aborted } from "../support/gate.ts";
 import { onNode } from "../support/hosts.ts";
 import { createTestLog } from "../support/server.ts";
@@ -20,7 +20,7 @@ const slow = agent({
   },
 });
 const silent = agent({ name: "silent", run: (_task, ctx) => aborted(ctx.signal) });
-/** Says more than fits between a reader and a writer. */
+/** Sends more than the buffers between a reader and a writer hold. */
 const flood = agent({
   name: "flood",
   replies: "task",
@@ -44,10 +44,10 @@ const HEADERS = { "content-type": "application/json", "a2a-version": "1.0" };
 const post = (path: string, body: string | ReadableStream, more: object = {}): Request =>
   new Request(BASE + path, { method: "POST", headers: HEADERS, body, ...more });
 const send = (agent: string, verb: string, more: object = {}): Request =>
-  post(`/agents/${agent}/message:${verb}`, JSON.stringify(said("hello")), more);
+  post(`/agents/${agent}/message:${verb}`, JSON.stringify(sendParams("hello")), more);
 
 describe("fetch of a handler", () => {
-  it("answers as over a socket, word for word", async () => {
+  it("answers as over a socket, byte for byte", async () => {
     const fetchMounted = await create();
     const host = await onNode(mounted);
     for (const [path, init] of [
@@ -80,7 +80,7 @@ describe("fetch of a handler", () => {
     await host.close();
   });
 
-  it("knows where it is from the URL, and asks again only for what has changed", async () => {
+  it("takes its base URL from the request, and supports conditional requests", async () => {
     const fetchMounted = await create();
     const card = await fetchMounted(new Request("https://agents.example:8443/.well-known/agent-card.json"));
     expect(await card.json()).toMatchObject({ url: "https://agents.example:8443/agents/echo" });
@@ -104,9 +104,9 @@ describe("fetch of a handler", () => {
     ]);
   });
 
-  it("takes a body in pieces; one that is too large is 413, and its sender is stopped", async () => {
+  it("accepts a body in chunks; one that is too large is 413, and its sender is canceled", async () => {
     const fetchMounted = await create({ bodyBytesMax: 1_024 });
-    const text = JSON.stringify(said("in pieces"));
+    const text = JSON.stringify(sendParams("in pieces"));
     const pieces = ReadableStream.from([text.slice(0, 10), text.slice(10)].map(one => Buffer.from(one)));
     const whole = await fetchMounted(post("/message:send", pieces, { duplex: "half" }));
     expect(await whole.json()).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
@@ -121,7 +121,7 @@ describe("fetch of a handler", () => {
     await expect.poll(() => canceled).toBe(true);
   });
 
-  it("a body that breaks off is refused, and one that was read before is an error of the host", async () => {
+  it("a truncated body is refused, and one that was already read is an error of the host", async () => {
     const fetchMounted = await create();
     const broken = new ReadableStream({ start: controller => controller.error(new Error("gone")) });
     expect((await fetchMounted(post("/message:send", broken, { duplex: "half" }))).status).toBe(400);
@@ -130,11 +130,11 @@ describe("fetch of a handler", () => {
     await expect(fetchMounted(used)).rejects.toThrow("has already been read");
   });
 
-  it("a reader that cancels, or aborts, ends its reading and not the work", async () => {
+  it("a reader that cancels, or aborts, ends its stream and not the run", async () => {
     const fetchMounted = await create({ streamsMax: 1 });
     const host = await onNode(mounted);
     const canGoOn = async (): Promise<boolean> => {
-      const stream = await openStream(`${host.url}/agents/slow`, "SendStreamingMessage", said("room?"));
+      const stream = await openStream(`${host.url}/agents/slow`, "SendStreamingMessage", sendParams("room?"));
       stream.close();
       return stream.headers.get("content-type") === "text/event-stream";
     };
@@ -159,7 +159,7 @@ describe("fetch of a handler", () => {
     await host.close();
   });
 
-  it("whoever aborts before there is an answer gets none, and whoever had aborted before does nothing", async () => {
+  it("an abort before the response rejects the call, and a request that is already aborted does nothing", async () => {
     const fetchMounted = await create();
     const controller = new AbortController();
     const waiting = fetchMounted(send("silent", "send", { signal: controller.signal }));
@@ -169,11 +169,11 @@ describe("fetch of a handler", () => {
     await expect(late).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("does not run ahead of its reader, and cuts off one that does not read at all", async () => {
+  it("does not run ahead of its reader, and disconnects one that does not read at all", async () => {
     const fetchMounted = await create({ heartbeatMs: 100, streamsMax: 1 });
     const reader = (await fetchMounted(send("flood", "stream"))).body?.getReader();
     await reader?.read();
-    // What was on its way is lost, but can be asked for again.
+    // Buffered events are lost, but can be requested again.
     await expect.poll(async () => (await fetchMounted(send("slow", "stream"))).status).toBe(200);
     let bytes = 0;
     const reading = async (): Promise<void> => {
@@ -183,7 +183,7 @@ describe("fetch of a handler", () => {
     expect(bytes).toBeLessThan(1_000_000);
   });
 
-  it("reads at its own pace to the end, and misses nothing", async () => {
+  it("is read at the pace of its reader to the end, without a gap", async () => {
     const fetchMounted = await create();
     const response = await fetchMounted(send("flood", "stream"));
     let words = 0;

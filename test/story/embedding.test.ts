@@ -8,7 +8,7 @@ import {
 } from "@a2a-js/sdk/client";
 import { agent, createHandler, type HandlerOptions, type MountedServer } from "dragoman";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStream, rpc, said } from "../support/client.ts";
+import { openStream, rpc, sendParams } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
 import * as hosts from "../support/hosts.ts";
 import { asTask, byId, firstTask, lastState, resultOf, stateOf, streamed, words } from "../support/sdk-v1.ts";
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const CONFIG = { agents: [echo, slow], data: ":memory:", cancelGraceMs: 300, drainMs: 300 };
 
-/** A host with our agents in it, and where they are. */
+/** A host with our agents in it, and their base URL. */
 async function open(
   openHost: hosts.OpenHost,
   parts: HandlerOptions = {},
@@ -100,7 +100,7 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
     expect(lastState(await Array.fromAsync(stream))).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  it("leave the host's own paths to it, and are told where they are", async () => {
+  it("leave other paths to the host, and know their base URL", async () => {
     const { host } = await open(openHost, parts);
     const { servers } = (await (await fetch(`${host.url}${path}/openapi.json`)).json()) as {
       servers: unknown;
@@ -114,11 +114,11 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
     if (own.ok) expect(await own.text()).toBe("other");
   });
 
-  it("hear when a caller leaves in the middle of a stream; the work goes on", async () => {
+  it("notice when a caller disconnects during a stream; the run continues", async () => {
     const config = { ...CONFIG, streamsMax: 1 };
     const { host } = await open(openHost, parts, config);
     const url = `${host.url}${path}/agents/slow`;
-    const stream = await openStream(url, "SendStreamingMessage", said("for long"));
+    const stream = await openStream(url, "SendStreamingMessage", sendParams("for long"));
     const id = (await stream.next())?.data.result.task.id;
     expect((await rpc(url, "SubscribeToTask", { id })).body.error.message).toContain("stream");
     stream.close();
@@ -127,10 +127,10 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
     await expect.poll(state).toBe("TASK_STATE_WORKING");
   });
 
-  it("end their streams after a whole event when they are closed, and refuse what comes later", async () => {
+  it("end their streams after a whole event when they are closed, and refuse later calls", async () => {
     const { host, mounted } = await open(openHost, parts);
     const url = `${host.url}${path}/agents/slow`;
-    const stream = await openStream(url, "SendStreamingMessage", said("for long"));
+    const stream = await openStream(url, "SendStreamingMessage", sendParams("for long"));
     await stream.next();
     const closing = mounted.close();
     expect((await stream.all()).at(-1)?.data.result).toBeDefined();
@@ -141,7 +141,7 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
   });
 });
 
-/** What a subscription gets: a stream, which is left at once, or a refusal. */
+/** The result of a subscription: a stream, which is closed at once, or a refusal. */
 async function openOnce(url: string, id: string): Promise<{ readonly status: "stream" | "refusal" }> {
   const stream = await openStream(url, "SubscribeToTask", { id });
   const isStream = stream.headers.get("content-type") === "text/event-stream";
@@ -150,24 +150,24 @@ async function openOnce(url: string, id: string): Promise<{ readonly status: "st
 }
 
 describe("a handler", () => {
-  it("tells who has forgotten that Fastify reads bodies first", async () => {
+  it("reports that Fastify has already read the body", async () => {
     const { host, log } = await open(hosts.onParsingFastify, { path: hosts.PATH });
-    const { body } = await rpc(`${host.url}${hosts.PATH}/agents/echo`, "SendMessage", said("hello"));
+    const { body } = await rpc(`${host.url}${hosts.PATH}/agents/echo`, "SendMessage", sendParams("hello"));
     expect(body.error.message).toContain("was consumed before");
     expect(log.lines.map(line => line.level)).toContain("error");
   });
 
-  it("lets Fastify close, although a stream is open", async () => {
+  it("does not keep Fastify from closing while a stream is open", async () => {
     const { host } = await open(hosts.onFastify, { path: hosts.PATH });
     const url = `${host.url}${hosts.PATH}/agents/slow`;
-    const stream = await openStream(url, "SendStreamingMessage", said("for long"));
+    const stream = await openStream(url, "SendStreamingMessage", sendParams("for long"));
     await stream.next();
     const closing = host.close();
     expect((await stream.all()).length).toBeGreaterThan(0);
     await closing;
   });
 
-  it("has a public URL that counts more than where the host is", async () => {
+  it("has a public URL that takes precedence over the URL of the host", async () => {
     const config = { ...CONFIG, publicUrl: "https://agents.example/a2a" };
     const { host } = await open(hosts.onExpress, {}, config);
     const reply = await fetch(`${host.url}${hosts.PATH}/agents`);
@@ -175,7 +175,7 @@ describe("a handler", () => {
     expect(agents[0]?.url).toBe("https://agents.example/a2a/agents/echo");
   });
 
-  it("believes what a proxy says before the host only if it is told to", async () => {
+  it("trusts the headers of a proxy in front of the host only if configured", async () => {
     const headers = {
       "X-Forwarded-Host": "agents.example",
       "X-Forwarded-Proto": "https",
@@ -187,7 +187,7 @@ describe("a handler", () => {
     expect(servers).toEqual([{ url: `https://agents.example/x${hosts.PATH}` }]);
   });
 
-  it("keeps its tasks as serve does: what one has left the next one goes on with", async () => {
+  it("stores its tasks as serve does: the next handler continues them", async () => {
     const folder = tempFolder();
     const gate = createGate();
     let runs = 0;
@@ -203,7 +203,7 @@ describe("a handler", () => {
     const first = await open(hosts.onNode, {}, config);
     await expect(createHandler(config)).rejects.toThrow(/in use|another/);
     const started = await rpc(first.host.url, "SendMessage", {
-      ...said("wait"),
+      ...sendParams("wait"),
       configuration: { returnImmediately: true },
     });
     const { id } = started.body.result.task;
@@ -217,7 +217,7 @@ describe("a handler", () => {
     folder.remove();
   });
 
-  it("takes agents from files and checks its config like a config file", async () => {
+  it("loads agents from files and validates its config like a config file", async () => {
     const { host } = await open(hosts.onNode, {}, { agents: ["examples/echo.ts"], data: ":memory:" });
     const { agents } = (await (await fetch(`${host.url}/agents`)).json()) as { agents: { name: string }[] };
     expect(agents.map(one => one.name)).toEqual(["echo"]);

@@ -5,12 +5,15 @@ import type { ServerSettings } from "../../src/server/create-server.ts";
 import { issue } from "../support/callers.ts";
 import { rpc, until } from "../support/client.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, V1 } from "../support/tongue.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 
-/** Durations and expiry: the system's clock is set back, or events are recorded far ahead of it. Only `Date` is faked. */
+/**
+ * Durations and expiry: the system clock is set back, or events are recorded far ahead of it. Only `Date` is
+ * faked.
+ */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -18,7 +21,7 @@ let folder: ReturnType<typeof tempFolder>;
 let hook: Receiver;
 let issuer: Issuer | undefined;
 let server: TestServer | undefined;
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 const spender = {
   name: "spender",
   description: "spends tokens",
@@ -54,11 +57,11 @@ const stop = async (): Promise<void> => {
   server = undefined;
 };
 const send = (url: string, headers: Record<string, string> = {}) =>
-  rpc(url, "SendMessage", V1.said("hello"), headers);
+  rpc(url, "SendMessage", V1.sendParams("hello"), headers);
 const isAnswered = async (url: string, headers?: Record<string, string>): Promise<boolean> =>
   (await send(url, headers)).body.result !== undefined;
 
-/** An event is on record that is so far ahead of the system's clock. */
+/** A recorded event is that far ahead of the system clock. */
 async function recordAhead(ms: number, settings: Partial<ServerSettings> = {}): Promise<void> {
   move(ms);
   expect(await isAnswered(await start(settings))).toBe(true);
@@ -71,11 +74,11 @@ async function failOnce(url: string): Promise<void> {
   hook.answer = () => ({ status: 503 });
   const taskPushNotificationConfig = { id: "c", url: hook.url };
   const configuration = { returnImmediately: true, taskPushNotificationConfig };
-  await ask(url, "SendMessage", V1.said("hello", {}, { configuration }));
+  await rpcResult(url, "SendMessage", V1.sendParams("hello", {}, { configuration }));
   await hook.got(1);
 }
 
-describe("with the system's clock set back by an hour", () => {
+describe("with the system clock set back by an hour", () => {
   test("a quota of calls refills", async () => {
     const url = await start({ quotas: { caller: { callsPerSecond: 1, callsBurst: 1 } } });
     await until(async () => !(await isAnswered(url)));
@@ -83,23 +86,23 @@ describe("with the system's clock set back by an hour", () => {
     await until(() => isAnswered(url));
   });
 
-  test("deliveries to a webhook are tried again", async () => {
+  test("webhook deliveries are retried", async () => {
     await failOnce(await start({ pushRetryMs: 200 }));
     move(-HOUR);
     hook.answer = () => ({ status: 204 });
-    await hook.find(({ body }) => V1.hear({ result: body }).state === "completed");
+    await hook.find(({ body }) => V1.toItem({ result: body }).state === "completed");
   });
 
-  test("deliveries are tried again after a restart, no later than was planned", async () => {
+  test("deliveries are retried after a restart, no later than planned", async () => {
     await failOnce(await start({ pushRetryMs: 500 }));
     await stop();
     move(-HOUR);
     hook.answer = () => ({ status: 204 });
     await start({ pushRetryMs: 500 });
-    await hook.find(({ body }) => V1.hear({ result: body }).state === "completed");
+    await hook.find(({ body }) => V1.toItem({ result: body }).state === "completed");
   });
 
-  test("what is signed for a webhook has the time of day", async () => {
+  test("signatures for a webhook have the current time", async () => {
     const url = await start();
     await send(url);
     move(-HOUR);
@@ -107,7 +110,7 @@ describe("with the system's clock set back by an hour", () => {
     expect(Number(hook.all[0]?.headers["webhook-timestamp"]) * 1_000).toBe(Date.now());
   });
 
-  test("a token that expires in between is good again, and one that has expired by then is refused", async () => {
+  test("a token that expires in between is valid again, and one that has already expired is refused", async () => {
     const url = await start({ auth: ["tokens"] });
     const { headers } = await issue(join(folder.path, "data"), "alice", { expiresAt: Date.now() + HOUR });
     expect(await isAnswered(url, headers)).toBe(true);
@@ -121,7 +124,7 @@ describe("with the system's clock set back by an hour", () => {
 });
 
 describe("after an event that was recorded 31 days ahead", () => {
-  test("a token good for 30 days is taken, and refused when 30 days have passed", async () => {
+  test("a token that is valid for 30 days is accepted, and refused when 30 days have passed", async () => {
     await recordAhead(31 * DAY);
     const data = join(folder.path, "data");
     const { headers } = await issue(data, "alice", { expiresAt: Date.now() + 30 * DAY });
@@ -131,7 +134,7 @@ describe("after an event that was recorded 31 days ahead", () => {
     expect((await send(url, headers)).status).toBe(401);
   });
 
-  test("a token that the server itself gives out for 30 days is taken", async () => {
+  test("a token that the server itself issues for 30 days is accepted", async () => {
     await recordAhead(31 * DAY);
     const grants = ["admin"] as const;
     const admin = await issue(join(folder.path, "data"), "root", { grants });
@@ -149,7 +152,7 @@ describe("after an event that was recorded 31 days ahead", () => {
     expect(await isAnswered(url, { authorization: `Bearer ${token}` })).toBe(true);
   });
 
-  test("a JSON Web Token is judged by the time of day, exp and nbf", async () => {
+  test("exp and nbf of a JSON Web Token are compared with the current time", async () => {
     issuer = await startIssuer();
     await recordAhead(31 * DAY);
     const seconds = Math.floor(Date.now() / 1_000);
@@ -168,12 +171,12 @@ describe("after an event that was recorded 31 days ahead", () => {
     expect((await send(url, good)).status).toBe(401);
   });
 
-  test("a quota of calls refills, deliveries are tried again, and replies have the date of today", async () => {
+  test("a quota of calls refills, deliveries are retried, and responses have the current date", async () => {
     await recordAhead(31 * DAY);
     const url = await start({ pushRetryMs: 50, quotas: { caller: { callsPerSecond: 1, callsBurst: 2 } } });
     await failOnce(url);
     hook.answer = () => ({ status: 204 });
-    await hook.find(({ body }) => V1.hear({ result: body }).state === "completed");
+    await hook.find(({ body }) => V1.toItem({ result: body }).state === "completed");
     await until(async () => !(await isAnswered(url)));
     await until(() => isAnswered(url));
     const card = await fetch(`${url}/.well-known/agent-card.json`);
@@ -181,7 +184,7 @@ describe("after an event that was recorded 31 days ahead", () => {
     expect(Date.parse(card.headers.get("last-modified") ?? "")).toBe(Date.now());
   });
 
-  test("tokens that an agent spends count today, and there are new ones tomorrow", async () => {
+  test("tokens that an agent uses count for today, and the quota is full again tomorrow", async () => {
     await recordAhead(31 * DAY);
     const url = `${await start({ quotas: { caller: { tokensPerDay: 100 } } })}/agents/spender`;
     expect([await isAnswered(url), await isAnswered(url)]).toEqual([true, true]);

@@ -2,9 +2,9 @@ import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, V1 } from "../support/tongue.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 
-/** One tenant with a long line of work does not make another one wait behind it. */
+/** A tenant with a long queue does not make another one wait behind it. */
 
 let server: TestServer;
 afterEach(() => server.stop());
@@ -12,7 +12,7 @@ afterEach(() => server.stop());
 const NOISY = 100;
 const QUIET = 10;
 
-it("a noisy tenant does not slow another: each gets its turn, however long the other's line is", async () => {
+it("a busy tenant does not slow another: the tenants take turns, however long the queue of one is", async () => {
   const begun: string[] = [];
   let free = (): void => {};
   const worker: AgentDefinition = {
@@ -26,8 +26,8 @@ it("a noisy tenant does not slow another: each gets its turn, however long the o
   };
   server = await serve([worker], { runsMax: 1 });
   const send = (tenant: string, text: string) =>
-    ask(server.url, "SendMessage", {
-      ...V1.said(text),
+    rpcResult(server.url, "SendMessage", {
+      ...V1.sendParams(text),
       tenant,
       configuration: { returnImmediately: true },
     });
@@ -37,7 +37,7 @@ it("a noisy tenant does not slow another: each gets its turn, however long the o
     await until(() => begun.length === done);
     free();
   }
-  // By turns there is one of the noisy ones for each of the quiet ones; without, all of them would come first.
+  // With turns, one busy task runs for each quiet one; without, all busy tasks would be first.
   const noisyBefore = begun.slice(0, begun.lastIndexOf("quiet")).filter(tenant => tenant === "noisy").length;
   expect(noisyBefore / QUIET).toBeLessThanOrEqual(1.2);
 });

@@ -8,28 +8,28 @@ import { encodeMessage as writeV1 } from "../../src/protocol/a2a-v1/encode.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import { decodeV03Send } from "../../src/protocol/shared/v03-decode.ts";
 import { encodeV03Message as writeV03 } from "../../src/protocol/shared/v03-encode.ts";
-import { asker, echo, mirror, replier } from "../support/puppet.ts";
-import { expectHonest } from "../support/raw.ts";
+import { asker, echo, mirror, replier } from "../support/agents.ts";
+import { expectNoInternals } from "../support/raw.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, TONGUES, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 
 const readV03 = (call: WireCall, params: JsonObject) => decodeV03Send(call, params, "v03");
 
-/** Nonsense by chance: whatever comes in, what goes out is an envelope or a documented HTTP error. */
+/** Random input: every response is an envelope or a documented HTTP error. */
 
 const folder = tempFolder();
 let server: TestServer;
 let taskId: string;
 beforeAll(async () => {
   server = await serve([mirror, echo, replier, asker], { data: folder.path });
-  taskId = (await ask(server.url, "SendMessage", V1.said("known"))).task.id;
+  taskId = (await rpcResult(server.url, "SendMessage", V1.sendParams("known"))).task.id;
 });
 afterAll(async () => {
   await server.stop();
   folder.remove();
 });
 
-/** What callers may be told; -32603 is not among it. */
+/** The allowed error codes; -32603 is not among them. */
 const CODES = [
   ...[-32700, -32600, -32601, -32602],
   ...[-32001, -32002, -32003, -32004, -32005, -32007, -32008, -32009],
@@ -43,7 +43,7 @@ async function post(path: string, body: string | Uint8Array, headers: Record<str
   expect(STATUSES).toContain(response.status);
   const text = await response.text();
   expectEnvelopes(text, response.headers.get("content-type") ?? "", response.status);
-  // A failure that the caller does not see is one all the same.
+  // An error that is only logged is a failure, too.
   expect(server.log.lines.splice(0).filter(line => line.level === "error")).toEqual([]);
 }
 
@@ -61,7 +61,7 @@ function expectEnvelope(text: string): void {
   expect("id" in reply).toBe(true);
   expect("result" in reply).not.toBe("error" in reply);
   if (!reply.error) return;
-  expectHonest(text);
+  expectNoInternals(text);
   expect(CODES).toContain(reply.error.code);
   expect(reply.error.message).toMatch(/.{5,}/);
 }
@@ -73,14 +73,14 @@ const anyId = fc.oneof(
 );
 const anyPath = fc.constantFrom("/", "/agents/echo", "/agents/mirror/", "/agents/replier", "/agents/asker");
 const anyMethod = fc.oneof(
-  { weight: 9, arbitrary: fc.constantFrom(...TONGUES.flatMap(methodsOf)) },
+  { weight: 9, arbitrary: fc.constantFrom(...OFFICIAL_DIALECTS.flatMap(methodsOf)) },
   { weight: 1, arbitrary: fc.string() },
 );
-function methodsOf(tongue: Loose): string[] {
-  const { send, stream, get, list, cancel, subscribe, push, extendedCard } = tongue;
+function methodsOf(official: Loose): string[] {
+  const { send, stream, get, list, cancel, subscribe, push, extendedCard } = official;
   return [send, stream, get, list, cancel, subscribe, ...push, extendedCard];
 }
-/** Any JSON, with the words of the protocol in it more often than chance would have it. */
+/** Any JSON, with words of the protocol more often than at random. */
 const WORDS = [
   ...[
     "message",
@@ -169,7 +169,7 @@ describe("calls through a real server", () => {
     );
   });
 
-  it("right calls with one thing wrong are answered", async () => {
+  it("valid calls with one wrong value are answered", async () => {
     await fc.assert(
       fc.asyncProperty(anyCall(), anyChange, anyVersion, anyPath, async (call, change, version, path) => {
         const extra = {
@@ -184,12 +184,12 @@ describe("calls through a real server", () => {
     );
   });
 
-  it("afterwards everything that was taken can be read, in both dialects", async () => {
+  it("afterwards every accepted task can be read, in both dialects", async () => {
     for (const path of ["echo", "mirror", "replier", "asker"])
-      for (const tongue of TONGUES) {
+      for (const official of OFFICIAL_DIALECTS) {
         let pageToken = "";
         do {
-          const page = await ask(`${server.url}/agents/${path}`, tongue.list, { pageToken, pageSize: 100 });
+          const page = await rpcResult(`${server.url}/agents/${path}`, official.list, { pageToken, pageSize: 100 });
           expect(page.tasks.every((task: Loose) => typeof task.id === "string")).toBe(true);
           pageToken = page.nextPageToken;
         } while (pageToken !== "");
@@ -211,8 +211,8 @@ const anyChange: fc.Arbitrary<Change> = fc.record({
 });
 
 function anyCall(): fc.Arbitrary<object> {
-  const parts = (tongue: Loose) =>
-    tongue === V1
+  const parts = (official: Loose) =>
+    official === V1
       ? [
           { text: "x" },
           { raw: "aGk=", filename: "f" },
@@ -231,16 +231,16 @@ function anyCall(): fc.Arbitrary<object> {
     extensions: ["urn:x"],
     referenceTaskIds: ["r"],
   };
-  const calls = TONGUES.flatMap((tongue: Loose) => {
-    const configuration = { ...tongue.atOnce, historyLength: 3, acceptedOutputModes: ["text/plain"] };
+  const calls = OFFICIAL_DIALECTS.flatMap((official: Loose) => {
+    const configuration = { ...official.atOnce, historyLength: 3, acceptedOutputModes: ["text/plain"] };
     const sent = () =>
-      tongue.said("x", { ...message, parts: parts(tongue) }, { configuration, metadata: { m: 1 } });
+      official.said("x", { ...message, parts: parts(official) }, { configuration, metadata: { m: 1 } });
     const one = () => ({ id: taskId, historyLength: 1, metadata: {} });
     return [
-      ...[tongue.send, tongue.stream].map(method => () => ({ method, params: sent() })),
-      ...[tongue.get, tongue.cancel, tongue.subscribe].map(method => () => ({ method, params: one() })),
+      ...[official.send, official.stream].map(method => () => ({ method, params: sent() })),
+      ...[official.get, official.cancel, official.subscribe].map(method => () => ({ method, params: one() })),
       () => ({
-        method: tongue.list,
+        method: official.list,
         params: { contextId: "c", pageSize: 2, pageToken: "", historyLength: 1 },
       }),
     ];
@@ -248,7 +248,7 @@ function anyCall(): fc.Arbitrary<object> {
   return fc.constantFrom(...calls).map(make => ({ jsonrpc: "2.0", id: 1, ...make() }));
 }
 
-/** All places in a value: the object or array that holds, and the name or number. */
+/** All positions in a value: the object or array, and the name or index. */
 function placesIn(value: Loose): [Loose, string | number][] {
   if (typeof value !== "object" || value === null) return [];
   const names: (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -267,7 +267,7 @@ function changed(call: object, change: Change): Loose {
   return copy;
 }
 
-/** A codec's own loop: what is written is read back with the same meaning. */
+/** The round trip of a codec: an encoded message is decoded with the same meaning. */
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 20 });
 const notEmpty = wellFormed.filter(text => text !== "");
 const id = fc.stringMatching(/^[\w.:/ -]{1,40}$/);
@@ -307,14 +307,14 @@ const CALL = { headers: {}, vars: {} } as unknown as WireCall;
 type ReadSend = (call: WireCall, params: JsonObject) => { send: Loose };
 function there(message: Message, write: (message: Message) => JsonObject, read: ReadSend): Loose {
   const { send } = read(CALL, JSON.parse(JSON.stringify({ message: write(message) })) as JsonObject);
-  const { taskId: task, contextId, message: said } = send;
+  const { taskId: task, contextId, message: sentMessage } = send;
   return {
-    ...said,
+    ...sentMessage,
     ...(task !== undefined && { taskId: task }),
     ...(contextId !== undefined && { contextId }),
   };
 }
-/** What v0.3 has no place for is said in metadata; docs/dialects/v03.md#differences. */
+/** v0.3 has no members for some values, and sends them in metadata; docs/dialects/v03.md#differences. */
 function toV03(part: Part): Part {
   const { filename, mediaType, metadata, ...rest } = part as Loose;
   if (part.kind === "bytes" || part.kind === "url" || (filename ?? mediaType) === undefined) return part;
@@ -334,7 +334,7 @@ function thrownBy(work: () => unknown): unknown {
 }
 
 describe("codecs", () => {
-  it("whatever the params are, decoding gives an operation or a refusal, never an accident", () => {
+  it("decoding any params returns an operation or a refusal, and never throws another error", () => {
     const dialects = createDialects(SETTINGS);
     fc.assert(
       fc.property(anyMethod, anyJson, (method, params) => {
@@ -358,7 +358,7 @@ describe("codecs", () => {
     );
   });
 
-  it("a message written in v1 is read in v1 as it was", () => {
+  it("a message written in v1 is read in v1 unchanged", () => {
     fc.assert(
       fc.property(anyMessage, message => {
         expect(there(message, writeV1, readV1)).toEqual(message);
@@ -377,7 +377,7 @@ describe("codecs", () => {
     );
   });
 
-  it("a message that went through v0.3 is still the same in v1", () => {
+  it("a message that was converted to v0.3 is unchanged in v1", () => {
     fc.assert(
       fc.property(anyMessage, message => {
         const old = there(message, writeV03, readV03);

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { LIMITS, textOf as wordsOf } from "../../src/model/index.ts";
 import { endChildren } from "../support/child.ts";
-import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
-import { Scene } from "../support/scene.ts";
+import { RestartableServer } from "../support/restartable-server.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { foldText, partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();
 });
 
-/** Says back what it hears while it works, until it hears "bye". */
+/** Sends back the messages that it receives while it runs, until it receives "bye". */
 const listener: AgentDefinition = agent({
   name: "listener",
   acceptsWhileWorking: true,
@@ -34,14 +34,14 @@ async function start(...definitions: readonly AgentDefinition[]): Promise<string
 }
 const AT_ONCE = { configuration: { returnImmediately: true } };
 const send = async (url: string, text: string, message: object = {}) =>
-  (await rpc(url, "SendMessage", said(text, message))).body;
+  (await rpc(url, "SendMessage", sendParams(text, message))).body;
 const begin = async (url: string, text: string, message: object = {}) =>
-  taskOf((await rpc(url, "SendMessage", { ...said(text, message), ...AT_ONCE })).body);
+  taskOf((await rpc(url, "SendMessage", { ...sendParams(text, message), ...AT_ONCE })).body);
 const get = async (url: string, taskId: string) => (await rpc(url, "GetTask", { id: taskId })).body;
 const working = (url: string, id: string) => until(async () => stateOf(await get(url, id)) === "working");
 
-describe("a message to a task that is being worked on", () => {
-  test("reaches the run, in the order of arrival and whatever the dialect; each send is answered when the task settles", async () => {
+describe("a message to a running task", () => {
+  test("reaches the run, in the order of arrival and in any dialect; each send is answered when the task settles", async () => {
     const url = await start(listener);
     const first = send(url, "Hello");
     const list = async () => (await rpc(url, "ListTasks", {})).body.result.tasks;
@@ -50,7 +50,7 @@ describe("a message to a task that is being worked on", () => {
     await working(url, taskId);
     const at = await begin(url, "one", { taskId });
     expect([at.id, at.status.state]).toEqual([taskId, "TASK_STATE_WORKING"]);
-    const second = rpc(url, "message/send", said03("two", { taskId }));
+    const second = rpc(url, "message/send", sendParamsV03("two", { taskId }));
     await until(async () => textOf(await get(url, taskId)) === "Hello: one two");
     const third = send(url, "bye", { taskId });
     const bodies = [await first, (await second).body, await third];
@@ -60,16 +60,16 @@ describe("a message to a task that is being worked on", () => {
     expect(history.map((one: { parts: [] }) => partsText(one.parts))).toEqual(["Hello", "one", "two", "bye"]);
   });
 
-  test("can be streamed: the task first, then what happens to it", async () => {
+  test("can be streamed: the task first, then its updates", async () => {
     const url = await start(listener);
     const { id: taskId } = await begin(url, "Hello");
     await working(url, taskId);
-    const events = await (await openStream(url, "SendStreamingMessage", said("bye", { taskId }))).all();
+    const events = await (await openStream(url, "SendStreamingMessage", sendParams("bye", { taskId }))).all();
     expect(events[0]?.data.result.task.id).toBe(taskId);
     expect(foldText(events)).toBe("Hello: bye.");
   });
 
-  test("waits for its run, if that has not begun", async () => {
+  test("waits for its run, if that has not started", async () => {
     const gate = createGate();
     const first = agent({ ...listener, name: "listener", run: (task, ctx) => slow(task, ctx) });
     async function* slow(...[task, ctx]: Parameters<AgentDefinition["run"]>) {
@@ -86,7 +86,7 @@ describe("a message to a task that is being worked on", () => {
     expect(textOf(await last)).toBe("Hello: one bye.");
   });
 
-  test("is refused if the agent does not take any, and when the task has ended", async () => {
+  test("is refused if the agent accepts none, and when the task has ended", async () => {
     const gate = createGate();
     const deaf = agent({ name: "deaf", replies: "task", run: () => gate.opened.then(() => "done") });
     const url = await start(listener, deaf);
@@ -102,7 +102,7 @@ describe("a message to a task that is being worked on", () => {
     expect((await send(url, "late", { taskId })).error).toMatchObject({ code: -32004 });
   });
 
-  test("has a number: more than a run can be expected to take are refused", async () => {
+  test("is refused beyond the maximum that a run accepts", async () => {
     const url = await start(listener);
     const { id: taskId } = await begin(url, "Hello");
     const batch = (count: number) =>
@@ -113,7 +113,7 @@ describe("a message to a task that is being worked on", () => {
     );
   });
 
-  test("ends nothing by itself: who listens is let go when the run ends, and when the task is canceled", async () => {
+  test("ends nothing by itself: the iterator ends with the run, and when the task is canceled", async () => {
     const ends: string[] = [];
     const busy = agent({
       ...listener,
@@ -140,16 +140,16 @@ describe("a message to a task that is being worked on", () => {
 });
 
 describe("over a restart", () => {
-  let on: Scene;
+  let on: RestartableServer;
   beforeEach(() => {
-    on = new Scene();
+    on = new RestartableServer();
   });
   afterEach(async () => {
     await endChildren();
     on.remove();
   });
 
-  test("a run that begins anew hears all messages of its turn again, and then the new ones", async () => {
+  test("a repeated run receives all messages of its turn again, and then the new ones", async () => {
     await on.start(
       `
     if (task.turn === 1) {
@@ -167,14 +167,14 @@ describe("over a restart", () => {
     );
     const taskId = await on.begin("Hello");
     await on.begin("of the first turn", { taskId });
-    await on.settled(taskId, "input-required");
+    await on.untilState(taskId, "input-required");
     await on.begin("yes", { taskId });
     await on.begin("one", { taskId });
     await on.begin("two", { taskId });
-    await on.shows(taskId, "1 one;1 two;");
+    await on.untilText(taskId, "1 one;1 two;");
     await on.server.kill();
     await on.start();
-    await on.reached("2 two");
+    await on.untilTrail("2 two");
     expect(textOf(await on.send("bye", { taskId }))).toBe("2 one;2 two;2 bye; all");
     expect(on.trail().slice(1)).toEqual(["1 one", "1 two", "2 one", "2 two", "2 bye"]);
   });

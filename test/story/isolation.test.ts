@@ -2,15 +2,18 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient } from "../support/grpc.ts";
-import { asker, createPuppet } from "../support/puppet.ts";
-import { ask, type Loose } from "../support/tongue.ts";
+import { asker, createScriptedAgent } from "../support/agents.ts";
+import { rpcResult, type Loose } from "../support/official-dialects.ts";
 
-/** What is somebody else's looks like what is not there: the same bytes, whatever is asked, in every dialect. */
+/**
+ * The response for a task of another caller is that for a missing task, byte by byte, for every operation in
+ * every dialect.
+ */
 
-const puppet = createPuppet();
-/** Tells how much it remembers of its context. */
+const puppet = createScriptedAgent();
+/** Returns the number of messages in its context. */
 const rememberer: AgentDefinition = {
   name: "rememberer",
   async *run(_task, ctx) {
@@ -20,8 +23,8 @@ const rememberer: AgentDefinition = {
 let guarded: GuardedServer;
 let grpc: GrpcClient;
 let alice: Issued;
-let strangers: readonly (readonly [string, Issued])[] = [];
-/** Ids of tasks of alice's by agent and state, and one that nobody has. */
+let others: readonly (readonly [string, Issued])[] = [];
+/** Ids of alice's tasks by agent and state, and one that does not exist. */
 let asking = "";
 let working = "";
 const ABSENT = "01980000-0000-7000-8000-000000000000";
@@ -30,7 +33,7 @@ beforeAll(async () => {
   guarded = await serveGuarded([asker, puppet.definition, rememberer]);
   grpc = createGrpcClient(new URL(guarded.url).host);
   alice = await guarded.issue("alice", { tenants: ["acme"] });
-  strangers = [
+  others = [
     ["another caller of the same tenant", await guarded.issue("mallory", { tenants: ["acme"] })],
     ["a caller of the same name in another tenant", await guarded.issue("alice", { tenants: ["beta"] })],
     [
@@ -39,9 +42,9 @@ beforeAll(async () => {
     ],
   ];
   const at = (agent: string): string => `${guarded.url}/agents/${agent}`;
-  asking = (await ask(at("asker"), "SendMessage", said("hi"), alice.headers)).task.id;
+  asking = (await rpcResult(at("asker"), "SendMessage", sendParams("hi"), alice.headers)).task.id;
   const configuration = { returnImmediately: true };
-  working = (await ask(at("puppet"), "SendMessage", { ...said("go"), configuration }, alice.headers)).task.id;
+  working = (await rpcResult(at("puppet"), "SendMessage", { ...sendParams("go"), configuration }, alice.headers)).task.id;
   const config = { taskId: asking, id: "hook", url: "https://c.example/hook" };
   await rpc(at("asker"), "CreateTaskPushNotificationConfig", config, alice.headers);
 });
@@ -70,7 +73,7 @@ const rest = (verb: string, path: string, version: string, body?: object): Shot 
   ...(body && { body }),
 });
 
-/** All of an answer, with the id that was asked for taken out. */
+/** A whole response, without the requested id. */
 async function fire(shot: Shot, caller: Issued, id: string): Promise<string> {
   const { verb, path, version, body } = shot;
   const put = (text: string): string => text.replaceAll("ID", id);
@@ -91,7 +94,7 @@ async function fire(shot: Shot, caller: Issued, id: string): Promise<string> {
 const text = { role: "user", messageId: "m", parts: [{ kind: "text", type: "text", text: "hi" }] };
 const PUSH = { url: "https://c.example/hook" };
 
-/** Everything that can be said of one task of one agent. */
+/** Every operation on one task of one agent. */
 const shotsAt = (agent: string): readonly Shot[] => {
   const at = `/agents/${agent}`;
   const [lg, orloj, arbiter] = [`/a2a/${agent}`, `/v1/agent-systems/${agent}/a2a`, `/v1/a2a/agents/${agent}`];
@@ -101,8 +104,8 @@ const shotsAt = (agent: string): readonly Shot[] => {
     call(at, "GetTask", { id: "ID" }, "1.0"),
     call(at, "CancelTask", { id: "ID" }, "1.0"),
     call(at, "SubscribeToTask", { id: "ID" }, "1.0"),
-    call(at, "SendMessage", said("hi", { messageId: "m", taskId: "ID" }), "1.0"),
-    call(at, "SendStreamingMessage", said("hi", { messageId: "m", taskId: "ID" }), "1.0"),
+    call(at, "SendMessage", sendParams("hi", { messageId: "m", taskId: "ID" }), "1.0"),
+    call(at, "SendStreamingMessage", sendParams("hi", { messageId: "m", taskId: "ID" }), "1.0"),
     call(at, "CreateTaskPushNotificationConfig", { taskId: "ID", ...PUSH }, "1.0"),
     call(at, "GetTaskPushNotificationConfig", { taskId: "ID", id: "hook" }, "1.0"),
     call(at, "ListTaskPushNotificationConfigs", { taskId: "ID" }, "1.0"),
@@ -110,7 +113,7 @@ const shotsAt = (agent: string): readonly Shot[] => {
     rest("GET", taskAt, "1.0"),
     rest("POST", `${taskAt}:cancel`, "1.0", {}),
     rest("GET", `${taskAt}:subscribe`, "1.0"),
-    rest("POST", `${at}/message:send`, "1.0", said("hi", { messageId: "m", taskId: "ID" })),
+    rest("POST", `${at}/message:send`, "1.0", sendParams("hi", { messageId: "m", taskId: "ID" })),
     rest("POST", `${taskAt}/pushNotificationConfigs`, "1.0", PUSH),
     rest("GET", `${taskAt}/pushNotificationConfigs`, "1.0"),
     rest("GET", `${taskAt}/pushNotificationConfigs/hook`, "1.0"),
@@ -136,7 +139,7 @@ const shotsAt = (agent: string): readonly Shot[] => {
   ];
 };
 
-/** The whole refusal over gRPC. */
+/** The whole gRPC error. */
 async function refusedAt(
   method: string,
   json: object,
@@ -154,9 +157,9 @@ async function refusedAt(
 }
 
 describe.each([0, 1, 2])("for caller no. %i", at => {
-  const caller = (): Issued => (strangers[at] as (typeof strangers)[number])[1];
+  const caller = (): Issued => (others[at] as (typeof others)[number])[1];
 
-  it("a task of somebody else's is not there, in the same bytes", async () => {
+  it("a task of another caller is missing, in the same bytes", async () => {
     for (const [agent, id] of [
       ["asker", asking],
       ["puppet", working],
@@ -175,8 +178,8 @@ describe.each([0, 1, 2])("for caller no. %i", at => {
       for (const [method, toJson] of [
         ["GetTask", (one: string) => ({ id: one })],
         ["SubscribeToTask", (one: string) => ({ id: one })],
-        ["SendMessage", (one: string) => said("hi", { taskId: one, messageId: "m" })],
-        ["SendStreamingMessage", (one: string) => said("hi", { taskId: one, messageId: "m" })],
+        ["SendMessage", (one: string) => sendParams("hi", { taskId: one, messageId: "m" })],
+        ["SendStreamingMessage", (one: string) => sendParams("hi", { taskId: one, messageId: "m" })],
       ] as const) {
         const foreign = await refusedAt(method, toJson(id), caller(), agent, id);
         expect([method, foreign]).toEqual([
@@ -187,7 +190,7 @@ describe.each([0, 1, 2])("for caller no. %i", at => {
   });
 });
 
-it("who may ask gets something else: the questions are good ones", async () => {
+it("the owner gets another response: the requests are valid", async () => {
   const reading = shotsAt("asker").filter(({ verb, path, body }) =>
     body
       ? /"(GetTask|tasks\/get)"/.test(JSON.stringify(body)) && path !== "/a2a/asker"
@@ -198,28 +201,28 @@ it("who may ask gets something else: the questions are good ones", async () => {
     expect(await fire(shot, alice, asking), shot.path).not.toBe(await fire(shot, alice, ABSENT));
 });
 
-it("and alice still has all of it, as it was", async () => {
+it("alice's tasks are unchanged", async () => {
   const at = (agent: string): string => `${guarded.url}/agents/${agent}`;
-  const task = await ask(at("asker"), "GetTask", { id: asking }, alice.headers);
+  const task = await rpcResult(at("asker"), "GetTask", { id: asking }, alice.headers);
   expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   expect(task.history).toHaveLength(1);
-  const run = await ask(at("puppet"), "GetTask", { id: working }, alice.headers);
+  const run = await rpcResult(at("puppet"), "GetTask", { id: working }, alice.headers);
   expect(run.status.state).toBe("TASK_STATE_WORKING");
 });
 
 describe("names that callers give", () => {
   const at = (): string => `${guarded.url}/agents/rememberer`;
   const send = async (caller: Issued, message: object, more: Record<string, string> = {}): Promise<Loose> =>
-    (await ask(at(), "SendMessage", said("hi", message), { ...caller.headers, ...more })).task;
+    (await rpcResult(at(), "SendMessage", sendParams("hi", message), { ...caller.headers, ...more })).task;
   const words = (task: Loose): string => task.artifacts[0].parts[0].text;
 
   it("a context of the same name is another context", async () => {
     const contextId = "a context of alice's";
     for (const [count, caller] of [0, 2].map(one => [one, alice] as const))
       expect(words(await send(caller, { contextId }))).toBe(`${count} earlier messages`);
-    for (const [, caller] of strangers.slice(0, 2)) {
+    for (const [, caller] of others.slice(0, 2)) {
       expect(words(await send(caller, { contextId }))).toBe("0 earlier messages");
-      const listed = await ask(at(), "ListTasks", { contextId }, caller.headers);
+      const listed = await rpcResult(at(), "ListTasks", { contextId }, caller.headers);
       expect([listed.totalSize, listed.tasks.length]).toEqual([1, 1]);
     }
   });
@@ -229,33 +232,33 @@ describe("names that callers give", () => {
     const message = { messageId: "the message" };
     const mine = await send(alice, message, key);
     expect((await send(alice, message, key)).id).toBe(mine.id);
-    for (const [, caller] of strangers.slice(0, 2)) {
+    for (const [, caller] of others.slice(0, 2)) {
       const theirs = await send(caller, message, key);
       expect(theirs.id).not.toBe(mine.id);
-      // Another call with a key that is taken would be told so.
+      // Another call with a used key would be refused.
       expect(
         (await send(caller, { messageId: "another" }, { "idempotency-key": "another key" })).id,
       ).toBeDefined();
     }
   });
 
-  it("an id that a caller gave to a task is his own", async () => {
+  it("the id that a caller gave to a task is visible to that caller only", async () => {
     const task = (id: string) => ({ id, message: { role: "user", parts: [{ type: "text", text: "hi" }] } });
     const asked = `${guarded.url}/agents/asker`;
-    await ask(asked, "tasks/send", task("my-task"), alice.headers);
-    for (const [, caller] of strangers.slice(0, 2)) {
+    await rpcResult(asked, "tasks/send", task("my-task"), alice.headers);
+    for (const [, caller] of others.slice(0, 2)) {
       const absent = await fire(call("/agents/asker", "tasks/get", { id: "ID" }), caller, "no-task");
       expect(await fire(call("/agents/asker", "tasks/get", { id: "ID" }), caller, "my-task")).toBe(absent);
-      const own = await ask(asked, "tasks/send", task("my-task"), caller.headers);
+      const own = await rpcResult(asked, "tasks/send", task("my-task"), caller.headers);
       expect(own.status.state).toBe("input-required");
     }
-    const mine = await ask(asked, "tasks/get", { id: "my-task" }, alice.headers);
+    const mine = await rpcResult(asked, "tasks/get", { id: "my-task" }, alice.headers);
     expect(mine.status.state).toBe("input-required");
   });
 
-  it("lists and counts are each caller's own", async () => {
-    const before = await ask(at(), "ListTasks", {}, alice.headers);
-    await send((strangers[0] as (typeof strangers)[number])[1], {});
-    expect(await ask(at(), "ListTasks", {}, alice.headers)).toEqual(before);
+  it("lists and counts are separate for each caller", async () => {
+    const before = await rpcResult(at(), "ListTasks", {}, alice.headers);
+    await send((others[0] as (typeof others)[number])[1], {});
+    expect(await rpcResult(at(), "ListTasks", {}, alice.headers)).toEqual(before);
   });
 });

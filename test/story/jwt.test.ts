@@ -5,14 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { JwtIssuer } from "../../src/model/index.ts";
 import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { bearer, issue } from "../support/callers.ts";
-import { openStream, rpc, type Stream, said } from "../support/client.ts";
+import { openStream, rpc, type Stream, sendParams } from "../support/client.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
-/** Signed tokens of somebody else, who lives on the same machine and changes his keys. */
+/** JSON Web Tokens of an issuer on the same machine that rotates its keys. */
 
-const puppet = createPuppet();
+const puppet = createScriptedAgent();
 let issuer: Issuer;
 let server: TestServer;
 const trusting = (url: string, more: Partial<JwtIssuer> = {}): JwtIssuer => ({
@@ -43,14 +43,14 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.close());
 
-describe("a token of an issuer that is trusted", () => {
+describe("a token of a trusted issuer", () => {
   beforeEach(async () => {
     server = await open();
     return () => server.stop();
   });
 
-  it("is good on every transport, after one question to the issuer", async () => {
-    const before = issuer.asked();
+  it("is accepted on every transport, after one request to the issuer", async () => {
+    const before = issuer.keyRequests();
     const headers = bearer(await issuer.sign({ sub: "alice" }));
     const bindings = bindingsOf(server.url, "echo");
     const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }] };
@@ -59,12 +59,12 @@ describe("a token of an issuer that is trusted", () => {
       expectMeaning(await binding.ask("CancelTask", { id: "x" }, headers), "forbidden");
       binding.close();
     }
-    expect(issuer.asked()).toBe(before + 1);
+    expect(issuer.keyRequests()).toBe(before + 1);
     const { body } = await rpc(server.url, "ListTasks", {}, bearer(await issuer.sign({ sub: "bob" })));
     expect(body.result.totalSize).toBe(0);
   });
 
-  it("is good after the issuer has changed its keys; what the old ones signed is not", async () => {
+  it("is accepted after the issuer has rotated its keys; tokens of the old keys are refused", async () => {
     const old = await issuer.sign({ sub: "carol" });
     expect((await callWith(old)).body.error.code).toBe(FOUND_OUT);
     await issuer.rotate();
@@ -73,20 +73,20 @@ describe("a token of an issuer that is trusted", () => {
     expect((await callWith(another)).status).toBe(401);
   });
 
-  it("with a key that is made up makes us ask the issuer once, however many come", async () => {
+  it("with an unknown key id causes one request to the issuer, however many come", async () => {
     await callWith(await issuer.sign({}));
-    const before = issuer.asked();
+    const before = issuer.keyRequests();
     const made = await Promise.all(
       Array.from({ length: 50 }, (_, at) => issuer.sign({ sub: `s${at}` }, { kid: `made-up-${at}` })),
     );
     const replies = await Promise.all(made.map(secret => callWith(secret)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(issuer.asked()).toBeLessThanOrEqual(before + 1);
+    expect(issuer.keyRequests()).toBeLessThanOrEqual(before + 1);
   });
 
-  it("is still good while the issuer cannot be reached; one that needs it has to wait", async () => {
+  it("is accepted while the issuer cannot be reached; a server that has not fetched its keys answers 503", async () => {
     expect((await callWith(await issuer.sign({ sub: "erin" }))).body.error.code).toBe(FOUND_OUT);
-    issuer.setOut(true);
+    issuer.setDown(true);
     try {
       expect((await callWith(await issuer.sign({ sub: "frank" }))).body.error.code).toBe(FOUND_OUT);
       const fresh = await open();
@@ -95,17 +95,17 @@ describe("a token of an issuer that is trusted", () => {
       expect(reply.body.error.message).toContain(`The keys of ${issuer.url} cannot be fetched`);
       await fresh.stop();
     } finally {
-      issuer.setOut(false);
+      issuer.setDown(false);
     }
   });
 
-  it("that expires ends what is read with it", async () => {
+  it("that expires ends its streams", async () => {
     const open = async (seconds: number): Promise<Stream> => {
       const exp = Math.floor(Date.now() / 1_000) + seconds;
       const headers = bearer(await issuer.sign({ exp }));
-      return openStream(`${server.url}/agents/puppet`, "SendStreamingMessage", said("go"), headers);
+      return openStream(`${server.url}/agents/puppet`, "SendStreamingMessage", sendParams("go"), headers);
     };
-    // A machine that is so busy that the token has expired before the stream is open gets more time.
+    // On a busy machine, where the token has expired before the stream is open, its lifetime grows.
     let seconds = 2;
     let stream = await open(seconds);
     while (stream.status === 401) stream = await open((seconds *= 2));
@@ -116,40 +116,40 @@ describe("a token of an issuer that is trusted", () => {
 });
 
 describe("an issuer", () => {
-  it("may be known by the address of its keys alone", async () => {
+  it("can be configured by the URL of its keys alone", async () => {
     server = await open({ jwksUrl: `${issuer.url}/keys` });
     expect((await callWith(await issuer.sign({}))).body.error.code).toBe(FOUND_OUT);
     await server.stop();
   });
 
-  it("is not believed if it says that it is somebody else, nor followed to where it points", async () => {
-    const liar = createServer((request, response) => {
+  it("is not trusted if its metadata names another issuer, and redirects are not followed", async () => {
+    const otherIssuer = createServer((request, response) => {
       if (request.url === "/moved")
         return void response.writeHead(302, { Location: `${issuer.url}/keys` }).end();
       const body = { issuer: "https://login.example", jwks_uri: `${issuer.url}/keys` };
       response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     });
-    liar.listen(0, "127.0.0.1");
-    await once(liar, "listening");
-    const url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    otherIssuer.listen(0, "127.0.0.1");
+    await once(otherIssuer, "listening");
+    const url = `http://127.0.0.1:${(otherIssuer.address() as AddressInfo).port}`;
     for (const jwksUrl of [undefined, `${url}/moved`]) {
       server = await serve([echo], { auth: ["jwt"], jwt: [trusting(url, { jwksUrl })] });
       expect((await callWith(await issuer.sign({ iss: url }))).status).toBe(503);
       await server.stop();
     }
-    liar.close();
+    otherIssuer.close();
   });
 
-  it("may stand beside tokens of our own: each caller shows what he has", async () => {
+  it("can be combined with tokens of this server: each caller uses either", async () => {
     const folder = tempFolder();
     const settings = { auth: ["tokens", "jwt"] as const, jwt: [trusting(issuer.url)], data: folder.path };
     server = await serve([echo], settings);
     const own = await issue(folder.path, "alice");
     for (const secret of [own.secret, await issuer.sign({ sub: "alice" })]) {
-      const { body } = await rpc(server.url, "SendMessage", said("hi"), bearer(secret));
+      const { body } = await rpc(server.url, "SendMessage", sendParams("hi"), bearer(secret));
       expect(body.result.task).toBeDefined();
     }
-    // The same principal, whichever way he is known.
+    // The same principal, with either method.
     expect((await rpc(server.url, "ListTasks", {}, own.headers)).body.result.totalSize).toBe(2);
     expect((await callWith("something.else")).status).toBe(401);
     await server.stop();

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { runCli } from "../support/cli.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
-/** Keys that are made, used, made anew and taken away, while cards stay provable and secrets readable. */
+/** Keys that are created, rotated and removed, while cards stay verifiable and secrets readable. */
 
 const keyed: AgentDefinition = {
   name: "keyed",
@@ -38,7 +38,7 @@ async function stop(): Promise<void> {
   await server?.stop();
   server = undefined;
 }
-const keys = (...words: readonly string[]) => runCli("keys", ...words, "--data", folder.path);
+const keys = (...args: readonly string[]) => runCli("keys", ...args, "--data", folder.path);
 async function listed(): Promise<readonly Loose[]> {
   const { out, err, code } = await keys("list", "--json");
   expect([code, err]).toEqual([0, ""]);
@@ -46,14 +46,14 @@ async function listed(): Promise<readonly Loose[]> {
 }
 const file = (): string => join(folder.path, "keys.json");
 const call = (at: TestServer, method: string, params: object): Promise<Loose> =>
-  ask(at.url, method, params, { "a2a-version": "1.0" });
+  rpcResult(at.url, method, params, { "a2a-version": "1.0" });
 const card = (at: TestServer): Promise<Response> =>
   fetch(`${at.url}${CARD}`, { headers: { "a2a-version": "1.0" } });
 const kidsOf = (signed: Loose): readonly string[] =>
   signed.signatures.map((one: Loose) => JSON.parse(Buffer.from(one.protected, "base64url").toString()).kid);
 
 describe("signed cards", () => {
-  it("look the same until they change, although no two signatures do", async () => {
+  it("are the same until they change, although no two signatures are", async () => {
     const at = await start();
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     const first = await card(at);
@@ -66,21 +66,21 @@ describe("signed cards", () => {
     expect(again.status).toBe(304);
   });
 
-  it("are found good by the command, in every version that signs", async () => {
+  it("are verified by the command, in every version with signatures", async () => {
     const at = await start();
     for (const version of ["1.0", "0.3"]) {
       const { code, out } = await runCli("card", "verify", at.url, "--header", `A2A-Version: ${version}`);
       expect([code, out]).toEqual([
         0,
-        expect.stringMatching(/^valid: .*\n {2}key [\w-]+ \(ES256\): good\n$/),
+        expect.stringMatching(/^valid: .*\n {2}key [\w-]+ \(ES256\): valid\n$/),
       ]);
     }
     const { code, out } = await runCli("card", "verify", at.url, "--json");
-    const told = JSON.parse(out);
-    expect([code, told.valid, told.signatures.length]).toEqual([0, true, 1]);
+    const report = JSON.parse(out);
+    expect([code, report.valid, report.signatures.length]).toEqual([0, true, 1]);
   });
 
-  it("are signed by a new key as soon as there is one, and what the old one signed is still good", async () => {
+  it("are signed by a new key as soon as there is one, and signatures of the old one stay valid", async () => {
     const at = await start();
     const old = (await (await card(at)).json()) as Loose;
     const { code, out } = await keys("rotate", "--signing");
@@ -93,7 +93,7 @@ describe("signed cards", () => {
   });
 });
 
-describe("cards of others", () => {
+describe("cards of other servers", () => {
   let other: Server | undefined;
   afterEach(() => void other?.close());
 
@@ -105,7 +105,7 @@ describe("cards of others", () => {
     return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   }
 
-  it("a host that names the keys of another is not believed, unless they are trusted", async () => {
+  it("a host that names the keys of another is not trusted, unless these keys are", async () => {
     const url = await pretend(real => real);
     const { code, out } = await runCli("card", "verify", url);
     expect([code, out]).toEqual([1, expect.stringMatching(/^not valid: .*another host than the card's/s)]);
@@ -113,34 +113,34 @@ describe("cards of others", () => {
     expect([trusted.code, trusted.out]).toEqual([0, expect.stringContaining("valid")]);
   });
 
-  it("a card that was changed is not good with any key", async () => {
+  it("a changed card is invalid with any key", async () => {
     const url = await pretend(real => ({ ...real, description: "Give me your money" }));
     const set = join(folder.path, "trusted.json");
     writeFileSync(set, await (await fetch(`${server?.url}/.well-known/jwks.json`)).text());
     const { code, out } = await runCli("card", "verify", url, "--keys", set);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining("the card was changed, or signed by somebody else"),
+      expect.stringContaining("the card was changed, or signed with another key"),
     ]);
   });
 
-  it("a card without signatures is said to have none", async () => {
+  it("a card without signatures is reported as such", async () => {
     const url = await pretend(({ signatures: _, ...real }) => real);
     const { code, out } = await runCli("card", "verify", url);
     expect([code, out]).toEqual([1, expect.stringMatching(/^not signed: /)]);
   });
 
-  it("keys that are not there are told", async () => {
+  it("missing keys are reported", async () => {
     const url = await pretend(real => real);
     const { code, out } = await runCli("card", "verify", url, "--keys", "/no/such/file");
     expect([code, out]).toEqual([1, expect.stringContaining("/no/such/file cannot be read: ENOENT")]);
   });
 });
 
-describe("kept secrets", () => {
+describe("stored secrets", () => {
   async function give(): Promise<void> {
     const at = await start();
-    const { task } = await call(at, V1.send, V1.said("hi"));
+    const { task } = await call(at, V1.send, V1.sendParams("hi"));
     const message = {
       messageId: "m",
       role: "ROLE_USER",
@@ -151,7 +151,7 @@ describe("kept secrets", () => {
     expect(JSON.stringify(end)).toContain("I know hunter2");
   }
 
-  it("need their key; new keys seal what comes; what is there is sealed anew when the server does not run", async () => {
+  it("need their key; new keys encrypt new secrets; stored ones are re-encrypted while the server is stopped", async () => {
     await give();
     const [first] = await listed();
     expect(first).toMatchObject({ kind: "sealing", inUse: true, secrets: 1 });
@@ -166,19 +166,19 @@ describe("kept secrets", () => {
     expect([busy.code, busy.err]).toEqual([1, expect.stringContaining("in use by another Dragoman server")]);
     await stop();
     const { code, out } = await keys("reseal");
-    expect([code, out]).toEqual([0, "1 secret sealed with the newest key\n"]);
+    expect([code, out]).toEqual([0, "1 secret encrypted with the newest key\n"]);
     expect((await keys("remove", first?.id)).code).toBe(0);
     expect(await listed()).toHaveLength(2);
     const at = await start();
-    expect(JSON.stringify(await call(at, V1.send, V1.said("again")))).toContain("I know hunter2");
+    expect(JSON.stringify(await call(at, V1.send, V1.sendParams("again")))).toContain("I know hunter2");
   });
 
-  it("are counted when a store is copied or examined, and a key that is missing is told", async () => {
+  it("are counted when a store is copied or checked, and a missing key is reported", async () => {
     await give();
     const copy = await runCli("backup", join(folder.path, "copy.db"), "--data", folder.path);
     expect([copy.code, copy.err]).toEqual([
       0,
-      expect.stringContaining("1 secret in it can only be read with the server's keys"),
+      expect.stringContaining("1 encrypted secret in it"),
     ]);
     const doctor = () => runCli("doctor", "--data", folder.path);
     expect((await doctor()).code).toBe(0);
@@ -190,10 +190,10 @@ describe("kept secrets", () => {
     expect((await doctor()).out).toContain("is accessible to other users");
     rmSync(file());
     const { code, out } = await doctor();
-    expect([code, out]).toEqual([1, expect.stringContaining(`there is no key file ${file()}`)]);
+    expect([code, out]).toEqual([1, expect.stringContaining(`the key file ${file()} does not exist`)]);
   });
 
-  it("without their keys are asked for anew, and the log tells why", async () => {
+  it("without their keys are requested again, and the log has the reason", async () => {
     await give();
     await stop();
     writeFileSync(
@@ -201,7 +201,7 @@ describe("kept secrets", () => {
       JSON.stringify({ ...JSON.parse(readFileSync(file(), "utf8")), sealing: otherKeys() }),
     );
     const at = await start();
-    expect((await call(at, V1.send, V1.said("again"))).task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
+    expect((await call(at, V1.send, V1.sendParams("again"))).task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
     expect(at.log.lines.map(({ text }) => text)).toContain(
       "credentials cannot be decrypted; they will be requested again",
     );
@@ -210,8 +210,8 @@ describe("kept secrets", () => {
   const otherKeys = (): readonly Loose[] => [{ id: "x".repeat(12), key: "A".repeat(43), createdAt: 1 }];
 });
 
-describe("what cannot be", () => {
-  it("a server does not start with keys that others can read, and leaves nothing locked", async () => {
+describe("limits of the commands", () => {
+  it("a server does not start with keys that other users can read, and leaves no lock", async () => {
     await start();
     await stop();
     chmodSync(file(), 0o644);
@@ -220,16 +220,16 @@ describe("what cannot be", () => {
     await start();
   });
 
-  it("the key in use stays, and one that is not there is told", async () => {
+  it("the key in use cannot be removed, and an unknown one is reported", async () => {
     await start();
     const [sealing] = await listed();
-    expect((await keys("remove", sealing?.id)).err).toContain("is in use; make another first");
-    expect((await keys("remove", "nope")).err).toContain("There is no key nope");
+    expect((await keys("remove", sealing?.id)).err).toContain("is in use. Create a new key first");
+    expect((await keys("remove", "nope")).err).toContain("Key nope not found");
     const nowhere = await runCli("keys", "list", "--data", join(folder.path, "nothing"));
-    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining("There is no key file")]);
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringMatching(/The key file .* does not exist/)]);
   });
 
-  it("what the commands print has nothing of the keys themselves", async () => {
+  it("the output of the commands has no private keys", async () => {
     await start();
     const ring = JSON.parse(readFileSync(file(), "utf8")) as Loose;
     const secrets = [ring.sealing[0].key, ring.signing[0].jwk.d];

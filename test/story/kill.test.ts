@@ -2,16 +2,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, type Stream, said, said03, until } from "../support/client.ts";
-import { isOnPostgres } from "../support/place.ts";
-import { collect } from "../support/scene.ts";
+import { openStream, rpc, type SseEvent, type Stream, sendParams, sendParamsV03, until } from "../support/client.ts";
+import { isOnPostgres } from "../support/test-store.ts";
+import { collect } from "../support/restartable-server.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let agent: string;
 
-/** Its first attempt counts without end, so that a kill always comes in the middle; the next one counts to 40. */
+/** Its first attempt counts without end, so that a kill always interrupts it; the next one counts to 40. */
 const COUNTER = `
     if (task.text === "late poison") yield ctx.text("so far so good");
     if (task.text === "late poison") await sleep(20);
@@ -45,24 +45,24 @@ const start = (durability: "power" | "process", port = 0): Promise<Child> =>
 const resume = (url: string, method: string, id: string, after: string): Promise<Stream> =>
   openStream(url, method, { id }, { "last-event-id": after });
 
-/** What an event says, without the number of the call that it answers. */
-const told = (events: readonly SseEvent[]): unknown[] => events.map(({ id, data }) => [id, data.result]);
+/** The content of an event, without the id of the call. */
+const contents = (events: readonly SseEvent[]): unknown[] => events.map(({ id, data }) => [id, data.result]);
 
 const atOnce = { configuration: { returnImmediately: true } };
 async function begin(url: string, text: string, message: object = {}): Promise<string> {
-  return taskOf((await rpc(url, "SendMessage", { ...said(text, message), ...atOnce })).body).id;
+  return taskOf((await rpc(url, "SendMessage", { ...sendParams(text, message), ...atOnce })).body).id;
 }
 const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
-/** Words of a run are committed, and so is its attempt. */
+/** Chunks of a run are committed, and so is its attempt. */
 const speaks = (url: string, id: string): Promise<void> =>
   until(async () => textOf(await get(url, id)) !== "");
 
 describe("a server that is killed in the middle of a stream", () => {
   for (const durability of ["process", "power"] as const)
-    test(`goes on where it stopped: nothing seen is lost, nothing comes twice (durability ${durability})`, async () => {
+    test(`is resumed: no seen event is lost or repeated (durability ${durability})`, async () => {
       const first = await start(durability);
       const { url, port } = first;
-      const stream = await openStream(url, "SendStreamingMessage", said("count"));
+      const stream = await openStream(url, "SendStreamingMessage", sendParams("count"));
       const task = (await stream.next()) as SseEvent;
       const { id } = task.data.result.task;
       const v1 = collect(stream);
@@ -83,27 +83,27 @@ describe("a server that is killed in the middle of a stream", () => {
       expect([stateOf(done), textOf(done)]).toEqual(["completed", WHOLE]);
       expect(taskOf(done).artifacts).toHaveLength(1);
 
-      // The log as it is now, from the first event on, is what each reader saw before and after the kill.
+      // The log, from its first event on, is what each reader got before and after the kill.
       const log = await (await resume(url, "SubscribeToTask", id, task.id as string)).all();
       expect(isAscending(idsOf(log))).toBe(true);
-      expect(told([...v1.events, ...restV1])).toEqual(told(log));
+      expect(contents([...v1.events, ...restV1])).toEqual(contents(log));
       const [snapshot, ...seen] = v03.events as [SseEvent, ...SseEvent[]];
       const from = Number(snapshot.id);
       expect(idsOf([...seen, ...restV03])).toEqual(idsOf(log).filter(one => one > from));
       const both = [foldText([task, ...v1.events, ...restV1]), foldText([...v03.events, ...restV03])];
       expect(both).toEqual([WHOLE, WHOLE]);
 
-      // The second attempt says everything again, in place of what the first one left.
-      const again = restV1.map(plotOf).filter(plot => plot.what === "artifact" && !plot.append);
-      expect(again.map(plot => plot.text)).toEqual(["1 "]);
-      expect(plotOf(restV1.at(-1) as SseEvent).what).toBe("status completed");
+      // The second attempt sends everything again, replacing the output of the first.
+      const again = restV1.map(summaryOf).filter(event => event.what === "artifact" && !event.append);
+      expect(again.map(event => event.text)).toEqual(["1 "]);
+      expect(summaryOf(restV1.at(-1) as SseEvent).what).toBe("status completed");
       expect(restV03.at(-1)?.data.result).toMatchObject({ final: true, status: { state: "completed" } });
     });
 
-  test("gives a reader without an id the task as it stands, and then the rest", async () => {
+  test("gives a reader without an id the task as it is, and then the rest", async () => {
     const first = await start("process");
     const { url, port } = first;
-    const stream = await openStream(url, "message/stream", said03("count"));
+    const stream = await openStream(url, "message/stream", sendParamsV03("count"));
     const { id } = ((await stream.next()) as SseEvent).data.result;
     const seen = collect(stream);
     await until(() => seen.events.length >= 10);
@@ -116,15 +116,15 @@ describe("a server that is killed in the middle of a stream", () => {
     expect(foldText(events)).toBe(WHOLE);
   });
 
-  test("keeps all that was answered: every task of a burst is there and comes to its end", async () => {
+  test("keeps everything that it acknowledged: every task of a burst exists and ends", async () => {
     const first = await start("power");
     const { url, port } = first;
     const acknowledged: string[] = [];
     let stopped = false;
-    const flood = Array.from({ length: 8 }, async (_, lane) => {
+    const flood = Array.from({ length: 8 }, async (_, worker) => {
       for (let i = 0; !stopped; i++)
         try {
-          acknowledged.push(await begin(url, `${lane}.${i}`));
+          acknowledged.push(await begin(url, `${worker}.${i}`));
         } catch {
           return;
         }
@@ -144,8 +144,8 @@ test("tasks in every other state survive a kill: queued, asked, canceled, ended"
   const contextId = "line";
   const running = await begin(url, "count", { contextId });
   const queued = await begin(url, "next", { contextId });
-  const asked = taskOf((await rpc(url, "SendMessage", said("ask"))).body).id;
-  const ended = taskOf((await rpc(url, "SendMessage", said("hello"))).body).id;
+  const asked = taskOf((await rpc(url, "SendMessage", sendParams("ask"))).body).id;
+  const ended = taskOf((await rpc(url, "SendMessage", sendParams("hello"))).body).id;
   const canceled = await begin(url, "count");
   await speaks(url, running);
   await speaks(url, canceled);
@@ -162,7 +162,7 @@ test("tasks in every other state survive a kill: queued, asked, canceled, ended"
   expect(stateOf(await get(url, asked))).toBe("input-required");
   expect(textOf(await get(url, ended))).toBe("heard hello");
 
-  const { body } = await rpc(url, "SendMessage", said("yes", { taskId: asked }));
+  const { body } = await rpc(url, "SendMessage", sendParams("yes", { taskId: asked }));
   expect([stateOf(body), textOf(body)]).toEqual(["completed", "heard yes"]);
   const list = (await rpc(url, "ListTasks", {})).body.result;
   expect(list.totalSize).toBe(5);
@@ -196,7 +196,7 @@ test.skipIf(isOnPostgres)(
 );
 
 for (const poison of ["late poison", "poison"])
-  test(`a task that takes the server down whenever it runs is given up after three attempts (${poison})`, async () => {
+  test(`a task that crashes the server in every run is given up after three attempts (${poison})`, async () => {
     const first = await start("process");
     const { url, port } = first;
     const contextId = "line";
@@ -211,19 +211,19 @@ for (const poison of ["late poison", "poison"])
     for (let starts = 0; starts < 6; starts++) {
       server = await start("process", port).catch(() => undefined);
       const end = server?.exited.then(() => "dead");
-      // A machine that is busy takes its time; only a server that has ended is dead.
+      // A busy machine is slow; only a server that has ended is dead.
       const isGivenUp = () =>
         get(url, id).then(
           reply => stateOf(reply) === "failed",
           () => false,
         );
       const settled = until(isGivenUp).then(() => "failed");
-      // Nothing waits for it when the server has ended.
+      // The process has ended, so there is nothing to wait for.
       settled.catch(() => {});
       if (end && (await Promise.race([end, settled])) === "failed") break;
       deaths += 1;
     }
     expect(deaths).toBe(3);
     expect(partsText(taskOf(await get(url, id)).status.message.parts)).toMatch(/3 times/);
-    expect(textOf((await rpc(url, "SendMessage", said("still here?"))).body)).toBe("heard still here?");
+    expect(textOf((await rpc(url, "SendMessage", sendParams("still here?"))).body)).toBe("heard still here?");
   });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toUuid } from "../../src/server/catalog.ts";
 import { type Child, endChildren, refusedChild, startChild } from "../support/child.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { writeGraph } from "../support/graphs.ts";
-import { askLanggraph, post, refusedByLanggraph, saidTo } from "../support/langgraph.ts";
+import { langgraphResult, post, langgraphError, langgraphParams } from "../support/langgraph.ts";
 import { tempFolder } from "../support/server.ts";
 import { partsText, textOf } from "../support/wire.ts";
 
-/** A project of LangGraph, as its own template makes one, is served as it is. */
+/** A LangGraph project, as its own template creates one, is served unchanged. */
 
 let folder: ReturnType<typeof tempFolder>;
 beforeEach(() => {
@@ -78,27 +78,27 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   // The id that LangGraph's own server gives to a graph of this name.
   expect(toUuid("agent")).toBe("fe096781-5601-53d2-b2f6-0d3403f7e9ca");
   for (const id of ["agent", toUuid("agent")]) {
-    const task = await askLanggraph(`${server.url}/a2a/${id}`, "message/send", saidTo("Ann"));
+    const task = await langgraphResult(`${server.url}/a2a/${id}`, "message/send", langgraphParams("Ann"));
     expect([task.status.state, partsText(task.artifacts[0].parts)]).toEqual(["completed", "Hello, Ann"]);
   }
-  const locale = saidTo([{ kind: "data", data: { locale: "de" } }]);
+  const locale = langgraphParams([{ kind: "data", data: { locale: "de" } }]);
   for (const name of ["form", "made"]) {
-    const task = await askLanggraph(`${server.url}/a2a/${name}`, "message/send", locale);
+    const task = await langgraphResult(`${server.url}/a2a/${name}`, "message/send", locale);
     expect(task.artifacts[0].parts).toEqual([{ kind: "data", data: { locale: "DE", key: "from-the-file" } }]);
   }
-  // Its input has no messages: there is no place for text.
-  const refused = await refusedByLanggraph(`${server.url}/a2a/form`, "message/send", saidTo("text"));
+  // Its input has no messages, so it accepts no text.
+  const refused = await langgraphError(`${server.url}/a2a/form`, "message/send", langgraphParams("text"));
   expect([refused.code, refused.message]).toEqual([-32602, expect.stringContaining('"messages"')]);
   const card = await (await fetch(`${server.url}/.well-known/agent-card.json?assistant_id=form`)).json();
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
-  expect(textOf((await rpc(server.url, "SendMessage", said("Bob"))).body)).toBe("Hello, Bob");
-  const told = server.stderr();
+  expect(textOf((await rpc(server.url, "SendMessage", sendParams("Bob"))).body)).toBe("Hello, Bob");
+  const output = server.stderr();
   for (const words of ["graphs.old is ignored", "is Python", "auth is ignored"])
-    expect(told).toContain(words);
-  expect(told).not.toContain("node_version");
+    expect(output).toContain(words);
+  expect(output).not.toContain("node_version");
 });
 
-test("http.disable_a2a closes LangGraph's mount, and http.cors lets pages call", async () => {
+test("http.disable_a2a disables LangGraph's mount, and http.cors allows origins", async () => {
   const http = { disable_a2a: true, cors: { allow_origins: ["https://page.example"] } };
   const server = await start(writeProject({ ...CONFIG, http }));
   expect((await post(`${server.url}/a2a/agent`, {})).status).toBe(404);
@@ -107,11 +107,11 @@ test("http.disable_a2a closes LangGraph's mount, and http.cors lets pages call",
   expect(reply.headers.get("access-control-allow-origin")).toBe("https://page.example");
 });
 
-test("dragoman dev loads graphs again when a file that they import changes, or the langgraph.json itself", async () => {
+test("dragoman dev reloads graphs when a file that they import changes, or the langgraph.json itself", async () => {
   const file = writeProject(CONFIG);
   const server = await start(file, "dev");
   const answer = async (agent: string): Promise<string> =>
-    textOf((await rpc(`${server.url}/agents/${agent}`, "SendMessage", said("Ann"))).body);
+    textOf((await rpc(`${server.url}/agents/${agent}`, "SendMessage", sendParams("Ann"))).body);
   expect(await answer("agent")).toBe("Hello, Ann");
   writeFileSync(join(folder.path, "src/words.ts"), WORDS.replace("Hello", "Bye"));
   await until(async () => (await answer("agent")) === "Bye, Ann");
@@ -119,7 +119,7 @@ test("dragoman dev loads graphs again when a file that they import changes, or t
   await until(async () => (await answer("second")) === "Bye, Ann");
 });
 
-test("a graph that is not there, or is none, is told by file and cure, before anything is served", async () => {
+test("a missing or invalid graph is reported with its file and a remedy, before anything is served", async () => {
   const refused = async (graph: string): Promise<string> => {
     const file = writeProject({ graphs: { agent: graph } });
     return (await refusedChild({ agents: [file], data: join(folder.path, "data") })).err;

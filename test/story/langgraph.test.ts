@@ -1,16 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endChildren } from "../support/child.ts";
-import { openStream, type SseEvent, said, until } from "../support/client.ts";
+import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
 import { graphHead, writeGraph } from "../support/graphs.ts";
-import { askLanggraph, refusedByLanggraph, resume, saidTo } from "../support/langgraph.ts";
-import { collect, Scene } from "../support/scene.ts";
-import { foldText, idsOf, isAscending, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { langgraphResult, langgraphError, resume, langgraphParams } from "../support/langgraph.ts";
+import { collect, RestartableServer } from "../support/restartable-server.ts";
+import { foldText, idsOf, isAscending, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-/** A graph of LangGraph in a server that is killed: it goes on where it was, and nobody hears anything twice. */
+/**
+ * A LangGraph graph in a server that is killed: it continues at its checkpoint, and no output is repeated.
+ */
 
-let on: Scene;
+let on: RestartableServer;
 beforeEach(() => {
-  on = new Scene();
+  on = new RestartableServer();
 });
 afterEach(async () => {
   await endChildren();
@@ -29,7 +31,7 @@ const start = (graph: string, options: object = {}): Promise<void> => {
   return on.start();
 };
 
-/** Each node tells of itself, says its words token by token, and can be held up after half of them. */
+/** Each node writes to the trail, sends its text token by token, and can be held after half of it. */
 const WORK = `
 const half = (words, signal) => words === "b" ? gate("b", signal) : gate("after-" + words, signal);
 class Halting extends FakeListChatModel {
@@ -55,9 +57,9 @@ const graph = new StateGraph(MessagesAnnotation).addNode("a", node("a")).addNode
 const WHOLE = "a. a! b. b! c. c! d. d! ";
 const GATES = ["b", "after-a", "after-c", "after-d"];
 
-test("a kill in any node: those before it are not done again, and readers get what they get without a kill", async () => {
+test("a kill in any node: earlier nodes are not run again, and readers get the same as without a kill", async () => {
   await start(WORK);
-  const stream = await openStream(on.url, "SendStreamingMessage", said("go"));
+  const stream = await openStream(on.url, "SendStreamingMessage", sendParams("go"));
   const first = (await stream.next()) as SseEvent;
   const { id } = first.data.result.task;
   const seen = [first];
@@ -68,7 +70,7 @@ test("a kill in any node: those before it are not done again, and readers get wh
     ["d", "after-d"],
   ] as const) {
     const reader = collect(seen.length === 1 ? stream : await on.resume(id, seen.at(-1)?.id as string));
-    await on.reached(`in ${kill}`);
+    await on.untilTrail(`in ${kill}`);
     await until(() => foldText([...seen, ...reader.events]).endsWith(`${kill}.`));
     await on.server.kill();
     await reader.broken;
@@ -76,20 +78,20 @@ test("a kill in any node: those before it are not done again, and readers get wh
     on.open(gate);
     await on.start();
   }
-  const rest = await on.log(id, seen.at(-1)?.id);
+  const rest = await on.readEvents(id, seen.at(-1)?.id);
   seen.push(...rest);
   expect(on.trail()).toEqual(["in a", "in b", "in b", "in c", "in c", "in d", "in d"]);
-  const body = await on.settled(id, "completed");
+  const body = await on.untilState(id, "completed");
   expect([textOf(body), taskOf(body).artifacts.length]).toEqual([WHOLE, 1]);
   expect(foldText(seen)).toBe(WHOLE);
   expect(isAscending(idsOf(seen))).toBe(true);
-  // Nothing was replaced on the way: each word came once.
-  const pieces = (await on.log(id)).map(plotOf).filter(plot => plot.what === "artifact");
-  expect(pieces.map(plot => plot.text).join("")).toBe(WHOLE);
-  expect(pieces.filter(plot => !plot.append)).toHaveLength(1);
+  // No chunk was replaced: each came once.
+  const pieces = (await on.readEvents(id)).map(summaryOf).filter(event => event.what === "artifact");
+  expect(pieces.map(event => event.text).join("")).toBe(WHOLE);
+  expect(pieces.filter(event => !event.append)).toHaveLength(1);
 });
 
-test("words of a node that come out differently after a kill take the place of the old ones, and only those", async () => {
+test("the output of a node that differs after a kill replaces the old one, and nothing else", async () => {
   await start(
     `
     const say = words => ({ messages: [says(words)] });
@@ -110,25 +112,25 @@ test("words of a node that come out differently after a kill take the place of t
   await on.server.kill();
   on.open("second", "open");
   await on.start();
-  expect(textOf(await on.settled(id, "completed"))).toBe("kept second end");
+  expect(textOf(await on.untilState(id, "completed"))).toBe("kept second end");
   expect(on.trail()).toEqual(["a", "b", "b"]);
-  expect(foldText(await on.log(id))).toBe("kept second end");
+  expect(foldText(await on.readEvents(id))).toBe("kept second end");
 });
 
-test("a server that is stopped well gives the graph back, and it goes on", async () => {
+test("a server that is stopped gracefully releases the graph, and it continues", async () => {
   await start(WORK);
   on.open("after-a");
   const id = await on.begin("go");
-  await on.reached("in b");
+  await on.untilTrail("in b");
   await until(async () => textOf(await on.get(id)).endsWith("b."));
   await on.server.stop();
   on.open(...GATES);
   await on.start();
-  expect(textOf(await on.settled(id, "completed"))).toBe(WHOLE);
+  expect(textOf(await on.untilState(id, "completed"))).toBe(WHOLE);
   expect(on.trail()).toEqual(["in a", "in b", "in b", "in c", "in d"]);
 });
 
-test("interrupts side by side survive kills, are answered one by one on LangGraph's mount, and nothing is done twice", async () => {
+test("parallel interrupts survive kills, are answered one by one on LangGraph's mount, and no node is repeated", async () => {
   await start(`
     const State = Annotation.Root({ ...MessagesAnnotation.spec, chosen: Annotation({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
     const ask = what => () => { const answer = interrupt({ question: "Which " + what + "?" }); mark(what + " " + answer.choice); return { chosen: [what + ": " + answer.choice] }; };
@@ -138,28 +140,28 @@ test("interrupts side by side survive kills, are answered one by one on LangGrap
       .addNode("book", async state => { mark("booking"); await gate("book"); mark("book"); return { messages: [says(state.chosen.toSorted().join(", "))] }; })
       .addEdge(START, "plan").addEdge("plan", "seat").addEdge("plan", "meal").addEdge(["seat", "meal"], "book");`);
   const mount = `${on.url}/a2a/worker`;
-  const asked = await askLanggraph(mount, "message/send", saidTo("a trip", { contextId: "thread-123" }));
+  const asked = await langgraphResult(mount, "message/send", langgraphParams("a trip", { contextId: "thread-123" }));
   expect([asked.status.state, asked.contextId]).toEqual(["input-required", "thread-123"]);
   const [words, ...parts] = asked.status.message.parts;
   expect(words.text).toBe("Which seat?\nWhich meal?");
   const ids = parts.map((part: { data: { id: string } }) => part.data.id) as [string, string];
   const answer = (answers: object) =>
-    saidTo([resume(answers as never)], { contextId: "thread-123", taskId: `thread-123:${asked.id}` });
+    langgraphParams([resume(answers as never)], { contextId: "thread-123", taskId: `thread-123:${asked.id}` });
 
   await on.server.kill();
   await on.start();
-  expect((await refusedByLanggraph(mount, "message/send", answer({ nobody: 1 }))).code).toBe(-32602);
-  const partial = await askLanggraph(mount, "message/send", answer({ [ids[0]]: { choice: "window" } }));
+  expect((await langgraphError(mount, "message/send", answer({ nobody: 1 }))).code).toBe(-32602);
+  const partial = await langgraphResult(mount, "message/send", answer({ [ids[0]]: { choice: "window" } }));
   expect([partial.id, partial.status.state]).toEqual([asked.id, "input-required"]);
   await on.server.kill();
   await on.start();
-  void askLanggraph(mount, "message/send", answer({ [ids[1]]: { choice: "fish" } })).catch(() => {});
+  void langgraphResult(mount, "message/send", answer({ [ids[1]]: { choice: "fish" } })).catch(() => {});
   // The node after both of them begins when their checkpoint is written.
-  await on.reached("booking");
+  await on.untilTrail("booking");
   await on.server.kill();
   on.open("book");
   await on.start();
-  const body = await on.settled(asked.id, "completed");
+  const body = await on.untilState(asked.id, "completed");
   expect(textOf(body)).toBe("Planning. meal: fish, seat: window");
   expect([on.trail()[0], ...on.trail().slice(1, 3).toSorted(), ...on.trail().slice(3)]).toEqual([
     "plan",
@@ -171,7 +173,7 @@ test("interrupts side by side survive kills, are answered one by one on LangGrap
   ]);
 });
 
-test("a text answers one interrupt, in any dialect, after a kill; contexts do not see each other", async () => {
+test("a text answers one interrupt, in any dialect, after a kill; contexts are separate", async () => {
   await start(`
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("ask", state => ({ messages: [says(state.messages.length + " " + interrupt("Which colour?"))] }))
@@ -180,10 +182,10 @@ test("a text answers one interrupt, in any dialect, after a kill; contexts do no
   const other = taskOf(await on.send("other", { contextId: "other" }));
   await on.server.kill();
   await on.start();
-  const v03 = await askLanggraph(
+  const v03 = await langgraphResult(
     `${on.url}/a2a/worker`,
     "message/send",
-    saidTo("blue", { contextId: "mine", taskId: mine.id }),
+    langgraphParams("blue", { contextId: "mine", taskId: mine.id }),
   );
   expect(partsText(v03.artifacts[0].parts)).toBe("1 blue");
   const next = taskOf(await on.send("again", { contextId: "mine" }));
@@ -191,7 +193,7 @@ test("a text answers one interrupt, in any dialect, after a kill; contexts do no
   expect(textOf(await on.send("green", { taskId: other.id }))).toBe("1 green");
 });
 
-test("one node may ask again and again; each answer counts for one question, by text or by the list", async () => {
+test("one node may ask repeatedly; each answer counts for one question, as text or as a list", async () => {
   await start(`
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("ask", () => ({ messages: [says([interrupt("A?"), interrupt("B?"), interrupt("C?")].join(" "))] }))
@@ -201,12 +203,12 @@ test("one node may ask again and again; each answer counts for one question, by 
   expect([stateOf(second), partsText(taskOf(second).status.message.parts)]).toEqual(["input-required", "B?"]);
   const [ask] = taskOf(second).status.message.parts.slice(1);
   const mount = `${on.url}/a2a/worker`;
-  const more = saidTo([resume({ [ask.data.id]: "two" })], { contextId, taskId: id });
-  expect((await askLanggraph(mount, "message/send", more)).status.state).toBe("input-required");
+  const more = langgraphParams([resume({ [ask.data.id]: "two" })], { contextId, taskId: id });
+  expect((await langgraphResult(mount, "message/send", more)).status.state).toBe("input-required");
   expect(textOf(await on.send("three", { taskId: id }))).toBe("one two three");
 });
 
-test("a node that fails fails the task, and the next message of the context begins with what the graph knew", async () => {
+test("a node that throws fails the task, and the next message of the context begins with the state of the graph", async () => {
   await start(`
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("work", state => {

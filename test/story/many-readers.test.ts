@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { openStream, type SseEvent, said, until } from "../support/client.ts";
+import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, plotOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, summaryOf } from "../support/wire.ts";
 
 const READERS = 20;
 const CHUNKS = 300;
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
-/** The same choices in every run. */
+/** The same random choices in every run. */
 function createChance(seed: number): (below: number) => number {
   let state = seed;
   return below => {
@@ -25,16 +25,16 @@ function createChance(seed: number): (below: number) => number {
 
 interface Plan {
   readonly method: string;
-  /** Joins when this many chunks were said. */
+  /** Joins when this many chunks were sent. */
   readonly joins: number;
   /** Leaves after this many events; Infinity: stays. */
   readonly leaves: number;
-  /** Comes with the id of an earlier event. */
+  /** Joins with the id of an earlier event. */
   readonly after: string | undefined;
 }
 
 for (const data of ["memory", "sqlite"])
-  test(`${READERS} readers of both dialects come and go: each sees the same events in the same order (${data})`, async () => {
+  test(`${READERS} readers of both dialects join and leave: each gets the same events in the same order (${data})`, async () => {
     const folder = tempFolder();
     folders.push(folder);
     const begin = createGate();
@@ -58,7 +58,7 @@ for (const data of ["memory", "sqlite"])
     );
     servers.push(server);
     const chance = createChance(data.length);
-    const master = await openStream(server.url, "SendStreamingMessage", said("talk"));
+    const master = await openStream(server.url, "SendStreamingMessage", sendParams("talk"));
     const first = (await master.next()) as SseEvent;
     const { id } = first.data.result.task;
 
@@ -86,19 +86,19 @@ for (const data of ["memory", "sqlite"])
     const readers = plans.map(read);
     begin.open();
     const all = [first, ...(await master.all())];
-    const log = all.slice(1).map(plotOf);
+    const log = all.slice(1).map(summaryOf);
     const whole = Array.from({ length: CHUNKS }, (_, i) => `${i} `).join("");
     expect(foldText(all)).toBe(whole);
 
     for (const [i, plan] of plans.entries()) {
       const seen = (await readers[i]) as SseEvent[];
       expect(isAscending(idsOf(seen))).toBe(true);
-      const events = seen.map(plotOf);
+      const events = seen.map(summaryOf);
       const start = plan.after === undefined ? (events.shift()?.id as number) : Number(plan.after);
-      // Where it joined is in its first event; from there on it has seen what the log has, and nothing else.
+      // Its first event has the position; from there on it got the log, and nothing else.
       expect(events).toEqual(log.filter(one => one.id > start).slice(0, events.length));
       if (plan.leaves === Number.POSITIVE_INFINITY) {
-        expect(events.at(-1)?.what ?? plotOf(seen[0] as SseEvent).what).toMatch(/completed$/);
+        expect(events.at(-1)?.what ?? summaryOf(seen[0] as SseEvent).what).toMatch(/completed$/);
         expect(plan.after === undefined ? foldText(seen) : whole).toBe(whole);
       }
     }

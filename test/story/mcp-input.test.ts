@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { textOf } from "../support/wire.ts";
 
-/** `/mcp` takes what the dialects take and refuses what they refuse, and a refused call harms no other call. */
+/** `/mcp` accepts and refuses the same input as the dialects, and a refused call affects no other call. */
 
 let server: TestServer;
 const ends: (() => unknown)[] = [];
@@ -21,15 +21,15 @@ const worker: AgentDefinition = {
   },
 };
 
-type Place = "SQLite" | "Postgres";
+type StoreKind = "SQLite" | "Postgres";
 
-async function start(place: Place = "SQLite"): Promise<void> {
-  server = await serve([worker], { mcp: true, data: await placeFor(place) });
+async function start(store: StoreKind = "SQLite"): Promise<void> {
+  server = await serve([worker], { mcp: true, data: await dataFor(store) });
   ends.push(() => server.stop());
 }
 
-async function placeFor(place: Place): Promise<string> {
-  if (place === "Postgres") {
+async function dataFor(store: StoreKind): Promise<string> {
+  if (store === "Postgres") {
     const postgres = await startPostgres();
     ends.push(() => postgres.stop());
     return postgres.createDatabase();
@@ -44,7 +44,7 @@ interface Told {
   readonly text: string;
 }
 
-/** As the official client would call, but with any text for the arguments. */
+/** Calls like the official client, but with any text as the arguments. */
 async function callTool(name: string, input: string): Promise<Told> {
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${JSON.stringify(name)},"arguments":${input}}}`;
   const reply = await fetch(`${server.url}/mcp`, {
@@ -86,9 +86,9 @@ const WRONG: readonly (readonly [what: string, tool: string, input: string, fiel
   ["cancel_task that is no text", "cancel_task", '{"task":["x"]}', "task"],
 ];
 
-describe("what no dialect takes is refused as invalid params, and the field is named", () => {
-  it.each(["SQLite", "Postgres"] as const)("each of them, and nothing is recorded (%s)", async place => {
-    await start(place);
+describe("input that no dialect accepts is refused as invalid params, and the error names the field", () => {
+  it.each(["SQLite", "Postgres"] as const)("each of them, and nothing is recorded (%s)", async store => {
+    await start(store);
     for (const [what, tool, input, field] of WRONG) {
       const { status, text } = await callTool(tool, input);
       expect([what, status], text.slice(0, 300)).toEqual([what, 200]);
@@ -109,7 +109,7 @@ describe("what no dialect takes is refused as invalid params, and the field is n
     }
   });
 
-  it("what the dialects take is taken: NUL and line ends in words, data as deep as it may be", async () => {
+  it("input that the dialects accept is accepted: NUL and line ends in text, data up to the maximum depth", async () => {
     await start();
     const { text } = await callTool("worker", `{"message":"a\\u0000b\\r\\nc","data":${nested(64)}}`);
     expect(text).toContain("heard a\\u0000b\\r\\nc");
@@ -117,18 +117,18 @@ describe("what no dialect takes is refused as invalid params, and the field is n
   });
 });
 
-it("callers whose calls come at the same time as such calls get their answers, and the server stays ready", async () => {
+it("concurrent calls of other callers are answered, and the server stays ready", async () => {
   await start();
   const deep = `{"data":${nested(8_000)}}`;
   for (let round = 0; round < 20; round++) {
-    const attack = Array.from({ length: 3 }, () => callTool("worker", deep));
-    const honest = Array.from({ length: 12 }, (_, i) =>
-      rpc(server.url, "SendMessage", said(`${round}/${i}`)),
+    const invalid = Array.from({ length: 3 }, () => callTool("worker", deep));
+    const valid = Array.from({ length: 12 }, (_, i) =>
+      rpc(server.url, "SendMessage", sendParams(`${round}/${i}`)),
     );
-    expect((await Promise.all(honest)).map(({ body }) => textOf(body))).toEqual(
+    expect((await Promise.all(valid)).map(({ body }) => textOf(body))).toEqual(
       Array.from({ length: 12 }, (_, i) => `heard ${round}/${i}`),
     );
-    await Promise.all(attack);
+    await Promise.all(invalid);
   }
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   expect((await rpc(server.url, "ListTasks", {})).body.result.totalSize).toBe(240);

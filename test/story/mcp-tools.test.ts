@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { loadOptionalPackage } from "../../src/lib/optional-package.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { taskOf, textOf } from "../support/wire.ts";
 
-/** `ctx.mcp`: tools of MCP servers that the config names, for agents. */
+/** `ctx.mcp`: tools of configured MCP servers, for agents. */
 
 let there: TestServer | undefined;
 let here: TestServer;
@@ -27,8 +27,8 @@ async function start(
   here = await serve([{ name: "user", run }], { mcpServers: { sums: SUMS }, ...mcpServers });
 }
 const ask = async (text = "go"): Promise<string> =>
-  textOf((await rpc(here.url, "SendMessage", said(text))).body);
-const told = (work: Promise<unknown>): Promise<string> =>
+  textOf((await rpc(here.url, "SendMessage", sendParams(text))).body);
+const errorOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     value => JSON.stringify(value),
     error => (error as Error).message,
@@ -48,7 +48,7 @@ it("tools of a program are listed and called, and the program is shared by all r
   expect(pids.size).toBe(1);
 });
 
-it("a tool that does not do it says so; a program that ends is started again", async () => {
+it("a failed tool call returns its error; a program that has exited is started again", async () => {
   await start(async (_task, ctx) => {
     const { isError, text } = await (await ctx.mcp("sums")).callTool("fail");
     const crash = await (await ctx.mcp("sums")).callTool("crash").catch(() => "it ended");
@@ -67,16 +67,16 @@ it("a tool that does not do it says so; a program that ends is started again", a
   expect(await ask()).toBe("true I cannot, it ended, 2");
 });
 
-it("a cancel goes on to the tool", async () => {
+it("a cancel is passed on to the tool", async () => {
   await start(async (_task, ctx) => void (await (await ctx.mcp("sums")).callTool("wait")));
   const atOnce = { configuration: { returnImmediately: true } };
-  const { body } = await rpc(here.url, "SendMessage", { ...said("go"), ...atOnce });
+  const { body } = await rpc(here.url, "SendMessage", { ...sendParams("go"), ...atOnce });
   await until(() => here.log.lines.some(line => line.text.includes("waiting")));
   await rpc(here.url, "CancelTask", { id: taskOf(body).id });
   await until(() => here.log.lines.some(line => line.text.includes("told to stop")));
 });
 
-it("tools of a server elsewhere are called at its address: agents of ours, for example", async () => {
+it("tools of a remote server are called at its URL: agents of this server, for example", async () => {
   there = await serve([{ name: "echo", run: (task, ctx) => ctx.text(`echo ${task.text}`) }], { mcp: true });
   const mcpServers = { agents: { url: `${there.url}/mcp` } };
   await start(
@@ -88,14 +88,14 @@ it("tools of a server elsewhere are called at its address: agents of ours, for e
   expect(await ask()).toBe("echo hi");
 });
 
-it("a server that is not named, or not there, is told to the author", async () => {
+it("an unknown or unreachable server throws an error to the agent", async () => {
   const mcpServers = { gone: { command: "/nowhere/program" }, away: { url: "http://127.0.0.1:9/mcp" } };
-  await start(async (task, ctx) => told(ctx.mcp(task.text)), { mcpServers });
+  await start(async (task, ctx) => errorOf(ctx.mcp(task.text)), { mcpServers });
   expect(await ask("nobody")).toBe('Unknown MCP server "nobody"; the option mcpServers has: gone, away');
   expect(await ask("gone")).toMatch(/ENOENT|Connection closed/);
 });
 
-it("a library that is missing is told with the command that installs it", async () => {
+it("a missing package is reported with the command that installs it", async () => {
   const missing = () => import("@modelcontextprotocol/nowhere" as string);
   await expect(loadOptionalPackage("@modelcontextprotocol/client", "ctx.mcp", missing)).rejects.toThrow(
     "ctx.mcp needs the package @modelcontextprotocol/client, which is not installed: npm install @modelcontextprotocol/client",

@@ -85,7 +85,7 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
     ]);
   });
 
-  it("a message goes in, words and data come out", async () => {
+  it("a message is the input, text and data are the output", async () => {
     await start();
     const client = await connect(era);
     const result = await callTool(client, "worker", { message: "this", data: { n: 7 } });
@@ -95,7 +95,7 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
     expect(textIn(await callTool(client, "replier", { message: "hi" }))).toBe("re: hi");
   });
 
-  it("who wants to know hears how it goes on", async () => {
+  it("progress is sent if the client requests it", async () => {
     await start();
     const client = await connect(era);
     const progress: string[] = [];
@@ -109,7 +109,7 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
   });
 });
 
-it("calls are counted like all others, each under what it asks for and how it ended", async () => {
+it("calls are counted like all others, by operation and outcome", async () => {
   await start({ mcpWaitMs: 50 });
   const client = await connect();
   const waiting = await callTool(client, "worker", { message: "wait" });
@@ -136,8 +136,8 @@ it("calls are counted like all others, each under what it asks for and how it en
   ]);
 });
 
-describe("work that takes long", () => {
-  it("is answered with a handle, which can be asked about", async () => {
+describe("a long run", () => {
+  it("returns a handle, which can be polled", async () => {
     await start({ mcpWaitMs: 50 });
     const client = await connect();
     const waiting = await callTool(client, "worker", { message: "wait" });
@@ -153,7 +153,7 @@ describe("work that takes long", () => {
     }
   });
 
-  it("can be ended", async () => {
+  it("can be canceled", async () => {
     await start({ mcpWaitMs: 50 });
     const client = await connect();
     const { structuredContent } = await callTool(client, "worker", { message: "wait" });
@@ -164,7 +164,7 @@ describe("work that takes long", () => {
   });
 });
 
-it("a question is asked, and the answer goes to the same task", async () => {
+it("a question is returned, and the answer goes to the same task", async () => {
   await start();
   const client = await connect();
   const asked = await callTool(client, "worker", { message: "ask" });
@@ -174,7 +174,7 @@ it("a question is asked, and the answer goes to the same task", async () => {
   expect([textIn(answered), answered.structuredContent?.task]).toEqual(["You chose this", task]);
 });
 
-it("files come as what they are", async () => {
+it("files are returned with their media types", async () => {
   await start();
   const { content } = await callTool(await connect(), "worker", { message: "files" });
   expect(content).toEqual([
@@ -185,7 +185,7 @@ it("files come as what they are", async () => {
   ]);
 });
 
-it("what is wrong with a call is told to who made it", async () => {
+it("an invalid call returns its reason", async () => {
   await start();
   const client = await connect();
   const wrong: readonly (readonly [string, object, RegExp])[] = [
@@ -201,7 +201,7 @@ it("what is wrong with a call is told to who made it", async () => {
   }
 });
 
-it("callers are known as everywhere else, and see their own tasks only", async () => {
+it("callers are authenticated as everywhere else, and see their own tasks only", async () => {
   const { auth, apiKeys } = toSettings(
     {
       auth: "api-key",
@@ -219,7 +219,7 @@ it("callers are known as everywhere else, and see their own tasks only", async (
   expect(textIn(await callTool(bob, "get_task", { task }))).toBe("Task not found");
 });
 
-it("it is not there unless it is asked for", async () => {
+it("it is disabled by default", async () => {
   server = await serve([worker]);
   expect((await fetch(`${server.url}/mcp`, { method: "POST", body: "{}" })).status).toBe(404);
 });

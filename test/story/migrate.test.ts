@@ -3,9 +3,9 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { asker, createPuppet, echo, replier } from "../support/puppet.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, begin, getTask, type Loose, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 
 let postgres: TestPostgres;
 let folder: ReturnType<typeof tempFolder>;
@@ -20,8 +20,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-it("a store moves from its folder into Postgres with all that it has, and work goes on there", async () => {
-  const puppet = createPuppet();
+it("a store is moved from its folder into Postgres with all its data, and its tasks continue there", async () => {
+  const puppet = createScriptedAgent();
   const spender: AgentDefinition = {
     name: "spender",
     async *run(_task, ctx) {
@@ -30,16 +30,16 @@ it("a store moves from its folder into Postgres with all that it has, and work g
   };
   const agents = [echo, asker, replier, spender, puppet.definition];
   server = await serve(agents, { data: folder.path, drainMs: 0 });
-  const said = V1.said("keyed");
+  const params = V1.sendParams("keyed");
   const keyed = { "idempotency-key": "k" };
-  const done = V1.taskIn(await ask(server.url, "SendMessage", said, keyed));
-  const asked = V1.taskIn(await ask(`${server.url}/agents/asker`, "SendMessage", V1.said("book")));
-  const running = await begin(`${server.url}/agents/puppet`, V1, "go");
+  const done = V1.taskIn(await rpcResult(server.url, "SendMessage", params, keyed));
+  const asked = V1.taskIn(await rpcResult(`${server.url}/agents/asker`, "SendMessage", V1.sendParams("book")));
+  const running = await startTask(`${server.url}/agents/puppet`, V1, "go");
   puppet.say(running.id, ctx => ctx.text("so far"));
   await untilState(`${server.url}/agents/puppet`, running.id, "working");
-  await rpc(`${server.url}/agents/replier`, "SendMessage", V1.said("hello"));
-  await rpc(`${server.url}/agents/spender`, "SendMessage", V1.said("hello"));
-  const before: Loose = await ask(server.url, "ListTasks", { pageSize: 100, includeArtifacts: true });
+  await rpc(`${server.url}/agents/replier`, "SendMessage", V1.sendParams("hello"));
+  await rpc(`${server.url}/agents/spender`, "SendMessage", V1.sendParams("hello"));
+  const before: Loose = await rpcResult(server.url, "ListTasks", { pageSize: 100, includeArtifacts: true });
   const locked = await runCli("migrate", folder.path, await postgres.createDatabase());
   expect([locked.code, locked.err]).toEqual([
     1,
@@ -54,17 +54,17 @@ it("a store moves from its folder into Postgres with all that it has, and work g
   const again = await runCli("migrate", folder.path, url);
   expect([again.code, again.out]).toEqual([
     0,
-    expect.stringMatching(/5 tasks moved, 5 of them were there already\nnothing is wrong/),
+    expect.stringMatching(/5 tasks copied, 5 of them existed already\nno problems found/),
   ]);
   const doctor = await runCli("doctor", "--data", url);
-  expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining("nothing is wrong")]);
+  expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining("no problems found")]);
 
   server = await serve(agents, { data: url });
-  expect(await ask(server.url, "ListTasks", { pageSize: 100, includeArtifacts: true })).toEqual(before);
-  const repeated = V1.taskIn(await ask(server.url, "SendMessage", said, keyed));
+  expect(await rpcResult(server.url, "ListTasks", { pageSize: 100, includeArtifacts: true })).toEqual(before);
+  const repeated = V1.taskIn(await rpcResult(server.url, "SendMessage", params, keyed));
   expect(repeated.id).toBe(done.id);
-  const answer = V1.said("red", { taskId: asked.id });
-  const answered = V1.taskIn(await ask(`${server.url}/agents/asker`, "SendMessage", answer));
+  const answer = V1.sendParams("red", { taskId: asked.id });
+  const answered = V1.taskIn(await rpcResult(`${server.url}/agents/asker`, "SendMessage", answer));
   expect(answered.status.state).toBe("TASK_STATE_COMPLETED");
   puppet.say(running.id, ctx => ctx.text("so far"));
   puppet.end(running.id);
@@ -73,9 +73,9 @@ it("a store moves from its folder into Postgres with all that it has, and work g
   expect((await getTask(server.url, done.id)).history).toEqual(done.history);
 
   const why = await runCli("why", done.id, "--data", url);
-  expect([why.code, why.out]).toEqual([0, expect.stringContaining("It went well")]);
+  expect([why.code, why.out]).toEqual([0, expect.stringContaining("Completed.")]);
   const unknown = await runCli("why", "nobody-knows-this", "--data", url);
-  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("in the database")]);
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("not found in postgres")]);
   const spent = await runCli("usage", "--by", "agent", "--data", url);
   expect([spent.code, spent.out]).toEqual([0, expect.stringMatching(/spender +12/)]);
 });

@@ -10,10 +10,10 @@ import { readTaskHistory } from "../../src/store/sqlite/maintenance/history.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc, until } from "../support/client.ts";
-import { isOnPostgres } from "../support/place.ts";
+import { isOnPostgres } from "../support/test-store.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /**
  * Data that an older version wrote. The fixture is the data folder of a server at commit 889893c (schema 7), which was
@@ -56,7 +56,7 @@ beforeEach(async () => {
   hook = createServer(async (request, response) => {
     const body = JSON.parse((await Array.fromAsync(request)).join(""));
     const token = String(request.headers["x-a2a-notification-token"]);
-    delivered.push([token, V1.hear({ result: body }).state]);
+    delivered.push([token, V1.toItem({ result: body }).state]);
     response.writeHead(204).end();
   }).listen(HOOK_PORT, HOOK_HOST);
   await once(hook, "listening");
@@ -70,7 +70,7 @@ afterEach(async () => {
 async function openSqlite(): Promise<{ data: string; expected: Expected }> {
   const data = join(folder.path, "data");
   cpSync(FIXTURE, data, { recursive: true, filter: source => !/\.sql$|expected\.json$/.test(source) });
-  // Git does not keep the mode of the file, and the server insists on it.
+  // Git does not store the mode of the file, and the server requires it.
   chmodSync(join(data, "keys.json"), 0o600);
   return { data, expected: readExpected("expected.json") };
 }
@@ -101,7 +101,7 @@ const readLines = (out: string): Loose[] =>
     .split("\n")
     .map(line => JSON.parse(line));
 
-// Where all tests use Postgres, the folder cannot be served.
+// If all tests use Postgres, the folder cannot be served.
 const STORES = [
   ["SQLite", openSqlite, isOnPostgres],
   ["Postgres", openPostgres, false],
@@ -114,10 +114,10 @@ describe.each(STORES.filter(([, , isSkipped]) => !isSkipped))("data of an older 
     const headers = { authorization: `Bearer ${expected.token}` };
     const { crashed, ...settled } = expected.ids;
     for (const [name, id] of Object.entries(settled))
-      expect(await ask(url, V1.get, { id }, headers), name).toEqual(expected.tasks[name]);
-    const { tasks } = await ask(url, V1.list, { pageSize: 50 }, headers);
+      expect(await rpcResult(url, V1.get, { id }, headers), name).toEqual(expected.tasks[name]);
+    const { tasks } = await rpcResult(url, V1.list, { pageSize: 50 }, headers);
     expect(tasks.map((task: Loose) => task.id).toSorted()).toEqual(expected.listed.toSorted());
-    expect(await ask(url, V1.push[2] as string, { taskId: settled.asked }, headers)).toEqual(
+    expect(await rpcResult(url, V1.push[2] as string, { taskId: settled.asked }, headers)).toEqual(
       expected.pushConfigs,
     );
     for (const [name, id] of Object.entries(settled)) {
@@ -134,7 +134,7 @@ describe.each(STORES.filter(([, , isSkipped]) => !isSkipped))("data of an older 
     const by = ["principal", "agent", "context"].flatMap(dimension => ["--by", dimension]);
     const usage = await runCli("usage", "--data", data, ...by, "--from", "2020-01-01", "--json");
     expect(readLines(usage.out)).toEqual([expected.usage]);
-    const recalled = await ask(url, V1.send, V1.said("recall", { contextId: "old-context" }), headers);
+    const recalled = await rpcResult(url, V1.send, V1.sendParams("recall", { contextId: "old-context" }), headers);
     expect(recalled.task.artifacts[0].parts[0].data.items).toEqual([
       { key: "color", value: "blue" },
       { key: "size", value: { width: 3 } },
@@ -142,32 +142,33 @@ describe.each(STORES.filter(([, , isSkipped]) => !isSkipped))("data of an older 
     expect(crashed).toBeDefined();
   });
 
-  test("new work can be done on it", async () => {
+  test("new tasks can be created on it", async () => {
     const { data, expected } = await open();
     const { url } = await launch(data);
     const headers = { authorization: `Bearer ${expected.token}` };
     const textOf = (task: Loose): string => task.artifacts[0].parts[0].text;
     const { asked, crashed, keyed } = expected.ids;
-    // The waiting task takes its answer, and its webhook is told, with the token that was encrypted with the old keys.
-    const answered = await ask(url, V1.send, V1.said("green", { taskId: asked }), headers);
+    // The waiting task accepts its answer, and its webhook is called, with the token that was encrypted with
+    // the old keys.
+    const answered = await rpcResult(url, V1.send, V1.sendParams("green", { taskId: asked }), headers);
     expect(textOf(answered.task)).toBe("You said green in turn 2");
     await until(() => delivered.at(-1)?.[1] === "completed");
     expect(new Set(delivered.map(([token]) => token))).toEqual(new Set(["old-secret"]));
-    // The run that was cut off begins again, after the text that it had written.
+    // The interrupted run is repeated, after the text that it had written.
     let task: Loose;
     await until(
-      async () => V1.stateOf((task = await ask(url, V1.get, { id: crashed }, headers))) === "completed",
+      async () => V1.stateOf((task = await rpcResult(url, V1.get, { id: crashed }, headers))) === "completed",
     );
     expect(textOf(task)).toContain("You said crash in turn 1");
     // A repeated call is recognized by its key, and a new one is not.
-    const repeated = await ask(url, V1.send, expected.keyedParams, {
+    const repeated = await rpcResult(url, V1.send, expected.keyedParams, {
       ...headers,
       "idempotency-key": "old-key",
     });
     expect(repeated.task.id).toBe(keyed);
-    const created = await ask(url, V1.send, V1.said("new", { contextId: "old-context" }), headers);
+    const created = await rpcResult(url, V1.send, V1.sendParams("new", { contextId: "old-context" }), headers);
     expect(textOf(created.task)).toBe("You said new in turn 1");
-    const { tasks } = await ask(url, V1.list, { contextId: "old-context" }, headers);
+    const { tasks } = await rpcResult(url, V1.list, { contextId: "old-context" }, headers);
     expect(tasks.map((one: Loose) => one.id)).toEqual([created.task.id, expected.ids.streamed]);
   });
 });

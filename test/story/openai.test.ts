@@ -1,10 +1,13 @@
-/** Models behind endpoints, as a config names them: what they are told of earlier tasks, and what nobody may read. */
+/**
+ * Models behind endpoints, as a config names them: the earlier tasks that they receive, and the secrecy of
+ * the key.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ChatServer, startChatServer, textIn } from "../support/chat-server.ts";
 import { type Child, endChildren, refusedChild, startChild } from "../support/child.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -45,30 +48,30 @@ async function start(...agents: readonly object[]): Promise<void> {
   server = await startChild({ ...served, env: { THE_KEY: KEY } });
 }
 const send = async (text: string, message: object = {}): Promise<object> =>
-  (await rpc(server.url, "SendMessage", said(text, message))).body;
-const told = (): readonly string[] => endpoint.asked.at(-1)?.body.messages.map(textIn);
+  (await rpc(server.url, "SendMessage", sendParams(text, message))).body;
+const sentTexts = (): readonly string[] => endpoint.requests.at(-1)?.body.messages.map(textIn);
 
 describe("a context", () => {
-  test("is remembered task by task: what was answered, not what failed", async () => {
+  test("is sent task by task: replies, not failures", async () => {
     await start({ system: "Be kind." });
     const contextId = "talk";
     await send("one", { contextId });
     expect(stateOf(await send("fail", { contextId }))).toBe("failed");
     await send("other", { contextId: "elsewhere" });
     expect(textOf(await send("two", { contextId }))).toBe("4. two");
-    expect(told()).toEqual(["Be kind.", "one", "2. one", "two"]);
+    expect(sentTexts()).toEqual(["Be kind.", "one", "2. one", "two"]);
   });
 
-  test("is remembered as far back as the agent wants: the newest whole tasks", async () => {
+  test("is sent as far back as the agent is configured: the newest whole tasks", async () => {
     await start({ history: 4 });
     const contextId = "talk";
     for (const text of ["a", "b", "c", "d"]) await send(text, { contextId });
-    expect(told()).toEqual(["b", "3. b", "c", "5. c", "d"]);
+    expect(sentTexts()).toEqual(["b", "3. b", "c", "5. c", "d"]);
     await send("e", { contextId });
-    expect(told()).toEqual(["c", "5. c", "d", "5. d", "e"]);
+    expect(sentTexts()).toEqual(["c", "5. c", "d", "5. d", "e"]);
   });
 
-  test("is not remembered at all if the agent wants it so", async () => {
+  test("is not sent at all if the agent is configured so", async () => {
     await start({ history: 0 });
     const contextId = "talk";
     await send("a", { contextId });
@@ -76,21 +79,21 @@ describe("a context", () => {
   });
 });
 
-test("the key is sent to the endpoint, and is nowhere else: not in answers, not in the log", async () => {
+test("the key is sent to the endpoint, and is nowhere else: not in responses, not in the log", async () => {
   await start({ keyEnv: "THE_KEY" });
   const failed = await send("fail");
-  expect(endpoint.asked[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(endpoint.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   const ref = /under (\S+)\.$/.exec(partsText(taskOf(failed).status.message.parts))?.[1] as string;
   await until(() => server.stderr().includes(ref));
   expect(server.stderr()).toContain("bad key Bearer [key]");
   expect(server.stderr() + JSON.stringify(failed)).not.toContain(KEY);
 });
 
-describe("a config that is wrong", () => {
+describe("an invalid config", () => {
   const refused = async (agent: object): Promise<string> =>
     (await refusedChild({ agents: [write(agent)], data: join(folder.path, "data") })).err;
 
-  test("is told before anything is served: which agent, which option, what to do", async () => {
+  test("is reported before anything is served: the agent, the option, the remedy", async () => {
     expect(await refused({ keyEnv: "NO_SUCH_KEY" })).toContain(
       `The agent "chat": The environment variable NO_SUCH_KEY is not set: it contains the API key for ${endpoint.url}`,
     );

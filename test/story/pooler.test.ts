@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openStream } from "../support/client.ts";
 import { hasPooler, NO_POOLER, startPooler, type TestPooler } from "../support/pooler.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createPuppet, echo } from "../support/puppet.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
-/** Nodes that reach their Postgres through PgBouncer, which lends its connections for one transaction at a time. */
+/** Nodes that reach their Postgres through PgBouncer in transaction mode. */
 
 let postgres: TestPostgres;
 let nodes: TestServer[] = [];
@@ -29,17 +29,17 @@ async function pool(ignore?: readonly string[]): Promise<TestPooler> {
 }
 
 describe.skipIf(!hasPooler)(`through PgBouncer${hasPooler ? "" : `: ${NO_POOLER}`}`, () => {
-  it("a task runs on one node and is streamed from another, which hear each other on a direct connection", async () => {
+  it("a task runs on one node and is streamed from another; nodes notify each other on a direct connection", async () => {
     const direct = await postgres.createDatabase();
     const data = (await pool()).through(direct);
-    const puppet = createPuppet();
+    const puppet = createScriptedAgent();
     const start = async (): Promise<TestServer> => {
       const node = await serve([puppet.definition, echo], { data, databaseDirectUrl: direct });
       nodes.push(node);
       return node;
     };
     const [a, b] = [await start(), await start()];
-    const { id } = await begin(a.url, V1, "go");
+    const { id } = await startTask(a.url, V1, "go");
     await untilState(b.url, id, "working");
     const stream = await openStream(b.url, "SubscribeToTask", { id });
     await stream.next();
@@ -49,7 +49,7 @@ describe.skipIf(!hasPooler)(`through PgBouncer${hasPooler ? "" : `: ${NO_POOLER}
     expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
     expect((await getTask(b.url, id)).artifacts[0].parts[0].text).toBe("through the pooler");
     const sends = Array.from({ length: 20 }, (_, i) =>
-      ask(`${(i % 2 ? a : b).url}/agents/echo`, "SendMessage", V1.said(`${i}`), {
+      rpcResult(`${(i % 2 ? a : b).url}/agents/echo`, "SendMessage", V1.sendParams(`${i}`), {
         "idempotency-key": `${i}`,
       }),
     );
@@ -57,7 +57,7 @@ describe.skipIf(!hasPooler)(`through PgBouncer${hasPooler ? "" : `: ${NO_POOLER}
     expect(new Set(states)).toEqual(new Set(["completed"]));
   });
 
-  it("a server that could not hear others is not started, and told what it needs", async () => {
+  it("a server that could not receive notifications refuses to start, and the message names the option", async () => {
     const data = (await pool()).through(await postgres.createDatabase());
     await expect(serve([echo], { data })).rejects.toThrow(/--database-direct-url/);
   });

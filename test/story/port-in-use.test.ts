@@ -1,4 +1,7 @@
-/** The default port is a preference: where another program has it, the server takes the next free one and shows that. */
+/**
+ * The default port is a preference: if another program uses it, the server takes the next free one and prints
+ * it.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -18,7 +21,7 @@ const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const DEFAULT = OPTIONS.port.default;
 const PLACES = { data: ":memory:", signCards: false };
 
-/** Another program that has the port; undefined: a program outside of this test already has it. */
+/** Another program on the port; undefined: a program outside of this test already uses it. */
 async function occupy(port: number, host?: string): Promise<Server | undefined> {
   const server = createServer(socket => socket.end("220 this is not an agent\r\n"));
   const taken = await new Promise<boolean>(resolve => {
@@ -49,29 +52,32 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** The program as `npm start` and `npm run dev` run it: without a port. Resolves when it is ready or has ended. */
-async function start(words: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [MAIN, ...words], {
+/**
+ * The program as `npm start` and `npm run dev` run it: without a port. Resolves when it is ready or has
+ * exited.
+ */
+async function start(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: folder.path,
     env: { ...process.env, NODE_OPTIONS: "", DRAGOMAN_PORT: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", text => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", text => (said.err += text));
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", text => (output.out += text));
+  child.stderr.setEncoding("utf8").on("data", text => (output.err += text));
   const code = once(child, "close").then(([number]) => number as number | null);
   children.set(child, code);
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  await until(() => said.out.endsWith("\n") || hasEnded(), 30_000);
-  return { code: hasEnded() ? await code : undefined, ...said, said, child };
+  await until(() => output.out.endsWith("\n") || hasEnded(), 30_000);
+  return { code: hasEnded() ? await code : undefined, ...output, said: output, child };
 }
 
 const FLAGS = ["--data", ":memory:"];
 const urlsIn = (text: string): readonly URL[] =>
   [...text.matchAll(/https?:\/\/[\w.:[\]-]+/g)].map(([url]) => new URL(url));
 
-describe.each(["serve", "dev"])("%s, where another program has the default port", command => {
-  it("says so in the first line, and every address that is shown works", async () => {
+describe.each(["serve", "dev"])("%s, while another program uses the default port", command => {
+  it("prints so in the first line, and every printed URL works", async () => {
     const { out } = await start([command, ...FLAGS]);
     const [first = ""] = out.split("\n");
     const [, port] =
@@ -96,7 +102,7 @@ describe.each(["serve", "dev"])("%s, where another program has the default port"
   });
 });
 
-it("programs learn it from the start in JSON, and the log has it", async () => {
+it("programs find the port in the JSON of the startup, and it is logged", async () => {
   const { out, said } = await start(["serve", ...FLAGS, "--json"]);
   const banner = JSON.parse(out);
   expect(banner.portInUse).toBe(DEFAULT);
@@ -105,7 +111,7 @@ it("programs learn it from the start in JSON, and the log has it", async () => {
   expect(said.err).toContain(`"url":"${banner.url}","portInUse":${DEFAULT}`);
 });
 
-it("two servers find two ports, and a port that was chosen for gRPC is left for it", async () => {
+it("two servers take two ports, and a port that was configured for gRPC is skipped", async () => {
   const first = JSON.parse((await start(["serve", ...FLAGS, "--json"])).out);
   const second = await start(["serve", ...FLAGS, "--json"]);
   const port = Number(new URL(JSON.parse(second.out).url).port);
@@ -117,7 +123,7 @@ it("two servers find two ports, and a port that was chosen for gRPC is left for 
   expect(Number(new URL(third.url).port)).toBeGreaterThan(port);
 });
 
-describe("a port that was chosen is refused, and the message says how to choose another", () => {
+describe("a configured port in use is refused, and the message has the remedy", () => {
   const refusal = `Port ${DEFAULT} is in use by another program. Choose another one with --port (with npm: npm start -- --port N), or stop that program.`;
   it("by flag", async () => {
     const { code, err, out } = await start(["serve", ...FLAGS, "--port", String(DEFAULT)]);
@@ -144,7 +150,7 @@ describe("a port that was chosen is refused, and the message says how to choose 
   });
 });
 
-it("a command that calls the other program is told so", async () => {
+it("a command that reaches the other program reports it", async () => {
   const server = await occupy(0, "127.0.0.1");
   closers.push(() => server?.close());
   const { code, err } = await start(["call", `http://127.0.0.1:${portOf(server)}`, "hello"]);
@@ -157,12 +163,12 @@ describe("in a program", () => {
   const preferring = (port: number, host: string) =>
     serve([echo], { port, host, portChosen: false, insecure: true });
 
-  it("a config without a port prefers, a config with one chooses", () => {
+  it("a config without a port is a preference, a config with one is a choice", () => {
     expect(toSettings(PLACES, "/").portChosen).toBe(false);
     expect(toSettings({ ...PLACES, port: DEFAULT }, "/").portChosen).toBe(true);
   });
 
-  /** Where the other program listens, and where we do. */
+  /** The host of the other program, and the host of this server. */
   const FAMILIES = [
     ["127.0.0.1", "127.0.0.1"],
     ["0.0.0.0", "127.0.0.1"],
@@ -176,7 +182,7 @@ describe("in a program", () => {
   ] as const;
   it.each(FAMILIES)("another program at %s, this server at %s", async (theirs, ours) => {
     const taken = await occupy(0, theirs);
-    // A machine without IPv6 has no such case.
+    // A machine without IPv6 cannot run this case.
     if (!taken && theirs.includes(":")) return;
     closers.push(() => taken?.close());
     const port = portOf(taken);
@@ -190,7 +196,7 @@ describe("in a program", () => {
     );
   });
 
-  it("a default port that is free is taken, and nothing is said", async () => {
+  it("a free default port is used without a message", async () => {
     const free = await occupy(0, "127.0.0.1");
     const port = portOf(free);
     await new Promise(resolve => free?.close(resolve));
@@ -199,7 +205,7 @@ describe("in a program", () => {
     expect([server.url, server.portInUse]).toEqual([`http://localhost:${port}`, undefined]);
   });
 
-  it("after 20 ports the start is refused", async () => {
+  it("after 20 ports startup is refused", async () => {
     const first = await occupy(0, "127.0.0.1");
     closers.push(() => first?.close());
     const port = Math.min(portOf(first), 65_000);

@@ -1,9 +1,9 @@
-/** Programs as agents, with real processes: nothing of them is left behind, and nothing is done twice. */
+/** Programs as agents, with real processes: no process is left behind, and no step is repeated. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { isRunning } from "../support/pids.ts";
 import { tempFolder } from "../support/server.ts";
 import { stateOf, taskOf, textOf } from "../support/wire.ts";
@@ -20,7 +20,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** A server with one agent that does what it is told, which is JavaScript. */
+/** A server with one agent that executes its message, which is JavaScript. */
 async function start(options: object = {}): Promise<void> {
   const agent = { runtime: "process", name: "script", command: [process.execPath, SCRIPT], ...options };
   const config = join(folder.path, "dragoman.config.ts");
@@ -44,10 +44,10 @@ async function start(options: object = {}): Promise<void> {
 }
 
 const send = async (script: string, message: object = {}): Promise<object> =>
-  (await rpc(server.url, "SendMessage", said(script, message))).body;
+  (await rpc(server.url, "SendMessage", sendParams(script, message))).body;
 async function begin(script: string): Promise<string> {
   const atOnce = { configuration: { returnImmediately: true } };
-  return taskOf((await rpc(server.url, "SendMessage", { ...said(script), ...atOnce })).body).id;
+  return taskOf((await rpc(server.url, "SendMessage", { ...sendParams(script), ...atOnce })).body).id;
 }
 const get = async (id: string): Promise<object> => (await rpc(server.url, "GetTask", { id })).body;
 const trail = (): readonly string[] => {
@@ -65,7 +65,7 @@ describe("when the server ends, its programs end", () => {
   const idle = `text(String(process.pid)); say("done")`;
   const busy = `process.on("SIGTERM", () => {}); text(String(process.pid)); await sleep(2 ** 30)`;
 
-  test("well: those that work, those that wait for work, and those that do not listen", async () => {
+  test("gracefully: those that run, those that wait, and those that ignore the signal", async () => {
     await start({ pool: 2, graceMs: 200 });
     const id = await begin(busy);
     await until(async () => isPid.test(textOf(await get(id))));
@@ -75,7 +75,7 @@ describe("when the server ends, its programs end", () => {
     await until(() => !pids.some(isRunning));
   });
 
-  test("by a kill: they hear that nobody talks to them any more", async () => {
+  test("by a kill: they notice the closed pipe", async () => {
     await start({ pool: 1 });
     const pid = Number(textOf(await send(idle)));
     expect(isRunning(pid)).toBe(true);
@@ -84,7 +84,7 @@ describe("when the server ends, its programs end", () => {
   });
 });
 
-test("a step that is done is not done again after a kill, and nothing is said twice", async () => {
+test("a finished step is not repeated after a kill, and no output is repeated", async () => {
   await start();
   const id = await begin(`${TOOLS}
     text("Paying. ");
@@ -103,14 +103,14 @@ test("a step that is done is not done again after a kill, and nothing is said tw
   expect(trail()).toEqual(["paid", "sending", "sending"]);
 });
 
-test("a program that talks faster than anybody writes it down is held up, and nothing is lost", async () => {
+test("a program that writes faster than its output is recorded is held back, and nothing is lost", async () => {
   await start();
   const body = await send(`for (let i = 0; i < 30_000; i++) text(i + " "); say("done")`);
   const whole = Array.from({ length: 30_000 }, (_, i) => `${i} `).join("");
   expect(textOf(body) === whole).toBe(true);
 });
 
-test("a program that breaks fails one task and no other", async () => {
+test("a program that crashes fails one task and no other", async () => {
   await start({ pool: 1 });
   const [broken, other] = await Promise.all([send("nonsense("), send(`text("fine"); say("done")`)]);
   expect([stateOf(broken), stateOf(other), textOf(other)]).toEqual(["failed", "completed", "fine"]);

@@ -12,7 +12,7 @@ import { createGate, type Gate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
-/** The files of docs/operate, as they are, with real proxies before a real server. */
+/** The files of docs/operate, unchanged, with real proxies in front of a real server. */
 
 const fileOf = (name: string): string =>
   readFileSync(new URL(`../../docs/operate/${name}`, import.meta.url), "utf8");
@@ -55,7 +55,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What our files name, as it is on this machine. */
+/** The names in the files, replaced by those of this machine. */
 const atHome = (text: string, port: number): string =>
   text
     .replaceAll("127.0.0.1:2024", new URL(server.url).host)
@@ -84,19 +84,19 @@ async function startCaddy(port: number): Promise<void> {
   );
   const global = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n";
   writeFileSync(`${folder.path}/Caddyfile`, global + site);
-  const words = ["run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
-  await start("caddy", words, port);
+  const args = ["run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
+  await start("caddy", args, port);
 }
 
-async function start(program: string, words: readonly string[], port: number): Promise<void> {
-  let said = "";
-  proxy = spawn(program, words, {
+async function start(program: string, args: readonly string[], port: number): Promise<void> {
+  let output = "";
+  proxy = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path },
   });
-  for (const stream of [proxy.stdout, proxy.stderr]) stream?.on("data", text => (said += text));
+  for (const stream of [proxy.stdout, proxy.stderr]) stream?.on("data", text => (output += text));
   await until(async () => {
-    if (proxy?.exitCode !== null) throw new Error(`${program} ended: ${said}`);
+    if (proxy?.exitCode !== null) throw new Error(`${program} ended: ${output}`);
     return (await ask(port, "GET", "/.well-known/agent-card.json").catch(() => undefined)) !== undefined;
   });
 }
@@ -107,20 +107,20 @@ interface Reply {
   readonly text: string;
 }
 
-/** `heard`: what came so far, whenever something does. */
+/** `heard`: called with the text so far, at every chunk. */
 function ask(
   port: number,
   method: string,
   path: string,
   body?: string,
-  heard: (text: string) => void = () => {},
+  onText: (text: string) => void = () => {},
 ): Promise<Reply> {
   const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
   const options = { host: "localhost", port, method, path, headers, ca: certificate.cert };
   return new Promise((resolve, reject) => {
     const asked = request(options, response => {
       let text = "";
-      response.setEncoding("utf8").on("data", more => heard((text += more)));
+      response.setEncoding("utf8").on("data", more => onText((text += more)));
       response.on("end", () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
       );
@@ -142,7 +142,7 @@ const STREAM = JSON.stringify({
 async function passesEverything(port: number): Promise<void> {
   let seen = "";
   const streaming = ask(port, "POST", "/", STREAM, text => (seen = text));
-  // Its end is still to come: a proxy that waits for it would show nothing.
+  // Its end is still to come: a buffering proxy would return nothing.
   await until(() => seen.includes('"one "'));
   expect(seen).not.toContain('"then two"');
   gate.open();
@@ -172,21 +172,21 @@ const skipWithout = (context: TestContext, program: string): void => {
 };
 
 describe("behind a proxy", () => {
-  it("nginx, as docs/operate has it, passes on streams at once, and gRPC", async context => {
+  it("nginx, as configured in docs/operate, forwards streams unbuffered, and gRPC", async context => {
     skipWithout(context, "nginx");
     const port = await freePort();
     await startNginx(port);
     await passesEverything(port);
   });
 
-  it("Caddy, as docs/operate has it, does, too", async context => {
+  it("Caddy, as configured in docs/operate, does, too", async context => {
     skipWithout(context, "caddy");
     const port = await freePort();
     await startCaddy(port);
     await passesEverything(port);
   });
 
-  it("the unit is one that systemd understands", context => {
+  it("the unit is valid for systemd", context => {
     skipWithout(context, "systemd-analyze");
     const unit = fileOf("dragoman.service").replace(/^ExecStart=\S+/m, "ExecStart=/bin/true");
     writeFileSync(`${folder.path}/dragoman.service`, unit);
@@ -194,7 +194,7 @@ describe("behind a proxy", () => {
     expect([status, stderr.toString()]).toEqual([0, ""]);
   });
 
-  it("the rules are ones that Prometheus understands, and so are our metrics", async context => {
+  it("the rules are valid for Prometheus, and so are the metrics", async context => {
     skipWithout(context, "promtool");
     const rules = new URL("../../docs/operate/alerts.yml", import.meta.url).pathname;
     const checked = spawnSync("promtool", ["check", "rules", rules]);

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { openReceiver, type Received, type Receiver, type Response } from "../support/receiver.ts";
 import { tempFolder } from "../support/server.ts";
 import { idsOf, isAscending, stateOf, taskOf } from "../support/wire.ts";
 
-/** All that goes wrong at once: a receiver that fails, hangs and breaks, and a server that is killed twice. */
+/** A receiver that fails, hangs and resets connections, and a server that is killed twice. */
 
 const TASKS = 1_000;
-const LANES = 16;
+const WORKERS = 16;
 /** To read all logs takes longer than to deliver them. */
 const LOG_EVERY = 5;
 const WORKER = `
@@ -20,13 +20,13 @@ const WORKER = `
 let folder: ReturnType<typeof tempFolder>;
 let hook: Receiver;
 let agent: string;
-/** What the receiver took, by path. */
-let taken: Map<string, Received[]>;
+/** Payloads that the receiver accepted, by path. */
+let accepted: Map<string, Received[]>;
 
 beforeEach(async () => {
   folder = tempFolder();
   agent = writeAgent(folder.path, "worker", WORKER);
-  taken = new Map();
+  accepted = new Map();
   hook = await openReceiver(moody());
 });
 afterEach(async () => {
@@ -35,14 +35,14 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Fails three times in ten, and takes its time; always in the same way. */
+/** Fails three times in ten, and is slow; always in the same way. */
 function moody(): Receiver["answer"] {
   let state = 42;
   const chance = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
-  const mood = (): Response => {
+  const randomResponse = (): Response => {
     const dice = chance();
     if (dice < 0.1) return "reset";
     if (dice < 0.2) return { status: 500 };
@@ -52,10 +52,10 @@ function moody(): Receiver["answer"] {
   };
   return async received => {
     await sleep(10 * chance());
-    const answer = mood();
+    const answer = randomResponse();
     if (typeof answer === "object" && answer.status === 204) {
-      const others = taken.get(received.path) ?? [];
-      taken.set(received.path, [...others, received]);
+      const others = accepted.get(received.path) ?? [];
+      accepted.set(received.path, [...others, received]);
     }
     return answer;
   };
@@ -72,11 +72,11 @@ const start = (port = 0): Promise<Child> =>
     ],
   });
 
-/** Sends until it is answered: a call with a key is done once, however often it is sent. */
+/** Sends until it is answered: a call with a key is executed once, however often it is sent. */
 async function send(url: string, i: number): Promise<string> {
   const taskPushNotificationConfig = { url: `${hook.url}/${i}` };
   const configuration = { returnImmediately: true, taskPushNotificationConfig };
-  const params = { ...said(`${i}`, { messageId: `m${i}` }), configuration };
+  const params = { ...sendParams(`${i}`, { messageId: `m${i}` }), configuration };
   for (;;) {
     const reply = await rpc(url, "SendMessage", params, { "idempotency-key": `k${i}` }).catch(() => null);
     if (reply?.body.result) return taskOf(reply.body).id;
@@ -84,14 +84,14 @@ async function send(url: string, i: number): Promise<string> {
   }
 }
 
-/** The number of the event in a delivery. */
+/** The sequence number of the event in a delivery. */
 const seqOf = ({ id }: Received): number => Number(id.split("_").at(-1));
 const isLast = ({ body }: Received): boolean => stateOf(body) === "completed";
-const ended = (): number => [...taken.values()].filter(all => all.some(isLast)).length;
+const ended = (): number => [...accepted.values()].filter(all => all.some(isLast)).length;
 
-/** What a receiver that leaves repetitions aside has in hand. */
+/** The payloads of a receiver without repetitions. */
 function uniqueOf(i: number): readonly Received[] {
-  const all = taken.get(`/${i}`) as Received[];
+  const all = accepted.get(`/${i}`) as Received[];
   return all.filter((one, at) => all.findIndex(({ id }) => id === one.id) === at);
 }
 
@@ -100,19 +100,19 @@ async function logOf(url: string, id: string): Promise<number[]> {
   return [2, ...idsOf(await stream.all())];
 }
 
-test(`${TASKS} tasks, a receiver in a bad mood and two kills: everything arrives, in order, under one id`, async () => {
+test(`${TASKS} tasks, an unreliable receiver and two kills: everything is delivered, in order, with stable ids`, async () => {
   let server = await start();
   const { url, port } = server;
   const ids = new Map<number, string>();
-  const lanes = Array.from({ length: LANES }, async (_, lane) => {
-    for (let i = lane; i < TASKS; i += LANES) ids.set(i, await send(url, i));
+  const workers = Array.from({ length: WORKERS }, async (_, worker) => {
+    for (let i = worker; i < TASKS; i += WORKERS) ids.set(i, await send(url, i));
   });
   for (const share of [0.2, 0.5]) {
     await until(() => ended() >= share * TASKS, 300_000);
     expect((await server.kill()).signal).toBe("SIGKILL");
     server = await start(port);
   }
-  await Promise.all(lanes);
+  await Promise.all(workers);
   await until(() => ended() === TASKS, 300_000);
 
   const firsts = new Map<string, string>();

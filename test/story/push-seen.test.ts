@@ -4,12 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
-/** What those who run a server see of webhooks, and what they can do. */
+/** Webhooks for operators: inspection and redelivery. */
 
 let folder: ReturnType<typeof tempFolder>;
 let hook: Receiver;
@@ -29,12 +29,12 @@ afterEach(async () => {
 
 async function send(token = "s3cret"): Promise<string> {
   const configuration = { taskPushNotificationConfig: { id: "mine", url: `${hook.url}/hook`, token } };
-  return (await ask(server.url, V1.send, V1.said("hi", {}, { configuration }))).task.id;
+  return (await rpcResult(server.url, V1.send, V1.sendParams("hi", {}, { configuration }))).task.id;
 }
 const isDead = async (id: string): Promise<boolean> =>
   ((await (await fetch(`${server.url}/admin/pushes?task=${id}`)).json()) as Loose).pushes[0].state === "dead";
 
-test("push shows the webhooks of a task, and redeliver has them delivered", async () => {
+test("push lists the webhooks of a task, and redeliver repeats them", async () => {
   const id = await send();
   await until(() => isDead(id));
   const seen = await runCli("push", server.url, id);
@@ -60,7 +60,7 @@ test("push shows the webhooks of a task, and redeliver has them delivered", asyn
   });
   hook.answer = () => ({ status: 200 });
   const again = await runCli("push", "redeliver", server.url, id, "mine");
-  expect([again.code, again.out]).toEqual([0, "1 webhook: what is missing there is delivered now\n"]);
+  expect([again.code, again.out]).toEqual([0, "delivering to 1 webhook\n"]);
   await until(async () => !(await isDead(id)));
   const done = await runCli("push", "redeliver", server.url, id, "--from-start", "--json");
   expect(JSON.parse(done.out)).toEqual({ task: id, redelivered: 1 });
@@ -71,7 +71,7 @@ test("push shows the webhooks of a task, and redeliver has them delivered", asyn
   expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/Push config not found/)]);
 });
 
-test("only administrators see them, and no page of somebody else can have them delivered", async () => {
+test("only administrators can list them, and no page of another origin can redeliver", async () => {
   const id = await send();
   const path = `${server.url}/admin/pushes/redeliver`;
   const body = JSON.stringify({ task: id });
@@ -82,7 +82,7 @@ test("only administrators see them, and no page of somebody else can have them d
     expect((await fetch(path, { method: "POST", headers: json, body: wrong })).status).toBe(400);
 });
 
-test("secrets are sealed in the store, a backup is whole, and doctor finds what does not belong", async () => {
+test("secrets are encrypted in the store, a backup is complete, and doctor finds rows that do not belong", async () => {
   const id = await send("s3cret");
   await until(() => isDead(id));
   const copy = join(folder.path, "copy", "dragoman.db");
@@ -91,7 +91,7 @@ test("secrets are sealed in the store, a backup is whole, and doctor finds what 
   const [row] = db.prepare("SELECT more FROM push").all() as [{ more: string }];
   expect(row.more).not.toContain("s3cret");
   expect(row.more).toContain("v1.");
-  expect((await runCli("doctor", "--data", data())).out).toContain("nothing is wrong");
+  expect((await runCli("doctor", "--data", data())).out).toContain("no problems found");
   mkdirSync(join(folder.path, "copy"));
   expect((await runCli("backup", copy, "--data", data())).code).toBe(0);
   copyFileSync(join(data(), "keys.json"), join(folder.path, "copy", "keys.json"));
@@ -108,7 +108,7 @@ test("secrets are sealed in the store, a backup is whole, and doctor finds what 
   ]);
 });
 
-test("without its keys a server says that the secrets are lost, and gives the webhook up", async () => {
+test("without its keys a server logs that the secrets are lost, and gives the webhook up", async () => {
   const id = await send();
   await until(() => isDead(id));
   await server.stop();

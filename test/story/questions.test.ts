@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream, rpc, said } from "../support/client.ts";
+import { openStream, rpc, sendParams } from "../support/client.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, getTask, type Loose, untilState, V1 } from "../support/tongue.ts";
-import { plotOf } from "../support/wire.ts";
+import { rpcResult, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
+import { summaryOf } from "../support/wire.ts";
 
-/** An agent asks several things at once, and gets the answers together or one by one. */
+/** An agent asks several questions at once, and gets the answers together or one by one. */
 
 const planner: AgentDefinition = {
   name: "planner",
@@ -24,12 +24,12 @@ afterEach(() => server?.stop());
 
 const answered = (taskId: string, answers: Record<string, unknown>): object => {
   const resume = Object.entries(answers).map(([id, value]) => ({ id, value }));
-  return said("", { taskId, parts: [{ data: { resume } }] });
+  return sendParams("", { taskId, parts: [{ data: { resume } }] });
 };
-const begin = async (url: string): Promise<Loose> => (await ask(url, V1.send, said("plan"))).task;
+const begin = async (url: string): Promise<Loose> => (await rpcResult(url, V1.send, sendParams("plan"))).task;
 const madeOf = (task: Loose): Loose => task.artifacts[0].parts[0].data;
 
-it("the questions are told in words and by their ids, each with what belongs to it", async () => {
+it("the questions have their texts and ids, each with its data", async () => {
   server = await serve([planner]);
   const { status } = await begin(server.url);
   expect(status.message.parts).toEqual([
@@ -45,12 +45,12 @@ it("answers that come one by one survive a restart in between", async () => {
   try {
     server = await serve([planner], { data: folder.path });
     const { id } = await begin(server.url);
-    const { task } = await ask(server.url, V1.send, answered(id, { seat: "window" }));
+    const { task } = await rpcResult(server.url, V1.send, answered(id, { seat: "window" }));
     expect(V1.stateOf(task)).toBe("input-required");
     await server.stop();
     server = await serve([planner], { data: folder.path });
     expect(V1.stateOf(await getTask(server.url, id))).toBe("input-required");
-    const done = (await ask(server.url, V1.send, answered(id, { meal: "fish" }))).task;
+    const done = (await rpcResult(server.url, V1.send, answered(id, { meal: "fish" }))).task;
     expect(madeOf(done).answers).toEqual({ seat: "window", meal: "fish" });
   } finally {
     await server?.stop();
@@ -61,15 +61,15 @@ it("answers that come one by one survive a restart in between", async () => {
 it("a text while several questions are open begins the next turn without answers, also without earlier ones", async () => {
   server = await serve([planner]);
   const { id } = await begin(server.url);
-  const plain = (await ask(server.url, V1.send, said("never mind", { taskId: id }))).task;
+  const plain = (await rpcResult(server.url, V1.send, sendParams("never mind", { taskId: id }))).task;
   expect(madeOf(plain)).toEqual({ text: "never mind", answers: {}, input: {} });
   const other = await begin(server.url);
-  await ask(server.url, V1.send, answered(other.id, { seat: 1 }));
-  const rest = (await ask(server.url, V1.send, said("soup", { taskId: other.id }))).task;
+  await rpcResult(server.url, V1.send, answered(other.id, { seat: 1 }));
+  const rest = (await rpcResult(server.url, V1.send, sendParams("soup", { taskId: other.id }))).task;
   expect(madeOf(rest)).toMatchObject({ text: "soup", answers: { seat: 1, meal: "soup" } });
 });
 
-it("an answer that is sent again with the same key is the same answer", async () => {
+it("a repeated answer with the same key is the same answer", async () => {
   server = await serve([planner]);
   const { id } = await begin(server.url);
   const params = answered(id, { seat: 1 });
@@ -82,14 +82,14 @@ it("an answer that is sent again with the same key is the same answer", async ()
   expect((await getTask(server.url, id)).history).toHaveLength(2);
 });
 
-it("a stream that answers some of the questions shows the task and ends; a subscription goes on", async () => {
+it("a stream that answers some of the questions returns the task and ends; a subscription continues", async () => {
   server = await serve([planner]);
   const { id } = await begin(server.url);
   const watching = await openStream(server.url, V1.subscribe, { id });
   const partial = await (await openStream(server.url, V1.stream, answered(id, { seat: 1 }))).all();
-  expect(partial.map(event => plotOf(event).what)).toEqual(["task input-required"]);
-  await ask(server.url, V1.send, answered(id, { meal: 2 }));
-  const seen = (await watching.all()).map(event => plotOf(event).what);
+  expect(partial.map(event => summaryOf(event).what)).toEqual(["task input-required"]);
+  await rpcResult(server.url, V1.send, answered(id, { meal: 2 }));
+  const seen = (await watching.all()).map(event => summaryOf(event).what);
   expect(seen).toEqual([
     "task input-required",
     "status submitted",
@@ -102,8 +102,8 @@ it("a stream that answers some of the questions shows the task and ends; a subsc
 it("a task with half of its answers can be canceled", async () => {
   server = await serve([planner]);
   const { id } = await begin(server.url);
-  await ask(server.url, V1.send, answered(id, { seat: 1 }));
-  expect(V1.stateOf(await ask(server.url, V1.cancel, { id }))).toBe("canceled");
+  await rpcResult(server.url, V1.send, answered(id, { seat: 1 }));
+  expect(V1.stateOf(await rpcResult(server.url, V1.cancel, { id }))).toBe("canceled");
 });
 
 it.each([
@@ -116,7 +116,7 @@ it.each([
 ])("an agent that asks by hand %s has failed", async (_, status) => {
   const clumsy: AgentDefinition = { name: "clumsy", run: () => ({ type: "status", ...status }) as never };
   server = await serve([clumsy]);
-  const { task } = await ask(server.url, V1.send, said("hi"));
+  const { task } = await rpcResult(server.url, V1.send, sendParams("hi"));
   await untilState(server.url, task.id, "failed");
   expect(String(server.log.lines.find(line => line.text === "an agent failed")?.facts.err)).toMatch(
     /asks|ids of questions/,

@@ -10,22 +10,23 @@ import { type WiredServer, wireServer } from "../../src/server/wiring.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
 
 /**
- * Random operations of random callers over random ids, names and tenants, many at once. Everything that somebody says
- * carries his mark, and so does what agents answer him: a mark of somebody else in an answer, or in what is kept, is a leak.
+ * Random concurrent operations of random callers over random ids, names and tenants. Every message of a
+ * caller has a mark, and so has the reply to it: the mark of another caller in a response, or in the store,
+ * is a leak.
  */
 
 const STEPS = 10_000;
 const AT_ONCE = 25;
 
-interface Somebody {
+interface RandomCaller {
   readonly tenant: string;
   readonly name: string;
   readonly mark: string;
   readonly key: string;
-  /** What he himself has canceled, by our ids or by his own. */
+  /** Tasks that this caller has canceled, by the ids of the server or its own. */
   readonly canceled: Set<string>;
 }
-const CALLERS: readonly Somebody[] = ["acme", "beta", "gamma"].flatMap(tenant =>
+const CALLERS: readonly RandomCaller[] = ["acme", "beta", "gamma"].flatMap(tenant =>
   ["alice", "bob", "carol"].map(name => ({
     tenant,
     name,
@@ -43,7 +44,7 @@ const KEYS: readonly ApiKey[] = CALLERS.map(({ tenant, name, key }) => ({
 }));
 const MARK = /<\w+\.\w+>/g;
 
-/** Says what it heard, now and in this context before; every other time it asks first. */
+/** Replies with the message and the earlier messages of the context; every other time it asks first. */
 const teller: AgentDefinition = {
   name: "teller",
   async *run(task, ctx) {
@@ -71,7 +72,7 @@ async function startServer(data: string): Promise<WiredServer> {
   return server;
 }
 
-/** Chance that can be had again. */
+/** A seeded random generator. */
 function createChance(seed: number) {
   let state = seed;
   const next = (): number => {
@@ -94,8 +95,8 @@ const OTHER = { agent: "other" };
 class World {
   readonly #server: WiredServer;
   readonly #chance: Chance;
-  /** All ids that anybody has seen, and whose they are. */
-  readonly owners = new Map<string, Somebody>();
+  /** All ids that any caller has seen, with their owners. */
+  readonly owners = new Map<string, RandomCaller>();
   #ids: string[] = ["01980000-0000-7000-8000-000000000000", "nothing"];
   answers = 0;
 
@@ -108,11 +109,11 @@ class World {
     const caller = this.#chance.pick(CALLERS);
     const [method, params, headers] = this.#ask(caller);
     const before = new Set(this.owners.keys());
-    const said = await this.call(caller, method, params, headers);
-    this.#look(caller, method, JSON.stringify(params), said, before);
+    const response = await this.call(caller, method, params, headers);
+    this.#look(caller, method, JSON.stringify(params), response, before);
   }
 
-  #ask(caller: Somebody): readonly [string, object, Record<string, string>?] {
+  #ask(caller: RandomCaller): readonly [string, object, Record<string, string>?] {
     const chance = this.#chance;
     const id = chance.pick(this.#ids);
     const hook = `hook-${chance.below(3)}`;
@@ -152,9 +153,9 @@ class World {
     ]);
   }
 
-  /** All that is answered, of a stream only what is there at once. */
+  /** A whole response; of a stream only the first events. */
   async call(
-    caller: Somebody,
+    caller: RandomCaller,
     method: string,
     params: object,
     headers: Record<string, string> = {},
@@ -199,38 +200,38 @@ class World {
     return JSON.stringify(frames);
   }
 
-  #look(caller: Somebody, method: string, asked: string, said: string, before: ReadonlySet<string>): void {
+  #look(caller: RandomCaller, method: string, request: string, response: string, before: ReadonlySet<string>): void {
     this.answers += 1;
-    for (const mark of said.match(MARK) ?? []) if (mark !== caller.mark) throw new Leak(method, asked, said);
-    for (const id of said.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/g) ?? []) {
+    for (const mark of response.match(MARK) ?? []) if (mark !== caller.mark) throw new Leak(method, request, response);
+    for (const id of response.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/g) ?? []) {
       const owner = this.owners.get(id);
-      if (owner && owner !== caller && before.has(id) && !asked.includes(id))
-        throw new Leak(method, asked, said);
-      if (!owner && !asked.includes(id)) this.#meet(id, caller);
+      if (owner && owner !== caller && before.has(id) && !request.includes(id))
+        throw new Leak(method, request, response);
+      if (!owner && !request.includes(id)) this.#meet(id, caller);
     }
-    if (/ancel/.test(method)) this.#note(caller, said);
+    if (/ancel/.test(method)) this.#note(caller, response);
   }
 
-  #meet(id: string, caller: Somebody): void {
+  #meet(id: string, caller: RandomCaller): void {
     this.owners.set(id, caller);
     this.#ids.push(id);
     if (this.#ids.length > 300) this.#ids = this.#ids.slice(-200);
   }
 
-  #note(caller: Somebody, said: string): void {
-    const { id, status } = JSON.parse(said) as { id?: string; status?: { state?: string } };
+  #note(caller: RandomCaller, response: string): void {
+    const { id, status } = JSON.parse(response) as { id?: string; status?: { state?: string } };
     if (id !== undefined && /canceled/i.test(status?.state ?? "")) caller.canceled.add(id);
   }
 }
 
 class Leak extends Error {
-  constructor(method: string, asked: string, said: string) {
-    super(`${method} ${asked} told what is somebody else's: ${said.slice(0, 2_000)}`);
+  constructor(method: string, request: string, response: string) {
+    super(`${method} ${request} told what is somebody else's: ${response.slice(0, 2_000)}`);
   }
 }
 
-/** Old dialects let callers name their tasks and answer with those names: here they are by our ids. */
-async function canceledBy(world: World, caller: Somebody): Promise<ReadonlySet<string>> {
+/** Old dialects return the ids that callers chose: here they are replaced by the server's. */
+async function canceledBy(world: World, caller: RandomCaller): Promise<ReadonlySet<string>> {
   const canceled = new Set<string>();
   for (const id of caller.canceled)
     for (const agent of [{}, OTHER])
@@ -238,14 +239,14 @@ async function canceledBy(world: World, caller: Somebody): Promise<ReadonlySet<s
   return canceled;
 }
 
-/** What everybody finds at the end is what he himself has put there. */
+/** At the end every caller finds exactly its own data. */
 async function checkAll(world: World): Promise<number> {
   let tasks = 0;
   for (const caller of CALLERS) {
     const canceled = await canceledBy(world, caller);
     for (let pageToken = ""; ; ) {
-      const asked = { pageSize: 100, pageToken, includeArtifacts: true };
-      const page = JSON.parse(await world.call(caller, "ListTasks", asked));
+      const request = { pageSize: 100, pageToken, includeArtifacts: true };
+      const page = JSON.parse(await world.call(caller, "ListTasks", request));
       for (const task of page.tasks ?? []) {
         tasks += 1;
         for (const mark of JSON.stringify(task).match(MARK) ?? []) expect(mark).toBe(caller.mark);
@@ -262,7 +263,7 @@ async function checkAll(world: World): Promise<number> {
 }
 
 describe.each(["memory", "sqlite"])("random callers over %s", kind => {
-  it("never get or change what is not theirs", async () => {
+  it("never read or change the data of others", async () => {
     const seed = Date.now() % 2 ** 31;
     const folder = tempFolder();
     const server = await startServer(kind === "memory" ? ":memory:" : folder.path);

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, said, until } from "../support/client.ts";
+import { openStream, rpc, type SseEvent, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { foldText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-/** Two servers, one of which stands for an agent of the other, or calls it; and either is killed in the middle. */
+/**
+ * Two servers, one of which is a proxy for an agent of the other, or calls it; either is killed during a run.
+ */
 
 let folder: ReturnType<typeof tempFolder>;
 beforeEach(() => {
@@ -26,7 +28,7 @@ const FLAGS = ["--durability", "process", "--log-level", "warn"];
 const launch = (name: string, served: string, port = 0, flags: readonly string[] = []): Promise<Child> =>
   startChild({ agents: [served], data: file(`${name}-data`), port, flags: [...FLAGS, ...flags] });
 
-/** Says "before ", waits until it may go on, says "after"; what it did before a crash it does not do again. */
+/** Sends "before ", waits until it may continue, sends "after"; steps before a crash are not repeated. */
 const WORK = (): string => `
     const { appendFileSync, existsSync } = await import("node:fs");
     await ctx.step("begin", () => appendFileSync(${JSON.stringify(file("trail"))}, "begun\\n"));
@@ -48,23 +50,23 @@ function writeGate(card: string): string {
 
 const begin = async (server: Child): Promise<string> => {
   const atOnce = { configuration: { returnImmediately: true } };
-  return taskOf((await rpc(server.url, "SendMessage", { ...said("go"), ...atOnce })).body).id;
+  return taskOf((await rpc(server.url, "SendMessage", { ...sendParams("go"), ...atOnce })).body).id;
 };
 const get = async (server: Child, id: string): Promise<object> =>
   (await rpc(server.url, "GetTask", { id })).body;
-const says = (server: Child, id: string, words: string): Promise<void> =>
-  until(async () => textOf(await get(server, id)).includes(words));
+const untilText = (server: Child, id: string, text: string): Promise<void> =>
+  until(async () => textOf(await get(server, id)).includes(text));
 const settled = (server: Child, id: string): Promise<void> =>
   until(async () => !["submitted", "working"].includes(stateOf(await get(server, id)) ?? ""));
 
-describe("an agent that stands for another", () => {
-  it("goes on when the other server was killed and comes back", async () => {
+describe("an agent that is a proxy for another", () => {
+  it("continues when the other server was killed and restarted", async () => {
     const worker = await startWorker();
     const gate = await launch("here", writeGate(worker.url));
-    const stream = await openStream(gate.url, "SendStreamingMessage", said("go"));
+    const stream = await openStream(gate.url, "SendStreamingMessage", sendParams("go"));
     const first = (await stream.next()) as SseEvent;
     const { id } = first.data.result.task;
-    await says(gate, id, "before");
+    await untilText(gate, id, "before");
     await worker.kill();
     open();
     await startWorker(worker.port);
@@ -73,14 +75,14 @@ describe("an agent that stands for another", () => {
     expect([stateOf(await get(gate, id)), trail()]).toEqual(["completed", ["begun"]]);
   });
 
-  it("goes on when both were killed, in either order", async () => {
+  it("continues when both were killed, in either order", async () => {
     const worker = await startWorker();
     const gate = await launch("here", writeGate(worker.url));
     const id = await begin(gate);
-    await says(gate, id, "before");
+    await untilText(gate, id, "before");
     await Promise.all([worker.kill(), gate.kill()]);
     open();
-    // It is back first, and has to wait for the other.
+    // It is restarted first, and has to wait for the other.
     const again = await launch("here", file("dragoman.config.ts"), gate.port);
     await startWorker(worker.port);
     await settled(again, id);
@@ -90,11 +92,11 @@ describe("an agent that stands for another", () => {
     expect(foldText(await log.all())).toBe("before after");
   });
 
-  it("does not cancel the other's work when its own server stops", async () => {
+  it("does not cancel the remote task when its own server stops", async () => {
     const worker = await startWorker();
     const gate = await launch("here", writeGate(worker.url), 0, ["--drain-ms", "100"]);
     const id = await begin(gate);
-    await says(gate, id, "before");
+    await untilText(gate, id, "before");
     await gate.stop();
     open();
     const again = await launch("here", file("dragoman.config.ts"), gate.port);
@@ -119,11 +121,11 @@ describe("an agent that calls another", () => {
     );
   };
 
-  it("goes on with the same call when its server was killed in the middle", async () => {
+  it("continues the same call when its server was killed during it", async () => {
     const worker = await startWorker();
     const here = await launch("here", caller(worker.url));
     const id = await begin(here);
-    await says(here, id, "before");
+    await untilText(here, id, "before");
     await here.kill();
     open();
     const again = await launch("here", caller(worker.url), here.port);

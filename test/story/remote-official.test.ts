@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { remote } from "../../src/runtime/remote/index.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { appV1, appV03, COUNT, type Official, startOfficial } from "../support/official.ts";
-import { type Middleman, startProxy } from "../support/proxy.ts";
+import { type TestProxy, startProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { foldText, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-/** Agents that are served with the official libraries, as if they were ours. */
+/** Agents of servers of the official SDK, served as agents of this server. */
 describe.each([
   ["1.3.0, which speaks v1", appV1],
   ["0.3.14, which speaks v0.3", appV03],
 ] as const)("the official server %s", (_name, createApp) => {
   let official: Official;
-  let proxy: Middleman;
+  let proxy: TestProxy;
   let here: TestServer;
 
   beforeEach(async () => {
@@ -28,10 +28,10 @@ describe.each([
   });
 
   const send = async (text: string, message: object = {}): Promise<object> =>
-    (await rpc(here.url, "SendMessage", said(text, message))).body;
-  const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
+    (await rpc(here.url, "SendMessage", sendParams(text, message))).body;
+  const messageText = (body: object): string => partsText(taskOf(body).status.message?.parts);
 
-  it("shows its card as ours, with our address", async () => {
+  it("has its card served with our URL", async () => {
     const card = (await (await fetch(`${here.url}/.well-known/agent-card.json`)).json()) as {
       skills: object;
     };
@@ -41,9 +41,9 @@ describe.each([
   });
 
   it("streams, with data and files", async () => {
-    const stream = await openStream(here.url, "SendStreamingMessage", said("report"));
+    const stream = await openStream(here.url, "SendStreamingMessage", sendParams("report"));
     const events = await stream.all();
-    expect(events.map(plotOf).some(plot => plot.text === "thinking")).toBe(true);
+    expect(events.map(summaryOf).some(summary => summary.text === "thinking")).toBe(true);
     const { body } = await rpc(here.url, "GetTask", { id: events[0]?.data.result.task.id });
     expect(taskOf(body).artifacts.map((one: { parts: object[] }) => one.parts)).toEqual([
       [{ text: "You said: report" }],
@@ -54,21 +54,21 @@ describe.each([
 
   it("asks, and is answered in the same task", async () => {
     const asked = await send("ask");
-    expect([stateOf(asked), wordsOf(asked)]).toEqual(["input-required", "For how many?"]);
+    expect([stateOf(asked), messageText(asked)]).toEqual(["input-required", "For how many?"]);
     const body = await send("four", { taskId: taskOf(asked).id });
     expect([stateOf(body), textOf(body)]).toEqual(["completed", "You said: four"]);
   });
 
-  it("fails in its own words, and answers with a bare message", async () => {
+  it("fails with its own message, and replies with a bare message", async () => {
     const failed = await send("fail");
-    expect([stateOf(failed), wordsOf(failed)]).toEqual(["failed", "It did not work"]);
+    expect([stateOf(failed), messageText(failed)]).toEqual(["failed", "It did not work"]);
     const { result } = (await send("reply")) as { result: { message: { parts: unknown } } };
     expect(result.message.parts).toEqual([{ text: "just a message" }]);
   });
 
-  it("is told of a cancel", async () => {
+  it("receives a cancel", async () => {
     const atOnce = { configuration: { returnImmediately: true } };
-    const { body } = await rpc(here.url, "SendMessage", { ...said("slow"), ...atOnce });
+    const { body } = await rpc(here.url, "SendMessage", { ...sendParams("slow"), ...atOnce });
     const { id } = taskOf(body);
     const progress = async () => JSON.stringify((await rpc(here.url, "GetTask", { id })).body);
     await until(async () => (await progress()).includes("thinking"));
@@ -77,8 +77,8 @@ describe.each([
     await until(() => proxy.calls.some(one => /CancelTask|tasks\/cancel/.test(one.body)));
   });
 
-  it("is heard to its end though its stream breaks, and nothing is heard twice", async () => {
-    const stream = await openStream(here.url, "SendStreamingMessage", said("count"));
+  it("is read to its end although its stream breaks, without repetitions", async () => {
+    const stream = await openStream(here.url, "SendStreamingMessage", sendParams("count"));
     const events = [];
     for (let event = await stream.next(); event; event = await stream.next()) {
       events.push(event);
@@ -86,6 +86,6 @@ describe.each([
     }
     const whole = Array.from({ length: COUNT }, (_, i) => `${i} `).join("");
     expect(foldText(events)).toBe(whole);
-    expect(plotOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
+    expect(summaryOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
   });
 });

@@ -5,15 +5,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteAuth, type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { bindEnvironment } from "../../src/runtime/shared/bind-environment.ts";
-import { rpc, said, until } from "../support/client.ts";
-import { type Middleman, startProxy } from "../support/proxy.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
+import { type TestProxy, startProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-/** How an agent somewhere else is found and told who calls, and what if it is not there or leads back. */
+/** Discovery and authentication of remote agents, unreachable ones, and loops. */
 
 const servers: TestServer[] = [];
-let proxy: Middleman;
+let proxy: TestProxy;
 const echo: AgentDefinition = {
   name: "worker",
   description: "Works hard",
@@ -37,19 +37,19 @@ async function start(...parts: Parameters<typeof serve>): Promise<TestServer> {
   return server;
 }
 const send = async (server: TestServer, text: string): Promise<object> =>
-  (await rpc(server.url, "SendMessage", said(text))).body;
-const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
+  (await rpc(server.url, "SendMessage", sendParams(text))).body;
+const messageText = (body: object): string => partsText(taskOf(body).status.message?.parts);
 const cardOf = async (server: TestServer): Promise<Record<string, unknown>> =>
   (await (await fetch(`${server.url}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
 
-describe("circles", () => {
-  it("are ended by a limit, and every caller on the way hears why", async () => {
+describe("loops", () => {
+  it("are ended by a hop limit, and every caller on the way gets the reason", async () => {
     const names = ["alpha", "beta"];
     const cards = [await startProxy(), await startProxy()];
     const circle = await Promise.all(
       names.map((name, i) =>
-        start([remote({ name, card: (cards[1 - i] as Middleman).url })], {
-          publicUrl: (cards[i] as Middleman).url,
+        start([remote({ name, card: (cards[1 - i] as TestProxy).url })], {
+          publicUrl: (cards[i] as TestProxy).url,
           hopsMax: 4,
         }),
       ),
@@ -57,7 +57,7 @@ describe("circles", () => {
     for (const [i, card] of cards.entries()) card.target = (circle[i] as TestServer).url;
     const body = await send(circle[0] as TestServer, "round and round");
     expect(stateOf(body)).toBe("rejected");
-    expect(wordsOf(body)).toContain("was forwarded by 5 servers; the limit is 4");
+    expect(messageText(body)).toContain("was forwarded by 5 servers; the limit is 4");
     expect(cards.flatMap(card => card.calls).filter(one => one.body.includes("round")).length).toBeLessThan(
       10,
     );
@@ -66,7 +66,7 @@ describe("circles", () => {
 });
 
 describe("cards", () => {
-  it("tell what the other's tells, but for what our definition says itself", async () => {
+  it("have the content of the remote card, except for members of our definition", async () => {
     const there = await start([echo]);
     const here = await start([remote({ name: "gate", card: there.url, version: "9.9.9" })]);
     const card = await cardOf(here);
@@ -75,7 +75,7 @@ describe("cards", () => {
     expect(card).toMatchObject({ defaultInputModes: ["text/*"] });
   });
 
-  it("are read later if the other is away when the server starts", async () => {
+  it("are read later if the remote server is down at startup", async () => {
     let isAway = true;
     proxy.instead = (_body, response) => {
       if (isAway) response.writeHead(503).end();
@@ -87,12 +87,12 @@ describe("cards", () => {
     const there = await start([echo], { publicUrl: proxy.url });
     proxy.target = there.url;
     isAway = false;
-    // Whoever calls does not wait for the card.
+    // Callers do not wait for the card.
     expect(textOf(await send(here, "hello"))).toBe("hard: hello");
     await until(async () => (await cardOf(here)).description === "Works hard");
   });
 
-  it("may lead inside only if whoever runs the server says so", async () => {
+  it("may lead to a private network only if the operator allows it", async () => {
     const there = await start([echo], { publicUrl: "http://127.0.0.2:9998" });
     const here = await start([remote({ name: "gate", card: there.url })]);
     expect(stateOf(await send(here, "hello"))).toBe("failed");
@@ -104,7 +104,7 @@ describe("cards", () => {
 });
 
 describe("an agent without a card", () => {
-  it("needs an address and a dialect", async () => {
+  it("needs a URL and a dialect", async () => {
     const there = await start([echo]);
     const endpoint = `${there.url}/a2a/worker`;
     const here = await start([remote({ name: "gate", endpoint, dialect: "langgraph" })]);
@@ -123,12 +123,12 @@ const wrong: readonly (readonly [string, Partial<RemoteOptions>, RegExp])[] = [
   ["no secret", { auth: { bearerEnv: "" } }, /auth: expected { bearerEnv }/],
   ["a slip", { timeOutMs: 1 } as never, /has no option "timeOutMs" \(did you mean "?timeoutMs"?\?\)/],
 ];
-it.each(wrong)("what is wrong with the options is told at once: %s", (_what, options, words) => {
-  expect(() => remote({ name: "gate", card: "https://x.example", ...options })).toThrow(words);
+it.each(wrong)("invalid options are reported at once: %s", (_what, options, message) => {
+  expect(() => remote({ name: "gate", card: "https://x.example", ...options })).toThrow(message);
 });
 
-describe("who calls", () => {
-  /** Lets in who has the secret; shows what it was given. */
+describe("outbound credentials", () => {
+  /** Accepts calls with the secret; returns the headers that it received. */
   async function guarded(header: string, good: (value: string | undefined) => boolean): Promise<void> {
     const there = await start([echo], { publicUrl: proxy.url });
     proxy.target = there.url;
@@ -144,26 +144,26 @@ describe("who calls", () => {
     return start([definition]);
   }
 
-  it("is told by a bearer token, from a variable", async () => {
+  it("are a bearer token, from a variable", async () => {
     await guarded("authorization", value => value === "Bearer s3cret");
     const here = await gate({ bearerEnv: "TOKEN" }, { TOKEN: "s3cret" });
     expect(textOf(await send(here, "hello"))).toBe("hard: hello");
   });
 
-  it("is told by a key, in a header of its own", async () => {
+  it("are a key, in a header of its own", async () => {
     await guarded("x-key", value => value === "s3cret");
     const here = await gate({ apiKey: "s3cret", header: "X-Key" });
     expect(textOf(await send(here, "hello"))).toBe("hard: hello");
   });
 
-  it("must be set: a variable that is missing is told when the server starts", () => {
+  it("must be set: a missing variable is reported at startup", () => {
     const definition = remote({ name: "gate", card: "https://x.example", auth: { bearerEnv: "TOKEN" } });
     expect(() => bindEnvironment(definition, { folder: "/", variable: () => undefined })).toThrow(
       "The environment variable TOKEN is not set",
     );
   });
 
-  it("is not told to our caller if it is wrong", async () => {
+  it("are not revealed to our caller if they are refused", async () => {
     await guarded("authorization", () => false);
     const here = await gate({ bearer: "s3cret" });
     const body = await send(here, "hello");
@@ -172,24 +172,24 @@ describe("who calls", () => {
     expect(JSON.stringify(here.log.lines.map(line => String(line.facts.err)))).toContain("401");
   });
 
-  it("is told by OAuth: one token for many calls, and a new one when it is refused", async () => {
-    const desk = await startTokenDesk();
-    await guarded("authorization", value => value === `Bearer token-${desk.good}`);
-    const oauth = { tokenUrl: `${desk.url}/token`, clientId: "me & you", clientSecret: "s:3", scope: "a b" };
+  it("are OAuth tokens: one token for many calls, and a new one when it is refused", async () => {
+    const tokenServer = await startTokenServer();
+    await guarded("authorization", value => value === `Bearer token-${tokenServer.good}`);
+    const oauth = { tokenUrl: `${tokenServer.url}/token`, clientId: "me & you", clientSecret: "s:3", scope: "a b" };
     const here = await gate({ oauth });
     await Promise.all([send(here, "one"), send(here, "two")]);
-    expect(desk.asked).toEqual([
+    expect(tokenServer.asked).toEqual([
       { form: "grant_type=client_credentials&scope=a+b", authorization: "me+%26+you:s%3A3" },
     ]);
-    desk.good += 1;
+    tokenServer.good += 1;
     expect(textOf(await send(here, "three"))).toBe("hard: three");
-    expect(desk.asked.length).toBe(2);
-    desk.server.close();
+    expect(tokenServer.asked.length).toBe(2);
+    tokenServer.server.close();
   });
 });
 
-/** Gives tokens to everybody; the newest is good. */
-async function startTokenDesk() {
+/** Issues tokens to all clients; only the newest is valid. */
+async function startTokenServer() {
   const asked: { form: string; authorization: string }[] = [];
   const server: Server = createServer(async (request: IncomingMessage, response) => {
     let form = "";
@@ -198,11 +198,11 @@ async function startTokenDesk() {
     asked.push({ form, authorization: String(basic) });
     response.setHeader("content-type", "application/json");
     response.end(
-      JSON.stringify({ access_token: `token-${desk.good}`, token_type: "bearer", expires_in: 3_600 }),
+      JSON.stringify({ access_token: `token-${tokenServer.good}`, token_type: "bearer", expires_in: 3_600 }),
     );
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const desk = { url, server, asked, good: 1 };
-  return desk;
+  const tokenServer = { url, server, asked, good: 1 };
+  return tokenServer;
 }

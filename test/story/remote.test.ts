@@ -2,22 +2,22 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentTask, Ctx } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
-import { openStream, rpc, said, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
-import { type Middleman, startProxy } from "../support/proxy.ts";
+import { type TestProxy, startProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { foldText, partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-/** One server stands for an agent of another: everything passes, in both directions. */
+/** One server is a proxy for an agent of another: everything is forwarded, in both directions. */
 
 let there: TestServer;
 let here: TestServer;
-let proxy: Middleman;
-/** What the agent elsewhere was told and given. */
-let heard: { readonly task: AgentTask; readonly ctx: Ctx }[];
+let proxy: TestProxy;
+/** The messages that the remote agent received. */
+let received: { readonly task: AgentTask; readonly ctx: Ctx }[];
 
 beforeEach(async () => {
-  heard = [];
+  received = [];
   proxy = await startProxy();
 });
 afterEach(async () => {
@@ -26,7 +26,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-async function stage(
+async function startBoth(
   run: AgentDefinition["run"],
   options: Partial<RemoteOptions> = {},
   more: Partial<AgentDefinition> = {},
@@ -36,7 +36,7 @@ async function stage(
     inputModes: ["*/*"],
     ...more,
     run(task, ctx) {
-      heard.push({ task, ctx });
+      received.push({ task, ctx });
       return run(task, ctx);
     },
   };
@@ -48,27 +48,27 @@ async function stage(
 const call = async (method: string, params: object, headers: Record<string, string> = {}): Promise<object> =>
   (await rpc(here.url, method, params, headers)).body;
 const send = (text: string, message: object = {}, more: object = {}): Promise<object> =>
-  call("SendMessage", { ...said(text, message), ...more });
-const wordsOf = (body: object): string => partsText(taskOf(body).status.message?.parts);
+  call("SendMessage", { ...sendParams(text, message), ...more });
+const messageText = (body: object): string => partsText(taskOf(body).status.message?.parts);
 
-describe("what passes", () => {
+describe("forwarded unchanged", () => {
   it("a stream, chunk by chunk, with progress in between", async () => {
     const gate = createGate();
-    await stage(async function* (_task, ctx) {
+    await startBoth(async function* (_task, ctx) {
       yield ctx.text("one ");
       yield ctx.status("half way");
       await gate.opened;
       yield ctx.text("two");
     });
-    const stream = await openStream(here.url, "SendStreamingMessage", said("go"));
+    const stream = await openStream(here.url, "SendStreamingMessage", sendParams("go"));
     const events = [];
     for (let event = await stream.next(); event; event = await stream.next()) {
       events.push(event);
-      // What was said there is heard here before the other has come to its end.
-      if (plotOf(event).text === "half way") gate.open();
+      // Output of the remote agent is read here before the remote task has ended.
+      if (summaryOf(event).text === "half way") gate.open();
     }
-    const plots = events.map(plotOf).filter(plot => plot.text !== "");
-    expect(plots.map(({ what, text, append }) => [what, text, append])).toEqual([
+    const summaries = events.map(summaryOf).filter(summary => summary.text !== "");
+    expect(summaries.map(({ what, text, append }) => [what, text, append])).toEqual([
       ["artifact", "one ", false],
       ["status working", "half way", undefined],
       ["artifact", "two", true],
@@ -77,7 +77,7 @@ describe("what passes", () => {
   });
 
   it("files, data and metadata, unchanged both ways", async () => {
-    await stage(async function* (task, ctx) {
+    await startBoth(async function* (task, ctx) {
       const { parts } = task.message;
       yield ctx.artifact({ artifactId: "mirror", name: "mirror", parts, metadata: { a: 1 }, last: true });
     });
@@ -93,40 +93,40 @@ describe("what passes", () => {
     expect(taskOf(body).artifacts).toEqual([
       { artifactId: "mirror", name: "mirror", parts, metadata: { a: 1 } },
     ]);
-    expect(heard[0]?.task.message.metadata).toEqual({ b: 2 });
+    expect(received[0]?.task.message.metadata).toEqual({ b: 2 });
   });
 
-  it("a bare message stays one", async () => {
-    await stage((task, ctx) => ctx.reply(`re: ${task.text}`), {}, { replies: "message" });
+  it("a bare message", async () => {
+    await startBoth((task, ctx) => ctx.reply(`re: ${task.text}`), {}, { replies: "message" });
     const { result } = (await send("hi")) as { result: { message: { parts: unknown[]; contextId: string } } };
     expect(result.message.parts).toEqual([{ text: "re: hi" }]);
-    // The next message is heard in the same conversation.
+    // The next message arrives in the same conversation.
     await send("again", { contextId: result.message.contextId });
-    expect(heard[1]?.task.contextId).toBe(heard[0]?.task.contextId);
+    expect(received[1]?.task.contextId).toBe(received[0]?.task.contextId);
   });
 
   it.each([
     ["failed", (ctx: Ctx) => ctx.fail("It is broken")],
     ["rejected", (ctx: Ctx) => ctx.reject("Not here")],
-  ] as const)("the end: %s, with its words", async (state, end) => {
-    await stage((_task, ctx) => end(ctx));
+  ] as const)("the end: %s, with its message", async (state, end) => {
+    await startBoth((_task, ctx) => end(ctx));
     const body = await send("go");
-    expect([stateOf(body), wordsOf(body)]).toEqual([state, state === "failed" ? "It is broken" : "Not here"]);
+    expect([stateOf(body), messageText(body)]).toEqual([state, state === "failed" ? "It is broken" : "Not here"]);
   });
 
-  it("a task that somebody cancels there is canceled here", async () => {
-    await stage(async (_task, ctx) => aborted(ctx.signal));
+  it("a task that is canceled there is canceled here", async () => {
+    await startBoth(async (_task, ctx) => aborted(ctx.signal));
     const answer = send("go");
-    await until(() => heard.length === 1);
+    await until(() => received.length === 1);
     // A run may begin before its task is committed, and then there is nothing to cancel yet.
-    const id = heard[0]?.task.id;
+    const id = received[0]?.task.id;
     await until(async () => stateOf((await rpc(there.url, "GetTask", { id })).body) === "working");
     await rpc(there.url, "CancelTask", { id });
     expect(stateOf(await answer)).toBe("canceled");
   });
 
-  it("a cancel, and what was said before it stays", async () => {
-    await stage(async function* (_task, ctx) {
+  it("a cancel, and earlier output is kept", async () => {
+    await startBoth(async function* (_task, ctx) {
       yield ctx.text("begun");
       await aborted(ctx.signal);
     });
@@ -134,25 +134,25 @@ describe("what passes", () => {
     await until(async () => textOf(await call("GetTask", { id })) === "begun");
     expect(stateOf(await call("CancelTask", { id }))).toBe("canceled");
     await until(async () => {
-      const { body } = await rpc(there.url, "GetTask", { id: heard[0]?.task.id });
+      const { body } = await rpc(there.url, "GetTask", { id: received[0]?.task.id });
       return stateOf(body) === "canceled";
     });
     expect(textOf(await call("GetTask", { id }))).toBe("begun");
   });
 
-  it("a question comes up, and its answer goes down to the same task", async () => {
-    await stage((task, ctx) =>
+  it("a question, and its answer to the same task", async () => {
+    await startBoth((task, ctx) =>
       task.turn === 1 ? ctx.ask("Which one?") : ctx.text(`You chose ${task.text}`),
     );
     const asked = await send("go");
-    expect([stateOf(asked), wordsOf(asked)]).toEqual(["input-required", "Which one?"]);
+    expect([stateOf(asked), messageText(asked)]).toEqual(["input-required", "Which one?"]);
     const answered = await send("this", { taskId: taskOf(asked).id });
     expect([stateOf(answered), textOf(answered)]).toEqual(["completed", "You chose this"]);
-    expect(heard[1]?.task.id).toBe(heard[0]?.task.id);
+    expect(received[1]?.task.id).toBe(received[0]?.task.id);
   });
 
   it("several questions at once, and their answers", async () => {
-    await stage((task, ctx) =>
+    await startBoth((task, ctx) =>
       task.turn === 1
         ? ctx.askAll({ a: "First?", b: "Second?" })
         : ctx.text(`${task.answers.a} ${task.answers.b}`),
@@ -168,8 +168,8 @@ describe("what passes", () => {
     expect(textOf(await call("SendMessage", { message }))).toBe("one two");
   });
 
-  it("a wish for credentials; if they came in another way, the answer finds the task where it is", async () => {
-    await stage((task, ctx) =>
+  it("a request for credentials; if they were provided out of band, the answer finds the task as it is", async () => {
+    await startBoth((task, ctx) =>
       task.turn === 1
         ? {
             type: "status",
@@ -179,24 +179,24 @@ describe("what passes", () => {
         : ctx.text(`as ${task.text}`),
     );
     const asked = await send("go");
-    expect([stateOf(asked), wordsOf(asked)]).toEqual(["auth-required", "Log in"]);
-    // Somebody answers there.
-    const id = heard[0]?.task.id;
-    await rpc(there.url, "SendMessage", said("somebody", { taskId: id }));
+    expect([stateOf(asked), messageText(asked)]).toEqual(["auth-required", "Log in"]);
+    // The credentials are provided there.
+    const id = received[0]?.task.id;
+    await rpc(there.url, "SendMessage", sendParams("somebody", { taskId: id }));
     const body = await send("done", { taskId: taskOf(asked).id });
-    expect([stateOf(body), textOf(body), heard.length]).toEqual(["completed", "as somebody", 2]);
+    expect([stateOf(body), textOf(body), received.length]).toEqual(["completed", "as somebody", 2]);
   });
 
-  it("the place in a trace, the thread, the metadata of the call; each message under a name of its own", async () => {
-    await stage((_task, ctx) => ctx.text("ok"));
+  it("the trace context, the thread, the metadata of the call; each message has its own id", async () => {
+    await startBoth((_task, ctx) => ctx.text("ok"));
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const headers = { traceparent, tracestate: "v=1", baggage: "user=7" };
     await call(
       "SendMessage",
-      { ...said("go"), metadata: { thread_id: "thread-1", colour: "blue" } },
+      { ...sendParams("go"), metadata: { thread_id: "thread-1", colour: "blue" } },
       headers,
     );
-    const [first] = heard;
+    const [first] = received;
     expect(first?.ctx.trace?.traceparent).toContain("4bf92f3577b34da6a3ce929d0e0e4736");
     expect(first?.ctx.trace).toMatchObject({ tracestate: "v=1", baggage: "user=7" });
     expect([first?.task.thread, first?.task.metadata.colour, first?.ctx.hops]).toEqual([
@@ -211,16 +211,16 @@ describe("what passes", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  it("a stream that breaks again and again is taken up where it was, and nothing is said twice", async () => {
+describe("failures", () => {
+  it("a stream that breaks repeatedly is resumed, and no output is repeated", async () => {
     const count = 40;
-    await stage(async function* (_task, ctx) {
+    await startBoth(async function* (_task, ctx) {
       for (let i = 0; i < count; i++) {
         yield ctx.text(`${i} `);
         await new Promise(resolve => setTimeout(resolve, 5));
       }
     });
-    const stream = await openStream(here.url, "SendStreamingMessage", said("go"));
+    const stream = await openStream(here.url, "SendStreamingMessage", sendParams("go"));
     const events = [];
     for (let event = await stream.next(); event; event = await stream.next()) {
       events.push(event);
@@ -228,28 +228,28 @@ describe("what goes wrong", () => {
     }
     const whole = Array.from({ length: count }, (_, i) => `${i} `).join("");
     expect(foldText(events)).toBe(whole);
-    expect(plotOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
+    expect(summaryOf(events.at(-1) as (typeof events)[0]).what).toBe("status completed");
     expect(proxy.calls.filter(one => one.headers["last-event-id"]).length).toBeGreaterThan(0);
-    expect(heard.length).toBe(1);
+    expect(received.length).toBe(1);
   });
 
-  it("a message that may have arrived is sent again under the same name, and taken once", async () => {
-    await stage((_task, ctx) => ctx.text("ok"));
+  it("a message that may have arrived is sent again with the same id, and accepted once", async () => {
+    await startBoth((_task, ctx) => ctx.text("ok"));
     let cuts = 0;
     proxy.instead = body => {
       if (!body.includes('"go"') || cuts++ > 0) return false;
-      // It arrives, and nobody hears the answer.
+      // It arrives, and its response is lost.
       void fetch(there.url, { method: "POST", headers: proxy.calls.at(-1)?.headers as never, body }).then(
         () => proxy.cut(),
       );
       return true;
     };
     expect(textOf(await send("go"))).toBe("ok");
-    expect([cuts > 1, heard.length]).toEqual([true, 1]);
+    expect([cuts > 1, received.length]).toEqual([true, 1]);
   });
 
-  it("a server that is not there, and then is", async () => {
-    await stage((_task, ctx) => ctx.text("ok"));
+  it("a server that is down, and then is restarted", async () => {
+    await startBoth((_task, ctx) => ctx.text("ok"));
     let refused = 0;
     proxy.instead = (body, response) => {
       if (!body.includes('"go"') || refused++ > 1) return false;
@@ -260,26 +260,26 @@ describe("what goes wrong", () => {
     expect(refused).toBe(3);
   });
 
-  it("what the other refuses is told to our caller in its words", async () => {
-    await stage((_task, ctx) => ctx.text("ok"), { inputModes: ["*/*"] }, { inputModes: ["text/plain"] });
+  it("a refusal of the remote server is forwarded to our caller with its message", async () => {
+    await startBoth((_task, ctx) => ctx.text("ok"), { inputModes: ["*/*"] }, { inputModes: ["text/plain"] });
     const parts = [{ raw: "AAEC", mediaType: "image/png" }];
     const body = await call("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts } });
     expect(stateOf(body)).toBe("rejected");
-    expect(wordsOf(body)).toContain("the agent accepts text/plain");
-    expect(wordsOf(body)).not.toContain("127.0.0.1");
+    expect(messageText(body)).toContain("the agent accepts text/plain");
+    expect(messageText(body)).not.toContain("127.0.0.1");
   });
 
-  it("time that is over ends the task here and there", async () => {
-    // A machine that is so busy that the other has not begun by then gets more time.
-    for (let timeoutMs = 100; heard.length === 0; timeoutMs *= 2) {
+  it("a timeout ends the task here and there", async () => {
+    // On a busy machine, where the remote task has not started by then, the timeout grows.
+    for (let timeoutMs = 100; received.length === 0; timeoutMs *= 2) {
       await Promise.all([here?.stop(), there?.stop()]);
-      await stage(async (_task, ctx) => aborted(ctx.signal), { timeoutMs });
+      await startBoth(async (_task, ctx) => aborted(ctx.signal), { timeoutMs });
       const body = await send("go");
-      expect([stateOf(body), wordsOf(body)]).toEqual([
+      expect([stateOf(body), messageText(body)]).toEqual([
         "failed",
         `The other agent did not finish in ${timeoutMs} ms`,
       ]);
     }
-    await until(() => heard[0]?.ctx.signal.aborted === true);
+    await until(() => received[0]?.ctx.signal.aborted === true);
   });
 });

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStream, type SseEvent, type Stream, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, refused, TONGUES, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 import { idsOf, textOf } from "../support/wire.ts";
 
-/** Streams can be left and taken up again in every dialect, by header and by metadata, and by repeating the call. */
+/** Streams can be resumed in every dialect, by header and by metadata, and by repeating the call. */
 
 let folder: ReturnType<typeof tempFolder>;
 let server: TestServer;
@@ -40,7 +40,7 @@ interface Manner {
   readonly stream: string;
   readonly subscribe: string;
   readonly headers?: Record<string, string>;
-  /** Where callers choose the id of a task. */
+  /** In dialects where callers choose the id of a task. */
   readonly named?: true;
   readonly part: (text: string) => object;
 }
@@ -89,9 +89,9 @@ describe.each(MANNERS)("in $name", manner => {
   const start = async (): Promise<void> => {
     server = await serve([singer], { data: folder.path });
   };
-  const taskId = async (): Promise<string> => (await ask(server.url, "ListTasks", {})).tasks[0].id;
+  const taskId = async (): Promise<string> => (await rpcResult(server.url, "ListTasks", {})).tasks[0].id;
 
-  test("whoever comes back to an ended stream gets exactly what it missed, from every point", async () => {
+  test("a reader that returns to an ended stream gets exactly the missed events, from every position", async () => {
     await start();
     const all = (await (await sing("quickly")).all()).map(plain);
     expect(all.length).toBeGreaterThan(5);
@@ -99,18 +99,18 @@ describe.each(MANNERS)("in $name", manner => {
     for (const [i, { id: seen }] of all.slice(0, -1).entries()) {
       const rest = all.slice(i + 1);
       const after = { "last-event-id": seen as string };
-      const place = { afterSequence: manner.name === "orloj" ? seen : Number(seen) };
+      const position = { afterSequence: manner.name === "orloj" ? seen : Number(seen) };
       expect((await (await open(manner.subscribe, { id }, after)).all()).map(plain)).toEqual(rest);
-      expect((await (await open(manner.subscribe, { id, metadata: place })).all()).map(plain)).toEqual(rest);
+      expect((await (await open(manner.subscribe, { id, metadata: position })).all()).map(plain)).toEqual(rest);
       expect((await (await sing("quickly", after)).all()).map(plain)).toEqual(rest);
-      expect((await (await sing("quickly", {}, place)).all()).map(plain)).toEqual(rest);
+      expect((await (await sing("quickly", {}, position)).all()).map(plain)).toEqual(rest);
     }
     const end = await sing("quickly", { "last-event-id": all.at(-1)?.id as string });
     expect([end.status, await end.all()]).toEqual([200, []]);
-    expect((await ask(server.url, "ListTasks", {})).totalSize).toBe(1);
+    expect((await rpcResult(server.url, "ListTasks", {})).totalSize).toBe(1);
   });
 
-  test("whoever comes back to a running stream hears what it missed, then the rest", async () => {
+  test("a reader that returns to a running stream gets the missed events, then the rest", async () => {
     await start();
     const first = await sing("slowly");
     const seen = [(await first.next()) as SseEvent, (await first.next()) as SseEvent];
@@ -124,18 +124,18 @@ describe.each(MANNERS)("in $name", manner => {
   });
 });
 
-describe("when the events of a task are no longer kept", () => {
+describe("when the events of a task have been compacted", () => {
   const brief = { ...singer, retention: { eventsAgeMs: 1 } };
   const WHOLE = "la 0 la 1 la 2 la 3 la 4 la 5 ";
 
   async function compacted(data: string): Promise<{ id: string; params: Loose; task: Loose; seq: number }> {
     server = await serve([brief], { data, sweepMs: 10 });
-    const params = V1.said("quickly");
+    const params = V1.sendParams("quickly");
     const events = await (
       await openStream(server.url, "SendStreamingMessage", params, { "idempotency-key": "k" })
     ).all();
     const { id } = (events[0] as SseEvent).data.result.task;
-    const task = await ask(server.url, "GetTask", { id });
+    const task = await rpcResult(server.url, "GetTask", { id });
     const isGone = async (): Promise<boolean> => {
       const stream = await openStream(server.url, "SubscribeToTask", { id }, { "last-event-id": "1" });
       await stream.all();
@@ -148,35 +148,35 @@ describe("when the events of a task are no longer kept", () => {
   describe.each(["memory", "SQLite"])("on %s", name => {
     const data = (): string => (name === "memory" ? ":memory:" : folder.path);
 
-    test.each(TONGUES)(
-      "whoever comes back gets the task as it ended, and is told so ($name)",
-      async tongue => {
+    test.each(OFFICIAL_DIALECTS)(
+      "a reader that returns gets the task as it ended, marked as a snapshot ($name)",
+      async dialect => {
         const { id, seq } = await compacted(data());
         for (const after of ["0", "3", String(seq - 1)]) {
-          const stream = await openStream(server.url, tongue.subscribe, { id }, { "last-event-id": after });
+          const stream = await openStream(server.url, dialect.subscribe, { id }, { "last-event-id": after });
           expect(stream.headers.get("dragoman-resumed")).toBe("snapshot");
           const events = await stream.all();
           expect(idsOf(events)).toEqual([seq]);
-          expect(tongue.hear(events[0]?.data)).toMatchObject({ kind: "task", state: "completed" });
+          expect(dialect.toItem(events[0]?.data)).toMatchObject({ kind: "task", state: "completed" });
           expect(textOf(events[0]?.data)).toBe(WHOLE);
         }
       },
     );
 
-    test("the task is read and listed as before, and a repeated call still gets its answer", async () => {
+    test("the task is read and listed as before, and a repeated call still gets its response", async () => {
       const { id, params, task, seq } = await compacted(data());
-      expect(await ask(server.url, "GetTask", { id })).toEqual(task);
-      expect((await ask(server.url, "ListTasks", {})).totalSize).toBe(1);
+      expect(await rpcResult(server.url, "GetTask", { id })).toEqual(task);
+      expect((await rpcResult(server.url, "ListTasks", {})).totalSize).toBe(1);
       const key = { "idempotency-key": "k" };
-      expect(V1.taskIn(await ask(server.url, "SendMessage", params, key))).toEqual(task);
+      expect(V1.taskIn(await rpcResult(server.url, "SendMessage", params, key))).toEqual(task);
       const whole = await (await openStream(server.url, "SendStreamingMessage", params, key)).all();
-      expect(whole.map(event => V1.hear(event.data).value)).toEqual([task]);
+      expect(whole.map(event => V1.toItem(event.data).value)).toEqual([task]);
       const missed = await openStream(server.url, "SendStreamingMessage", params, {
         ...key,
         "last-event-id": "3",
       });
       expect(missed.headers.get("dragoman-resumed")).toBe("snapshot");
-      expect((await missed.all()).map(event => V1.hear(event.data).value)).toEqual([task]);
+      expect((await missed.all()).map(event => V1.toItem(event.data).value)).toEqual([task]);
       const end = await openStream(server.url, "SendStreamingMessage", params, {
         ...key,
         "last-event-id": String(seq),
@@ -185,7 +185,7 @@ describe("when the events of a task are no longer kept", () => {
     });
   });
 
-  test("nothing of them is left on the disk, and a restart changes nothing", async () => {
+  test("no event is left on the disk, and a restart changes nothing", async () => {
     const { id, task, seq } = await compacted(folder.path);
     await server.stop();
     const db = new DatabaseSync(join(folder.path, "dragoman.db"), { readOnly: true });
@@ -194,18 +194,18 @@ describe("when the events of a task are no longer kept", () => {
     expect(db.prepare("SELECT whole FROM task").get()?.whole).toBeNull();
     db.close();
     server = await serve([brief], { data: folder.path });
-    expect(await ask(server.url, "GetTask", { id })).toEqual(task);
+    expect(await rpcResult(server.url, "GetTask", { id })).toEqual(task);
     const stream = await openStream(server.url, "SubscribeToTask", { id }, { "last-event-id": "2" });
     expect(idsOf(await stream.all())).toEqual([seq]);
-    // Whoever has seen all is told so, as ever.
-    const last = await refused(server.url, "SubscribeToTask", { id }, { "last-event-id": String(seq) });
+    // A reader that has seen all events is refused, as before.
+    const last = await rpcError(server.url, "SubscribeToTask", { id }, { "last-event-id": String(seq) });
     expect(last.code).toBe(-32004);
   });
 });
 
-test("a stream that is whole says nothing of a snapshot", async () => {
+test("a complete stream has no snapshot mark", async () => {
   server = await serve([singer], { data: ":memory:" });
-  const stream = await openStream(server.url, "SendStreamingMessage", V1.said("quickly"));
+  const stream = await openStream(server.url, "SendStreamingMessage", V1.sendParams("quickly"));
   const [first] = await stream.all();
   const back = await openStream(
     server.url,

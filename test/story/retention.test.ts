@@ -5,9 +5,9 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { createPuppet, echo, replier } from "../support/puppet.ts";
+import { createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, begin, refused, untilState, V1 } from "../support/tongue.ts";
+import { rpcResult, startTask, rpcError, untilState, V1 } from "../support/official-dialects.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let server: TestServer | undefined;
@@ -23,16 +23,16 @@ afterEach(async () => {
 
 const start = async (definitions: readonly AgentDefinition[], data: string): Promise<string> =>
   (server = await serve(definitions, { data, sweepMs: 10 })).url;
-const list = async (url: string) => ask(url, "ListTasks", { pageSize: 100 });
+const list = async (url: string) => rpcResult(url, "ListTasks", { pageSize: 100 });
 const send = async (url: string, text = "hi", headers = {}) =>
-  V1.taskIn(await ask(url, "SendMessage", V1.said(text), headers)).id as string;
+  V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams(text), headers)).id as string;
 const isGone = async (url: string, id: string): Promise<boolean> =>
   (await rpc(url, "GetTask", { id })).body.error?.code === -32001;
 
 describe.each(["memory", "SQLite"])("a server on %s", name => {
   const data = (): string => (name === "memory" ? ":memory:" : folder.path);
 
-  test("removes tasks that settled long ago, and leaves those of agents that said nothing", async () => {
+  test("removes tasks that settled long ago, and keeps those of agents without a retention", async () => {
     const brief = { ...echo, name: "brief", retention: { ageMs: 50 } };
     const url = await start([brief, echo], data());
     const ids = await Promise.all(Array.from({ length: 50 }, () => send(url)));
@@ -50,11 +50,11 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     expect((await list(url)).tasks.map((task: { id: string }) => task.id)).toEqual(ids.slice(-3).reverse());
   });
 
-  test("leaves what is being worked on alone, however old it is", async () => {
-    const puppet = createPuppet({ retention: { ageMs: 20, count: 0 } });
+  test("keeps running tasks, however old they are", async () => {
+    const puppet = createScriptedAgent({ retention: { ageMs: 20, count: 0 } });
     const url = await start([puppet.definition], data());
-    const { id } = await begin(url, V1, "go");
-    const younger = (await begin(url, V1, "go")).id;
+    const { id } = await startTask(url, V1, "go");
+    const younger = (await startTask(url, V1, "go")).id;
     puppet.end(younger);
     await until(() => isGone(url, younger));
     expect(await isGone(url, id)).toBe(false);
@@ -63,33 +63,33 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     await until(() => isGone(url, id));
   });
 
-  test("a question that nobody answers goes as well, and its readers are told", async () => {
-    const puppet = createPuppet({ retention: { ageMs: 20 } });
+  test("an unanswered question is removed as well, and its readers get the end", async () => {
+    const puppet = createScriptedAgent({ retention: { ageMs: 20 } });
     const url = await start([puppet.definition], data());
-    const { id } = await begin(url, V1, "book");
+    const { id } = await startTask(url, V1, "book");
     await untilState(url, id, "working");
-    // A reader that is there before the question is: the question may be gone a moment later.
+    // A reader that joins before the question: the question may be removed a moment later.
     const stream = await openStream(url, "SubscribeToTask", { id });
     puppet.say(id, ctx => ctx.ask("Which colour?"));
     const events = await stream.all();
-    expect(V1.hear(events[0]?.data).kind).toBe("task");
+    expect(V1.toItem(events[0]?.data).kind).toBe("task");
     expect(events.at(-1)?.data.error.code).toBe(-32001);
-    expect((await refused(url, "SendMessage", V1.said("red", { taskId: id }))).code).toBe(-32001);
+    expect((await rpcError(url, "SendMessage", V1.sendParams("red", { taskId: id }))).code).toBe(-32001);
   });
 
   test("a call with a key can be repeated for a day, whatever the retention", async () => {
     const url = await start([{ ...echo, retention: { ageMs: 20, count: 0 } }], data());
-    const params = V1.said("hello");
+    const params = V1.sendParams("hello");
     const key = { "idempotency-key": "k" };
-    const first = await ask(url, "SendMessage", params, key);
+    const first = await rpcResult(url, "SendMessage", params, key);
     const other = await send(url);
     await until(() => isGone(url, other));
-    expect(await ask(url, "SendMessage", params, key)).toEqual(first);
+    expect(await rpcResult(url, "SendMessage", params, key)).toEqual(first);
   });
 
-  test("bare replies go, too", async () => {
+  test("bare replies are removed, too", async () => {
     const url = await start([{ ...replier, retention: { ageMs: 20 } }], data());
-    await ask(url, "SendMessage", V1.said("hello"));
+    await rpcResult(url, "SendMessage", V1.sendParams("hello"));
     if (name === "memory") return;
     const db = new DatabaseSync(join(folder.path, "dragoman.db"), { readOnly: true });
     await until(() => db.prepare("SELECT count(*) AS n FROM task").get()?.n === 0);
@@ -97,14 +97,14 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
   });
 });
 
-test("what is removed leaves no row behind, and callers notice nothing of it", async () => {
+test("a removed task leaves no row behind, and callers are not affected", async () => {
   const url = await start([{ ...echo, retention: { ageMs: 100 } }], folder.path);
-  const lanes = Array.from({ length: 4 }, async (_, lane) => {
+  const workers = Array.from({ length: 4 }, async (_, worker) => {
     for (let i = 0; i < 100; i++) {
-      await send(url, `${lane}.${i}`);
+      await send(url, `${worker}.${i}`);
     }
   });
-  await Promise.all(lanes);
+  await Promise.all(workers);
   await until(async () => (await list(url)).totalSize === 0);
   await server?.stop();
   server = undefined;
@@ -114,7 +114,7 @@ test("what is removed leaves no row behind, and callers notice nothing of it", a
   db.close();
 });
 
-test("a sweep that cannot write is logged and tried again", async () => {
+test("a sweep that cannot write is logged and retried", async () => {
   const url = await start([{ ...echo, retention: { ageMs: 20 } }], folder.path);
   const db = new DatabaseSync(join(folder.path, "dragoman.db"));
   db.exec("CREATE TRIGGER keep BEFORE DELETE ON task BEGIN SELECT RAISE(ABORT, 'kept'); END");
@@ -136,7 +136,7 @@ test("a task whose record was damaged does not keep the others from being swept"
   const since = db.prepare("SELECT since FROM task WHERE id = ?");
   await until(() => (since.get(other)?.since as number) > 0);
   expect(since.get(damaged)?.since).toBe(0);
-  // Nor does it keep them out of lists.
+  // Nor does it fail lists.
   const { tasks } = await list(server?.url as string);
   expect(tasks.map((task: { id: string }) => task.id)).toEqual([other]);
   await server?.stop();
@@ -150,7 +150,7 @@ describe("tasks purge", () => {
     startChild({ data: folder.path, flags: ["--default", "echo", "--log-level", "error"] });
   const purge = (...flags: string[]) => runCli("tasks", "purge", "--data", folder.path, ...flags);
 
-  test("refuses while a server runs, and says what it would do", async () => {
+  test("refuses while a server runs, and reports what it would do", async () => {
     const { url, pid } = await launch();
     await send(url);
     const refusal = await purge("--keep", "0");
@@ -158,28 +158,28 @@ describe("tasks purge", () => {
     expect(refusal.err).toContain(`in use by another Dragoman server (process ${pid})`);
     expect(await purge("--keep", "0", "--dry-run")).toMatchObject({
       code: 0,
-      out: "1 task would be removed\n",
+      out: "1 task would be deleted\n",
     });
     expect((await list(url)).totalSize).toBe(1);
   });
 
-  test("removes old tasks of a stopped server, of one agent or of all, but unfinished ones and those with a key", async () => {
+  test("removes old tasks of a stopped server, of one agent or of all, except unfinished ones and those with a key", async () => {
     const first = await launch();
     for (let i = 0; i < 5; i++) await send(first.url);
     await send(first.url, "keyed", { "idempotency-key": "k" });
     const booking = `${first.url}/agents/booking`;
-    const asked = V1.taskIn(await ask(booking, "SendMessage", V1.said("book"))).id;
+    const asked = V1.taskIn(await rpcResult(booking, "SendMessage", V1.sendParams("book"))).id;
     const slow = `${first.url}/agents/slow`;
-    const unfinished = (await begin(slow, V1, "work for 60 seconds")).id;
+    const unfinished = (await startTask(slow, V1, "work for 60 seconds")).id;
     await untilState(slow, unfinished, "working");
     await first.kill();
     expect(await purge("--agent", "echo", "--keep", "2")).toMatchObject({
       code: 0,
-      out: "4 tasks removed\n",
+      out: "4 tasks deleted\n",
     });
-    expect(await purge("--older-than", "1h")).toMatchObject({ code: 0, out: "0 tasks removed\n" });
+    expect(await purge("--older-than", "1h")).toMatchObject({ code: 0, out: "0 tasks deleted\n" });
     const rest = await purge("--older-than", "0s");
-    expect(rest).toMatchObject({ code: 0, out: "2 tasks removed\n" });
+    expect(rest).toMatchObject({ code: 0, out: "2 tasks deleted\n" });
     expect(rest.err).toContain("1 task kept for a day");
     expect((await runCli("doctor", "--data", folder.path)).code).toBe(0);
     const { url } = await launch();
@@ -193,7 +193,7 @@ describe("tasks purge", () => {
     [["--older-than", "7 days"], "30d, 12h, 90min or 60s"],
     [["--keep", "-1"], "whole number"],
     [["--keep", "1", "--agent", "nobody"], 'no tasks of an agent "nobody"'],
-  ])("with the flags %j it says what is missing", async (flags, message) => {
+  ])("with the flags %j it reports what is missing", async (flags, message) => {
     await (await launch()).stop();
     const { code, err } = await purge(...flags);
     expect(code).toBe(1);

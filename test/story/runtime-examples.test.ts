@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url).pathname;
 
-test.each(globSync("*/check.ts", { cwd: EXAMPLES }))("%s is right about its example", async check => {
+test.each(globSync("*/check.ts", { cwd: EXAMPLES }))("%s passes for its example", async check => {
   const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLES + check]);
   expect(stdout).toBe("ok\n");
 });

@@ -8,11 +8,11 @@ import { type Issuer, startIssuer } from "../support/issuer.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
 /**
- * A server that tells as much as it can (trace, bodies and all) is given every kind of secret, in every dialect, also
- * where it does not belong. Nothing that it ever wrote has one of them in it: no answer, no log, no file.
+ * A server at the most verbose settings (trace level, bodies) receives every kind of secret, in every
+ * dialect, also in wrong places. None of its output has one of them: no response, no log, no file.
  */
 
 const AGENT = `
@@ -47,7 +47,7 @@ let provider: FakeProvider;
 let issuer: Issuer;
 let receiver: Receiver;
 let server: Child;
-/** All that came back, headers and all. */
+/** A whole response, with its headers. */
 const answers: string[] = [];
 const secrets: string[] = Object.values(PLANTED);
 
@@ -81,7 +81,7 @@ afterAll(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 
-async function hear(path: string, init: RequestInit = {}): Promise<Loose> {
+async function fetchJson(path: string, init: RequestInit = {}): Promise<Loose> {
   const response = await fetch(`${server.url}${path}`, init);
   const text = await response.text();
   answers.push(`${path.split("?")[0]} ${response.status}`, JSON.stringify([...response.headers]), text);
@@ -89,7 +89,7 @@ async function hear(path: string, init: RequestInit = {}): Promise<Loose> {
 }
 
 const post = (path: string, body: unknown, headers: Headers): Promise<Loose> =>
-  hear(path, {
+  fetchJson(path, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -101,12 +101,12 @@ const post = (path: string, body: unknown, headers: Headers): Promise<Loose> =>
 const rpc = (path: string, method: string, params: unknown, headers: Headers): Promise<Loose> =>
   post(path, { jsonrpc: "2.0", id: 1, method, params }, headers);
 
-let said = 0;
+let messages = 0;
 const v1 = (text: string, more: object = {}): Loose => ({
-  message: { messageId: `m${++said}`, role: "ROLE_USER", parts: [{ text }], ...more },
+  message: { messageId: `m${++messages}`, role: "ROLE_USER", parts: [{ text }], ...more },
 });
 
-it("nothing that the server wrote has a secret in it", { timeout: 120_000 }, async () => {
+it("no output of the server has a secret in it", { timeout: 120_000 }, async () => {
   const alice = await issue(join(folder.path, "data"), "alice", {
     grants: ["send", "read", "cancel", "push", "admin"],
   });
@@ -127,7 +127,7 @@ it("nothing that the server wrote has a secret in it", { timeout: 120_000 }, asy
     ...answers,
     server.stderr(),
     JSON.stringify(server.banner),
-    ...(await told()),
+    ...(await commandOutputs()),
     ...filesIn(folder.path),
   ];
   expect(server.stderr()).toContain("what there is");
@@ -138,7 +138,7 @@ it("nothing that the server wrote has a secret in it", { timeout: 120_000 }, asy
   }
 });
 
-/** Everything that is secret is given, and used. */
+/** Every secret is given, and used. */
 async function converse(caller: Headers): Promise<void> {
   const send = async (params: Loose): Promise<Loose> =>
     (await rpc("/", "SendMessage", params, caller)).result.task;
@@ -149,11 +149,11 @@ async function converse(caller: Headers): Promise<void> {
   const vendor = await send(v1("vendor please"));
   const given = { credentials: { username: "u", password: PLANTED.password } };
   await send(v1("", { taskId: vendor.id, parts: [{ data: given }] }));
-  await hear("/credentials/secretive/vendor", { method: "DELETE", headers: caller });
+  await fetchJson("/credentials/secretive/vendor", { method: "DELETE", headers: caller });
   const again = await send(v1("vendor please"));
   const other = { username: "u", password: PLANTED.posted };
   await post("/credentials", { taskId: again.id, credentials: other }, caller);
-  await hear("/credentials", { headers: caller });
+  await fetchJson("/credentials", { headers: caller });
   await send(v1("boom"));
   await rpc("/", "SendStreamingMessage", v1("hello"), caller);
   await withPush(asked.id, caller);
@@ -177,7 +177,7 @@ async function withPush(taskId: string, caller: Headers): Promise<void> {
   await receiver.got(1);
 }
 
-/** Secrets where they do not belong, and calls that are wrong: in every dialect. */
+/** Secrets in wrong places, and invalid calls: in every dialect. */
 async function misbehave(caller: Headers): Promise<void> {
   const bad: readonly Headers[] = [
     caller,
@@ -207,15 +207,15 @@ async function misbehave(caller: Headers): Promise<void> {
   for (const headers of bad) {
     await post("/credentials", { taskId: "no-such-task", credentials: PLANTED.posted }, headers);
     await post("/credentials", `{"credentials":"${PLANTED.posted}"`, headers);
-    await hear(`/oauth/callback?code=${PLANTED.wrongToken}&state=${PLANTED.wrongToken}`, { headers });
-    await hear(`/nowhere?access_token=${PLANTED.wrongToken}`, { headers });
+    await fetchJson(`/oauth/callback?code=${PLANTED.wrongToken}&state=${PLANTED.wrongToken}`, { headers });
+    await fetchJson(`/nowhere?access_token=${PLANTED.wrongToken}`, { headers });
   }
-  provider.mood = "fails";
+  provider.behaviour = "fails";
   const { result } = await rpc("/", "SendMessage", v1("github please"), caller);
   expect(result).toBeDefined();
 }
 
-/** All that can be looked at. */
+/** Everything that can be read. */
 async function look(caller: Headers): Promise<void> {
   const pages = [
     ...["/", "/agents", "/openapi.json", "/docs", "/livez", "/readyz", "/info", "/metrics"],
@@ -223,10 +223,10 @@ async function look(caller: Headers): Promise<void> {
     ...["/agent/authenticatedExtendedCard", "/extendedAgentCard", "/v1/card", "/tasks", "/v1/tasks"],
     ...["/admin/tokens", "/admin/pushes", "/admin/log", "/credentials"],
   ];
-  for (const page of pages) for (const headers of [caller, {}]) await hear(page, { headers });
+  for (const page of pages) for (const headers of [caller, {}]) await fetchJson(page, { headers });
 }
 
-/** What the provider gave out, and what it was asked with. */
+/** The tokens that the provider issued, and its requests. */
 const issuedSecrets = (): readonly string[] => {
   const codes = provider.requests.flatMap(({ form }) => [form.get("code"), form.get("code_verifier")]);
   const numbers = Array.from({ length: 20 }, (_, i) => [`access-${i}-secret`, `refresh-${i}-secret`]).flat();
@@ -238,8 +238,8 @@ function keySecrets(): readonly string[] {
   return [...ring.sealing.map((one: Loose) => one.key), ...ring.signing.map((one: Loose) => one.jwk.d)];
 }
 
-/** What the commands say of what is kept. */
-async function told(): Promise<readonly string[]> {
+/** The output of the commands about stored data. */
+async function commandOutputs(): Promise<readonly string[]> {
   const data = ["--data", join(folder.path, "data")];
   const runs = [
     await runCli("keys", "list", ...data),

@@ -3,13 +3,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type Stream, said, until } from "../support/client.ts";
-import { liveMemory, writeScale } from "../support/scale.ts";
+import { openStream, rpc, type Stream, sendParams, until } from "../support/client.ts";
+import { readLiveMemory, writeMemoryAgent } from "../support/memory-agent.ts";
 import { tempFolder } from "../support/server.ts";
 import { partsText, taskOf } from "../support/wire.ts";
 
 const STREAMS = 400;
-/** What one of them may keep: its socket and its agent's function have 3 KB, and it was 20 KB before decision 0023. */
+/**
+ * Memory of one stream: its socket and its agent's function need 3 KB, and it was 20 KB before decision 0023.
+ */
 const LIVE_BYTES_MAX = 12_000;
 
 const folder = tempFolder();
@@ -18,7 +20,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Silent, until somebody says "go": then all who are waiting speak. */
+/** Silent until a message "go": then all waiting runs send text. */
 const writeSilent = (): string =>
   writeAgent(
     folder.path,
@@ -36,7 +38,7 @@ const writeSilent = (): string =>
 
 async function open(url: string, count: number): Promise<readonly Stream[]> {
   const streams = await Promise.all(
-    Array.from({ length: count }, () => openStream(url, "SendStreamingMessage", said("wait"))),
+    Array.from({ length: count }, () => openStream(url, "SendStreamingMessage", sendParams("wait"))),
   );
   for (const stream of streams) expect((await stream.next())?.data.result.task).toBeDefined();
   // Long enough for their logs to leave memory.
@@ -50,17 +52,17 @@ interface Result {
   readonly artifactUpdate?: { readonly artifact: { readonly parts: [] } };
 }
 
-test("streams that are silent cost little more than their sockets, and hear all when there is something", async () => {
+test("silent streams cost little more than their sockets, and get all later events", async () => {
   const { url } = await startChild({
-    agents: [writeSilent(), writeScale(folder.path)],
+    agents: [writeSilent(), writeMemoryAgent(folder.path)],
     data: join(folder.path, "data"),
     flags: ["--durability", "process", "--log-level", "warn"],
   });
   const first = await open(url, 100);
-  const before = await liveMemory(url);
+  const before = await readLiveMemory(url);
   const streams = await open(url, STREAMS);
   // Their logs leave memory after a while: how long that takes does not matter here.
-  await until(async () => (await liveMemory(url)) - before < STREAMS * LIVE_BYTES_MAX);
+  await until(async () => (await readLiveMemory(url)) - before < STREAMS * LIVE_BYTES_MAX);
 
   const [gone, ...staying] = [...first, ...streams];
   gone?.close();
@@ -71,7 +73,7 @@ test("streams that are silent cost little more than their sockets, and hear all 
     { id: body.result.tasks[0].id },
     { "Last-Event-ID": "0" },
   );
-  expect(taskOf((await rpc(url, "SendMessage", said("go"))).body).status.state).toBe("TASK_STATE_COMPLETED");
+  expect(taskOf((await rpc(url, "SendMessage", sendParams("go"))).body).status.state).toBe("TASK_STATE_COMPLETED");
   for (const stream of [late, ...staying]) {
     const events = await stream.all();
     expect(textOf(events)).toBe("at last");

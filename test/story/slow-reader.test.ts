@@ -4,19 +4,19 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, type Stream, said, until } from "../support/client.ts";
-import { liveMemory, writeScale } from "../support/scale.ts";
+import { openStream, rpc, type SseEvent, type Stream, sendParams, until } from "../support/client.ts";
+import { readLiveMemory, writeMemoryAgent } from "../support/memory-agent.ts";
 import { tempFolder } from "../support/server.ts";
 import { isAscending, partsText, taskOf } from "../support/wire.ts";
 
 const MB = 1024 * 1024;
 const TOTAL_BYTES = 50 * MB;
-/** Six of them: a server that kept for each what it does not read would grow by 300 MB. */
+/** Six of them: a server that buffered the unread events of each would grow by 300 MB. */
 const SLOW = 6;
 const FAST = 2;
-/** In use after the garbage is gone: the hot end of the log, and a page for each reader. */
+/** In use after garbage collection: the tail of the log, and a page for each reader. */
 const LIVE_MB_MAX = 100;
-/** Resident, garbage and all. */
+/** Resident, with garbage. */
 const RESIDENT_MB_MAX = 150;
 
 let folder: ReturnType<typeof tempFolder>;
@@ -30,7 +30,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Repaints one picture over and over, so that the task stays small while its log grows. */
+/** Replaces one image again and again, so that the task stays small while its log grows. */
 function painter(): string {
   return writeAgent(
     folder.path,
@@ -48,13 +48,13 @@ function painter(): string {
   );
 }
 
-/** The most resident memory it ever had, in bytes. */
+/** The maximum of resident memory, in bytes. */
 function mostMemory(server: Child): number {
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** A caller that asks for a stream and then does not read its socket. */
+/** A caller that requests a stream and then does not read its socket. */
 async function openUnread(
   url: string,
   method: string,
@@ -77,7 +77,7 @@ interface Seen {
 
 const nothing = (): Seen => ({ ids: [], pictures: [], last: "" });
 
-/** Keeps what matters of an event and lets its 50 MB go. */
+/** Keeps the relevant members of an event and drops its 50 MB. */
 function note(seen: Seen, id: number, result: SseEvent["data"]): void {
   seen.ids.push(id);
   const update = result.artifactUpdate ?? (result.kind === "artifact-update" ? result : undefined);
@@ -106,7 +106,7 @@ async function readAtLast(response: IncomingMessage, seen: Seen = nothing()): Pr
   return seen;
 }
 
-/** Whether the server still holds the connection, as the system sees it. */
+/** Whether the server still has the connection open, according to the system. */
 function isHeld(server: Child, response: IncomingMessage): boolean {
   const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
   const line = new RegExp(`:${hex(server.port)} \\w+:${hex(response.socket.localPort as number)} 01 `);
@@ -118,10 +118,10 @@ interface Painting {
   readonly fast: Seen[];
 }
 
-/** One task of 50 MB with its readers, all of them there before its first picture. */
+/** One task of 50 MB with its readers, all connected before its first image. */
 async function paint(url: string, eventBytes: number, slowReaders: number): Promise<Painting> {
   rmSync(gate(), { force: true });
-  const params = { ...said(String(eventBytes)), configuration: { returnImmediately: true } };
+  const params = { ...sendParams(String(eventBytes)), configuration: { returnImmediately: true } };
   const { id } = taskOf((await rpc(url, "SendMessage", params)).body);
   const dialect = (i: number): string => (i % 2 === 0 ? "SubscribeToTask" : "tasks/resubscribe");
   const slow: IncomingMessage[] = [];
@@ -133,24 +133,24 @@ async function paint(url: string, eventBytes: number, slowReaders: number): Prom
 }
 
 for (const eventBytes of [16 * 1024, MB])
-  test(`readers that do not read cost the others nothing and the server little, and get all in the end (events of ${eventBytes} bytes)`, async ({
+  test(`readers that do not read cost the others nothing and the server little, and get everything in the end (events of ${eventBytes} bytes)`, async ({
     skip,
   }) => {
     if (!existsSync("/proc/self/status"))
       return skip("NOT TESTED: this system has no /proc to read memory from");
     const server = await startChild({
-      agents: [painter(), writeScale(folder.path)],
+      agents: [painter(), writeMemoryAgent(folder.path)],
       data: join(folder.path, "data"),
       flags: ["--durability", "process", "--log-level", "warn"],
     });
     const { url } = server;
-    // What the same work takes without them is no fault of theirs.
+    // The memory that the same task takes without them is not theirs.
     await paint(url, eventBytes, 0);
-    const before = { live: await liveMemory(url), most: mostMemory(server) };
+    const before = { live: await readLiveMemory(url), most: mostMemory(server) };
 
     const { slow, fast } = await paint(url, eventBytes, SLOW);
     const stuck = mostMemory(server) - before.most;
-    const live = (await liveMemory(url)) - before.live;
+    const live = (await readLiveMemory(url)) - before.live;
     const numbers = Array.from({ length: TOTAL_BYTES / eventBytes }, (_, i) => i);
     for (const seen of fast) {
       expect(seen.pictures).toEqual(numbers);
@@ -162,13 +162,13 @@ for (const eventBytes of [16 * 1024, MB])
       expect(isAscending(seen.ids)).toBe(true);
       expect(seen.last).toMatch(/completed/i);
     }
-    const after = (await liveMemory(url)) - before.live;
+    const after = (await readLiveMemory(url)) - before.live;
     const growth = [live, stuck, after].map(bytes => Math.round(bytes / MB));
     const limits = [LIVE_MB_MAX, RESIDENT_MB_MAX, LIVE_MB_MAX];
     expect({ growth, limits }).toSatisfy(() => growth.every((mb, i) => mb <= (limits[i] as number)));
   });
 
-test("a reader that is stuck for too long is cut off, and goes on from its last event when it comes back", async ({
+test("a reader that is stuck for too long is disconnected, and continues from its last event when it reconnects", async ({
   skip,
 }) => {
   if (!existsSync("/proc/net/tcp")) return skip("NOT TESTED: this system has no /proc to see connections in");
@@ -179,14 +179,14 @@ test("a reader that is stuck for too long is cut off, and goes on from its last 
     flags: ["--durability", "process", "--log-level", "warn", "--heartbeat-ms", "100"],
   });
   const { url } = server;
-  const params = { ...said(String(16 * 1024)), configuration: { returnImmediately: true } };
+  const params = { ...sendParams(String(16 * 1024)), configuration: { returnImmediately: true } };
   const { id } = taskOf((await rpc(url, "SendMessage", params)).body);
   const response = await openUnread(url, "SubscribeToTask", id, {
     "a2a-version": "1.0",
     "last-event-id": "2",
   });
   await until(() => !isHeld(server, response));
-  // What the system had taken by then is still there to be read; then it breaks off.
+  // Bytes that the system had buffered by then can still be read; then the connection breaks.
   const seen = nothing();
   await expect(readAtLast(response, seen)).rejects.toThrow();
   expect(seen.last).not.toMatch(/completed/i);

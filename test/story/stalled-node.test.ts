@@ -5,9 +5,12 @@ import { type Child, endChildren, startChild, writeAgent } from "../support/chil
 import { until } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
-import { begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
-/** A process that stands still for longer than its lease (a pause of the machine, a long computation) has lost its runs. */
+/**
+ * A process that is stopped for longer than its lease (a paused machine, a long computation) has lost its
+ * runs.
+ */
 
 let folder: ReturnType<typeof tempFolder>;
 let postgres: TestPostgres;
@@ -24,7 +27,10 @@ const file = (name: string): string => join(folder.path, name);
 const trail = (): readonly string[] =>
   existsSync(file("trail")) ? readFileSync(file("trail"), "utf8").trim().split("\n") : [];
 
-/** Its first attempt stops the whole process between two steps until there is a file; the next one goes on at once. */
+/**
+ * Its first attempt blocks the whole process between two steps until there is a file; the next one continues
+ * at once.
+ */
 const work = (): string => `
     const { appendFileSync, existsSync } = await import("node:fs");
     const mark = word => appendFileSync(${JSON.stringify(file("trail"))}, word + "\\n");
@@ -41,12 +47,12 @@ const work = (): string => `
     mark("attempt " + ctx.attempt + ": " + await two);
     yield ctx.text("by attempt " + ctx.attempt);`;
 
-test("a run that wakes up after its lease has ended begins no step that another run has done meanwhile", async () => {
+test("a run that continues after its lease has expired begins no step that another run has finished meanwhile", async () => {
   const data = await postgres.createDatabase();
   const agents = [writeAgent(folder.path, "worker", work())];
   const flags = ["--lease-ms", "1000", "--log-level", "error"];
   const nodes = await Promise.all([1, 2].map(() => startChild({ agents, data, flags })));
-  const { id } = await begin((nodes[0] as Child).url, V1, "go");
+  const { id } = await startTask((nodes[0] as Child).url, V1, "go");
   const stalled = (): string | undefined => trail().find(line => line.startsWith("stalled"));
   await until(() => stalled() !== undefined);
   const other = nodes.find(node => !stalled()?.endsWith(` ${node.pid}`)) as Child;

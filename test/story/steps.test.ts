@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endChildren } from "../support/child.ts";
-import { openStream, type SseEvent, said, until } from "../support/client.ts";
-import { collect, Scene } from "../support/scene.ts";
-import { foldText, idsOf, isAscending, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
+import { collect, RestartableServer } from "../support/restartable-server.ts";
+import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
-let on: Scene;
+let on: RestartableServer;
 beforeEach(() => {
-  on = new Scene();
+  on = new RestartableServer();
 });
 afterEach(async () => {
   await endChildren();
   on.remove();
 });
 
-/** Three steps with words, progress, data and a file around them; each can be held up from outside. */
+/** Three steps with text, progress, data and a file around them; each can be held from outside. */
 const WORK = `
     yield ctx.status("working on " + task.text);
     yield ctx.text("begin ");
@@ -33,11 +33,11 @@ const WORK = `
     yield ctx.text("end");`;
 const openAll = (): void => on.open("a", "b", "c", "after-a", "after-b", "after-c");
 
-/** What happened, without times and ids; the start of another attempt tells the status as it stood. */
-function plot(events: readonly SseEvent[]): unknown[] {
+/** The events, without times and ids; another attempt begins with the status as it was. */
+function summaries(events: readonly SseEvent[]): unknown[] {
   let status = "";
   return events.flatMap((event): unknown[] => {
-    const { what, text, append } = plotOf(event);
+    const { what, text, append } = summaryOf(event);
     const artifact = event.data.result.artifactUpdate?.artifact;
     if (artifact) return [[what, append, artifact.artifactId, artifact.parts, artifact.metadata]];
     const before = status;
@@ -45,29 +45,29 @@ function plot(events: readonly SseEvent[]): unknown[] {
     return status === before ? [] : [status];
   });
 }
-/** What a reader who folds the words has in hand. */
+/** The text of a reader that folds the chunks. */
 const wordsIn = (events: readonly SseEvent[]): string =>
   foldText(events.filter(({ data }) => data.result.artifactUpdate?.artifact.artifactId === "response"));
 
-test("a step is done once, unless the kill fell into it; what readers get is what they get without a kill", async () => {
+test("a step is run once, unless the kill interrupted it; readers get the same as without a kill", async () => {
   await on.start(WORK);
   openAll();
   const calm = await on.begin("calm");
-  await on.settled(calm, "completed");
-  const whole = plot(await on.log(calm));
+  await on.untilState(calm, "completed");
+  const whole = summaries(await on.readEvents(calm));
   on.remove();
   await on.server.kill();
 
-  on = new Scene();
+  on = new RestartableServer();
   await on.start(WORK, { attempts: 4 });
-  const stream = await openStream(on.url, "SendStreamingMessage", said("calm"));
+  const stream = await openStream(on.url, "SendStreamingMessage", sendParams("calm"));
   const first = (await stream.next()) as SseEvent;
   const { id } = first.data.result.task;
   const seen = [first];
   on.open("a", "after-a");
   for (const kill of ["in b", "after b", "in c"]) {
     const reader = collect(seen.length === 1 ? stream : await on.resume(id, seen.at(-1)?.id as string));
-    await on.reached(kill);
+    await on.untilTrail(kill);
     await until(() => wordsIn([...seen, ...reader.events]).includes(kill === "in b" ? "A" : "B"));
     await on.server.kill();
     await reader.broken;
@@ -77,7 +77,7 @@ test("a step is done once, unless the kill fell into it; what readers get is wha
     await on.start();
   }
   openAll();
-  seen.push(...(await on.log(id, seen.at(-1)?.id)));
+  seen.push(...(await on.readEvents(id, seen.at(-1)?.id)));
 
   expect(on.trail()).toEqual([
     ...["in a", "after a", "in b"],
@@ -85,27 +85,27 @@ test("a step is done once, unless the kill fell into it; what readers get is wha
     ...["after a", "after b", "in c"],
     ...["after a", "after b", "in c", "after c"],
   ]);
-  const log = await on.log(id);
+  const log = await on.readEvents(id);
   expect(isAscending(idsOf(seen))).toBe(true);
   expect(idsOf(seen.slice(1))).toEqual(idsOf(log).filter(one => one > Number(first.id)));
-  expect(plot(log)).toEqual(whole);
+  expect(summaries(log)).toEqual(whole);
   expect([stateOf(await on.get(id)), textOf(await on.get(id))]).toEqual(["completed", "begin A B C end"]);
   expect(wordsIn(seen)).toBe("begin A B C end");
 });
 
-test("a server that is stopped well gives the work back, and no step is done twice either", async () => {
+test("a server that is stopped gracefully releases the run, and no step is repeated", async () => {
   await on.start(WORK);
   on.open("a");
   const id = await on.begin("job");
-  await on.reached("after a");
+  await on.untilTrail("after a");
   await on.server.stop();
   await on.start();
   openAll();
-  expect(textOf(await on.settled(id, "completed"))).toBe("begin A B C end");
+  expect(textOf(await on.untilState(id, "completed"))).toBe("begin A B C end");
   expect(on.trail().filter(word => word.startsWith("in "))).toEqual(["in a", "in b", "in c"]);
 });
 
-test("work side by side: what was done stays done, the rest is done again, names may repeat", async () => {
+test("parallel steps: finished ones stay finished, the others are repeated, names may repeat", async () => {
   await on.start(`
     const work = key => async () => { mark(key); await gate(key); return key; };
     // A step is over when its result is committed.
@@ -122,11 +122,11 @@ test("work side by side: what was done stays done, the rest is done again, names
   await on.start();
   await until(() => done().length === 6);
   for (const gate of ["1", "4"]) on.open(gate);
-  expect(textOf(await on.settled(id, "completed"))).toBe("1 2 3 4 1+! 2+! 3+! 4+!");
+  expect(textOf(await on.untilState(id, "completed"))).toBe("1 2 3 4 1+! 2+! 3+! 4+!");
   expect(done().toSorted()).toEqual(["1", "1", "1+", "2", "2+", "3", "3+", "4", "4", "4+"]);
 });
 
-test("a step that threw and was caught throws again: the run takes the way that it took before", async () => {
+test("a step that threw and was caught throws again: the run takes the same branch", async () => {
   await on.start(
     `
     const load = from => ctx.step("load", () => { mark(from); if (from !== "c") throw new Error("no " + from); return from; });
@@ -138,15 +138,15 @@ test("a step that threw and was caught throws again: the run takes the way that 
     await gate("end");`.replace("const load", "const yieldLater = [];\n    const load"),
   );
   const id = await on.begin("go");
-  await on.shows(id, "no a; no b; loaded c");
+  await on.untilText(id, "no a; no b; loaded c");
   await on.server.kill();
   on.open("end");
   await on.start();
-  expect(textOf(await on.settled(id, "completed"))).toBe("no a; no b; loaded c");
+  expect(textOf(await on.untilState(id, "completed"))).toBe("no a; no b; loaded c");
   expect(on.trail()).toEqual(["a", "b", "c", "done", "done"]);
 });
 
-test("a sleep goes on over a restart, and time and chance stay what they were", async () => {
+test("a sleep continues over a restart, and times and random numbers stay the same", async () => {
   await on.start(`
     mark([await ctx.now(), await ctx.random()].join(" "));
     mark("asleep " + Date.now());
@@ -159,12 +159,12 @@ test("a sleep goes on over a restart, and time and chance stay what they were", 
     mark("awake " + Date.now());
     yield ctx.text(first);`);
   const id = await on.begin("go");
-  await on.reached("noted");
+  await on.untilTrail("noted");
   await on.server.kill();
   await new Promise(resolve => setTimeout(resolve, 3_000));
   await on.start();
-  // Nothing is left of the sleep, which would otherwise take longer than what races with it.
-  expect(textOf(await on.settled(id, "completed"))).toBe("rested");
+  // The sleep has elapsed, and would otherwise be slower than its competitor.
+  expect(textOf(await on.untilState(id, "completed"))).toBe("rested");
   const [dice, asleep, , sameDice, , , awake] = on.trail() as string[];
   expect(sameDice).toBe(dice);
   const time = (word: string | undefined): number => Number(word?.split(" ")[1]);
@@ -181,12 +181,12 @@ describe("code that was changed between two attempts", () => {
   async function change(body: string): Promise<{ body: object; log: string }> {
     await on.start(BEFORE);
     const id = await on.begin("go");
-    await on.shows(id, "Hello world ");
+    await on.untilText(id, "Hello world ");
     await on.server.kill();
     on.write(body);
     on.open("end");
     await on.start();
-    return { body: await on.settled(id, "completed", "failed"), log: on.server.stderr() };
+    return { body: await on.untilState(id, "completed", "failed"), log: on.server.stderr() };
   }
 
   const broken = [
@@ -203,7 +203,7 @@ describe("code that was changed between two attempts", () => {
     ],
   ] as const;
   test.each(broken)(
-    "(%s) gives a failed task that says so, and nothing new is done",
+    "(%s) fails the task with that reason, and no new step is run",
     async (_what, after, reason) => {
       const { body, log } = await change(after);
       expect(stateOf(body)).toBe("failed");
@@ -220,17 +220,17 @@ describe("code that was changed between two attempts", () => {
     ["words after the last step are others", BEFORE.replace("world", "you"), "Hello you ", 2],
     ["words after the last step are fewer", BEFORE.replace("world ", "w"), "Hello w", 2],
   ] as const;
-  test.each(fine)("(%s) goes on; what differs is replaced and marked", async (_what, after, text, mark) => {
+  test.each(fine)("(%s) continues; different output is replaced and marked", async (_what, after, text, mark) => {
     const { body } = await change(after);
     expect([stateOf(body), textOf(body)]).toEqual(["completed", text]);
-    const log = await on.log(taskOf(body).id);
+    const log = await on.readEvents(taskOf(body).id);
     expect(foldText(log)).toBe(text);
     const marks = log.map(({ data }) => data.result.artifactUpdate?.metadata?.["dragoman.attempt"]);
     expect(marks.find(one => one !== undefined)).toBe(mark);
   });
 });
 
-test("what the steps of a turn keep has a bound, and the step that goes beyond it throws", async () => {
+test("the recorded results of a turn have a maximum size, and the step beyond it throws", async () => {
   await on.start(`
     let kept = 0;
     try {
@@ -241,20 +241,20 @@ test("what the steps of a turn keep has a bound, and the step that goes beyond i
   expect(textOf(await on.send("go"))).toMatch(/^15000000: the results of the steps of one turn have at most 16777216 bytes/);
 });
 
-test("an attempt without steps begins anew: its artifacts take the place of the old ones, marked", async () => {
+test("an attempt without steps starts over: its artifacts replace the old ones, marked", async () => {
   await on.start(`
     yield ctx.text(ctx.attempt === 1 ? "a long beginning" : "another");
     yield ctx.artifact({ artifactId: "list", parts: "line;", append: true });
     yield ctx.text(" text");
     await gate("end");`);
   const id = await on.begin("go");
-  await on.shows(id, "a long beginning textline;");
+  await on.untilText(id, "a long beginning textline;");
   await on.server.kill();
   on.open("end");
   await on.start();
-  const body = await on.settled(id, "completed");
+  const body = await on.untilState(id, "completed");
   expect(textOf(body)).toBe("another textline;");
-  const updates = (await on.log(id)).flatMap(({ data }) => data.result.artifactUpdate ?? []);
+  const updates = (await on.readEvents(id)).flatMap(({ data }) => data.result.artifactUpdate ?? []);
   const marks = updates.map(one => [
     one.artifact.artifactId,
     one.append === true,

@@ -20,10 +20,10 @@ import { openStream, rpc, until } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import { ask, type Loose, V1 } from "../support/tongue.ts";
+import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 import { taskOf } from "../support/wire.ts";
 
-/** What an agent throws is kept with its task: operators find it, and callers never do. */
+/** An error that an agent throws is stored with its task: operators can read it, and callers never. */
 
 const OUTER = "the-outer-reason";
 const INNER = "the-inner-reason";
@@ -38,7 +38,7 @@ const breaker: AgentDefinition = {
     return JSON.stringify([task, await ctx.history]);
   },
 };
-/** Says something first, and fails in the middle of a stream. */
+/** Sends text first, and throws during a stream. */
 const stumbler: AgentDefinition = {
   name: "stumbler",
   async *run() {
@@ -72,50 +72,50 @@ const why = async (data: string, id: string): Promise<{ readonly text: string; r
   json: JSON.parse((await runCli("why", id, "--data", data, "--json")).out),
 });
 
-/** All that a caller can get to hear of a task. */
-async function hear(url: string, id: string, contextId: string): Promise<string[]> {
+/** Every response that a caller can get about a task. */
+async function readResponses(url: string, id: string, contextId: string): Promise<string[]> {
   const get = async (path: string, version: string): Promise<string> =>
     (await fetch(`${url}${path}`, { headers: { "a2a-version": version } })).text();
-  const heard = [
+  const responses = [
     await rpc(url, "GetTask", { id, historyLength: 100 }),
     await rpc(url, "ListTasks", { includeArtifacts: true, pageSize: 100 }),
     await rpc(url, "CancelTask", { id }),
     await rpc(url, "tasks/get", { id, historyLength: 100 }),
     await rpc(url, "tasks/cancel", { id }),
-    await rpc(url, "SendMessage", V1.said("tell", { contextId })),
+    await rpc(url, "SendMessage", V1.sendParams("tell", { contextId })),
     await get(`/tasks/${id}`, "1.0"),
     await get("/tasks?includeArtifacts=true", "1.0"),
     await get(`/v1/tasks/${id}`, "0.3"),
   ].map(one => (typeof one === "string" ? one : JSON.stringify(one.body)));
   for (const method of ["SubscribeToTask", "tasks/resubscribe"]) {
     const stream = await openStream(url, method, { id }, { "last-event-id": "0" });
-    heard.push(JSON.stringify(await stream.all()));
+    responses.push(JSON.stringify(await stream.all()));
   }
-  const live = await openStream(url, "SendStreamingMessage", V1.said("go"));
-  heard.push(JSON.stringify(await live.all()));
-  return heard;
+  const live = await openStream(url, "SendStreamingMessage", V1.sendParams("go"));
+  responses.push(JSON.stringify(await live.all()));
+  return responses;
 }
 
 async function breakOne(data: string): Promise<string> {
   server = await serve([breaker, stumbler], { data });
   const taskPushNotificationConfig = { id: "c", url: `${hook.url}/${breaker.name}` };
-  const said = V1.said("go", {}, { configuration: { taskPushNotificationConfig } });
-  const { id, contextId, status } = taskOf((await rpc(server.url, "SendMessage", said)).body);
+  const params = V1.sendParams("go", {}, { configuration: { taskPushNotificationConfig } });
+  const { id, contextId, status } = taskOf((await rpc(server.url, "SendMessage", params)).body);
   expect(status.state).toBe("TASK_STATE_FAILED");
   await until(() => hook.all.some(({ text }) => text.includes(id) && text.includes("FAILED")));
-  const heard = [
-    ...(await hear(server.url, id, contextId)),
-    ...(await hear(`${server.url}/agents/stumbler`, id, contextId)),
+  const responses = [
+    ...(await readResponses(server.url, id, contextId)),
+    ...(await readResponses(`${server.url}/agents/stumbler`, id, contextId)),
     ...hook.all.map(({ text }) => text),
   ];
-  expect(heard.filter(text => text.includes("in the log under")).length).toBeGreaterThan(5);
-  for (const text of heard) expect(isTold(text) ? text : "").toBe("");
+  expect(responses.filter(text => text.includes("in the log under")).length).toBeGreaterThan(5);
+  for (const text of responses) expect(isTold(text) ? text : "").toBe("");
   return id;
 }
 
 function expectKept({ text, json }: { readonly text: string; readonly json: Loose }): void {
   expect(text).toMatch(
-    new RegExp(`why +It broke off: The agent failed\\..* Its error: RangeError: ${OUTER}`),
+    new RegExp(`why +Failed: The agent failed\\..* \\(thrown: RangeError: ${OUTER}`),
   );
   expect(text).toMatch(/error of run 1\n +RangeError: .*\n +at fail .*thrown\.test\.ts/);
   expect(text).toContain(`TypeError: ${INNER}`);
@@ -129,8 +129,8 @@ function expectKept({ text, json }: { readonly text: string; readonly json: Loos
   });
 }
 
-describe("what an agent throws is told to operators and to no caller", () => {
-  it("with a folder, and after a move into Postgres", async () => {
+describe("an error that an agent throws is shown to operators and to no caller", () => {
+  it("with a folder, and after a migration to Postgres", async () => {
     const data = join(folder.path, "data");
     const id = await breakOne(data);
     expectKept(await why(data, id));
@@ -141,7 +141,7 @@ describe("what an agent throws is told to operators and to no caller", () => {
     expect((await runCli("migrate", data, url)).code).toBe(0);
     expectKept(await why(url, id));
     server = await serve([breaker, stumbler], { data: url });
-    const found = await ask(server.url, "GetTask", { id });
+    const found = await rpcResult(server.url, "GetTask", { id });
     expect(isTold(JSON.stringify(found))).toBe(false);
   });
 
@@ -151,7 +151,7 @@ describe("what an agent throws is told to operators and to no caller", () => {
   });
 });
 
-it("an error for which a runtime has words of its own is kept as well", async () => {
+it("an error for which a runtime has its own message is stored as well", async () => {
   const data = join(folder.path, "runtimes");
   const gone = "http://127.0.0.1:1";
   server = await serve(
@@ -163,19 +163,19 @@ it("an error for which a runtime has words of its own is kept as well", async ()
     { data },
   );
   for (const name of ["far", "model", "program"]) {
-    const { body } = await rpc(`${server.url}/agents/${name}`, "SendMessage", V1.said("go"));
+    const { body } = await rpc(`${server.url}/agents/${name}`, "SendMessage", V1.sendParams("go"));
     const { id, status } = taskOf(body);
     expect([name, status.state]).toEqual([name, "TASK_STATE_FAILED"]);
     const { text, json } = await why(data, id);
     const error = json.attempts.at(-1).error;
     expect([name, error]).toEqual([name, expect.objectContaining({ name: expect.any(String) })]);
-    expect(text).toContain(`Its error: ${error.name}`);
+    expect(text).toContain(`thrown: ${error.name}`);
     expect(text).not.toContain("planted-key");
     expect(JSON.stringify(body)).not.toContain(error.stack.split("\n")[1]?.trim() ?? error.stack);
   }
 });
 
-it("no dialect writes it, whatever is asked", () => {
+it("no dialect writes it, for any operation", () => {
   const error = {
     name: "RangeError",
     message: OUTER,
@@ -202,7 +202,7 @@ it("no dialect writes it, whatever is asked", () => {
   expect(dialects.length).toBeGreaterThan(7);
   for (const dialect of dialects) {
     const forms = [undefined, "values", "updates", "events", "messages"];
-    const said = [
+    const encoded = [
       dialect.encode(
         { op: "get" } as unknown as Operation,
         { kind: "task", task, agent: toAgent(breaker) } as never,
@@ -210,7 +210,7 @@ it("no dialect writes it, whatever is asked", () => {
       ...forms.flatMap(form => [dialect.encodeStep(step, true, form), dialect.encodeStep(step, false, form)]),
       dialect.encodePush(step, { ...config, origin: dialect.name }),
     ];
-    expect([dialect.name, isTold(JSON.stringify(said))]).toEqual([dialect.name, false]);
-    expect([dialect.name, said.some(one => one !== null)]).toEqual([dialect.name, true]);
+    expect([dialect.name, isTold(JSON.stringify(encoded))]).toEqual([dialect.name, false]);
+    expect([dialect.name, encoded.some(one => one !== null)]).toEqual([dialect.name, true]);
   }
 });

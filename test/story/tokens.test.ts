@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bearer } from "../support/callers.ts";
 import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
-import { openStream, rpc, type Stream, said, toStream, until } from "../support/client.ts";
+import { openStream, rpc, type Stream, sendParams, toStream, until } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/tongue.ts";
+import type { Loose } from "../support/official-dialects.ts";
 
-/** Tokens as their users know them: the command line beside a server that runs. */
+/** Tokens as their users know them: the command line beside a running server. */
 
 let folder: ReturnType<typeof tempFolder>;
 let data = "";
@@ -18,7 +18,7 @@ beforeEach(() => {
   data = join(folder.path, "data");
   agents = [
     writeAgent(folder.path, "echo", "yield ctx.text(task.text);"),
-    // Works until it is told to stop.
+    // Runs until it is aborted.
     writeAgent(
       folder.path,
       "slow",
@@ -37,37 +37,37 @@ const start = (...flags: string[]): Promise<Child> =>
     data,
     flags: ["--auth", "tokens", "--log-level", "error", "--drain-ms", "0", ...flags],
   });
-const token = (...words: string[]) => runCli("token", ...words, "--data", data);
+const token = (...args: string[]) => runCli("token", ...args, "--data", data);
 
 interface Made {
   readonly id: string;
   readonly headers: { readonly authorization: string };
 }
-async function create(...words: string[]): Promise<Made> {
-  const { out, err, code } = await token("create", "--json", ...words);
+async function create(...args: string[]): Promise<Made> {
+  const { out, err, code } = await token("create", "--json", ...args);
   expect([code, err]).toEqual([0, ""]);
   const made = JSON.parse(out);
   return { id: made.id, headers: bearer(made.token) };
 }
 
 describe("a token", () => {
-  it("is made beside a server that runs, is good at once, and is no longer good at once", async () => {
+  it("is created beside a running server, is valid at once, and is revoked at once", async () => {
     const { url } = await start();
     const echo = `${url}/agents/echo`;
-    expect((await rpc(echo, "SendMessage", said("hi"))).status).toBe(401);
+    expect((await rpc(echo, "SendMessage", sendParams("hi"))).status).toBe(401);
     const { out, err } = await token("create", "--principal", "alice");
     expect(out).toMatch(/^drg_[\w-]{43}\n$/);
-    expect(err).toMatch(/^token [0-9a-f]{12} of alice is good until \S+; it is not shown again\n$/);
+    expect(err).toMatch(/^token [0-9a-f]{12} of alice expires at \S+; it is not shown again\n$/);
     const headers = bearer(out.trim());
-    expect((await rpc(echo, "SendMessage", said("hi"), headers)).status).toBe(200);
-    // Whoever finds a token knows not its id.
+    expect((await rpc(echo, "SendMessage", sendParams("hi"), headers)).status).toBe(200);
+    // A token can be revoked by its secret as well as by its id.
     expect((await token("revoke", out.trim())).out).toMatch(/^token \w+ of alice is revoked\n$/);
-    expect((await rpc(echo, "SendMessage", said("hi"), headers)).body.error.message).toBe(
+    expect((await rpc(echo, "SendMessage", sendParams("hi"), headers)).body.error.message).toBe(
       "The token was revoked",
     );
   });
 
-  it("is found in lists without its secret, with its last use, and over restarts", async () => {
+  it("is listed without its secret, with its last use, and over restarts", async () => {
     const made = await create(
       ...["--principal", "ci", "--tenant", "acme,beta", "--agents", "echo", "--scopes", "send,read"],
       ...["--expires", "30d", "--name", "nightly"],
@@ -76,7 +76,7 @@ describe("a token", () => {
     const sent = await rpc(
       `${server.url}/agents/echo`,
       "SendMessage",
-      { ...said("hi"), tenant: "beta" },
+      { ...sendParams("hi"), tenant: "beta" },
       made.headers,
     );
     expect(sent.status).toBe(200);
@@ -99,7 +99,7 @@ describe("a token", () => {
     expect((await rpc(again.url, "GetTask", { id: "x", tenant: "acme" }, made.headers)).status).not.toBe(401);
   });
 
-  it("that is revoked or has expired is listed only if all are asked for", async () => {
+  it("that is revoked or has expired is listed only with --all", async () => {
     const gone = await create("--principal", "gone");
     await create("--principal", "stays", "--expires", "never");
     await token("revoke", gone.id);
@@ -107,15 +107,15 @@ describe("a token", () => {
     expect((await token("list", "--all")).out).toMatch(/gone .* revoked/);
   });
 
-  it("is not made of nonsense", async () => {
-    for (const [words, problem] of [
+  it("is not created from invalid options", async () => {
+    for (const [args, problem] of [
       [["create"], "required option '--principal <name>'"],
       [["create", "--principal", "a\nb"], "It must be a name"],
       [["create", "--principal", "a", "--scopes", "everything"], "send, read, cancel, push, admin"],
-      [["create", "--principal", "a", "--expires", "soon"], "Write it like 30d"],
-      [["revoke", "nothing"], "There is no such token"],
+      [["create", "--principal", "a", "--expires", "soon"], "It must be a duration like 30d"],
+      [["revoke", "nothing"], "Token not found"],
     ] as const) {
-      const { code, err } = await token(...words);
+      const { code, err } = await token(...args);
       expect([code, err.includes(problem)]).toEqual([1, true]);
     }
   });
@@ -123,13 +123,13 @@ describe("a token", () => {
 
 describe("an open stream", () => {
   const begin = async (url: string, made: Made) => {
-    const stream = await openStream(`${url}/agents/slow`, "SendStreamingMessage", said("go"), made.headers);
+    const stream = await openStream(`${url}/agents/slow`, "SendStreamingMessage", sendParams("go"), made.headers);
     const first = await stream.next();
     return { stream, id: first?.data.result.task.id as string };
   };
   const LAPSED = "The credentials have expired or were revoked";
 
-  it("ends with a clear fault when its token is revoked, on every transport; the work goes on", async () => {
+  it("ends with a clear fault when its token is revoked, on every transport; the run continues", async () => {
     const { url } = await start();
     const made = await create("--principal", "alice");
     const other = await create("--principal", "alice");
@@ -152,7 +152,7 @@ describe("an open stream", () => {
     grpc.close();
     const { body } = await rpc(`${url}/agents/slow`, "GetTask", { id }, other.headers);
     expect(body.result.status.state).toBe("TASK_STATE_WORKING");
-    // A token that was not touched still reads.
+    // A token that was not revoked still reads.
     await rpc(`${url}/agents/slow`, "CancelTask", { id: staying.id }, other.headers);
     expect((await staying.stream.all()).at(-1)?.data.result.statusUpdate.status.state).toBe(
       "TASK_STATE_CANCELED",
@@ -163,20 +163,20 @@ describe("an open stream", () => {
     const { url } = await start();
     const open = async (seconds: number): Promise<Stream> => {
       const { headers } = await create("--principal", "alice", "--expires", `${seconds}s`);
-      return openStream(`${url}/agents/slow`, "SendStreamingMessage", said("go"), headers);
+      return openStream(`${url}/agents/slow`, "SendStreamingMessage", sendParams("go"), headers);
     };
-    // A machine that is so busy that the token has expired before the stream is open gets more time.
+    // On a busy machine, where the token has expired before the stream is open, its lifetime grows.
     let seconds = 3;
     let stream = await open(seconds);
     while (stream.status === 401) stream = await open((seconds *= 2));
     expect((await stream.all()).at(-1)?.data.error.message).toBe(LAPSED);
   });
 
-  it("a send that waits tells nothing to a token that was revoked meanwhile", async () => {
+  it("a waiting send returns nothing to a token that was revoked meanwhile", async () => {
     const { url } = await start();
     const made = await create("--principal", "alice");
     const other = await create("--principal", "alice");
-    const waiting = rpc(`${url}/agents/slow`, "SendMessage", said("go"), made.headers);
+    const waiting = rpc(`${url}/agents/slow`, "SendMessage", sendParams("go"), made.headers);
     let id = "";
     await until(async () => {
       const { body } = await rpc(`${url}/agents/slow`, "ListTasks", {}, other.headers);
@@ -197,21 +197,21 @@ describe("a server does not start", () => {
     return err;
   };
 
-  it("where other machines could call it and nobody is asked who he is", async () => {
+  it("if other machines could call it without authentication", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1"])
       expect(await refusedWith("--host", host)).toMatch(/--auth tokens.*--insecure/);
     const open = await startChild({ agents, data, flags: ["--host", "0.0.0.0", "--insecure"] });
-    expect((await rpc(`http://127.0.0.1:${open.port}/agents/echo`, "SendMessage", said("hi"))).status).toBe(
+    expect((await rpc(`http://127.0.0.1:${open.port}/agents/echo`, "SendMessage", sendParams("hi"))).status).toBe(
       200,
     );
-    // Whoever can reach it may call, but not rule.
+    // Such callers may call, but are no administrators.
     expect((await fetch(`http://127.0.0.1:${open.port}/metrics`)).status).toBe(403);
     await open.stop();
     const asking = await startChild({ agents, data, flags: ["--host", "0.0.0.0", "--auth", "tokens"] });
-    expect((await rpc(`http://127.0.0.1:${asking.port}/`, "SendMessage", said("hi"))).status).toBe(401);
+    expect((await rpc(`http://127.0.0.1:${asking.port}/`, "SendMessage", sendParams("hi"))).status).toBe(401);
   });
 
-  it("where nobody could get in, or an option means nothing", async () => {
+  it("if no caller could be authenticated, or an option is invalid", async () => {
     expect(await refusedWith("--auth", "jwt")).toContain("needs the option jwt");
     expect(await refusedWith("--auth", "api-key")).toContain("needs the option apiKeys");
     expect(await refusedWith("--auth", "mtls")).toContain("--tls-client-ca");

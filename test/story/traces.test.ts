@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { type Collector, startCollector, treeOf } from "../support/collector.ts";
 import type { Seen } from "../support/otlp.ts";
 import { tempFolder } from "../support/server.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
 
-/** Asks another agent, in the same conversation, as docs/dialects/langgraph.md L19 describes it. */
+/** Calls another agent, in the same conversation, as docs/dialects/langgraph.md L19 describes it. */
 const asks = (url: string): string => `
     const text = await ctx.step("prepare", () => task.text.toUpperCase());
     const message = { role: "user", kind: "message", messageId: "m2", contextId: task.contextId, parts: [{ kind: "text", text }] };
@@ -136,7 +136,7 @@ it("an agent that calls another one with ctx.call is in the same trace and the s
     flags: ["--call-allow", "127.0.0.1"],
     env: { OTEL_SERVICE_NAME: "alpha", ...env },
   });
-  const { body } = await rpc(alpha.url, "SendMessage", said("hello"));
+  const { body } = await rpc(alpha.url, "SendMessage", sendParams("hello"));
   expect(JSON.stringify(body)).toContain("beta heard hello");
   await Promise.all([alpha.stop(), beta.stop()]);
   const byId = new Map(collector.spans.map(span => [span.spanId, span]));
@@ -157,7 +157,7 @@ it("an agent that calls another one with ctx.call is in the same trace and the s
   expect(out).toMatch(/turns +1, 1 run, 1 step, 1 call to other agents/);
 });
 
-it("a run after a kill is a child of the same call, and tells of the attempt before it", async () => {
+it("a run after a kill is a child of the same call, and has a link to the attempt before it", async () => {
   const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` };
   const gate = `${folder.path}/open`;
   const body = `
@@ -167,7 +167,7 @@ it("a run after a kill is a child of the same call, and tells of the attempt bef
     while (!existsSync("${gate}")) await sleep(10, undefined, { signal: ctx.signal });
     yield "done";`;
   const first = await start("stayer", body, env);
-  const asked = { ...said("go"), configuration: { returnImmediately: true } };
+  const asked = { ...sendParams("go"), configuration: { returnImmediately: true } };
   const reply = await rpc(first.url, "SendMessage", asked, { traceparent: TRACEPARENT });
   const { id } = taskOf(reply.body);
   await until(() => existsSync(`${folder.path}/here`));
@@ -189,14 +189,14 @@ it("a run after a kill is a child of the same call, and tells of the attempt bef
   expect(run.events).toContain("step found on record");
 });
 
-it("with a key of LangSmith they go there, into the project that it names", async () => {
+it("with a LangSmith key they are sent there, into the project that it names", async () => {
   const env = {
     LANGSMITH_API_KEY: "ls-key",
     LANGSMITH_PROJECT: "my-project",
     LANGSMITH_ENDPOINT: collector.url,
   };
   const server = await start("solo", "yield task.text;", env);
-  const { body } = await rpc(server.url, "SendMessage", said("hello"));
+  const { body } = await rpc(server.url, "SendMessage", sendParams("hello"));
   await server.stop();
   expect(collector.exports[0]).toMatchObject({
     path: "/otel/v1/traces",
@@ -219,24 +219,24 @@ const WITHOUT_SDK = `data:text/javascript,${encodeURIComponent(`
     },
   });`)}`;
 
-it("a server whose packages for traces are missing says how to install them, and serves", async () => {
+it("a server whose tracing packages are missing logs how to install them, and serves", async () => {
   const server = await start("solo", "yield task.text;", {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     NODE_OPTIONS: `--import=${WITHOUT_SDK}`,
   });
-  expect((await rpc(server.url, "SendMessage", said("hello"))).status).toBe(200);
+  expect((await rpc(server.url, "SendMessage", sendParams("hello"))).status).toBe(200);
   await server.stop();
   expect(server.stderr()).toContain("npm install @opentelemetry/sdk-trace@3");
   expect(collector.spans).toEqual([]);
 });
 
-it("a collector that is not there costs a line of the log, and nothing else", async () => {
+it("an unreachable collector costs a log line, and nothing else", async () => {
   const server = await start("solo", "yield task.text;", {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
     OTEL_EXPORTER_OTLP_TIMEOUT: "200",
     OTEL_TRACES_SAMPLER: "sometimes",
   });
   expect(server.stderr()).toContain("OTEL_TRACES_SAMPLER=sometimes: there are always_on");
-  expect((await rpc(server.url, "SendMessage", said("hello"))).status).toBe(200);
+  expect((await rpc(server.url, "SendMessage", sendParams("hello"))).status).toBe(200);
   expect((await server.stop()).code).toBe(0);
 });

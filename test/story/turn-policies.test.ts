@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { endChildren } from "../support/child.ts";
-import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";
-import { Scene } from "../support/scene.ts";
+import { RestartableServer } from "../support/restartable-server.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 const AT_ONCE = { configuration: { returnImmediately: true } };
 const contextId = "talk";
 
-/** An agent that waits at a gate when it is told "wait", and asks when it is told "ask". */
+/** An agent that waits at a gate when it receives "wait", and asks when it receives "ask". */
 async function start(turns: AgentDefinition["turns"]): Promise<{ url: string; gate: Gate; begun: string[] }> {
   const gate = createGate();
   const begun: string[] = [];
@@ -35,12 +35,12 @@ async function start(turns: AgentDefinition["turns"]): Promise<{ url: string; ga
   return { url: server.url, gate, begun };
 }
 const send = async (url: string, text: string, message: object = { contextId }) =>
-  (await rpc(url, "SendMessage", said(text, message))).body;
+  (await rpc(url, "SendMessage", sendParams(text, message))).body;
 const begin = async (url: string, text: string, message: object = { contextId }) =>
-  (await rpc(url, "SendMessage", { ...said(text, message), ...AT_ONCE })).body;
+  (await rpc(url, "SendMessage", { ...sendParams(text, message), ...AT_ONCE })).body;
 
 describe('turns: "reject"', () => {
-  test("a message is refused while the agent is at another of its context, in every way to send it", async () => {
+  test("a message is refused while another task of its context is running, over every kind of send", async () => {
     const { url, gate } = await start("reject");
     const first = taskOf(await begin(url, "wait"));
     const refused = await send(url, "two");
@@ -49,9 +49,9 @@ describe('turns: "reject"', () => {
     );
     expect(JSON.stringify(refused.error.data)).toContain(first.id);
     expect((await begin(url, "two")).error.code).toBe(refused.error.code);
-    const older = await rpc(url, "message/send", said03("two", { contextId }));
+    const older = await rpc(url, "message/send", sendParamsV03("two", { contextId }));
     expect(older.body.error.message).toBe(refused.error.message);
-    const stream = await openStream(url, "SendStreamingMessage", said("two", { contextId }));
+    const stream = await openStream(url, "SendStreamingMessage", sendParams("two", { contextId }));
     expect((await stream.next())?.data.error?.message ?? stream.status).toBeTruthy();
     expect((await rpc(url, "ListTasks", {})).body.result.totalSize).toBe(1);
 
@@ -62,7 +62,7 @@ describe('turns: "reject"', () => {
     expect(textOf(await send(url, "two"))).toBe("heard two");
   });
 
-  test("of many at once one is taken", async () => {
+  test("of many at once one is accepted", async () => {
     const { url, gate, begun } = await start("reject");
     const bodies = await Promise.all(Array.from({ length: 10 }, () => begin(url, "wait")));
     expect(bodies.filter(body => body.result)).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('turns: "reject"', () => {
     await until(() => begun.length === 1);
   });
 
-  test("a task that waits for its caller leaves the context free; its answer is refused while another is at work", async () => {
+  test("a task that waits for its caller leaves the context free; its answer is refused while another is running", async () => {
     const { url, gate } = await start("reject");
     const asked = taskOf(await send(url, "ask"));
     const other = taskOf(await begin(url, "wait"));
@@ -83,7 +83,7 @@ describe('turns: "reject"', () => {
   });
 });
 
-test('turns: "parallel": messages of one context are worked on side by side', async () => {
+test('turns: "parallel": messages of one context run in parallel', async () => {
   const { url, gate, begun } = await start("parallel");
   const waiting = [taskOf(await begin(url, "wait 1")), taskOf(await begin(url, "wait 2"))];
   expect(textOf(await send(url, "three"))).toBe("heard three");
@@ -95,9 +95,9 @@ test('turns: "parallel": messages of one context are worked on side by side', as
 });
 
 describe("over a kill", () => {
-  let on: Scene;
+  let on: RestartableServer;
   beforeEach(() => {
-    on = new Scene();
+    on = new RestartableServer();
   });
   afterEach(async () => {
     await endChildren();
@@ -109,43 +109,43 @@ describe("over a kill", () => {
     yield ctx.text("attempt " + ctx.attempt);
     await gate(task.text);`;
 
-  test("parallel tasks go on side by side", async () => {
+  test("parallel tasks continue in parallel", async () => {
     await on.start(WORK, { turns: "parallel" });
     const ids = [await on.begin("one", { contextId }), await on.begin("two", { contextId })];
-    for (const id of ids) await on.shows(id, "attempt 1");
+    for (const id of ids) await on.untilText(id, "attempt 1");
     await on.server.kill();
     await on.start();
-    for (const id of ids) await on.shows(id, "attempt 2");
+    for (const id of ids) await on.untilText(id, "attempt 2");
     expect(on.trail().toSorted()).toEqual(["one 1", "one 2", "two 1", "two 2"]);
     on.open("one", "two");
-    for (const id of ids) await on.settled(id, "completed");
+    for (const id of ids) await on.untilState(id, "completed");
   });
 
-  test("the line of a context keeps the order of arrival, also of an answer to an older task", async () => {
+  test("the queue of a context keeps the order of arrival, also of an answer to an older task", async () => {
     await on.start(WORK);
     const asked = await on.begin("ask", { contextId });
-    await on.settled(asked, "input-required");
+    await on.untilState(asked, "input-required");
     const first = await on.begin("one", { contextId });
-    await on.shows(first, "attempt 1");
+    await on.untilText(first, "attempt 1");
     await on.begin("two", { contextId });
     await on.begin("three", { taskId: asked });
     await on.begin("four", { contextId });
     await on.server.kill();
     on.open("one", "two", "three", "four");
     await on.start();
-    await on.reached("four 1");
+    await on.untilTrail("four 1");
     expect(on.trail()).toEqual(["one 1", "one 2", "two 1", "three 1", "four 1"]);
   });
 
   test("a context is still busy after it", async () => {
     await on.start(WORK, { turns: "reject" });
     const id = await on.begin("one", { contextId });
-    await on.shows(id, "attempt 1");
+    await on.untilText(id, "attempt 1");
     await on.server.kill();
     await on.start();
     expect((await on.send("two", { contextId })).error).toBeDefined();
     on.open("one");
-    await on.settled(id, "completed");
+    await on.untilState(id, "completed");
     on.open("two");
     expect(stateOf(await on.send("two", { contextId }))).toBe("completed");
   });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { openStream, rpc, said, said03, until } from "../support/client.ts";
+import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
-import { NONSENSE, ODDITIES } from "../support/nonsense.ts";
+import { INVALID_OUTPUT, UNUSUAL_OUTPUT } from "../support/invalid-output.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { partsText, plotOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const folders: ReturnType<typeof tempFolder>[] = [];
@@ -31,15 +31,15 @@ function folder(): string {
 
 const atOnce = { configuration: { returnImmediately: true } };
 async function begin(server: TestServer, text: string, message: object = {}): Promise<string> {
-  const { body } = await rpc(server.url, "SendMessage", { ...said(text, message), ...atOnce });
+  const { body } = await rpc(server.url, "SendMessage", { ...sendParams(text, message), ...atOnce });
   return taskOf(body).id;
 }
 const send = async (server: TestServer, text: string, message: object = {}) =>
-  (await rpc(server.url, "SendMessage", said(text, message))).body;
+  (await rpc(server.url, "SendMessage", sendParams(text, message))).body;
 const get = async (server: TestServer, id: string) => (await rpc(server.url, "GetTask", { id })).body;
 
 describe("turns in one context", () => {
-  test("run one after another in order of arrival, and other contexts are not held up", async () => {
+  test("run one after another in order of arrival, and other contexts are not blocked", async () => {
     const gate = createGate();
     const begun: string[] = [];
     const ended: string[] = [];
@@ -61,7 +61,7 @@ describe("turns in one context", () => {
     expect(ended.filter(text => text.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
   });
 
-  test("never overlap, whatever the dialect that they came in", async () => {
+  test("never overlap, whatever the dialect of their messages", async () => {
     let inside = 0;
     let most = 0;
     const order: number[] = [];
@@ -74,8 +74,8 @@ describe("turns in one context", () => {
     });
     const answers = Array.from({ length: 20 }, (_, i) =>
       i % 2 === 0
-        ? rpc(server.url, "SendMessage", said(String(i), { contextId: "mixed" }))
-        : rpc(server.url, "message/send", said03(String(i), { contextId: "mixed" })),
+        ? rpc(server.url, "SendMessage", sendParams(String(i), { contextId: "mixed" }))
+        : rpc(server.url, "message/send", sendParamsV03(String(i), { contextId: "mixed" })),
     );
     const states = (await Promise.all(answers)).map(({ body }) => stateOf(body));
     expect(states).toEqual(Array(20).fill("completed"));
@@ -83,7 +83,7 @@ describe("turns in one context", () => {
     expect(order.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
-  test("a task that waits for its caller lets the next one go, and goes on after it", async () => {
+  test("a task that waits for its caller lets the next one run, and continues after it", async () => {
     const server = await start(async function* (task, ctx) {
       if (task.text === "ask") yield ctx.ask("What?");
       yield ctx.text(`heard ${task.text}`);
@@ -95,7 +95,7 @@ describe("turns in one context", () => {
     expect(textOf(await send(server, "this", { taskId: taskOf(asked).id }))).toBe("heard this");
   });
 
-  test("show up in the history of later ones: what was said, and what the agent made of it", async () => {
+  test("are in the history of later ones: the messages, and the replies of the agent", async () => {
     const histories: string[][] = [];
     const server = await start(async function* (task, ctx) {
       const earlier = await ctx.history;
@@ -119,7 +119,7 @@ describe("turns in one context", () => {
     ]);
   });
 
-  test("each is a first attempt, as long as nothing broke off", async () => {
+  test("each is a first attempt, unless one was interrupted", async () => {
     const seen: [turn: number, attempt: number][] = [];
     const server = await start(async function* (task, ctx) {
       seen.push([task.turn, ctx.attempt]);
@@ -140,7 +140,7 @@ describe("an agent that throws", () => {
   const SECRET = "postgres://admin:hunter2@10.0.0.7/prod";
 
   for (const when of ["at once", "after some words", "in a promise", "in a plain function"])
-    test(`${when} gives a failed task whose message hides internals and names the log's reference`, async () => {
+    test(`${when} fails its task with a message that hides internals and has the reference in the log`, async () => {
       const server = await start((task, ctx) => {
         const fail = (): never => {
           throw new Error(`cannot reach ${SECRET}`, { cause: new TypeError(`cause of ${SECRET}`) });
@@ -152,9 +152,9 @@ describe("an agent that throws", () => {
           fail();
         })();
       });
-      const stream = await openStream(server.url, "SendStreamingMessage", said("go"));
+      const stream = await openStream(server.url, "SendStreamingMessage", sendParams("go"));
       const events = await stream.all();
-      expect(plotOf(events.at(-1) as never).what).toBe("status failed");
+      expect(summaryOf(events.at(-1) as never).what).toBe("status failed");
       const id = events[0]?.data.result.task.id;
       const older = await rpc(server.url, "tasks/get", { id });
       const answer = await get(server, id);
@@ -162,7 +162,7 @@ describe("an agent that throws", () => {
       const shown = JSON.stringify([events, answer, older.body]);
       for (const inner of [SECRET, "hunter2", "cannot reach", "TypeError", "turns.test", "/work", " at "])
         expect(shown).not.toContain(inner);
-      const words = partsText(taskOf(answer).status.message.parts);
+      const output = partsText(taskOf(answer).status.message.parts);
       const lines = server.log.lines.filter(line => line.level === "error");
       expect(lines).toHaveLength(1);
       const { ref, taskId, err } = (lines[0] as { facts: object }).facts as {
@@ -171,13 +171,13 @@ describe("an agent that throws", () => {
         err: Error;
       };
       expect(ref).toMatch(/^\S{8,}$/);
-      expect(words).toContain(ref);
+      expect(output).toContain(ref);
       expect(taskId).toBe(id);
       expect(String(err.message)).toContain(SECRET);
       expect(err.stack).toContain("turns.test");
     });
 
-  test("does not harm the tasks beside it, nor the next one in its context", async () => {
+  test("does not affect other tasks, nor the next one in its context", async () => {
     const server = await start(async function* (task, ctx) {
       yield ctx.text("begun");
       await nextTurn();
@@ -193,7 +193,7 @@ describe("an agent that throws", () => {
     expect(stateOf(await send(server, "good", { contextId }))).toBe("completed");
   });
 
-  test("with words for its caller (ctx.fail) is heard in those words, and nothing is logged", async () => {
+  test("with a message for its caller (ctx.fail) fails with that message, and nothing is logged", async () => {
     const server = await start(async function* (_task, ctx) {
       yield ctx.fail("The library is closed today");
     });
@@ -204,7 +204,7 @@ describe("an agent that throws", () => {
   });
 
   for (const thrown of [undefined, null, "a string", 42n, Object.create(null)])
-    test(`something that is no error (${typeof thrown} ${thrown === null}) fails its task all the same`, async () => {
+    test(`a thrown value that is no error (${typeof thrown} ${thrown === null}) fails its task all the same`, async () => {
       const server = await start(async function* () {
         yield* [];
         throw thrown;
@@ -214,8 +214,8 @@ describe("an agent that throws", () => {
     });
 });
 
-describe("an agent that talks nonsense", () => {
-  const ALL = { ...NONSENSE, ...ODDITIES };
+describe("an agent with invalid output", () => {
+  const ALL = { ...INVALID_OUTPUT, ...UNUSUAL_OUTPUT };
   const run: AgentDefinition["run"] = async function* (task, ctx) {
     const nonsense = ALL[task.text];
     yield ctx.text("begun ");
@@ -224,20 +224,20 @@ describe("an agent that talks nonsense", () => {
   };
 
   for (const what of Object.keys(ALL))
-    test(`(${what}) fails its own task only: others in the same commit are unharmed`, async () => {
+    test(`(${what}) fails its own task only: others in the same commit are not affected`, async () => {
       const server = await start(run, { data: folder() });
       const bodies = await Promise.all([send(server, "good"), send(server, what), send(server, "good")]);
       const [one, bad, two] = bodies;
       expect([one, two].map(stateOf)).toEqual(["completed", "completed"]);
       expect([one, two].map(textOf)).toEqual(["begun and done", "begun and done"]);
-      if (!Object.hasOwn(ODDITIES, what)) {
+      if (!Object.hasOwn(UNUSUAL_OUTPUT, what)) {
         expect(stateOf(bad)).toBe("failed");
         expect(textOf(bad)).toBe("begun ");
       } else expect(["completed", "failed"]).toContain(stateOf(bad));
       expect(stateOf(await send(server, "good"))).toBe("completed");
     });
 
-  test("leaves tasks that can be read back after a restart", async () => {
+  test("leaves tasks that can be read after a restart", async () => {
     const data = folder();
     const first = await start(run, { data });
     const kept = new Map<string, string | undefined>();
@@ -251,12 +251,12 @@ describe("an agent that talks nonsense", () => {
     for (const [id, state] of kept) expect(stateOf(await get(second, id))).toBe(state);
   });
 
-  test("gets to clean up when its words are refused", async () => {
-    for (const words of [42 as never, "x".repeat(5_000_000)]) {
+  test("runs its cleanup when its output is refused", async () => {
+    for (const output of [42 as never, "x".repeat(5_000_000)]) {
       let cleaned = false;
       const server = await start(async function* () {
         try {
-          yield words;
+          yield output;
           yield "and more";
         } finally {
           cleaned = true;

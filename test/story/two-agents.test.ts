@@ -8,28 +8,28 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { langgraph } from "../../src/runtime/langgraph/index.ts";
 import { toUuid } from "../../src/server/catalog.ts";
-import { askLanggraph, saidTo } from "../support/langgraph.ts";
+import { langgraphResult, langgraphParams } from "../support/langgraph.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText } from "../support/wire.ts";
 
 /** The programs of LangSmith "A2A endpoint in Agent Server": two agents on two servers talk to each other. */
 
-interface Heard {
+interface ReceivedMessage {
   readonly agent: string;
   readonly taskId: string;
   readonly contextId: string;
   readonly thread: string;
 }
 
-let heard: Heard[];
+let received: ReceivedMessage[];
 let servers: readonly [TestServer, TestServer];
 const IDS = [toUuid("alpha"), toUuid("beta")] as const;
 
-/** Tells which of its turns in the context this is, and what it heard. */
+/** Sends the number of its turn in the context, and the message that it received. */
 const talker = (name: string): AgentDefinition => ({
   name,
   async run({ id: taskId, contextId, thread, text }, ctx) {
-    heard.push({ agent: name, taskId, contextId, thread });
+    received.push({ agent: name, taskId, contextId, thread });
     const turn = 1 + (await ctx.history).filter(one => one.role === "user").length;
     return `${name} ${turn} after ${text.split(" ").slice(0, 2).join(" ")}`;
   },
@@ -43,9 +43,9 @@ function graphTalker(name: string): AgentDefinition {
   )
     .addNode("call_model", ({ messages }, { configurable, metadata }: RunnableConfig) => {
       const { a2a_task_id: taskId, thread_id: thread } = metadata as Record<string, string>;
-      heard.push({ agent: name, taskId, contextId: configurable?.thread_id, thread } as Heard);
-      const said = messages.filter(one => one.role === "user");
-      const content = `${name} ${said.length} after ${said.at(-1)?.content.split(" ").slice(0, 2).join(" ")}`;
+      received.push({ agent: name, taskId, contextId: configurable?.thread_id, thread } as ReceivedMessage);
+      const userMessages = messages.filter(one => one.role === "user");
+      const content = `${name} ${userMessages.length} after ${userMessages.at(-1)?.content.split(" ").slice(0, 2).join(" ")}`;
       return { messages: [{ role: "assistant", content }] };
     })
     .addEdge(START, "call_model")
@@ -60,12 +60,12 @@ const KINDS = [
 let make: (name: string) => AgentDefinition;
 
 beforeEach(async () => {
-  heard = [];
+  received = [];
   servers = [await serve([make("alpha")]), await serve([make("beta")])];
 });
 afterEach(() => Promise.all(servers.map(server => server.stop())));
 
-const said = (opening: string): readonly string[] => [
+const expectedTexts = (opening: string): readonly string[] => [
   `alpha 1 after ${opening}`,
   "beta 1 after alpha 1",
   "alpha 2 after beta 1",
@@ -74,15 +74,15 @@ const said = (opening: string): readonly string[] => [
   "beta 3 after alpha 3",
 ];
 
-/** Six turns in one context, each a task of its own, although every call named the task before. */
+/** Six turns in one context, each a separate task, although every call named the previous task. */
 function expectOneConversation(): void {
-  expect(heard.map(({ agent }) => agent)).toEqual(["alpha", "beta", "alpha", "beta", "alpha", "beta"]);
-  expect(new Set(heard.map(({ contextId }) => contextId)).size).toBe(1);
-  expect(new Set(heard.map(({ taskId }) => taskId)).size).toBe(6);
+  expect(received.map(({ agent }) => agent)).toEqual(["alpha", "beta", "alpha", "beta", "alpha", "beta"]);
+  expect(new Set(received.map(({ contextId }) => contextId)).size).toBe(1);
+  expect(new Set(received.map(({ taskId }) => taskId)).size).toBe(6);
 }
 
 function expectSharedThread(): void {
-  const [first, ...later] = heard as [Heard, ...Heard[]];
+  const [first, ...later] = received as [ReceivedMessage, ...ReceivedMessage[]];
   expect(first.thread).toMatch(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
   expect(first.thread).not.toBe(first.contextId);
   expect(new Set(later.map(({ thread }) => thread))).toEqual(new Set([first.contextId]));
@@ -97,7 +97,7 @@ async function converse(opening: string, beside: (contextId: string | undefined)
   let message = opening;
   let ids: { contextId?: string; taskId?: string } = {};
   for (const at of [0, 1, 0, 1, 0, 1] as const) {
-    const task = await askLanggraph(urlOf(at), "message/send", saidTo(message, ids), beside(ids.contextId));
+    const task = await langgraphResult(urlOf(at), "message/send", langgraphParams(message, ids), beside(ids.contextId));
     ids = { contextId: task.contextId, taskId: task.id };
     message = partsText(task.artifacts[0].parts);
     lines.push(message);
@@ -110,15 +110,15 @@ describe.each(KINDS)("%s, called from TypeScript", (_what, kind) => {
     make = kind;
   });
 
-  it("two agents talk for three rounds, each with the contextId and taskId that the other one gave back", async () => {
-    expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(said("Hello! Let's"));
+  it("two agents talk for three rounds, each with the contextId and taskId that the other one returned", async () => {
+    expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(expectedTexts("Hello! Let's"));
     expectOneConversation();
   });
 
   it("two agents share a thread_id, which is the contextId as soon as there is one", async () => {
     const thread = randomUUID();
     const beside = (contextId: string | undefined) => ({ metadata: { thread_id: contextId ?? thread } });
-    expect(await converse("Hello! Let's collaborate.", beside)).toEqual(said("Hello! Let's"));
+    expect(await converse("Hello! Let's collaborate.", beside)).toEqual(expectedTexts("Hello! Let's"));
     expectOneConversation();
     expectSharedThread();
   });
@@ -138,10 +138,10 @@ const python = ["python3", "/usr/bin/python3"].find(command => {
   }
 });
 
-/** Runs a program of the document, word for word but for ports and ids, and gives what it printed. */
+/** Runs a program of the document, unchanged except for ports and ids, and returns its output. */
 async function run(name: string): Promise<string> {
   const program = readFileSync(new URL(`../support/python/${name}.py`, import.meta.url), "utf8")
-    // In one go: a port of ours may have the digits of another one.
+    // In one pass: a port of ours may have the digits of another one.
     .replace(/2024|2025/g, port => new URL(servers[port === "2024" ? 0 : 1].url).port)
     .replace("<agent_a_assistant_id>", IDS[0])
     .replace("<agent_b_assistant_id>", IDS[1]);
@@ -155,12 +155,12 @@ describe.each(KINDS)("%s, called from Python", (_what, kind) => {
     make = kind;
   });
 
-  it("the program that lets two agents talk runs as it is printed", async ({ skip }) => {
+  it("the program with two agents runs as it is printed", async ({ skip }) => {
     if (!python) skip(NO_PYTHON);
     const lines = (await run("two_agents"))
       .split("\n")
       .filter(line => line.startsWith("🔵") || line.startsWith("🔴"));
-    expect(lines.map(line => line.slice("🔵 Agent A: ".length))).toEqual(said("Hello! Let's"));
+    expect(lines.map(line => line.slice("🔵 Agent A: ".length))).toEqual(expectedTexts("Hello! Let's"));
     expectOneConversation();
   });
 

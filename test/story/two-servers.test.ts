@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, refusedChild, startChild } from "../support/child.ts";
-import { rpc, said } from "../support/client.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { stateOf, taskOf } from "../support/wire.ts";
 
@@ -24,18 +24,18 @@ const FLAGS = ["--default", "echo", "--durability", "process", "--log-level", "w
 const start = (more: { port?: number } = {}): Promise<Child> => startChild({ data, flags: FLAGS, ...more });
 const refused = (more: { uid?: number; port?: number } = {}) => refusedChild({ data, flags: FLAGS, ...more });
 
-const talk = async (url: string): Promise<string | undefined> =>
-  stateOf((await rpc(url, "SendMessage", said("hello"))).body);
+const sendText = async (url: string): Promise<string | undefined> =>
+  stateOf((await rpc(url, "SendMessage", sendParams("hello"))).body);
 
-/** One message for whoever started it: no stack, no internals. */
-function expectPlain(said: { out: string; err: string; code: number | null }): void {
-  expect(said.code).toBe(1);
-  expect(said.out).toBe("");
-  expect(said.err).not.toMatch(/\n\s+at |node:internal|SQLITE_|ERR_/);
-  expect(said.err.trim().split("\n").length).toBeLessThanOrEqual(2);
+/** One message for the operator: no stack, no internals. */
+function expectPlain(result: { out: string; err: string; code: number | null }): void {
+  expect(result.code).toBe(1);
+  expect(result.out).toBe("");
+  expect(result.err).not.toMatch(/\n\s+at |node:internal|SQLITE_|ERR_/);
+  expect(result.err.trim().split("\n").length).toBeLessThanOrEqual(2);
 }
 
-test("a second server on the same folder refuses to start, says why and what to do, and harms nothing", async () => {
+test("a second server on the same folder refuses to start with a reason and a remedy, and changes nothing", async () => {
   const first = await start();
   const second = await refused();
   expectPlain(second);
@@ -43,27 +43,27 @@ test("a second server on the same folder refuses to start, says why and what to 
   expect(second.err).toContain("in use by another Dragoman server");
   expect(second.err).toContain(`process ${first.pid}`);
   expect(second.err).toContain("--data");
-  expect(await talk(first.url)).toBe("completed");
+  expect(await sendText(first.url)).toBe("completed");
 });
 
 test("after the first was killed the second starts at once, and has its tasks", async () => {
   const first = await start();
-  const { body } = await rpc(first.url, "SendMessage", said("remember me"));
+  const { body } = await rpc(first.url, "SendMessage", sendParams("remember me"));
   const { id } = taskOf(body);
   await first.kill();
   const second = await start();
   expect(stateOf((await rpc(second.url, "GetTask", { id })).body)).toBe("completed");
-  expect(await talk(second.url)).toBe("completed");
+  expect(await sendText(second.url)).toBe("completed");
   const third = await refused();
   expect(third.err).toContain(`process ${second.pid}`);
 });
 
-test("after the first was stopped nothing of its lock is left", async () => {
+test("after the first was stopped no lock is left", async () => {
   const first = await start();
   expect((await first.stop()).code).toBe(0);
   expect(existsSync(join(data, "dragoman.pid"))).toBe(false);
   const second = await start();
-  expect(await talk(second.url)).toBe("completed");
+  expect(await sendText(second.url)).toBe("completed");
 });
 
 test("two that start at the same moment: one of them serves, the other is refused", async () => {
@@ -72,80 +72,80 @@ test("two that start at the same moment: one of them serves, the other is refuse
   const lost = results.flatMap(one => (one.status === "rejected" ? [String(one.reason)] : []));
   expect([won.length, lost.length]).toEqual([1, 2]);
   for (const why of lost) expect(why).toMatch(/ended with 1: .*in use by another Dragoman server/);
-  expect(await talk((won[0] as Child).url)).toBe("completed");
+  expect(await sendText((won[0] as Child).url)).toBe("completed");
 });
 
-test("a store that was written by a newer Dragoman is refused and left as it is", async () => {
+test("a store that was written by a newer Dragoman is refused and not changed", async () => {
   await (await start()).stop();
   const file = join(data, "dragoman.db");
   const db = new DatabaseSync(file);
   db.exec("PRAGMA user_version = 99");
   db.close();
-  const said = await refused();
-  expectPlain(said);
-  expect(said.err).toContain(file);
-  expect(said.err).toMatch(/newer Dragoman/);
-  expect(said.err).toContain("99");
-  expect(said.err).toContain("--data");
+  const result = await refused();
+  expectPlain(result);
+  expect(result.err).toContain(file);
+  expect(result.err).toMatch(/newer Dragoman/);
+  expect(result.err).toContain("99");
+  expect(result.err).toContain("--data");
   const after = new DatabaseSync(file);
   expect(after.prepare("PRAGMA user_version").get()).toEqual({ user_version: 99 });
   after.close();
 });
 
-test("a database of another program is refused and left as it is", async () => {
+test("a database of another program is refused and not changed", async () => {
   mkdirSync(data);
   const db = new DatabaseSync(join(data, "dragoman.db"));
   db.exec("CREATE TABLE recipes (name TEXT); PRAGMA user_version = 1; PRAGMA application_id = 7");
   db.close();
-  const said = await refused();
-  expectPlain(said);
-  expect(said.err).toMatch(/another program/);
+  const result = await refused();
+  expectPlain(result);
+  expect(result.err).toMatch(/another program/);
 });
 
-test("a file that is no database is refused and left as it is", async () => {
+test("a file that is no database is refused and not changed", async () => {
   mkdirSync(data);
   const file = join(data, "dragoman.db");
   writeFileSync(file, "Dear diary, ".repeat(1_000));
-  const said = await refused();
-  expectPlain(said);
-  expect(said.err).toContain(file);
+  const result = await refused();
+  expectPlain(result);
+  expect(result.err).toContain(file);
   expect(readFileSync(file, "utf8").startsWith("Dear diary")).toBe(true);
 });
 
-test("a folder that cannot be written is refused with its name and a way out", async ({ skip }) => {
-  // Nothing is forbidden to root, so a root starts the server as nobody.
+test("a folder that cannot be written is refused with its name and a remedy", async ({ skip }) => {
+  // Root may write everywhere, so as root the server runs as an unprivileged user.
   const uid = process.getuid?.() === 0 ? 65_534 : undefined;
   chmodSync(folder.path, 0o755);
   mkdirSync(data);
   chmodSync(data, 0o555);
-  const said = await refused(uid === undefined ? {} : { uid });
-  if (/EACCES.*(\.ts|node_modules)|Cannot find module/.test(said.err))
+  const result = await refused(uid === undefined ? {} : { uid });
+  if (/EACCES.*(\.ts|node_modules)|Cannot find module/.test(result.err))
     return skip("NOT TESTED: the repository cannot be read by the user nobody");
-  expectPlain(said);
-  expect(said.err).toContain(data);
-  expect(said.err).toContain("--data");
+  expectPlain(result);
+  expect(result.err).toContain(data);
+  expect(result.err).toContain("--data");
 });
 
-test("a folder that cannot be made is refused with its name and a way out", async () => {
+test("a folder that cannot be created is refused with its name and a remedy", async () => {
   writeFileSync(data, "a file stands where the folder should be");
-  const said = await refused();
-  expectPlain(said);
-  expect(said.err).toContain(data);
-  expect(said.err).toContain("--data");
+  const result = await refused();
+  expectPlain(result);
+  expect(result.err).toContain(data);
+  expect(result.err).toContain("--data");
 });
 
-test("a port that is in use is refused, and the folder is free again", async () => {
+test("a port that is in use is refused, and the folder is unlocked again", async () => {
   const other = createServer();
   await new Promise<void>(resolve => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };
   try {
-    const said = await refused({ port });
-    expectPlain(said);
-    expect(said.err).toContain(String(port));
-    expect(said.err).toContain("--port");
+    const result = await refused({ port });
+    expectPlain(result);
+    expect(result.err).toContain(String(port));
+    expect(result.err).toContain("--port");
   } finally {
     other.close();
   }
   const server = await start();
-  expect(await talk(server.url)).toBe("completed");
+  expect(await sendText(server.url)).toBe("completed");
 });

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/client.ts";
 import type { TestServer } from "../support/server.ts";
 import {
-  type Begun,
+  type PartialResponse,
   MB,
   openServers,
   portOf,
   type Servers,
   sendPlain,
   valueIn,
-  WAYS,
+  UNREAD_CLIENTS,
 } from "../support/unread.ts";
 
-/** More than the buffers of a connection on loopback take, so that an answer that is not read stays with the server. */
+/** More than the buffers of a loopback connection hold, so that an unread response stays in the server. */
 const TASK_MB = 24;
-/** A caller may have half of it: two such answers, and not three. */
+/** A caller may have half of it: two such responses, and not three. */
 const UNREAD_BYTES_MAX = 120 * MB;
 const CALLERS = 12;
 
@@ -26,55 +26,55 @@ beforeAll(async () => {
 });
 afterAll(() => servers.close());
 
-describe.each(WAYS)("large answers that are not read: %s", (_name, of) => {
-  it("are bounded, the others are refused honestly, and every caller can read its task whole", async () => {
-    const way = of(servers);
-    const taskId = await way.send(String(TASK_MB));
-    const callers: Begun[] = [];
-    for (let i = 0; i < CALLERS; i++) callers.push(await way.ask(taskId));
-    const taken = callers.filter(one => one.taken);
+describe.each(UNREAD_CLIENTS)("large responses that are not read: %s", (_name, of) => {
+  it("are bounded, further ones are refused with 503, and every caller can read its whole task", async () => {
+    const client = of(servers);
+    const taskId = await client.send(String(TASK_MB));
+    const callers: PartialResponse[] = [];
+    for (let i = 0; i < CALLERS; i++) callers.push(await client.ask(taskId));
+    const taken = callers.filter(one => one.isOk);
     expect(taken).toHaveLength(2);
-    const unread = (await way.unread?.()) ?? 2 * TASK_MB * MB;
+    const unread = (await client.unread?.()) ?? 2 * TASK_MB * MB;
     expect(unread).toBeGreaterThan(TASK_MB * MB);
     expect(unread).toBeLessThanOrEqual(UNREAD_BYTES_MAX / 2);
-    for (const one of callers) if (!one.taken) expect(one.retryAfter).toMatch(/^\d+$/);
-    // Small answers have room all the same.
-    const small = await way.ask(await way.send("1"));
+    for (const one of callers) if (!one.isOk) expect(one.retryAfter).toMatch(/^\d+$/);
+    // Small responses are still accepted.
+    const small = await client.ask(await client.send("1"));
     expect(small.retryAfter).toBeUndefined();
     small.leave();
-    const first = taken[0] as Begun;
+    const first = taken[0] as PartialResponse;
     expect(await first.rest()).toBeGreaterThan(TASK_MB * MB);
     for (const one of callers) if (one !== first) one.leave();
-    let again = await way.ask(taskId);
-    await until(async () => again.taken || (again = await way.ask(taskId)).taken);
+    let again = await client.ask(taskId);
+    await until(async () => again.isOk || (again = await client.ask(taskId)).isOk);
     expect(await again.rest()).toBeGreaterThan(TASK_MB * MB);
-    await until(async () => ((await way.unread?.()) ?? 0) === 0);
+    await until(async () => ((await client.unread?.()) ?? 0) === 0);
   });
 });
 
-describe("a caller that takes nothing", () => {
+describe("a client that reads nothing", () => {
   let hasty: Servers;
   beforeAll(async () => {
     hasty = await openServers({ heartbeatMs: 250 });
   });
   afterAll(() => hasty.close());
 
-  it.each(WAYS)(
-    "loses its connection, or its stream, and the server keeps nothing: %s",
+  it.each(UNREAD_CLIENTS)(
+    "loses its connection, or its stream, and the server buffers nothing for it: %s",
     async (_name, of) => {
-      const way = of(hasty);
-      const taskId = await way.send(String(TASK_MB));
-      const stuck = await way.ask(taskId);
-      expect(stuck.taken).toBe(true);
-      if (way.unread) await until(async () => (await way.unread?.()) === 0);
+      const client = of(hasty);
+      const taskId = await client.send(String(TASK_MB));
+      const stuck = await client.ask(taskId);
+      expect(stuck.isOk).toBe(true);
+      if (client.unread) await until(async () => (await client.unread?.()) === 0);
       else await new Promise(resolve => setTimeout(resolve, 20 * 250));
-      // All that there is to read was on its way by then.
+      // All that can be read was sent by then.
       expect(await stuck.rest().catch(() => 0)).toBeLessThan(TASK_MB * MB);
     },
   );
 });
 
-describe("streams whose events are large", () => {
+describe("streams with large events", () => {
   const subscribe = (id: string): string => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tasks/resubscribe", params: { id } });
     const head =
@@ -97,7 +97,7 @@ describe("streams whose events are large", () => {
     };
   };
 
-  it("are bounded alike, break off with a fault, and can be read whole", async () => {
+  it("have the same bound, end with a fault, and can be read completely", async () => {
     const id = await sendPlain(servers.plain.url, String(TASK_MB));
     const metrics = async (): Promise<number> =>
       valueIn(await (await fetch(`${servers.plain.url}/metrics`)).text());
@@ -116,7 +116,7 @@ describe("streams whose events are large", () => {
   });
 });
 
-/** RFC 9112 §7.1: the chunks of a body, put together. */
+/** RFC 9112 §7.1: the chunks of a body, joined. */
 function toBody(bytes: Buffer): string {
   const pieces: Buffer[] = [];
   for (let at = bytes.indexOf("\r\n\r\n") + 4; at < bytes.length; ) {

@@ -2,12 +2,12 @@ import { createHmac, randomBytes } from "node:crypto";
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { remoteJwks, verifyWebhook, WebhookError, type WebhookParts } from "../../src/webhook/index.ts";
-import { echo } from "../support/puppet.ts";
+import { echo } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { ask, V1 } from "../support/tongue.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 
-/** From the receiver's side: is it from that server, whole and in time? */
+/** The receiver's side: the origin, the integrity and the age of a delivery. */
 
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
 let server: TestServer;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   hook = await openReceiver();
   const config = { url: hook.url, secret: SECRET };
   const configuration = { taskPushNotificationConfig: config };
-  await ask(server.url, V1.send, V1.said("grüße 🌍", {}, { configuration }));
+  await rpcResult(server.url, V1.send, V1.sendParams("grüße 🌍", {}, { configuration }));
   [got] = (await hook.got(4)) as [Received];
   jwks = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
 });
@@ -39,7 +39,7 @@ const code = async (more: Partial<WebhookParts>): Promise<string> =>
 const now = (): number => 1_000 * Number(got.headers["webhook-timestamp"]);
 
 describe("a delivery", () => {
-  it("can be checked with the keys of the server, given or fetched", async () => {
+  it("can be verified with the keys of the server, given or fetched", async () => {
     const jwksUrl = `${server.url}/.well-known/jwks.json`;
     const checked = await check({ jwks });
     expect(checked).toEqual({ id: got.id, timestamp: now(), event: got.body });
@@ -48,7 +48,7 @@ describe("a delivery", () => {
     expect(await code({ jwksUrl: `${server.url}/nothing` })).toBe("key");
   });
 
-  it("can be checked with the shared secret, or with one of several", async () => {
+  it("can be verified with the shared secret, or with one of several", async () => {
     expect(await code({ secret: SECRET })).toBe("good");
     expect(await code({ secret: [`whsec_${randomBytes(32).toString("base64")}`, SECRET] })).toBe("good");
     expect(await code({ secret: SECRET, jwks })).toBe("good");
@@ -63,7 +63,7 @@ describe("a delivery", () => {
     expect(await code({ secret: SECRET, headers: loud })).toBe("good");
   });
 
-  it("can be checked with a library that knows nothing of us", async () => {
+  it("can be verified with a standard library", async () => {
     const [head, , signature] = String(got.headers["dragoman-signature"]).split(".");
     const payload = Buffer.from(got.text).toString("base64url");
     const { protectedHeader } = await compactVerify(
@@ -107,18 +107,18 @@ describe("a delivery", () => {
     expect(await code({ jwks, headers: { ...got.headers, "webhook-timestamp": "soon" } })).toBe("time");
   });
 
-  it("is refused with keys and secrets of somebody else", async () => {
-    const strangers = await serve([echo]);
-    const jwksUrl = `${strangers.url}/.well-known/jwks.json`;
+  it("is refused with keys and secrets of another server", async () => {
+    const otherServer = await serve([echo]);
+    const jwksUrl = `${otherServer.url}/.well-known/jwks.json`;
     expect(await code({ jwksUrl })).toBe("key");
     const [theirs] = ((await (await fetch(jwksUrl)).json()) as JSONWebKeySet).keys;
-    await strangers.stop();
+    await otherServer.stop();
     const kid = jwks.keys[0]?.kid as string;
     expect(await code({ jwks: { keys: [{ ...theirs, kid }] } })).toBe("signature");
     expect(await code({ secret: `whsec_${randomBytes(32).toString("base64")}` })).toBe("signature");
   });
 
-  it("cannot be checked with nothing, and a JWS that names no key or another algorithm counts for nothing", async () => {
+  it("cannot be verified without keys, and a JWS that names no key or another algorithm is ignored", async () => {
     await expect(check({})).rejects.toThrow(TypeError);
     const forge = (claims: object): string =>
       `${Buffer.from(JSON.stringify(claims)).toString("base64url")}..AAAA`;

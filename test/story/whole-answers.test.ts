@@ -8,10 +8,10 @@ import { createGate, type Gate, nextTurn } from "../support/gate.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { RowLock } from "../support/row-lock.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { begin, getTask, untilState, V1 } from "../support/tongue.ts";
+import { startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 import { foldText, partsText } from "../support/wire.ts";
 
-/** What an agent says reaches the log whole and in order, or the task is not completed. */
+/** The output of an agent is recorded completely and in order, or the task is not completed. */
 
 let postgres: TestPostgres;
 let data: string;
@@ -28,13 +28,13 @@ afterAll(() => postgres.stop());
 
 type Say = (ctx: Ctx) => AsyncGenerator<AgentEvent>;
 
-interface Speaker {
+interface ChunkAgent {
   readonly agent: AgentDefinition;
-  /** Attempts that were begun. */
+  /** Attempts that were started. */
   readonly attempts: number[];
-  /** Before the second word, before the third. */
+  /** Before the second chunk, before the third. */
   readonly gates: readonly [Gate, Gate];
-  /** The agent has said all. */
+  /** The agent has sent everything. */
   readonly done: Gate;
 }
 
@@ -42,8 +42,8 @@ const two: Say = async function* (ctx) {
   yield ctx.text("two ");
 };
 
-/** An agent that says three words, and waits at a gate before the second and the third. */
-function speaker(name: string, more: object = {}, second = two): Speaker {
+/** An agent that sends three chunks, and waits at a gate before the second and the third. */
+function chunkAgent(name: string, more: object = {}, second = two): ChunkAgent {
   const gates = [createGate(), createGate()] as const;
   const attempts: number[] = [];
   const done = createGate();
@@ -67,17 +67,17 @@ function speaker(name: string, more: object = {}, second = two): Speaker {
 }
 
 /**
- * A task whose second word waits in the database for its row, with the third word and the end queued behind it. The lease
- * is so long that only an event can take the task up again.
+ * A task whose second chunk waits in the database for its row, with the third chunk and the end queued behind
+ * it. The lease is so long that only an event can make the task due again.
  */
 async function underWay({
   agent,
   gates,
   done,
-}: Speaker): Promise<{ id: string; url: string; lock: RowLock }> {
+}: ChunkAgent): Promise<{ id: string; url: string; lock: RowLock }> {
   server = await serve([agent], { data, durability: "power", leaseMs: 3_600_000 });
   const { url } = server;
-  const { id } = await begin(url, V1, "speak");
+  const { id } = await startTask(url, V1, "speak");
   const stream = await openStream(url, "SubscribeToTask", { id });
   let text = "";
   while (!text.includes("one")) text += foldText([(await stream.next()) as never]);
@@ -99,9 +99,9 @@ async function logOf(url: string, id: string): Promise<string> {
   return foldText(await (await openStream(url, "SubscribeToTask", { id }, { "last-event-id": "0" })).all());
 }
 
-describe("the second of three words is under way, and its database connection ends", () => {
-  it("the words behind it are refused, the run is begun again, and the task is completed with all words", async () => {
-    const one = speaker("cut");
+describe("the second of three chunks is being written, and its database connection ends", () => {
+  it("the chunks behind it are refused, the run is repeated, and the task is completed with all chunks", async () => {
+    const one = chunkAgent("cut");
     const { id, url, lock } = await underWay(one);
     await lock.endWaiter();
     await lock.end("ROLLBACK");
@@ -111,8 +111,8 @@ describe("the second of three words is under way, and its database connection en
     expect(one.attempts).toEqual([1, 2]);
   });
 
-  it("an agent that does not begin its work again has failed, and not completed", async () => {
-    const one = speaker("cautious", { onCrash: "fail" });
+  it("an agent whose run is not repeated has failed, and not completed", async () => {
+    const one = chunkAgent("cautious", { onCrash: "fail" });
     const { id, url, lock } = await underWay(one);
     await lock.endWaiter();
     await lock.end("ROLLBACK");
@@ -122,9 +122,9 @@ describe("the second of three words is under way, and its database connection en
   });
 });
 
-describe("something else of a run is under way, and its database connection ends", () => {
-  it("what was used is counted once, with the words of the attempt that ended", async () => {
-    const one = speaker("spender", {}, async function* (ctx) {
+describe("another write of a run is in flight, and its database connection ends", () => {
+  it("usage is counted once, with the chunks of the attempt that ended", async () => {
+    const one = chunkAgent("spender", {}, async function* (ctx) {
       yield ctx.usage({ inputTokens: 5 });
       yield ctx.text("two ");
     });
@@ -144,10 +144,10 @@ describe("something else of a run is under way, and its database connection ends
     expect(spent.rows).toEqual([{ total: 5 }]);
   });
 
-  it("a step that was recorded is not done again, and one that was not is", async () => {
+  it("a recorded step is not repeated, and another one is", async () => {
     const done: string[] = [];
-    const one = speaker("stepper", {}, async function* (ctx) {
-      // Beside the words: the step's note is under way while they are said.
+    const one = chunkAgent("stepper", {}, async function* (ctx) {
+      // Beside the chunks: the step's record is in flight while they are sent.
       void ctx.step("second", () => void done.push("second")).catch(() => {});
       yield ctx.text("two ");
     });
@@ -168,9 +168,9 @@ describe("something else of a run is under way, and its database connection ends
   });
 });
 
-describe("the second of three words is under way, and another node's event comes first", () => {
-  it("the words keep their order, and none is missing", async () => {
-    const one = speaker("overtaken");
+describe("the second of three chunks is being written, and another node's event is first", () => {
+  it("the chunks keep their order, and none is missing", async () => {
+    const one = chunkAgent("overtaken");
     const { id, url, lock } = await underWay(one);
     await lock.append({ type: "shown" });
     await lock.end("COMMIT");
@@ -180,8 +180,8 @@ describe("the second of three words is under way, and another node's event comes
     expect(one.attempts).toEqual([1]);
   });
 
-  it("a cancel ends the task as canceled, with the words in order", async () => {
-    const one = speaker("canceled");
+  it("a cancel ends the task as canceled, with the chunks in order", async () => {
+    const one = chunkAgent("canceled");
     const { id, url, lock } = await underWay(one);
     await lock.append({ type: "cancel" });
     await lock.end("COMMIT");

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
-import { rpc, said, until } from "../support/client.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
 import { taskOf } from "../support/wire.ts";
 
@@ -22,7 +22,7 @@ const why = (id: string, ...flags: readonly string[]) =>
 
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-it("tells, while the server runs and after it, who called, what waited, which runs were cut off, and what it cost", async () => {
+it("why reports, while the server runs and afterwards, the caller, the waits, the interrupted runs, and the cost", async () => {
   const body = `
     const { existsSync, writeFileSync } = await import("node:fs");
     if (task.turn === 1) return yield ctx.ask("For how many?");
@@ -35,15 +35,15 @@ it("tells, while the server runs and after it, who called, what waited, which ru
   const asked = await fetch(`${first.url}/agents/waiter/message:send`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "A2A-Version": "1.0", traceparent: TRACEPARENT },
-    body: JSON.stringify(said("a table, please")),
+    body: JSON.stringify(sendParams("a table, please")),
   });
   const { task } = (await asked.json()) as { task: { id: string } };
   const { id } = task;
-  expect((await why(id)).out).toContain("It waits for an answer of its caller since");
-  const answer = { ...said("two", { taskId: id }), configuration: { returnImmediately: true } };
+  expect((await why(id)).out).toContain("Waiting for the caller's answer since");
+  const answer = { ...sendParams("two", { taskId: id }), configuration: { returnImmediately: true } };
   await rpc(first.url, "SendMessage", answer);
   await until(() => existsSync(`${folder.path}/here`));
-  expect((await why(id)).out).toMatch(/why +Run 2 is at it since/);
+  expect((await why(id)).out).toMatch(/why +Running since .* \(run 2\)/);
   await first.kill();
   writeFileSync(`${folder.path}/open`, "");
   const second = await serve("waiter", body);
@@ -56,20 +56,20 @@ it("tells, while the server runs and after it, who called, what waited, which ru
   expect(code).toBe(0);
   expect(out.split("\n").length).toBeLessThan(40);
   expect(out).toMatch(/agent +waiter: completed in /);
-  expect(out).toMatch(/why +It went well after 1 run that was cut off\./);
+  expect(out).toMatch(/why +Completed after 1 interrupted run\./);
   expect(out).toMatch(/caller +anonymous of default, in v1 over HTTP\+JSON and JSON-RPC/);
   expect(out).toMatch(/trace +4bf92f3577b34da6a3ce929d0e0e4736/);
-  expect(out).toMatch(/time +in line .*, at work .*, waiting for the caller .*, cut off /);
+  expect(out).toMatch(/time +queued .*, running .*, waiting for the caller .*, interrupted /);
   expect(out).toMatch(/turns +2, 3 runs, 1 step/);
   expect(out).toMatch(/usage +inputTokens 1,200, cost 0\.25/);
-  expect(out).toMatch(/run 2 +turn 2 .* cut off after /);
+  expect(out).toMatch(/run 2 +turn 2 .* interrupted after /);
   expect(out).toMatch(/step +look up/);
-  expect(out).toMatch(/artifact +response-2: 4 pieces/);
+  expect(out).toMatch(/artifact +response-2: 4 chunks/);
 });
 
-it("prints all of it for programs", async () => {
+it("why prints all of it as JSON", async () => {
   const server = await serve("breaker", `throw new Error("it broke");`);
-  const { body } = await rpc(server.url, "SendMessage", said("go"));
+  const { body } = await rpc(server.url, "SendMessage", sendParams("go"));
   await server.stop();
   const { id } = taskOf(body);
   const { code, out } = await why(id, "--json");
@@ -77,7 +77,7 @@ it("prints all of it for programs", async () => {
   expect(JSON.parse(out)).toMatchObject({
     task: { id, agent: "breaker", state: "failed" },
     caller: { tenant: "default", principal: "anonymous", dialect: "v1" },
-    verdict: expect.stringMatching(/^It broke off: The agent failed\. .* under /),
+    verdict: expect.stringMatching(/^Failed: The agent failed\. .* under /),
     turns: [{ turn: 1, text: "go", via: "jsonrpc" }],
     attempts: [{ attempt: 1, turn: 1, outcome: "broken", error: { name: "Error", message: "it broke" } }],
     pushes: [],
@@ -86,10 +86,10 @@ it("prints all of it for programs", async () => {
   expect(JSON.stringify(body)).not.toContain("it broke");
 });
 
-it("says where it looked if there is no such task", async () => {
+it("why reports where it looked if there is no such task", async () => {
   const server = await serve("echo", "yield task.text;");
   const { code, err } = await why("nobody-knows");
   await server.stop();
   expect(code).toBe(1);
-  expect(err).toContain(`There is no task nobody-knows in ${folder.path}/data`);
+  expect(err).toContain(`Task nobody-knows not found in ${folder.path}/data`);
 });

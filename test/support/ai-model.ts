@@ -1,4 +1,7 @@
-/** A model of the AI SDK that does what the last message says; and the agent of the contract of runtimes, made with it. */
+/**
+ * A model of the AI SDK that does what the last message asks; and an agent with it, for the contract of
+ * runtimes.
+ */
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { jsonSchema, ToolLoopAgent, tool } from "ai";
@@ -6,7 +9,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { aiSdk } from "../../src/runtime/ai-sdk/index.ts";
 
-/** What a model says: words, or a call of a tool. */
+/** An output of the model: text, or a tool call. */
 export type Piece = string | { readonly id: string; readonly tool: string; readonly args: object } | Extra;
 export interface Extra {
   readonly part: Part;
@@ -14,27 +17,27 @@ export interface Extra {
 type StreamResult = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>;
 type Part = StreamResult["stream"] extends ReadableStream<infer P> ? P : never;
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever was asked.
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at any request.
 export type Prompt = any[];
 
-export interface Asked {
-  /** What the caller said last. */
+export interface ModelRequest {
+  /** The last message of the caller. */
   readonly text: string;
-  /** What tools gave after it. */
+  /** The tool results after it. */
   readonly results: readonly unknown[];
   readonly prompt: Prompt;
   readonly signal: AbortSignal | undefined;
 }
-export type Play = (asked: Asked) => AsyncIterable<Piece> | Iterable<Piece>;
+export type ModelScript = (request: ModelRequest) => AsyncIterable<Piece> | Iterable<Piece>;
 
 const TOKENS = { noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
 
-export function fakeModel(play: Play, reason?: "length" | "content-filter"): MockLanguageModelV4 {
+export function fakeModel(script: ModelScript, reason?: "length" | "content-filter"): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doStream: async ({ prompt, abortSignal: signal }) => {
       const at = prompt.findLastIndex(message => message.role === "user");
       const results = prompt.slice(at + 1).flatMap(resultsIn);
-      const pieces = play({ text: textIn(prompt[at]), results, prompt, signal });
+      const pieces = script({ text: textIn(prompt[at]), results, prompt, signal });
       return { stream: ReadableStream.from(toParts(pieces, reason)) };
     },
   });
@@ -68,12 +71,12 @@ async function* toParts(
   };
 }
 
-// biome-ignore-start lint/suspicious/noExplicitAny: messages of somebody else.
+// biome-ignore-start lint/suspicious/noExplicitAny: messages of another library.
 export const textIn = (message: any): string =>
   (message?.content ?? []).map((part: any) => part.text ?? "").join("");
 const resultsIn = (message: any): unknown[] =>
   message.role === "tool" ? message.content.filter((part: any) => part.type === "tool-result") : [];
-// biome-ignore-end lint/suspicious/noExplicitAny: messages of somebody else.
+// biome-ignore-end lint/suspicious/noExplicitAny: messages of another library.
 
 /** See the table of the contract. Its question is a tool that only the caller can answer. */
 export function contractAgent(folder: string, more: Partial<AgentDefinition>): AgentDefinition {
@@ -81,13 +84,13 @@ export function contractAgent(folder: string, more: Partial<AgentDefinition>): A
     inputSchema: jsonSchema<{ question: string }>({ type: "object" }),
     outputSchema: jsonSchema<string>({ type: "string" }),
   });
-  const agent = new ToolLoopAgent({ model: fakeModel(asked => contractPlay(folder, asked)), tools: { ask } });
+  const agent = new ToolLoopAgent({ model: fakeModel(request => contractScript(folder, request)), tools: { ask } });
   return aiSdk(agent, { name: "tested", tools: false, ...more });
 }
 
-async function* contractPlay(
+async function* contractScript(
   folder: string,
-  { text, results, prompt, signal }: Asked,
+  { text, results, prompt, signal }: ModelRequest,
 ): AsyncGenerator<Piece> {
   const mark = (line: string): void => appendFileSync(`${folder}/trail`, `${line}\n`);
   const users = prompt.filter(message => message.role === "user").map(textIn);

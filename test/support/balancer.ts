@@ -1,10 +1,10 @@
-/** A dumb load balancer: each connection goes to the next node that answers, and some are cut. */
+/** A simple load balancer: each connection goes to the next node that answers, and some are cut. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Balancer {
   readonly url: string;
-  /** Breaks every connection through it with this likelihood. */
+  /** Cuts every connection through it with this probability. */
   cut(likelihood: number, chance: () => number): void;
   close(): Promise<void>;
 }

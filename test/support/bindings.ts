@@ -1,4 +1,6 @@
-/** The six ways to speak the official protocol, with one face: an operation in, its neutral meaning out. */
+/**
+ * The six bindings of the official protocol behind one interface: an operation in, its neutral meaning out.
+ */
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { expect } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
@@ -10,10 +12,10 @@ import { createDialects } from "../../src/protocol/index.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
 import { SETTINGS } from "./server.ts";
-import type { Loose } from "./tongue.ts";
+import type { Loose } from "./official-dialects.ts";
 
-/** What is asked, by the names of v1; parameters in the shape of v1, too. */
-export type Asked =
+/** The operation, by the names of v1; parameters in the form of v1, too. */
+export type Method =
   | "SendMessage"
   | "SendStreamingMessage"
   | "GetTask"
@@ -29,26 +31,28 @@ export type Asked =
 export interface Binding {
   readonly name: string;
   readonly version: "1.0" | "0.3";
-  /** One answer, or all of a stream; a refusal is one of our codes, found by the binding's own numbers. */
-  ask(method: Asked, params: Loose, headers?: Record<string, string>): Promise<Meaning>;
+  /**
+   * One response, or all events of a stream; a refusal is one of our codes, found by the binding's own codes.
+   */
+  ask(method: Method, params: Loose, headers?: Record<string, string>): Promise<Meaning>;
   close(): void;
 }
 
-/** What an answer means, whatever it looks like. */
-export type Meaning = { readonly said: readonly string[] } | { readonly refused: readonly FaultCode[] };
+/** The meaning of a response in any binding. */
+export type Meaning = { readonly answered: readonly string[] } | { readonly refused: readonly FaultCode[] };
 
 const dialects = createDialects(SETTINGS);
 const faultsOf = (name: string): FaultTable => dialects.find(one => one.name === name)?.faults as FaultTable;
 const CODES = Object.keys(FAULTS) as FaultCode[];
 const refused = (is: (code: FaultCode) => boolean): Meaning => ({ refused: CODES.filter(is) });
 
-/** One line for each thing that was said: what it is, its state, its words. */
-export function meaningOf(said: Loose): string {
-  const configs = configsIn(said);
+/** One line for each object: its kind, its state, its text. */
+export function meaningOf(value: Loose): string {
+  const configs = configsIn(value);
   if (configs) return `configs ${configs.map(meaningOfConfig).join("; ")}`.trim();
-  if (said === null || Object.keys(said).length === 0) return "nothing";
-  if (isConfig(said)) return `config ${meaningOfConfig(said)}`;
-  const inner = said.task ?? said.message ?? said.msg ?? said.statusUpdate ?? said.artifactUpdate ?? said;
+  if (value === null || Object.keys(value).length === 0) return "nothing";
+  if (isConfig(value)) return `config ${meaningOfConfig(value)}`;
+  const inner = value.task ?? value.message ?? value.msg ?? value.statusUpdate ?? value.artifactUpdate ?? value;
   if (inner.tasks)
     return `page of ${inner.tasks.length} of ${inner.totalSize}: ${inner.tasks.map(meaningOf).join("; ")}`;
   if (inner.artifact) return `artifact ${inner.append === true ? "+" : ""}"${textOf(inner.artifact)}"`;
@@ -60,17 +64,17 @@ export function meaningOf(said: Loose): string {
   return `task ${status} [${artifacts}] (${history})`;
 }
 
-/** A list of configs may be bare. */
-const configsIn = (said: Loose): readonly Loose[] | undefined => (Array.isArray(said) ? said : said?.configs);
+/** A list of configs may be a bare array. */
+const configsIn = (value: Loose): readonly Loose[] | undefined => (Array.isArray(value) ? value : value?.configs);
 
-const isConfig = (said: Loose): boolean =>
-  said.url !== undefined || said.pushNotificationConfig !== undefined;
+const isConfig = (value: Loose): boolean =>
+  value.url !== undefined || value.pushNotificationConfig !== undefined;
 
-/** Its id, its URL, and what of it is shown; whose it is must be told, too. */
-function meaningOfConfig(said: Loose): string {
-  const { id, url, token, authentication } = said.pushNotificationConfig ?? said;
-  const named = /^tasks\/.+\/pushNotificationConfigs\/(.+)$/.exec(said.name ?? "")?.[1];
-  if (said.taskId === undefined && named !== id) throw new Error("a config that does not tell whose it is");
+/** Its id, its URL, and its visible members; it must name its task, too. */
+function meaningOfConfig(value: Loose): string {
+  const { id, url, token, authentication } = value.pushNotificationConfig ?? value;
+  const named = /^tasks\/.+\/pushNotificationConfigs\/(.+)$/.exec(value.name ?? "")?.[1];
+  if (value.taskId === undefined && named !== id) throw new Error("a config without its task");
   const scheme = authentication?.scheme ?? authentication?.schemes?.[0];
   return [id, url, token, scheme, authentication?.credentials].filter(Boolean).join(" ");
 }
@@ -80,7 +84,7 @@ const textOf = (holder: Loose): string =>
 const stateOf = (state: string): string =>
   state.replace("TASK_STATE_", "").toLowerCase().replace("cancelled", "canceled").replaceAll("_", "-");
 
-/** What came, in one piece or in many. */
+/** The body, or the events of a stream. */
 async function readAll(reply: Response): Promise<readonly Loose[]> {
   const text = await reply.text();
   if (!reply.headers.get("content-type")?.startsWith("text/event-stream")) return [JSON.parse(text)];
@@ -90,7 +94,7 @@ async function readAll(reply: Response): Promise<readonly Loose[]> {
 
 // ---- JSON-RPC ------------------------------------------------------------------------------------------------
 
-const V03_METHODS: Readonly<Record<Asked, string>> = {
+const V03_METHODS: Readonly<Record<Method, string>> = {
   SendMessage: "message/send",
   SendStreamingMessage: "message/stream",
   GetTask: "tasks/get",
@@ -104,13 +108,13 @@ const V03_METHODS: Readonly<Record<Asked, string>> = {
   GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
 };
 
-/** What all versions before 1.0 have around a config, and lists of schemes. */
+/** The form of a config in all versions before 1.0, with lists of schemes. */
 function toConfig({ authentication, ...config }: Loose): Loose {
   const { scheme, credentials } = authentication ?? {};
   return authentication ? { ...config, authentication: { schemes: [scheme], credentials } } : config;
 }
 
-function toV03Push(method: Asked, { taskId, id, ...config }: Loose): Loose {
+function toV03Push(method: Method, { taskId, id, ...config }: Loose): Loose {
   if (method === "CreateTaskPushNotificationConfig")
     return { taskId, pushNotificationConfig: toConfig({ id, ...config }) };
   return method === "ListTaskPushNotificationConfigs"
@@ -118,7 +122,7 @@ function toV03Push(method: Asked, { taskId, id, ...config }: Loose): Loose {
     : { id: taskId, pushNotificationConfigId: id };
 }
 
-function toV03(method: Asked, { message, configuration, ...rest }: Loose): Loose {
+function toV03(method: Method, { message, configuration, ...rest }: Loose): Loose {
   if (rest.taskId !== undefined) return toV03Push(method, rest);
   if (!message) return rest;
   const { returnImmediately, taskPushNotificationConfig: push, ...others } = configuration ?? {};
@@ -160,14 +164,14 @@ function overRpc(url: string, version: Binding["version"]): Binding {
   function toMeaning(replies: readonly Loose[]): Meaning {
     const error = replies.find(reply => reply.error)?.error;
     if (error) return refused(code => faults[code].rpc === error.code);
-    return { said: replies.map(reply => meaningOf(reply.result)) };
+    return { answered: replies.map(reply => meaningOf(reply.result)) };
   }
 }
 
 // ---- HTTP+JSON -----------------------------------------------------------------------------------------------
 
-type Place = readonly [verb: string, path: string];
-const PLACES: Readonly<Record<Asked, (params: Loose) => Place>> = {
+type Route = readonly [verb: string, path: string];
+const ROUTES: Readonly<Record<Method, (params: Loose) => Route>> = {
   SendMessage: () => ["POST", "/message:send"],
   SendStreamingMessage: () => ["POST", "/message:stream"],
   GetTask: ({ id, ...query }) => ["GET", `/tasks/${id}?${new URLSearchParams(query)}`],
@@ -187,7 +191,7 @@ const PLACES: Readonly<Record<Asked, (params: Loose) => Place>> = {
   GetExtendedAgentCard: () => ["GET", "/extendedAgentCard"],
 };
 
-/** v0.3's definition: what it calls content and blocking, and its configs. */
+/** The v0.3 protobuf definition: its names for content and blocking, and its configs. */
 function toProto({ message, configuration, ...rest }: Loose): Loose {
   const { taskId: _, ...config } = rest;
   if (config.url !== undefined) return { pushNotificationConfig: toConfig(config) };
@@ -215,17 +219,17 @@ function overRest(url: string, version: Binding["version"]): Binding {
     name: `${version} HTTP+JSON`,
     version,
     async ask(method, params, headers = {}) {
-      const [verb, path] = PLACES[method](params);
-      const place = isV1 ? path : `/v1${method === "GetExtendedAgentCard" ? "/card" : path}`;
+      const [verb, path] = ROUTES[method](params);
+      const target = isV1 ? path : `/v1${method === "GetExtendedAgentCard" ? "/card" : path}`;
       const body = verb === "POST" ? JSON.stringify(isV1 ? params : toProto(params)) : null;
       const all = { "a2a-version": version, "content-type": "application/json", ...headers };
-      const reply = await fetch(url + place, { method: verb, headers: all, body });
-      const said = await readAll(reply);
-      return reply.ok ? { said: said.map(meaningOf) } : toRefusal(reply.status, said[0]);
+      const reply = await fetch(url + target, { method: verb, headers: all, body });
+      const value = await readAll(reply);
+      return reply.ok ? { answered: value.map(meaningOf) } : toRefusal(reply.status, value[0]);
     },
     close: () => {},
   };
-  /** v1 tells the reason, v0.3 the number; both the status. */
+  /** v1 has the reason, v0.3 the code; both have the status. */
   function toRefusal(status: number, body: Loose): Meaning {
     if (!isV1) return refused(code => faults[code].rpc === body.code && faults[code].http === status);
     const { code: same, status: grpc } = body.error;
@@ -235,14 +239,14 @@ function overRest(url: string, version: Binding["version"]): Binding {
 
 // ---- gRPC ----------------------------------------------------------------------------------------------------
 
-const V03_RPCS: Partial<Record<Asked, string>> = {
+const V03_RPCS: Partial<Record<Method, string>> = {
   SubscribeToTask: "TaskSubscription",
   ListTaskPushNotificationConfigs: "ListTaskPushNotificationConfig",
   GetExtendedAgentCard: "GetAgentCard",
 };
 
-/** v0.3's definition has names of resources where others have ids. */
-function toNames(method: Asked, { id, taskId, ...rest }: Loose): Loose {
+/** The v0.3 protobuf definition has resource names instead of ids. */
+function toNames(method: Method, { id, taskId, ...rest }: Loose): Loose {
   if (taskId !== undefined) {
     const parent = `tasks/${taskId}`;
     if (method.startsWith("List")) return { parent };
@@ -287,7 +291,7 @@ function overGrpc(url: string, version: Binding["version"], agent: string): Bind
       const call = client.makeServerStreamRequest(path, asIs, asIs, request, metadata);
       try {
         const replies = await Array.fromAsync(call as AsyncIterable<Buffer>);
-        return { said: replies.map(bytes => meaningOf(codecs(gives).decode(bytes))) };
+        return { answered: replies.map(bytes => meaningOf(codecs(gives).decode(bytes))) };
       } catch (error) {
         const { code: status } = error as ServiceError;
         return refused(code => faults[code].grpc === STATUSES[status]);
@@ -301,13 +305,13 @@ export const BINDINGS = ["1.0", "0.3"].flatMap(version =>
   ["JSON-RPC", "HTTP+JSON", "gRPC"].map(transport => `${version} ${transport}`),
 );
 
-/** Numbers may be shared by faults: the one that is meant must be among those that they stand for. */
+/** Several faults may share a code: the expected one must be among them. */
 export function expectMeaning(meaning: Meaning, wanted: readonly string[] | FaultCode): void {
-  if (typeof wanted !== "string") expect(meaning).toEqual({ said: wanted });
+  if (typeof wanted !== "string") expect(meaning).toEqual({ answered: wanted });
   else expect(meaning).toMatchObject({ refused: expect.arrayContaining([wanted]) });
 }
 
-/** All of them, to one agent of a server. */
+/** All bindings for one agent of a server. */
 export const bindingsOf = (url: string, agent: string): readonly Binding[] =>
   (["1.0", "0.3"] as const).flatMap(version => [
     overRpc(`${url}/agents/${agent}`, version),

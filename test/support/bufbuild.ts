@@ -27,7 +27,7 @@ export interface Judge {
   encode(json: string): Buffer;
 }
 
-/** What a library for all of protobuf makes of our schemas: slower, and somebody else's. */
+/** Our schemas in a general protobuf library: slower, and independent of ours. */
 export function createJudges(schema: ProtobufSchema): (message: string) => Judge {
   const { registry, nameOf } = readSchema(schema);
   const reading = { readUnknownFields: false, recursionLimit: 1_000 };
@@ -50,7 +50,7 @@ const SCALARS: Readonly<Record<string, Type>> = {
   count: Type.INT32,
 };
 
-/** What Google's own package has, and the file that it is in. */
+/** The types of Google's own package, and their file. */
 const KNOWN = {
   Struct: file_google_protobuf_struct,
   Value: file_google_protobuf_struct,
@@ -60,7 +60,7 @@ const KNOWN = {
 };
 const FILES = new Map([...new Set(Object.values(KNOWN))].map(file => [file.proto.name, file]));
 
-/** A package made from its table; `nameOf`: how a message is called there. */
+/** A package from its table; `nameOf`: the name of a message there. */
 function readSchema(schema: ProtobufSchema): { registry: FileRegistry; nameOf: (message: string) => string } {
   const file = create(FileDescriptorProtoSchema, {
     name: `${schema.package}.proto`,
@@ -118,11 +118,11 @@ function presenceOf(message: MessageInit, field: Field): Init<FieldDescriptorPro
   if (field.form === "list") return { label: Label.REPEATED };
   if (field.oneof) return { oneofIndex: 0 };
   if (!field.optional) return {};
-  // proto3 has a group of one member for a field whose absence differs from its default.
+  // proto3 has a oneof of one member for a field with presence.
   return { proto3Optional: true, oneofIndex: message.oneofDecl.push({ name: `_${field.name}` }) - 1 };
 }
 
-/** How protobuf has maps: a list of entries, of a type inside the message. */
+/** Maps in protobuf: a list of entries, of a nested type. */
 function addMap(
   schema: ProtobufSchema,
   message: MessageInit,

@@ -1,4 +1,4 @@
-/** Certificates made on the spot: no private key lies in the tree. */
+/** Certificates created at run time: no private key is in the repository. */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,22 +18,22 @@ const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
 const time = (text: string): Buffer => der(0x17, Buffer.from(text));
 
-/** Who signs for others. */
+/** A certificate authority. */
 export interface Authority extends Certificate {
-  /** Signs a certificate in this name, good for localhost and 127.0.0.1. */
+  /** Signs a certificate with this name, valid for localhost and 127.0.0.1. */
   sign(commonName: string): Certificate;
 }
 
-/** X.509 (RFC 5280) for localhost and 127.0.0.1, signed by itself. */
+/** X.509 (RFC 5280) for localhost and 127.0.0.1, self-signed. */
 export const createCertificate = (): Certificate => {
   const keys = createKeys();
   return write(keys, "localhost", { name: "localhost", keys }, NAMES);
 };
 
-/** An authority that nobody knows but who is told. */
+/** An authority that is only trusted where it is configured. */
 export function createAuthority(name: string): Authority {
   const keys = createKeys();
-  // RFC 5280 §4.2.1.9: it may sign for others.
+  // RFC 5280 §4.2.1.9: it may sign certificates.
   const mayOthers = sequence(oid("551d13"), der(0x04, sequence(der(0x01, Buffer.from([0xff])))));
   return {
     ...write(keys, name, { name, keys }, mayOthers),

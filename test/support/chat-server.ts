@@ -1,26 +1,29 @@
-/** An OpenAI-compatible endpoint on loopback that does what the last message says: it streams, fails, stalls and turns away. */
+/**
+ * An OpenAI-compatible endpoint on loopback that does what the last message asks: it streams, fails, stalls
+ * and refuses.
+ */
 import { once } from "node:events";
 import { appendFileSync, existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// biome-ignore-start lint/suspicious/noExplicitAny: a test looks at whatever was asked.
-export interface Asked {
+// biome-ignore-start lint/suspicious/noExplicitAny: a test looks at any request.
+export interface ChatRequest {
   readonly headers: IncomingMessage["headers"];
   readonly body: any;
-  /** How often the same was asked before. */
+  /** How often the same request came before. */
   readonly again: number;
 }
-// biome-ignore-end lint/suspicious/noExplicitAny: a test looks at whatever was asked.
+// biome-ignore-end lint/suspicious/noExplicitAny: a test looks at any request.
 
-/** What is played: each piece of it is sent by itself. */
+/** The response: each piece of it is sent separately. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A whole answer instead of a stream. */
+  /** A whole response instead of a stream. */
   readonly json?: unknown;
-  /** Texts of a stream; an object is sent as it is. */
+  /** Texts of a stream; an object is sent unchanged. */
   readonly pieces?: AsyncIterable<string | object> | Iterable<string | object>;
   readonly reason?: string;
   readonly usage?: object;
@@ -28,23 +31,23 @@ export interface Reply {
   readonly breaks?: boolean;
 }
 
-export type Play = (text: string, asked: Asked, signal: AbortSignal) => Reply | Promise<Reply>;
+export type ChatScript = (text: string, requests: ChatRequest, signal: AbortSignal) => Reply | Promise<Reply>;
 
 export interface ChatServer {
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly ChatRequest[];
   close(): Promise<void>;
 }
 
-export async function startChatServer(play: Play): Promise<ChatServer> {
-  const asked: Asked[] = [];
+export async function startChatServer(script: ChatScript): Promise<ChatServer> {
+  const requests: ChatRequest[] = [];
   const server = createServer((request, response) => {
-    answer(request, response, asked, play).catch(() => response.destroy());
+    answer(request, response, requests, script).catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1`, asked, close: () => close(server) };
+  return { url: `http://127.0.0.1:${port}/v1`, requests, close: () => close(server) };
 }
 
 async function close(server: Server): Promise<void> {
@@ -55,18 +58,18 @@ async function close(server: Server): Promise<void> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  asked: Asked[],
-  play: Play,
+  requests: ChatRequest[],
+  script: ChatScript,
 ): Promise<void> {
   const body = JSON.parse(Buffer.concat(await request.toArray()).toString());
   const same = JSON.stringify(body);
-  const again = asked.filter(one => JSON.stringify(one.body) === same).length;
-  const one: Asked = { headers: request.headers, body, again };
-  asked.push(one);
+  const again = requests.filter(one => JSON.stringify(one.body) === same).length;
+  const one: ChatRequest = { headers: request.headers, body, again };
+  requests.push(one);
   if (request.url !== "/v1/chat/completions") return void response.writeHead(404).end();
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const reply = await play(textIn(body.messages.at(-1)), one, gone.signal);
+  const reply = await script(textIn(body.messages.at(-1)), one, gone.signal);
   if (reply.json !== undefined) {
     response.writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
     response.end(JSON.stringify(reply.json));
@@ -85,14 +88,14 @@ async function stream(response: ServerResponse, reply: Reply): Promise<void> {
   response.end("data: [DONE]\n\n");
 }
 
-/** What a message says, whether it has parts or not. */
+/** The text of a message, with or without parts. */
 export function textIn({ content }: { content: string | { text?: string }[] }): string {
   return typeof content === "string" ? content : content.map(part => part.text ?? "").join("");
 }
 
 /** The model of the contract of runtimes; see the table there. */
-export const contractPlay =
-  (folder: string): Play =>
+export const contractScript =
+  (folder: string): ChatScript =>
   async (text, { body }, gone) => {
     const mark = (line: string): void => appendFileSync(`${folder}/trail`, `${line}\n`);
     switch (text) {

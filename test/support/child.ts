@@ -1,11 +1,11 @@
-/** Servers as users start them: a process of its own, through the command line. */
+/** Servers as users start them: a separate process, started by the command line. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "./client.ts";
-import { PLACE_FLAGS, placeOf } from "./place.ts";
+import { STORE_FLAGS, storeOf } from "./test-store.ts";
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
@@ -14,7 +14,7 @@ export interface ChildOptions {
   /** Agent files, globs or folders; none: the bundled examples. */
   readonly agents?: readonly string[];
   readonly data: string;
-  /** A server that was killed comes back where its clients look for it. */
+  /** A restarted server uses the same port. */
   readonly port?: number;
   readonly flags?: readonly string[];
   /** The user to run as. */
@@ -31,13 +31,13 @@ export interface Child {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** What the server printed when it was ready. */
+  /** The JSON that the server printed when it was ready. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back.
   readonly banner: any;
   readonly exited: Promise<Exit>;
-  /** All that was written to standard error so far: the log, one JSON object per line, and notes for people. */
+  /** Everything on standard error so far: the log, one JSON object per line, and notes for people. */
   stderr(): string;
-  /** SIGKILL: no chance to put anything in order. */
+  /** SIGKILL: no cleanup. */
   kill(): Promise<Exit>;
   /** SIGTERM; resolves when the process has ended. */
   stop(): Promise<Exit>;
@@ -45,11 +45,11 @@ export interface Child {
 }
 
 /**
- * Resolves when the server is ready; rejects with what it said if it does not start. A port that is given is waited for:
- * after a kill, a connection of another program may have it for a moment.
+ * Resolves when the server is ready; rejects with its output if it does not start. A given port is retried:
+ * after a kill, a connection of another program may use it for a moment.
  */
 export async function startChild(options: ChildOptions, tries = 100): Promise<Child> {
-  const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
+  const { process: child, output, exited } = launch({ ...options, data: await storeOf(options.data) });
   await until(() => output.out.includes("\n") || hasEnded(child));
   if (hasEnded(child)) {
     const { code, signal } = await exited;
@@ -77,10 +77,10 @@ export async function startChild(options: ChildOptions, tries = 100): Promise<Ch
   };
 }
 
-/** A start that is expected to be refused. */
+/** A start that is expected to fail. */
 export async function refusedChild(options: ChildOptions): Promise<Exit & { out: string; err: string }> {
-  const { process: child, output, exited } = launch({ ...options, data: await placeOf(options.data) });
-  // One that does start after all must not outlive the test.
+  const { process: child, output, exited } = launch({ ...options, data: await storeOf(options.data) });
+  // A server that starts nevertheless must not outlive the test.
   await until(() => output.out.includes("\n") || hasEnded(child));
   child.kill("SIGKILL");
   return { ...(await exited), out: output.out, err: output.err };
@@ -96,7 +96,7 @@ function launch(options: ChildOptions): {
   const { command = "serve", agents = [], data, port = 0, flags = [], uid, env = {} } = options;
   if (Number.parseInt(process.versions.node, 10) < 22)
     throw new Error(`start the tests through npm: Node ${process.version} is too old to run the sources`);
-  const words = [
+  const args = [
     command,
     ...agents,
     "--data",
@@ -104,10 +104,10 @@ function launch(options: ChildOptions): {
     "--port",
     String(port),
     "--json",
-    ...PLACE_FLAGS,
+    ...STORE_FLAGS,
     ...flags,
   ];
-  const child = spawn(process.execPath, [MAIN, ...words], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: "/",
     env: { ...process.env, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -133,7 +133,7 @@ export async function endChildren(): Promise<void> {
   await Promise.all(ends);
 }
 
-/** Writes an agent file: what stands between the braces of `run(task, ctx)`. */
+/** Writes an agent file; `body` is the body of `run(task, ctx)`. */
 export function writeAgent(folder: string, name: string, body: string, options: object = {}): string {
   const file = join(folder, `${name}.ts`);
   const text = `import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** The program as users start it, in a process of its own, for commands that come to an end. */
+/** The program as users start it, in a separate process, for commands that end. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -10,8 +10,8 @@ export interface Ended {
   readonly err: string;
 }
 
-export async function runCli(...words: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...words], {
+export async function runCli(...args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: "/",
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -50,9 +50,9 @@ function post(
 export interface Stream extends AsyncIterable<SseEvent> {
   readonly status: number;
   readonly headers: Headers;
-  /** What came if it is no stream. */
+  /** The body of a response that is no stream. */
   text(): Promise<string>;
-  /** Everything until the end. */
+  /** All events to the end. */
   all(): Promise<SseEvent[]>;
   /** The next event; undefined at the end. */
   next(): Promise<SseEvent | undefined>;
@@ -76,7 +76,7 @@ export async function openStream(
   return toStream(response, controller);
 }
 
-/** The events of a response, whatever was asked for them. */
+/** The events of any response. */
 export function toStream(response: Response, controller: AbortController): Stream {
   const events = readSse(response);
   return {
@@ -123,12 +123,12 @@ let messages = 0;
 const newId = (): string => `message-${++messages}`;
 
 /** Params of a v1 send. */
-export function said(text: string, more: object = {}): object {
+export function sendParams(text: string, more: object = {}): object {
   return { message: { messageId: newId(), role: "ROLE_USER", parts: [{ text }], ...more } };
 }
 
 /** Params of a v0.3 send. */
-export function said03(text: string, more: object = {}): object {
+export function sendParamsV03(text: string, more: object = {}): object {
   const message = {
     kind: "message",
     messageId: newId(),
@@ -139,7 +139,7 @@ export function said03(text: string, more: object = {}): object {
   return { message };
 }
 
-/** The limit is for tests that hang: on a busy machine everything takes its time. */
+/** The limit is for tests that hang: a busy machine is slow. */
 export async function until(condition: () => boolean | Promise<boolean>, waitMs = 60_000): Promise<void> {
   const end = Date.now() + waitMs;
   while (!(await condition())) {

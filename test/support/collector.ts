@@ -8,7 +8,7 @@ export interface Export {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Where spans go: a server that speaks OTLP over HTTP, in JSON and in Protocol Buffers. */
+/** A collector of spans: a server with OTLP over HTTP, in JSON and in Protocol Buffers. */
 export interface Collector {
   readonly url: string;
   readonly spans: readonly Seen[];
@@ -45,8 +45,9 @@ export async function startCollector(): Promise<Collector> {
 }
 
 /**
- * The tree of a trace, as lines: each span two columns to the right of its parent, those of one parent by their names. An
- * append of a run has a span only if it took long: on a busy machine there may be several, and all of one parent are one line.
+ * The tree of a trace, as lines: each span two columns to the right of its parent, siblings sorted by name.
+ * An append of a run has a span only if it took long: on a busy machine there may be several, and those of
+ * one parent are merged into one line.
  */
 export function treeOf(spans: readonly Seen[]): readonly string[] {
   const known = new Set(spans.map(span => span.spanId));

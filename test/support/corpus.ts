@@ -33,7 +33,7 @@
 
 export interface ExchangeFile {
   readonly sentence: string;
-  /** All comment lines at the head but the first, without their marks. */
+  /** All comment lines at the head except the first, without their marks. */
   readonly sources: string;
   readonly settings: Readonly<Record<string, string | number | boolean>>;
   /** The agents that are served; undefined: all of them. */

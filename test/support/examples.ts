@@ -1,11 +1,11 @@
-/** The bundled examples and a few agents of the kinds that they leave out, in a process of its own. */
+/** The bundled examples and a few agents of other kinds, in a separate process. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 
 export const EXAMPLES = new URL("../../examples", import.meta.url).pathname;
 
-/** An extension that the agent `polite` knows and the agent `strict` insists on. */
+/** An extension that the agent `polite` supports and the agent `strict` requires. */
 export const EXTENSION = "https://extensions.example/politeness/v1";
 
 const MORE: Readonly<Record<string, string>> = {

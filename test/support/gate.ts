@@ -1,4 +1,4 @@
-/** A door that agents wait at until the test opens it. */
+/** A gate at which agents wait until the test opens it. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
@@ -16,5 +16,5 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** One turn of the event loop: what was said before is committed after it. */
+/** One turn of the event loop: earlier output is committed after it. */
 export const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

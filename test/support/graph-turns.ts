@@ -10,7 +10,7 @@ import { Conversation } from "./turn.ts";
 
 export const ai = (content: string, more: object = {}): AIMessage => new AIMessage({ content, ...more });
 
-/** A state with messages and a few members more. */
+/** A state with messages and a few more members. */
 export const STATE = Annotation.Root({
   ...MessagesAnnotation.spec,
   topic: Annotation<string>,
@@ -22,10 +22,10 @@ export type Node = (
   config: { writer?: (chunk: unknown) => void; configurable?: JsonObject },
 ) => unknown;
 
-/** A graph as a node of another one. */
+/** A graph as a node of another graph. */
 export const asNode = (graph: unknown): Node => graph as Node;
 
-/** Nodes one after the other. */
+/** Nodes in a sequence. */
 export function chain(nodes: Readonly<Record<string, Node>>): StateGraph<typeof STATE.spec> {
   const graph = new StateGraph(STATE) as unknown as Loose;
   let before: string = START;
@@ -42,17 +42,17 @@ interface Loose {
 
 export const lastOf = (state: { messages: BaseMessage[] }): string => String(state.messages.at(-1)?.content);
 
-/** An agent of a graph; `name` and no separator, if nothing else is said. */
+/** An agent of a graph; `name` is "tested" by default, without a separator. */
 export const graphAgent = (graph: GraphSource, options: Partial<LanggraphOptions> = {}): AgentDefinition =>
   langgraph(graph, { name: "tested", ...options });
 
-/** What the agent made of one message. */
+/** The result of one message. */
 export async function asked(
   definition: AgentDefinition,
   content: string | readonly Part[] = "hi",
   metadata?: JsonObject,
 ): Promise<Conversation> {
-  const conversation = new Conversation().said(content, metadata);
+  const conversation = new Conversation().addMessage(content, metadata);
   await conversation.run(definition);
   return conversation;
 }
@@ -62,7 +62,7 @@ export const stateOf = ({ task }: Conversation): string => task.status.state;
 export const wordsIn = ({ task }: Conversation): string =>
   textOf(task.artifacts.filter(one => one.name === "response").flatMap(one => one.parts));
 export const questionIn = ({ task }: Conversation): readonly Part[] => task.status.message?.parts ?? [];
-/** Names and data of the artifacts that are no text. */
+/** Names and data of the artifacts that are not text. */
 export const dataIn = ({ task }: Conversation): unknown[] =>
   task.artifacts.flatMap(({ name, parts }) =>
     parts.flatMap(part => (part.kind === "data" ? [[name, part.data]] : [])),

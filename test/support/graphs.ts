@@ -1,4 +1,4 @@
-/** Agents that are graphs, in a folder of their own, where LangGraph is installed as at a user's. */
+/** Agents that are graphs, in a separate folder, where LangGraph is installed as in a user's project. */
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,10 @@ export function writeGraph(folder: string, name: string, text: string): string {
   return file;
 }
 
-/** What graphs of tests begin with. `mark(line)` leaves a line of the trail, `gate(name)` waits until there is such a file. */
+/**
+ * The head of test graphs. `mark(line)` appends to the trail, `gate(name)` waits until there is a file of
+ * that name.
+ */
 export const graphHead = (folder: string): string => `
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

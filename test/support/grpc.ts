@@ -1,4 +1,4 @@
-/** A client of gRPC that hides nothing; messages are the official SDK's, in their ProtoJSON. */
+/** A gRPC client that hides nothing; messages are the official SDK's, in ProtoJSON. */
 import * as types from "@a2a-js/sdk";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import {
@@ -10,7 +10,7 @@ import {
   Metadata,
   type ServiceError,
 } from "@grpc/grpc-js";
-import type { Loose } from "./tongue.ts";
+import type { Loose } from "./official-dialects.ts";
 
 export interface GrpcReply {
   readonly json: Loose;
@@ -23,7 +23,7 @@ export interface GrpcStream extends AsyncIterable<Loose> {
   /** The first message; the rest can still be read. */
   first(): Promise<Loose>;
   all(): Promise<Loose[]>;
-  /** Of the whole stream: undefined if it went well. */
+  /** The error of the whole stream; undefined: it succeeded. */
   ended(): Promise<{ readonly error: ServiceError | undefined; readonly trailers: Metadata }>;
 }
 
@@ -31,7 +31,7 @@ interface Json {
   fromJSON(json: unknown): unknown;
   toJSON(message: unknown): unknown;
 }
-/** What a method takes and gives, by the SDK's names. */
+/** The request and response codecs of a method, by the SDK's names. */
 const MESSAGES: Readonly<Record<string, readonly [takes: Json, gives: Json]>> = {
   SendMessage: [types.SendMessageRequest, types.SendMessageResponse],
   SendStreamingMessage: [types.SendMessageRequest, types.StreamResponse],

@@ -18,15 +18,15 @@ export function duplicateTypes(sources: readonly Source[]): readonly string[] {
 /** Pronouns for a person that is not named: say the server, the caller, the task. */
 const BANNED = /\b(?:whoever|whomever|somebody|nobody|everybody|anybody|he|his|him|himself|she|hers)\b/gi;
 
-/** Places where a banned word stands: anywhere in sources and documents, in comments and titles of tests. */
+/** Places of banned words: anywhere in sources and documents, in comments and titles of tests. */
 export function bannedWords(file: TreeFile): readonly string[] {
   const found = placesOf(file, file.text, BANNED);
   return /^(?:test|bench)\/.*\.ts$|\.test\.ts$/.test(file.path) ? found.filter(isProse) : found;
 }
 
-/** Data of a test may be anything: an agent may be called "nobody". */
-const isProse = (place: string): boolean =>
-  /^[^:]*:\d+: (?:.*(?:\/\/|\/\*\*).*|\*.*|(?:it|test|describe)\b.*)$/.test(place);
+/** Test data is exempt: an agent may be called "nobody". */
+const isProse = (line: string): boolean =>
+  /^[^:]*:\d+: (?:.*(?:\/\/|\/\*\*).*|\*.*|(?:it|test|describe)\b.*)$/.test(line);
 
 /** The files that a file imports before it runs, and those that only its types need. */
 const targetsOf = (source: Source): readonly string[] =>
@@ -84,7 +84,7 @@ export function unusedPermissions(sources: readonly Source[]): readonly string[]
 /** Every folder may import these. */
 const COMMON = new Set(["lib", "model", "ports"]);
 
-/** What a module exports, values and types, also through other modules. */
+/** The exports of a module, values and types, also through other modules. */
 export function exportsOf(path: string, sources: ReadonlyMap<string, Source>): readonly string[] {
   const { bare = "" } = sources.get(path) ?? {};
   const declared =

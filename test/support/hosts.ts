@@ -1,4 +1,4 @@
-/** Programs of other people that serve our agents among other things, each with the framework that it is made with. */
+/** Programs that mount our agents beside other routes, one for each framework. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve as serveHono } from "@hono/node-server";
@@ -12,7 +12,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Where ours is in all of them; something else answers at /other. */
+/** The path of our agents in all of them; another route answers at /other. */
 export const PATH = "/a2a-server";
 
 export type OpenHost = (mounted: MountedServer) => Promise<Host>;
@@ -38,7 +38,7 @@ export const onExpress: OpenHost = ({ handler }) => {
   return listen(createServer(app));
 };
 
-/** With a parser that reads all bodies, before us. */
+/** With a body parser in front of the handler. */
 export const onParsingExpress: OpenHost = ({ handler }) => {
   const app = express();
   app.use(express.json());
@@ -46,7 +46,7 @@ export const onParsingExpress: OpenHost = ({ handler }) => {
   return listen(createServer(app));
 };
 
-/** In a router of a router, which leaves a part of the path to us. */
+/** In a nested router, which passes a part of the path to the handler. */
 export const onNestedExpress: OpenHost = ({ handler }) => {
   const router = express.Router();
   router.all("/a2a{/*rest}", handler);
@@ -55,7 +55,7 @@ export const onNestedExpress: OpenHost = ({ handler }) => {
   return listen(createServer(app));
 };
 
-/** Its `close` waits for open streams, so that ours must be closed before. */
+/** Its `close` waits for open streams, so ours must be closed first. */
 export const onFastify: OpenHost = async ({ handler, close }) => {
   const app = fastify();
   await app.register(async scope => {
@@ -71,7 +71,7 @@ export const onFastify: OpenHost = async ({ handler, close }) => {
   return { url: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() };
 };
 
-/** As one would write it who does not know that Fastify reads bodies first. */
+/** Without the configuration that keeps Fastify from reading bodies. */
 export const onParsingFastify: OpenHost = async ({ handler }) => {
   const app = fastify();
   app.all(`${PATH}/*`, (request, reply) => {
@@ -96,10 +96,10 @@ const toHono = (app: Hono): Promise<Host> =>
     );
   });
 
-/** Takes the path off the URL. */
+/** Strips the path from the URL. */
 export const onHono: OpenHost = ({ fetch }) =>
   toHono(new Hono().mount(PATH, fetch).get("/other", c => c.text("other")));
 
-/** Leaves the path where it is. */
+/** Keeps the path in the URL. */
 export const onRoutingHono: OpenHost = ({ fetch }) =>
   toHono(new Hono().all(`${PATH}/*`, c => fetch(c.req.raw)).get("/other", c => c.text("other")));

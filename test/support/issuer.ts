@@ -1,4 +1,4 @@
-/** An issuer of signed tokens on loopback: discovery, keys, and keys that change. */
+/** An issuer of JSON Web Tokens on loopback: discovery, keys, and key rotation. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,34 +6,34 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } 
 
 export interface Issuer {
   readonly url: string;
-  /** How often its keys were asked for. */
-  readonly asked: () => number;
-  /** A token that is good for ten minutes, unless the claims say otherwise. */
+  /** The number of requests for its keys. */
+  readonly keyRequests: () => number;
+  /** A token that is valid for ten minutes by default. */
   sign(claims: JWTPayload, header?: object): Promise<string>;
-  /** From now on it signs with another key; the old ones are forgotten. */
+  /** Signs with another key from now on, and removes the old ones. */
   rotate(): Promise<void>;
-  /** While it is out, it answers nothing but 503. */
-  setOut(out: boolean): void;
+  /** While it is down, every response is 503. */
+  setDown(down: boolean): void;
   close(): Promise<void>;
 }
 
 export async function startIssuer(): Promise<Issuer> {
   let keys = 0;
-  let asked = 0;
-  let isOut = false;
+  let keyRequests = 0;
+  let isDown = false;
   let current = await createKey(++keys);
   const server = createServer((request, response) => {
     const isKeys = request.url === "/keys";
-    if (isKeys) asked += 1;
+    if (isKeys) keyRequests += 1;
     const body = isKeys ? { keys: [current.jwk] } : { issuer: url, jwks_uri: `${url}/keys` };
-    response.writeHead(isOut ? 503 : 200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    response.writeHead(isDown ? 503 : 200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    asked: () => asked,
+    keyRequests: () => keyRequests,
     sign(claims, header = {}) {
       const now = Math.floor(Date.now() / 1_000);
       return new SignJWT({ iss: url, aud: "agents", sub: "alice", iat: now, exp: now + 600, ...claims })
@@ -43,7 +43,7 @@ export async function startIssuer(): Promise<Issuer> {
     async rotate() {
       current = await createKey(++keys);
     },
-    setOut: out => void (isOut = out),
+    setDown: down => void (isDown = down),
     async close() {
       server.closeAllConnections();
       server.close();

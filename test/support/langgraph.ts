@@ -1,11 +1,11 @@
-/** A caller of the LangGraph mount, and agents for it. */
+/** A client of the LangGraph mount, and agents for it. */
 import { request } from "node:http";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { RpcReply } from "./client.ts";
 
 type Extra = Readonly<Record<string, unknown>>;
 
-/** Posts a body as it is; `accept`: null sends none. */
+/** Posts a body unchanged; `accept`: null sends none. */
 export function post(
   url: string,
   body: unknown,
@@ -13,7 +13,7 @@ export function post(
 ): Promise<RpcReply> {
   const headers = { "content-type": "application/json", ...(accept !== null && { accept }) };
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  // Not fetch, which adds an Accept of its own.
+  // Not fetch, which adds its own Accept.
   const { promise, resolve, reject } = Promise.withResolvers<RpcReply>();
   const sent = request(url, { method: "POST", headers }, response => {
     let answer = "";
@@ -37,7 +37,7 @@ function toBody(text: string): unknown {
 
 let calls = 0;
 
-/** The envelope of a call; `more` goes beside the parameters. */
+/** The envelope of a call; `more`: members beside the parameters. */
 export const envelope = (method: string, params: unknown, more: Extra = {}): object => ({
   jsonrpc: "2.0",
   id: `call-${++calls}`,
@@ -46,15 +46,15 @@ export const envelope = (method: string, params: unknown, more: Extra = {}): obj
   ...more,
 });
 
-/** The result of a call that must go well. */
-export async function askLanggraph(url: string, method: string, params: unknown, more: Extra = {}) {
+/** The result of a call that must succeed. */
+export async function langgraphResult(url: string, method: string, params: unknown, more: Extra = {}) {
   const { status, body } = await post(url, envelope(method, params, more));
   if (status !== 200 || !body.result) throw new Error(`${method} was refused: ${JSON.stringify(body)}`);
   return body.result;
 }
 
 /** The error of a call that must be refused in its envelope. */
-export async function refusedByLanggraph(url: string, method: string, params: unknown) {
+export async function langgraphError(url: string, method: string, params: unknown) {
   const { status, body } = await post(url, envelope(method, params));
   if (status !== 200 || !body.error?.code) throw new Error(`${method}: ${status} ${JSON.stringify(body)}`);
   return body.error;
@@ -63,8 +63,8 @@ export async function refusedByLanggraph(url: string, method: string, params: un
 let messages = 0;
 
 /** Parameters of a send: text, or parts. */
-export function saidTo(said: string | readonly object[], more: Extra = {}): { readonly message: object } {
-  const parts = typeof said === "string" ? [{ kind: "text", text: said }] : said;
+export function langgraphParams(content: string | readonly object[], more: Extra = {}): { readonly message: object } {
+  const parts = typeof content === "string" ? [{ kind: "text", text: content }] : content;
   return { message: { role: "user", parts, messageId: `msg-${++messages}`, ...more } };
 }
 
@@ -74,7 +74,7 @@ export const resume = (answers: Readonly<Record<string, unknown>>): object => ({
   data: { resume: Object.entries(answers).map(([id, value]) => ({ id, value })) },
 });
 
-/** Asks two things at once, and tells what was answered. */
+/** Asks two questions at once, and returns the answers. */
 export const doubter: AgentDefinition = {
   name: "doubter",
   run(task, ctx) {

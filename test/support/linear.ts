@@ -1,15 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
 
-/** How much the input grows in all, and how much more than that the cost may grow: the square would be 8 times as much. */
+/**
+ * How much the input grows in all, and how much more than that the cost may grow: quadratic cost would be 8
+ * times as much.
+ */
 const GROWTH = [1, 2, 4, 8] as const;
 const SLACK = 3;
 const ROUNDS = 5;
 const REMEASURED_MAX = 5;
-/** What is measured lasts at least so long, in microseconds. */
+/** The minimum duration of a measurement, in microseconds. */
 const MEASURED_US = 1_000;
 
-/** Microseconds of CPU of one run: the least of several rounds. Other work on the machine does not count. */
+/** Microseconds of CPU of one run: the minimum of several rounds. Other processes do not count. */
 async function costOf<T>(work: (input: T) => unknown, input: T): Promise<number> {
   let runs = 1;
   let least = Number.POSITIVE_INFINITY;
@@ -28,7 +31,7 @@ async function costOf<T>(work: (input: T) => unknown, input: T): Promise<number>
   return least;
 }
 
-/** `size`: of the smallest input that `make` makes. */
+/** `size`: of the smallest input of `make`. */
 export async function expectLinear<T>(
   work: (input: T) => unknown,
   make: (size: number) => T,
@@ -39,10 +42,10 @@ export async function expectLinear<T>(
     const input = make(size * growth);
     let cost = await costOf(work, input);
     first ||= cost;
-    // Other processes take caches away, which only ever adds cost: the least of several measurements counts.
+    // Other processes evict caches, which only adds cost: the minimum of several measurements counts.
     for (let again = 0; cost / first >= growth * SLACK && again < REMEASURED_MAX; again++)
       cost = Math.min(cost, await costOf(work, input));
-    // Checked at every size: what costs too much at one would not end at the next.
+    // Checked at every size: work that is too slow at one size would not end at the next.
     expect(cost / first, `${growth} times the input`).toBeLessThan(growth * SLACK);
   }
 }

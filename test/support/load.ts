@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 export interface LoadCase {
-  /** Files, globs, folders, or agents as objects; their function is put in. */
+  /** Files, globs, folders, or agents as objects; their function is added. */
   readonly sources: readonly (string | object)[];
   readonly generation?: number;
   /** Files that are written before the case is loaded. */
@@ -25,10 +25,10 @@ export interface LoadOutcome {
 }
 
 export interface LoadRun {
-  /** A folder far from this repository, with nothing installed beside it. */
+  /** A folder outside of this repository, without installed packages. */
   readonly root: string;
   readonly outcomes: Readonly<Record<string, LoadOutcome>>;
-  /** What Node had to say beside it. */
+  /** Warnings of Node. */
   readonly stderr: string;
   remove(): void;
 }
@@ -64,7 +64,7 @@ for (const [name, one] of Object.entries(JSON.parse(cases))) {
 process.stdout.write(JSON.stringify(outcomes));
 `;
 
-/** Loads agents in a process of their own: the test runner has a loader that would get in the way. */
+/** Loads agents in a separate process: the loader of the test runner would interfere. */
 export function loadInChild(
   files: Readonly<Record<string, string>>,
   cases: Readonly<Record<string, LoadCase>>,

@@ -1,4 +1,4 @@
-/** An MCP server on standard streams, as a program of its own. */
+/** An MCP server on standard streams, as a separate program. */
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";

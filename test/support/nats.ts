@@ -1,4 +1,4 @@
-/** A real NATS, where Debian's nats-server is installed. */
+/** A real NATS, if Debian's nats-server is installed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -8,12 +8,12 @@ import { freePort } from "./postgres.ts";
 
 const PROGRAM = "/usr/sbin/nats-server";
 export const hasNats = existsSync(PROGRAM);
-/** Why tests are left out, for those who read their names. */
-export const NO_NATS = "there is no nats-server here; Debian's package of that name brings it";
+/** Why tests are skipped, for their titles. */
+export const NO_NATS = "nats-server is not installed (Debian package nats-server)";
 
 export interface TestNats {
   readonly url: string;
-  /** Ends it without a word, and starts it again at the same place. */
+  /** Kills it, and starts it again at the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startNats(): Promise<TestNats> {
 
 async function launch(port: number): Promise<ChildProcess> {
   const server = spawn(PROGRAM, ["-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
-  // If the test run dies, it goes as well.
+  // It must not outlive the test run.
   const kill = (): void => void server.kill("SIGKILL");
   process.once("exit", kill);
   server.once("exit", () => process.off("exit", kill));

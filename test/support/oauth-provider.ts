@@ -1,4 +1,4 @@
-/** A provider of OAuth 2 on this machine, and a browser that goes there. */
+/** An OAuth 2 provider on this machine, and a browser for it. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
@@ -8,13 +8,13 @@ import type { OAuthProvider } from "../../src/model/index.ts";
 export interface FakeProvider {
   readonly url: string;
   readonly config: OAuthProvider;
-  /** What was asked for at each visit of a person. */
+  /** The parameters of each authorization request. */
   readonly visits: URLSearchParams[];
-  /** What came to the token endpoint. */
+  /** The requests to the token endpoint. */
   readonly requests: { readonly form: URLSearchParams; readonly authorization: string | undefined }[];
-  /** How it behaves from now on. */
-  mood: "kind" | "declines" | "fails" | "refuses";
-  /** How long access tokens hold, in seconds. */
+  /** Its behaviour from now on. */
+  behaviour: "kind" | "declines" | "fails" | "refuses";
+  /** The lifetime of access tokens, in seconds. */
   expiresIn: number | undefined;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function startProvider(more: Partial<OAuthProvider> = {}): Promise<
       provider.visits.push(url.searchParams);
       const back = new URL(url.searchParams.get("redirect_uri") ?? "");
       back.searchParams.set("state", url.searchParams.get("state") ?? "");
-      if (provider.mood === "declines") back.searchParams.set("error", "access_denied");
+      if (provider.behaviour === "declines") back.searchParams.set("error", "access_denied");
       else {
         const code = `code-${++issued}-secret`;
         const challenge = url.searchParams.get("code_challenge") ?? "";
@@ -44,8 +44,8 @@ export async function startProvider(more: Partial<OAuthProvider> = {}): Promise<
   });
 
   function answer(form: URLSearchParams): [status: number, body: object] {
-    if (provider.mood === "fails") return [500, { oops: "the password is hunter2" }];
-    if (provider.mood === "refuses") return [400, { error: "invalid_grant", error_description: "hunter2" }];
+    if (provider.behaviour === "fails") return [500, { oops: "the password is hunter2" }];
+    if (provider.behaviour === "refuses") return [400, { error: "invalid_grant", error_description: "hunter2" }];
     if (form.get("grant_type") === "authorization_code") {
       const code = codes.get(form.get("code") ?? "");
       codes.delete(form.get("code") ?? "");
@@ -83,7 +83,7 @@ export async function startProvider(more: Partial<OAuthProvider> = {}): Promise<
     },
     visits: [],
     requests: [],
-    mood: "kind",
+    behaviour: "kind",
     expiresIn: 3_600,
     async close() {
       server.close();
@@ -102,10 +102,10 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 const HOPS_MAX = 5;
 
-/** Follows redirects, and keeps cookies as a browser does that is on one host. */
+/** Follows redirects, and stores cookies like a browser for one host. */
 export class Browser {
   readonly cookies = new Map<string, string>();
-  /** Every address that it was at. */
+  /** Every URL that it opened. */
   readonly seen: string[] = [];
 
   async open(url: string): Promise<{ readonly status: number; readonly text: string; readonly url: string }> {

@@ -9,28 +9,28 @@ import * as server03 from "a2a-v03/server";
 import * as express03 from "a2a-v03/server/express";
 import express, { type Express } from "express";
 
-/** Servers made with the official libraries, v1 and v0.3, with an agent that does what it is told. */
+/** Servers of the official SDK, v1 and v0.3, with an agent that does what the message asks. */
 
-/** What the agent under test does, in words that both generations of the official server can be told. */
-type Deed =
+/** An event of the agent under test, for both generations of the official server. */
+type OutputEvent =
   | { state: "submitted" | "working" | "input-required" | "completed" | "failed" | "canceled"; text?: string }
   | { artifact: string; append?: boolean; text?: string; data?: object; file?: string }
   | { reply: string };
 
-/** How far it counts if it is told to. */
+/** How far the agent counts for the message "count". */
 export const COUNT = 40;
 
-const opened = new Map<string, () => void>();
+const waiting = new Map<string, () => void>();
 
-/** Each turn begins with the task itself, as the official servers demand. */
-async function* perform(text: string, taskId: string): AsyncGenerator<Deed> {
+/** Each turn begins with the task itself, as the official servers require. */
+async function* agentOutput(text: string, taskId: string): AsyncGenerator<OutputEvent> {
   if (text === "reply") return yield { reply: "just a message" };
   yield { state: "submitted" };
   yield { state: "working", text: "thinking" };
   if (text === "ask") return yield { state: "input-required", text: "For how many?" };
   if (text === "fail") return yield { state: "failed", text: "It did not work" };
   if (text === "slow") {
-    await new Promise<void>(resolve => opened.set(taskId, resolve));
+    await new Promise<void>(resolve => waiting.set(taskId, resolve));
     return yield { state: "canceled" };
   }
   if (text === "count") {
@@ -54,9 +54,9 @@ export function appV1(url: string): Express {
     async execute(context, bus) {
       const content = context.userMessage.parts[0]?.content;
       const text = content?.$case === "text" ? content.value : "";
-      for await (const deed of perform(text, context.taskId)) bus.publish(eventV1(deed, context));
+      for await (const event of agentOutput(text, context.taskId)) bus.publish(eventV1(event, context));
     },
-    cancelTask: async taskId => opened.get(taskId)?.(),
+    cancelTask: async taskId => waiting.get(taskId)?.(),
   };
   const card = sdk1.AgentCard.fromJSON({
     ...CARD,
@@ -69,41 +69,41 @@ export function appV1(url: string): Express {
   return app;
 }
 
-function eventV1(deed: Deed, context: server1.RequestContext): server1.AgentExecutionEvent {
+function eventV1(event: OutputEvent, context: server1.RequestContext): server1.AgentExecutionEvent {
   const { taskId, contextId } = context;
-  const place = { taskId, contextId };
-  if ("reply" in deed)
+  const ids = { taskId, contextId };
+  if ("reply" in event)
     return server1.AgentEvent.message(
       sdk1.Message.fromJSON({
         messageId: "r1",
         role: "ROLE_AGENT",
-        parts: [{ text: deed.reply }],
+        parts: [{ text: event.reply }],
         contextId,
       }),
     );
-  if ("artifact" in deed) return server1.AgentEvent.artifactUpdate(artifactV1(deed, place));
-  const state = `TASK_STATE_${deed.state.toUpperCase().replace("-", "_")}`;
-  const message = deed.text && {
+  if ("artifact" in event) return server1.AgentEvent.artifactUpdate(artifactV1(event, ids));
+  const state = `TASK_STATE_${event.state.toUpperCase().replace("-", "_")}`;
+  const message = event.text && {
     messageId: "s1",
     role: "ROLE_AGENT",
-    parts: [{ text: deed.text }],
-    ...place,
+    parts: [{ text: event.text }],
+    ...ids,
   };
   const status = { state, timestamp: "2026-11-15T12:00:00.000Z", ...(message && { message }) };
-  if (deed.state !== "submitted")
-    return server1.AgentEvent.statusUpdate(sdk1.TaskStatusUpdateEvent.fromJSON({ ...place, status }));
+  if (event.state !== "submitted")
+    return server1.AgentEvent.statusUpdate(sdk1.TaskStatusUpdateEvent.fromJSON({ ...ids, status }));
   const task = sdk1.Task.fromJSON({ id: taskId, contextId, status });
   return server1.AgentEvent.task({ ...task, history: [context.userMessage] });
 }
 
-function artifactV1(deed: Extract<Deed, { artifact: string }>, place: object): sdk1.TaskArtifactUpdateEvent {
-  const part = deed.file
-    ? { raw: deed.file, filename: "table.csv", mediaType: "text/csv" }
-    : deed.data
-      ? { data: deed.data }
-      : { text: deed.text };
-  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
-  return sdk1.TaskArtifactUpdateEvent.fromJSON({ ...place, artifact, append: deed.append === true });
+function artifactV1(event: Extract<OutputEvent, { artifact: string }>, ids: object): sdk1.TaskArtifactUpdateEvent {
+  const part = event.file
+    ? { raw: event.file, filename: "table.csv", mediaType: "text/csv" }
+    : event.data
+      ? { data: event.data }
+      : { text: event.text };
+  const artifact = { artifactId: event.artifact, name: `name of ${event.artifact}`, parts: [part] };
+  return sdk1.TaskArtifactUpdateEvent.fromJSON({ ...ids, artifact, append: event.append === true });
 }
 
 export function appV03(url: string): Express {
@@ -111,10 +111,10 @@ export function appV03(url: string): Express {
     async execute(context, bus) {
       const part = context.userMessage.parts[0];
       const text = part?.kind === "text" ? part.text : "";
-      for await (const deed of perform(text, context.taskId)) bus.publish(eventV03(deed, context));
+      for await (const event of agentOutput(text, context.taskId)) bus.publish(eventV03(event, context));
       bus.finished();
     },
-    cancelTask: async taskId => opened.get(taskId)?.(),
+    cancelTask: async taskId => waiting.get(taskId)?.(),
   };
   const card: sdk03.AgentCard = { ...CARD, url, protocolVersion: "0.3.0" };
   const requestHandler = new server03.DefaultRequestHandler(card, new server03.InMemoryTaskStore(), executor);
@@ -124,32 +124,32 @@ export function appV03(url: string): Express {
   return app;
 }
 
-function eventV03(deed: Deed, context: server03.RequestContext): server03.AgentExecutionEvent {
+function eventV03(event: OutputEvent, context: server03.RequestContext): server03.AgentExecutionEvent {
   const { taskId, contextId } = context;
-  const say = (text: string): sdk03.Message => ({
+  const toMessage = (text: string): sdk03.Message => ({
     kind: "message",
     messageId: "s1",
     role: "agent",
     parts: [{ kind: "text", text }],
     contextId,
   });
-  if ("reply" in deed) return say(deed.reply);
-  if ("artifact" in deed) return { kind: "artifact-update", taskId, contextId, ...artifactV03(deed) };
+  if ("reply" in event) return toMessage(event.reply);
+  if ("artifact" in event) return { kind: "artifact-update", taskId, contextId, ...artifactV03(event) };
   const timestamp = "2026-11-15T12:00:00.000Z";
-  const status = { state: deed.state, timestamp, ...(deed.text && { message: say(deed.text) }) };
-  if (deed.state === "submitted")
+  const status = { state: event.state, timestamp, ...(event.text && { message: toMessage(event.text) }) };
+  if (event.state === "submitted")
     return { kind: "task", id: taskId, contextId, status, history: [context.userMessage] };
-  return { kind: "status-update", taskId, contextId, status, final: deed.state !== "working" };
+  return { kind: "status-update", taskId, contextId, status, final: event.state !== "working" };
 }
 
-function artifactV03(deed: Extract<Deed, { artifact: string }>) {
-  const part: sdk03.Part = deed.file
-    ? { kind: "file", file: { bytes: deed.file, name: "table.csv", mimeType: "text/csv" } }
-    : deed.data
-      ? { kind: "data", data: deed.data as Record<string, unknown> }
-      : { kind: "text", text: deed.text ?? "" };
-  const artifact = { artifactId: deed.artifact, name: `name of ${deed.artifact}`, parts: [part] };
-  return { artifact, append: deed.append === true };
+function artifactV03(event: Extract<OutputEvent, { artifact: string }>) {
+  const part: sdk03.Part = event.file
+    ? { kind: "file", file: { bytes: event.file, name: "table.csv", mimeType: "text/csv" } }
+    : event.data
+      ? { kind: "data", data: event.data as Record<string, unknown> }
+      : { kind: "text", text: event.text ?? "" };
+  const artifact = { artifactId: event.artifact, name: `name of ${event.artifact}`, parts: [part] };
+  return { artifact, append: event.append === true };
 }
 
 const CARD = {
@@ -162,13 +162,13 @@ const CARD = {
   skills: [{ id: "s", name: "Obey", description: "Does it", tags: ["test"], examples: ["report"] }],
 };
 
-/** A started one. */
+/** A started server. */
 export interface Official {
   readonly url: string;
   close(): void;
 }
 
-/** `publicUrl`: where callers reach it, if not where it listens. */
+/** `publicUrl`: its URL for callers, if not its own address. */
 export async function startOfficial(
   createApp: (url: string) => Express,
   publicUrl?: string,

@@ -1,6 +1,6 @@
-/** The OpenAPI document as tests read it, and whether JSON is what it says. */
+/** The OpenAPI document, and the validation of JSON against it. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Loose } from "./tongue.ts";
+import type { Loose } from "./official-dialects.ts";
 
 /** Every path and verb, with its operation. */
 export const operationsIn = (api: Loose): readonly { verb: string; path: string; operation: Loose }[] =>
@@ -15,7 +15,7 @@ export const operationsIn = (api: Loose): readonly { verb: string; path: string;
 /** The parts of cards: a hybrid card has the members of two versions. */
 const OPEN = /Agent(?:Card|Capabilities)$|SecurityScheme$/;
 
-/** Checks values against schemas of a document: a member that no schema names is wrong, too. */
+/** Validates values against schemas of a document: a member that no schema names is invalid, too. */
 export function createJudge(api: Loose): (schema: object, value: unknown) => string {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const components = {

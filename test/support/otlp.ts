@@ -1,4 +1,7 @@
-/** A reader of OTLP, in both of its forms, written from its definition: opentelemetry/proto/trace/v1/trace.proto. */
+/**
+ * A parser of OTLP, in both of its forms, written from its definition:
+ * opentelemetry/proto/trace/v1/trace.proto.
+ */
 
 export type Value = string | number | boolean | readonly Value[];
 export interface Seen {
@@ -12,9 +15,9 @@ export interface Seen {
   readonly attributes: Readonly<Record<string, Value>>;
   readonly events: readonly string[];
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** 0: not said; 1: fine; 2: an error. */
+  /** 0: unset; 1: OK; 2: an error. */
   readonly status: number;
-  /** What was told about the server that sent it. */
+  /** The resource attributes of the server that sent it. */
   readonly resource: Readonly<Record<string, Value>>;
 }
 

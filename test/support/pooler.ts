@@ -1,4 +1,4 @@
-/** A real PgBouncer that lends its connections for one transaction at a time, where Debian's pgbouncer is installed. */
+/** A real PgBouncer in transaction mode, if Debian's pgbouncer is installed. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { freePort, NOBODY } from "./postgres.ts";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 export const hasPooler = existsSync(PROGRAM);
-/** Why tests are left out, for those who read their names. */
-export const NO_POOLER = "there is no pgbouncer here; Debian's package of that name brings it";
+/** Why tests are skipped, for their titles. */
+export const NO_POOLER = "pgbouncer is not installed (Debian package pgbouncer)";
 
 export interface TestPooler {
   /** The same database, through the pooler. */
@@ -18,7 +18,7 @@ export interface TestPooler {
   stop(): Promise<void>;
 }
 
-/** `ignore`: settings of sessions that it passes over instead of refusing them. */
+/** `ignore`: session settings that it ignores instead of refusing them. */
 export async function startPooler(postgresUrl: string, ignore: readonly string[] = []): Promise<TestPooler> {
   const { hostname, port: postgresPort, username } = new URL(postgresUrl);
   const port = await freePort();
@@ -30,7 +30,7 @@ export async function startPooler(postgresUrl: string, ignore: readonly string[]
   chmodSync(folder, 0o755);
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   const child = spawn(PROGRAM, [file], { stdio: "ignore", ...(isRoot && { uid: NOBODY, gid: NOBODY }) });
-  // If the test run dies, it goes as well.
+  // It must not outlive the test run.
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   child.once("exit", () => process.off("exit", kill));

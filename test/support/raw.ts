@@ -1,7 +1,7 @@
-/** A client on a bare socket: it sends what no decent client would. */
+/** A client on a bare socket, which sends what client libraries would not. */
 import { connect } from "node:net";
 import { expect } from "vitest";
-import type { Loose } from "./tongue.ts";
+import type { Loose } from "./official-dialects.ts";
 
 export interface RawReply {
   readonly status: number;
@@ -11,7 +11,7 @@ export interface RawReply {
 
 export interface Raw {
   write(bytes: string | Uint8Array): void;
-  /** The next answer on this connection; undefined: it was closed first. */
+  /** The next response on this connection; undefined: it was closed first. */
   reply(): Promise<RawReply | undefined>;
   /** Resolves when the other side has closed. */
   readonly closed: Promise<void>;
@@ -29,7 +29,7 @@ export function openRaw(url: string): Raw {
     held = Buffer.concat([held, chunk]);
     look();
   });
-  // A server may close on a client that is still sending.
+  // A server may close while the client is still sending.
   socket.on("error", () => {});
   socket.on("close", () => {
     over = true;
@@ -109,7 +109,7 @@ export function request(
   return Buffer.concat([Buffer.from(`${line} HTTP/1.1\r\n${head.join("")}\r\n`), bytes]);
 }
 
-/** One exchange on a connection of its own. */
+/** One exchange on a separate connection. */
 export async function exchange(url: string, bytes: string | Uint8Array): Promise<RawReply> {
   const raw = openRaw(url);
   raw.write(bytes);
@@ -129,14 +129,14 @@ const LEAKS = [
   /Unexpected token|in JSON at position|Maximum call stack/,
 ];
 
-/** No answer tells anything about the inside of the server, or is made for browsers. */
-export function expectHonest(text: string): void {
+/** No response reveals internals of the server, or is made for browsers. */
+export function expectNoInternals(text: string): void {
   for (const leak of LEAKS) expect(text).not.toMatch(leak);
 }
 
-/** The error in an answer that must be a refusal in JSON. */
+/** The error in a response that must be a refusal in JSON. */
 export function errorIn(reply: RawReply): Loose {
-  expectHonest(reply.body);
+  expectNoInternals(reply.body);
   expect(reply.headers["content-type"]).toMatch(/^application\/json/);
   const { error } = JSON.parse(reply.body) as Loose;
   expect(error.message).toMatch(/.{5,}/);

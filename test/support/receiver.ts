@@ -1,4 +1,4 @@
-/** A webhook: a real server that keeps what it got, and answers as the test says. */
+/** A webhook: a real server that stores its requests, and answers as the test decides. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,34 +8,34 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came.
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any payload.
   readonly body: any;
   readonly id: string;
 }
 
-/** "reset": the connection breaks. "hang": no answer, ever. */
+/** "reset": the connection is reset. "hang": no response, ever. */
 export type Response =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | "reset"
   | "hang";
-export type Answer = (received: Received, nth: number) => Response | Promise<Response>;
+export type Responder = (received: Received, nth: number) => Response | Promise<Response>;
 
 export interface Receiver {
   readonly url: string;
   readonly all: Received[];
-  /** Those for one path, in the order in which they came. */
+  /** Those for one path, in the order of arrival. */
   at(path: string): Received[];
-  /** Resolves when so many have come. */
+  /** Resolves when so many have arrived. */
   got(count: number, path?: string): Promise<Received[]>;
-  /** The first one that is like this, as soon as it has come. */
+  /** The first one that matches, as soon as it has arrived. */
   find(is: (one: Received) => boolean): Promise<Received>;
-  answer: Answer;
+  answer: Responder;
   close(): Promise<void>;
 }
 
-const FINE: Answer = () => ({ status: 204 });
+const NO_CONTENT: Responder = () => ({ status: 204 });
 
-export async function openReceiver(answer = FINE, port = 0): Promise<Receiver> {
+export async function openReceiver(answer = NO_CONTENT, port = 0): Promise<Receiver> {
   const all: Received[] = [];
   const server = createServer((request, response) => {
     let text = "";
@@ -44,9 +44,9 @@ export async function openReceiver(answer = FINE, port = 0): Promise<Receiver> {
       const { headers, url: path = "" } = request;
       const received = { path, headers, text, body: JSON.parse(text), id: String(headers["webhook-id"]) };
       all.push(received);
-      const said = await receiver.answer(received, all.length);
-      if (said === "reset") request.socket.resetAndDestroy();
-      else if (said !== "hang") response.writeHead(said.status, said.headers).end(said.body);
+      const reply = await receiver.answer(received, all.length);
+      if (reply === "reset") request.socket.resetAndDestroy();
+      else if (reply !== "hang") response.writeHead(reply.status, reply.headers).end(reply.body);
     });
   });
   server.listen(port, "127.0.0.1");

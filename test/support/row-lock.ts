@@ -1,4 +1,4 @@
-/** Holds a task's row from another connection, so that whatever is to be written to the task waits. */
+/** Locks a task's row from another connection, so that all writes to the task wait. */
 import { Client } from "pg";
 import { until } from "./client.ts";
 
@@ -19,11 +19,11 @@ export class RowLock {
     return new RowLock(client, taskId);
   }
 
-  /** The process of the connection that waits for the row, when there is one. */
+  /** The process id of the connection that waits for the row, when there is one. */
   async waiter(): Promise<number> {
     let pid: number | undefined;
     await until(async () => {
-      // Within a transaction it would show the same picture again and again.
+      // A transaction would see the same snapshot again and again.
       await this.#client.query("SELECT pg_stat_clear_snapshot()");
       const found = await this.#client.query<{ pid: number }>(
         "SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)) AND query LIKE '%changed%'",
@@ -34,9 +34,9 @@ export class RowLock {
     return pid as number;
   }
 
-  /** Ends the connection that waits for the row, as a failover or a pooler's restart does. */
+  /** Terminates the connection that waits for the row, as a failover or a pooler's restart does. */
   async endWaiter(): Promise<void> {
-    // With a time: it answers when the process is gone.
+    // With a timeout: it returns when the process is gone.
     await this.#client.query("SELECT pg_terminate_backend($1, 30000)", [await this.waiter()]);
   }
 
@@ -50,7 +50,7 @@ export class RowLock {
     );
   }
 
-  /** Lets go of the row. */
+  /** Unlocks the row. */
   async end(how: "COMMIT" | "ROLLBACK"): Promise<void> {
     await this.#client.query(how);
     await this.#client.end();

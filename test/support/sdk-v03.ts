@@ -1,4 +1,4 @@
-/** What the official client 0.3.14 is asked and what it answers, in few words. */
+/** Short forms of requests and results of the official client 0.3.14. */
 import type {
   Message,
   MessageSendConfiguration,
@@ -11,7 +11,7 @@ import type {
 
 type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
-let said = 0;
+let messages = 0;
 export function words(
   text: string,
   message: Partial<Message> = {},
@@ -20,7 +20,7 @@ export function words(
   return {
     message: {
       kind: "message",
-      messageId: `v03-${++said}`,
+      messageId: `v03-${++messages}`,
       role: "user",
       parts: [{ kind: "text", text }],
       ...message,
@@ -40,7 +40,7 @@ export const resultOf = (task: Task): string =>
   (task.artifacts ?? []).map(artifact => textOf(artifact.parts)).join("|");
 export const streamed = (events: readonly StreamEvent[]): string =>
   events.map(event => (event.kind === "artifact-update" ? textOf(event.artifact.parts) : "")).join("");
-/** The state and the mark of the event that ended a stream. */
+/** The state and the `final` of the event that ended a stream. */
 export function endOf(events: readonly StreamEvent[]): [state: string, final: boolean] | undefined {
   const last = events.at(-1);
   return last?.kind === "status-update" ? [last.status.state, last.final] : undefined;

@@ -1,4 +1,4 @@
-/** What the official client 1.3.0 is asked and what it answers, in few words. */
+/** Short forms of requests and results of the official client 1.3.0. */
 import {
   type Message,
   SendMessageRequest,
@@ -7,10 +7,10 @@ import {
   type TaskState,
 } from "@a2a-js/sdk";
 
-let said = 0;
+let messages = 0;
 export function words(text: string, message: object = {}, configuration: object = {}): SendMessageRequest {
   return SendMessageRequest.fromJSON({
-    message: { messageId: `v1-${++said}`, role: "ROLE_USER", parts: [{ text }], ...message },
+    message: { messageId: `v1-${++messages}`, role: "ROLE_USER", parts: [{ text }], ...message },
     configuration,
   });
 }

@@ -6,7 +6,7 @@ import { type AgentName, LIMITS } from "../../src/model/index.ts";
 import type { Log } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { type RunningServer, type ServerSettings, startServer } from "../../src/server/create-server.ts";
-import { placeOf } from "./place.ts";
+import { storeOf } from "./test-store.ts";
 
 export const SETTINGS: ServerSettings = {
   port: 0,
@@ -101,7 +101,10 @@ export interface TestServer extends RunningServer {
   readonly log: ReturnType<typeof createTestLog>;
 }
 
-/** A real server on a free port, in this process, with agents given as definitions; the first one is the default. */
+/**
+ * A real server on a free port, in this process, with agents given as definitions; the first one is the
+ * default.
+ */
 export async function serve(
   definitions: readonly AgentDefinition[],
   settings: Partial<ServerSettings> = {},
@@ -109,7 +112,7 @@ export async function serve(
   const log = createTestLog();
   const agents = definitions.map(toAgent);
   const defaultAgent = agents[0]?.name as AgentName;
-  const data = await placeOf(settings.data ?? SETTINGS.data);
+  const data = await storeOf(settings.data ?? SETTINGS.data);
   const running = await startServer({
     settings: { ...SETTINGS, ...settings, data },
     agents,
@@ -119,7 +122,7 @@ export async function serve(
   return Object.assign(Object.create(running) as RunningServer, { log });
 }
 
-/** A folder for one test, gone after it. */
+/** A folder for one test, deleted after it. */
 export function tempFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "dragoman-test-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

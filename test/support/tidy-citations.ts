@@ -42,7 +42,7 @@ export const statementsOf = (page: string): readonly string[] =>
     .map(([number]) => number as string)
     .filter(number => /^(?:B-[A-Z]|[RDLOAS])\d{1,2}$/.test(number));
 
-/** The statements that tests prove: in the names of tests (`"B-M1: …"`) and in the heads of exchanges. */
+/** The statements that tests prove: in the titles of tests (`"B-M1: …"`) and in the heads of exchanges. */
 export function provedIn({ path, text }: TreeFile): readonly string[] {
   if (path.endsWith(".test.ts"))
     return (text.match(/["`](?:(?:B-[A-Z]|[RDLOAS])\d{1,2}(?:, )?)+(?=:)/g) ?? []).flatMap(

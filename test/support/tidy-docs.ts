@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { filesBelow, ROOT, type TreeFile } from "./tidy-tree.ts";
 
-/** The documents as the tidy test reads them: headings, tables, links, and what they tell a reader to type. */
+/** The documents as the tidy test reads them: headings, tables, links, and commands. */
 
 export const DOCUMENTS: readonly TreeFile[] = filesBelow("").filter(file => file.path.endsWith(".md"));
 
@@ -12,7 +12,7 @@ export function documentOf(path: string): TreeFile {
   return found;
 }
 
-/** What stands below a heading, up to the next one of its rank or above. */
+/** The text below a heading, up to the next one of its level or above. */
 export function sectionOf(file: TreeFile, heading: string): string {
   const lines = file.text.split("\n");
   const from = lines.findIndex(line => /^#+ /.test(line) && line.replace(/^#+ /, "") === heading);
@@ -55,7 +55,7 @@ const toCells = (line: string): readonly string[] =>
 
 const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, "");
 
-/** Links to files of ours that lead nowhere. */
+/** Links to missing files of the repository. */
 export function deadLinks(file: TreeFile): readonly string[] {
   const links = withoutBlocks(file.text).matchAll(/\]\(([^)\s]+)\)/g);
   return [...links].map(found => found[1] as string).filter(link => !isAlive(file, link));
@@ -74,20 +74,20 @@ function isAlive(file: TreeFile, link: string): boolean {
 const targetOf = (file: TreeFile, name: string): string =>
   name === "" ? file.path : normalize(join(dirname(file.path), name));
 
-/** As GitHub makes it. */
+/** As GitHub creates it. */
 export const slugOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-/** The documents of ours that this one links to. */
+/** The documents of the repository that this one links to. */
 export function linkedFrom(file: TreeFile): readonly string[] {
   const links = withoutBlocks(file.text).matchAll(/\]\(([^)\s#]+)/g);
   return [...links].map(found => targetOf(file, found[1] as string));
 }
 
-/** Names of files in backticks: `src/operation/send.ts`. What has a star or a placeholder in it is no name. */
+/** Names of files in backticks: `src/operation/send.ts`. A text with a star or a placeholder is no name. */
 export function namedFiles(file: TreeFile): readonly string[] {
   const names = file.text.matchAll(/`((?:src|test|docs|examples|bench)\/[\w./-]*[\w/])`/g);
   return [...names].map(found => found[1] as string).filter(name => !/\bNAME\b/.test(name));
@@ -95,11 +95,11 @@ export function namedFiles(file: TreeFile): readonly string[] {
 
 export interface Typed {
   readonly file: string;
-  /** One command as a reader would type it, without comments and what follows a pipe. */
+  /** One command as a reader would type it, without comments and pipes. */
   readonly words: string;
 }
 
-/** Lines of shell blocks, and backticked words that begin like a command of ours. */
+/** Lines of shell blocks, and words in backticks that begin like one of our commands. */
 export function typedIn(file: TreeFile): readonly Typed[] {
   const blocks = [...file.text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)].map(found => found[1]);
   const lines = blocks.flatMap(block => (block as string).replaceAll("\\\n", " ").split("\n"));

@@ -3,9 +3,9 @@ import { importsOf, type Source } from "./tidy-tree.ts";
 interface Folder {
   /** Folders that it may import, besides itself; `*` stands for any name. */
   readonly folders: readonly string[];
-  /** Libraries that it may import: none, if nothing is said. */
+  /** Libraries that it may import; none by default. */
   readonly libraries?: readonly string[];
-  /** Folders that it may import only when they are needed (`await import`), so that a start stays quick. */
+  /** Folders that it may import only when they are needed (`await import`), for a quick start. */
   readonly lazily?: readonly string[];
 }
 
@@ -135,7 +135,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   cli: {
     folders: [...BASE, "client", "config/options", "server"],
     libraries: ["node:*", "commander"],
-    lazily: ["auth", "config", "telemetry", "store/sqlite", "store/postgres", "keys", "signature"],
+    lazily: ["auth", "config", "telemetry", "keys", "signature"],
   },
 };
 
@@ -159,7 +159,7 @@ export function folderOf(path: string): string {
   return rest.length > 0 && entryOf(inner) !== undefined ? inner : (first as string);
 }
 
-/** What a file imports against the table. */
+/** The imports of a file that the table does not allow. */
 export const wrongImports = (file: Source): readonly string[] =>
   importsOf(file)
     .filter(({ from, how }) => !isAllowed(file, from, how))
@@ -173,7 +173,7 @@ function isAllowed(file: Source, from: string, how: "type" | "static" | "lazy"):
   const target = new URL(from, `file:///${file.path}`).pathname.slice(1);
   const wanted = folderOf(target);
   if (wanted === own) return true;
-  // The one barrel: what is inside the model may be moved about.
+  // The one barrel: files inside the model may be moved.
   if (wanted === "model" && target !== "src/model/index.ts") return false;
   if (folder.folders.some(pattern => isLike(pattern, wanted))) return true;
   return how !== "static" && (folder.lazily ?? []).includes(wanted);

@@ -1,11 +1,11 @@
 import { lineOf } from "./tidy-tree.ts";
 
-/** How long functions are, from code without comments and texts (`Source.code`). */
+/** The lengths of functions, from code without comments and texts (`Source.code`). */
 
 export interface Measured {
   readonly name: string;
   readonly line: number;
-  /** Its own lines: those of functions inside it, if they take more than one line, are theirs. */
+  /** Its own lines: those of inner functions with more than one line do not count. */
   readonly lines: number;
 }
 
@@ -38,7 +38,7 @@ const isWithin = (inner: Lines, outer: Lines): boolean =>
   inner.last <= outer.last &&
   inner.last - inner.first < outer.last - outer.first;
 
-/** For each bracket the place of its partner. */
+/** For each bracket the position of its partner. */
 function partnersIn(code: string): ReadonlyMap<number, number> {
   const partners = new Map<number, number>();
   const open: number[] = [];
@@ -71,12 +71,12 @@ function* named(code: string, partners: ReadonlyMap<number, number>): Generator<
 
 const BEFORE_TYPES = new Set("readonly keyof typeof is asserts infer extends unique new".split(" "));
 
-/** Where the body begins behind parameters; undefined: this is a call, or a declaration without a body. */
+/** Where the body begins after parameters; undefined: this is a call, or a declaration without a body. */
 function bodyAfter(code: string, from: number, partners: ReadonlyMap<number, number>): number | undefined {
   let at = from + (/^\s*/.exec(code.slice(from, from + 200))?.[0].length ?? 0);
   if (code[at] === "{") return at;
   if (code[at] !== ":") return undefined;
-  // A type: a brace where one more operand is due belongs to it, any other brace is the body.
+  // A type: a brace where one more operand is expected belongs to it, any other brace is the body.
   let due = true;
   for (at += 1; at < code.length; ) {
     const char = code[at] as string;

@@ -19,7 +19,7 @@ import { METRICS } from "../../src/telemetry/metrics.ts";
 import { SETTINGS } from "./server.ts";
 import { readTree } from "./tidy-tree.ts";
 
-/** The tables that documents must have, made from the code: each row as its cells. */
+/** The tables that documents must have, created from the code: each row as its cells. */
 
 type Rows = readonly (readonly string[])[];
 const tick = (text: string): string => `\`${text}\``;
@@ -51,7 +51,7 @@ const dialectOf = (name: string, among: readonly Dialect[]): Dialect =>
 const folderOfDialect = (name: string): string =>
   name === "simple" ? "simple-a2a" : /^v\d/.test(name) ? `a2a-${name}` : name;
 
-/** docs/reference/faults.md: the number of each fault in each dialect. */
+/** docs/reference/faults.md: the error code of each fault in each dialect. */
 export const numberRows = (): Rows => [
   ["fault", ...DIALECTS.map(({ name }) => name)],
   ...CODES.map(code => [tick(code), ...DIALECTS.map(({ faults }) => String(faults[code].rpc))]),
@@ -59,7 +59,7 @@ export const numberRows = (): Rows => [
 
 const withOther = <T>(now: T, before: T): string => (now === before ? `${now}` : `${now} (${before})`);
 
-/** docs/reference/config.md: name, flag, variable, default, what it may be, what it is for. */
+/** docs/reference/config.md: name, flag, variable, default, values, purpose. */
 export function optionRows(): Rows {
   return OPTION_NAMES.map(name => [
     tick(name),
@@ -90,7 +90,9 @@ function defaultOf(name: OptionName): string {
   return value === undefined || value === "" || isNothing ? "none" : tick(String(value));
 }
 
-/** docs/reference/limits.md: name, value, and the option that changes it. The reason is for the document to tell. */
+/**
+ * docs/reference/limits.md: name, value, and the option that changes it. The reason is only in the document.
+ */
 export const limitRows = (): Rows =>
   Object.entries(LIMITS).map(([name, value]) => [
     tick(name),
@@ -98,7 +100,7 @@ export const limitRows = (): Rows =>
     Object.hasOwn(OPTIONS, name) ? tick(flagName(name)) : "",
   ]);
 
-/** docs/operate/observe.md: name, kind, labels, and what it tells. */
+/** docs/operate/observe.md: name, kind, labels, and description. */
 export const metricRows = (): Rows =>
   Object.values(METRICS).map(({ name, kind, labels, help }) => [
     tick(name),
@@ -119,8 +121,8 @@ const boundRows = (limits: Readonly<Record<string, number | readonly number[]>>)
 const TRANSPORTS = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", document: "document", grpc: "gRPC" } as const;
 
 /**
- * The same path below each mount of the official dialects is one row: `…` stands for the mount. v1's come with a tenant
- * as well, of which `v1` is one.
+ * The same path below each mount of the official dialects is one row: `…` stands for the mount. v1's paths
+ * exist with a tenant as well, of which `v1` is one.
  */
 function inShort(path: string, dialect: string): string {
   if (dialect === "v03") return path.replace(/^(?:\/agents\/\{agent\})?/, "…");
@@ -141,7 +143,7 @@ export function routeRows(): Rows {
   return [...routes.values()].map(({ cells, names }) => [...cells, [...names].join(", ")]);
 }
 
-/** Every method of a dialect, and the operation that it asks for. */
+/** Every method of a dialect, and its operation. */
 export async function methodsOf(dialect: Dialect): Promise<ReadonlyMap<string, string>> {
   const { METHODS } = (await import(`../../src/protocol/${folderOfDialect(dialect.name)}/routes.ts`)) as {
     METHODS: object;
@@ -162,7 +164,7 @@ function operationOf(dialect: Dialect, method: string): string {
   throw refusal;
 }
 
-/** What methods for push want to know. */
+/** The parameters of push methods. */
 const PUSH = {
   taskId: "t1",
   url: "https://hooks.example/",
@@ -199,7 +201,7 @@ export function ctxMembers(): readonly string[] {
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:<]/gm)].map(found => found[1] as string);
 }
 
-/** All commands, in the order of the help, as the program itself is made of them. */
+/** All commands, in the order of the help, from the program itself. */
 export async function commands(): Promise<readonly Command[]> {
   const program = new Command("dragoman");
   for (const found of readTree("src/cli/main.ts").text.matchAll(/import\("\.\/commands\/(\w+)\.ts"\),/g)) {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The tree as the tidy test reads it: files, and what is left of code without its comments and its texts. */
+/** The tree as the tidy test reads it: files, and code without comments and texts. */
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Made by tools, or by running the server. */
+/** Created by tools, or by running the server. */
 const NOT_OURS = new Set(["node_modules", "dist", "coverage", ".git", ".dragoman"]);
 
 export interface TreeFile {
@@ -14,7 +14,7 @@ export interface TreeFile {
   readonly text: string;
 }
 
-/** All files of ours below a folder, in order of their names. */
+/** All files of the repository below a folder, in order of their names. */
 export function filesBelow(folder: string): readonly TreeFile[] {
   const found: TreeFile[] = [];
   for (const entry of readdirSync(`${ROOT}${folder}`, { withFileTypes: true })) {
@@ -31,7 +31,7 @@ export const readTree = (path: string): TreeFile => ({ path, text: readFileSync(
 export interface Source extends TreeFile {
   /** Without comments. */
   readonly bare: string;
-  /** Without comments, and with blanks for what stands in quotes, in templates and in regular expressions. */
+  /** Without comments, and with blanks for the content of quotes, templates and regular expressions. */
   readonly code: string;
 }
 
@@ -45,7 +45,7 @@ export function toSource(file: TreeFile): Source {
   return { ...file, bare: bare.join(""), code: code.join("") };
 }
 
-/** Line ends stay, so that places stay. */
+/** Line ends stay, so that positions stay. */
 function blank(chars: string[], from: number, to: number): void {
   for (let at = from; at < to; at++) if (chars[at] !== "\n") chars[at] = " ";
 }
@@ -56,12 +56,12 @@ interface Span {
   readonly to: number;
 }
 
-/** Where comments and texts are: a lexer that knows no more of the language than it takes to find them. */
+/** The ranges of comments and texts: a lexer that knows only as much of the language as this needs. */
 function spansOf(whole: string): readonly Span[] {
   // Characters outside the first plane count twice in a string and once in the array of characters above.
   const text = [...whole].map(one => (one.length === 1 ? one : " ")).join("");
   const spans: Span[] = [];
-  /** How deep in braces each open template goes on. */
+  /** The depth in braces at which each open template continues. */
   const templates: number[] = [];
   let depth = 0;
   let before = "";
@@ -115,7 +115,7 @@ function wordAt(text: string, at: number): string {
   return word.exec(text)?.[0] as string;
 }
 
-/** The next place where the pattern holds; what is escaped, or in a class of a regular expression, does not count. */
+/** The next match of the pattern; escaped characters, and classes of a regular expression, are skipped. */
 function endOf(text: string, from: number, pattern: RegExp): number {
   for (let at = from; ; ) {
     pattern.lastIndex = at;
@@ -137,7 +137,7 @@ const isOperand = (before: string): boolean =>
 
 export const lineOf = (text: string, at: number): number => text.slice(0, at).split("\n").length;
 
-/** `src/operation/send.ts:12: text of the line` for each place where the pattern holds. */
+/** `src/operation/send.ts:12: text of the line` for each match of the pattern. */
 export function placesOf(file: TreeFile, text: string, pattern: RegExp): readonly string[] {
   const lines = file.text.split("\n");
   return [...text.matchAll(pattern)].map(found => {

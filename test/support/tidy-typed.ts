@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Typed } from "./tidy-docs.ts";
 import { filesBelow, readTree } from "./tidy-tree.ts";
 
-/** Whether what a document tells its reader to type can be typed. */
+/** Whether a command in a document exists. */
 
 export const SCRIPTS = (JSON.parse(readTree("package.json").text) as { scripts: Record<string, string> })
   .scripts;

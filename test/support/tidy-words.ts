@@ -1,13 +1,13 @@
 import { placesOf, type Source } from "./tidy-tree.ts";
 
-/** What does not stand in src/, and what to do instead. */
+/** A pattern that is banned in src/, and its replacement. */
 export interface Ban {
   readonly what: string;
   readonly instead: string;
   readonly pattern: RegExp;
-  /** Files where it may stand all the same, and why. */
+  /** Files where it is allowed, and why. */
   readonly except?: Readonly<Record<string, string>>;
-  /** Looked for in comments and texts, too. */
+  /** Searched in comments and texts, too. */
   readonly everywhere?: boolean;
 }
 
@@ -103,7 +103,7 @@ export function violations(ban: Ban, files: readonly Source[]): readonly string[
     .flatMap(file => placesIn(file, ban));
 }
 
-/** Exceptions that nothing needs any more. */
+/** Exceptions that are no longer needed. */
 export const idleExceptions = (ban: Ban, files: readonly Source[]): readonly string[] =>
   Object.keys(ban.except ?? {}).filter(
     pattern => !files.some(file => isExempt(pattern, file.path) && placesIn(file, ban).length > 0),

@@ -6,13 +6,13 @@ import { tempFolder } from "./server.ts";
 
 export interface TinyDisk {
   readonly path: string;
-  /** Writes until nothing more fits. */
+  /** Writes until the disk is full. */
   fill(): void;
   free(): void;
   remove(): void;
 }
 
-/** null: this user may not mount one. */
+/** null: this user may not mount a disk. */
 export function createTinyDisk(megabytes: number): TinyDisk | null {
   const { path, remove } = tempFolder();
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0755`, "tmpfs", path]);

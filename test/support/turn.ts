@@ -25,30 +25,30 @@ const TASK = "task-1" as TaskId;
 
 /** The storage of one context. */
 function createTestStorage(): ContextStorage {
-  const shelves = createMemoryStorage();
-  const place = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, area: CONTEXT };
+  const store = createMemoryStorage();
+  const area = { scope: toScope("default", "anonymous"), agent: "tested" as AgentName, area: CONTEXT };
   return {
-    get: async key => shelves.list(place, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
-    list: async range => shelves.list(place, range),
+    get: async key => store.list(area, { prefix: key, max: 1 }).find(one => one.key === key)?.value,
+    list: async range => store.list(area, range),
     put: async changes =>
-      shelves.write({ area: place, changes: changes.map(one => ({ key: one.key, text: encodeStorageValue(one) })) }),
+      store.write({ area, changes: changes.map(one => ({ key: one.key, text: encodeStorageValue(one) })) }),
   };
 }
 
-/** A task that is folded from events, as in the server, and run turn by turn without one. */
+/** A task that is folded from events, as in the server, and run turn by turn without a server. */
 export class Conversation {
   readonly logged: { readonly facts: object; readonly text: string }[] = [];
   readonly abort = new AbortController();
   earlier: readonly Message[] = [];
-  /** What runs have put on record; later attempts of the turn find it again. */
-  notes: StepRecord[] = [];
-  /** What the agent has put away. */
+  /** The results that runs have recorded; later attempts of the turn find them. */
+  steps: StepRecord[] = [];
+  /** The values that the agent has stored. */
   readonly storage: ContextStorage;
-  /** What the caller has given, and how it can be given, by name. */
+  /** The credentials of the caller, and how they can be given, by name. */
   credentials: Readonly<Record<string, Credential>> = {};
-  ways: Readonly<Record<string, AuthorizationOptions>> = {};
+  authorizationOptions: Readonly<Record<string, AuthorizationOptions>> = {};
   caller: Turn["caller"] = { tenant: "default", principal: "anonymous" };
-  /** The clock; chance follows from it. */
+  /** The clock; random numbers are derived from it. */
   now = 1_000;
   #task: Task | null = null;
   #seq = 0;
@@ -60,19 +60,19 @@ export class Conversation {
   }
 
   /** A caller's message: begins a turn. */
-  said(content: string | readonly Part[], metadata?: Task["metadata"]): this {
+  addMessage(content: string | readonly Part[], metadata?: Task["metadata"]): this {
     const parts: readonly Part[] = typeof content === "string" ? [{ kind: "text", text: content }] : content;
     const created = { id: TASK, contextId: CONTEXT, agent: "tested" as AgentName, origin: "v1", shown: true };
     if (this.#task === null) this.#record({ type: "created", ...created, ...(metadata && { metadata }) });
     this.#record({ type: "message", message: { messageId: `user-${this.#seq}`, role: "user", parts } });
-    this.notes = [];
+    this.steps = [];
     return this;
   }
 
-  /** Answers to questions that have ids: begins a turn, too. */
-  answered(answers: JsonObject): this {
+  /** Answers to questions with ids: begins a turn, too. */
+  addAnswers(answers: JsonObject): this {
     this.#record({ type: "message", message: toMessage(`user-${this.#seq}`, "see the answers"), answers });
-    this.notes = [];
+    this.steps = [];
     return this;
   }
 
@@ -80,15 +80,15 @@ export class Conversation {
     return this.#task as Task;
   }
 
-  /** A message that comes while a turn is worked on. */
-  incoming(text: string): this {
+  /** A message that arrives during a turn. */
+  addIncoming(text: string): this {
     this.#record({ type: "incoming", message: toMessage(`user-${this.#seq}`, text) });
     return this;
   }
 
   turn(): Turn {
     this.#record({ type: "started", attempt: this.task.attempt + 1 });
-    const known = [...this.notes];
+    const known = [...this.steps];
     const write = (facts: object, text: string) => void this.logged.push({ facts, text });
     const log: Log = { debug: write, info: write, warn: write, error: write };
     return {
@@ -99,15 +99,15 @@ export class Conversation {
       log,
       history: async () => this.earlier,
       incoming: asyncOf(this.task.incoming ?? []),
-      findStep: async place => known.find(note => isDeepEqual(toPlace(note), place)) ?? null,
+      findStep: async key => known.find(step => isDeepEqual(toKey(step), key)) ?? null,
       recordStep: async note => {
-        this.notes.push(note);
+        this.steps.push(note);
         this.#record({ type: "noted", note });
       },
       storage: this.storage,
       caller: this.caller,
       credentials: async name => this.credentials[name],
-      authorizationOptions: ({ name }) => this.ways[name] ?? {},
+      authorizationOptions: ({ name }) => this.authorizationOptions[name] ?? {},
       trace: this.task.trace,
       outbound: { guarded: fetch, trusted: fetch },
       tools: async name => {
@@ -119,7 +119,7 @@ export class Conversation {
     };
   }
 
-  /** Runs one turn to its end; what the agent said is folded into the task. */
+  /** Runs one turn to its end; the output of the agent is folded into the task. */
   async run(definition: AgentDefinition): Promise<readonly AgentEvent[]> {
     const events: AgentEvent[] = [];
     for await (const event of functionRuntime(definition).run(this.turn())) {
@@ -141,16 +141,16 @@ const toMessage = (messageId: string, text: string): Message => ({
   parts: [{ kind: "text", text }],
 });
 
-const toPlace = ({ kind, name, nth }: StepRecord): StepKey => ({ kind, name, nth });
+const toKey = ({ kind, name, nth }: StepRecord): StepKey => ({ kind, name, nth });
 
 async function* asyncOf<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** What an agent with this function says to a text. */
-export const saidBy = (
+/** The output of an agent with this function for a text. */
+export const outputOf = (
   run: AgentDefinition["run"],
   text = "hi",
   more: Partial<AgentDefinition> = {},
 ): Promise<readonly AgentEvent[]> =>
-  new Conversation().said(text).run(agent({ name: "tested", ...more, run }));
+  new Conversation().addMessage(text).run(agent({ name: "tested", ...more, run }));

@@ -1,4 +1,6 @@
-/** Callers that ask for a large task over each transport, and read as much of the answer as a test lets them. */
+/**
+ * Callers that request a large task over each transport, and read as much of the response as a test wants.
+ */
 import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
 import { get } from "node:https";
@@ -9,13 +11,13 @@ import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { createHandler, type MountedServer } from "dragoman";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { writeCertificate } from "./certificate.ts";
-import { rpc, said } from "./client.ts";
+import { rpc, sendParams } from "./client.ts";
 import { createTestLog, serve, type TestServer, tempFolder } from "./server.ts";
 import { taskOf } from "./wire.ts";
 
 export const MB = 1024 * 1024;
 
-/** Makes a task of as many MB as it is told. */
+/** Creates an artifact of as many MB as the message says. */
 export const large: AgentDefinition = {
   name: "large",
   async *run(task, ctx) {
@@ -53,32 +55,32 @@ export async function openServers(settings: object): Promise<Servers> {
   };
 }
 
-/** What a caller got that has read the beginning of its answer and no more. */
-export interface Begun {
-  /** Whether it is an answer, and not a refusal. */
-  readonly taken: boolean;
-  /** When it may be tried again, as a refusal has it. */
+/** A response of which only the beginning was read. */
+export interface PartialResponse {
+  /** Whether it succeeded. */
+  readonly isOk: boolean;
+  /** The Retry-After of a refusal. */
   readonly retryAfter: string | undefined;
-  /** Reads on; resolves with the number of bytes after the head. */
+  /** Reads the rest; resolves with the number of bytes after the head. */
   rest(): Promise<number>;
   leave(): void;
 }
 
-export interface Way {
+export interface UnreadClient {
   send(text: string): Promise<string>;
-  ask(taskId: string): Promise<Begun>;
-  /** What the server counts; a handler shows it to administrators only, and has none. */
+  ask(taskId: string): Promise<PartialResponse>;
+  /** The metric of the server; a handler shows it to administrators only, and has none. */
   unread?(): Promise<number>;
 }
 
 const HEADERS = "Host: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n";
 const rpcBody = (id: string): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id } });
-const byRpc = (id: string, more = ""): string =>
+const toRpc = (id: string, more = ""): string =>
   `POST / HTTP/1.1\r\n${HEADERS}${more}Content-Length: ${rpcBody(id).length}\r\n\r\n${rpcBody(id)}`;
-const byRest = (id: string): string => `GET /tasks/${id} HTTP/1.1\r\n${HEADERS}\r\n`;
+const toRest = (id: string): string => `GET /tasks/${id} HTTP/1.1\r\n${HEADERS}\r\n`;
 
-async function askSocket(socket: Socket, request: string): Promise<Begun> {
+async function askSocket(socket: Socket, request: string): Promise<PartialResponse> {
   socket.on("error", () => {});
   socket.write(request);
   const [first] = (await once(socket, "data")) as [Buffer];
@@ -87,7 +89,7 @@ async function askSocket(socket: Socket, request: string): Promise<Begun> {
   const head = first.toString("latin1", 0, end);
   const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
   return {
-    taken: length > MB,
+    isOk: length > MB,
     retryAfter: /retry-after: (\d+)/i.exec(head)?.[1],
     leave: () => void socket.destroy(),
     async rest() {
@@ -103,12 +105,12 @@ async function askSocket(socket: Socket, request: string): Promise<Begun> {
   };
 }
 
-async function askHttp2(session: ClientHttp2Session, open: () => ClientHttp2Stream): Promise<Begun> {
+async function askHttp2(session: ClientHttp2Session, open: () => ClientHttp2Stream): Promise<PartialResponse> {
   const call = open();
   call.on("error", () => {});
   const [headers] = await once(call, "response");
   return {
-    taken: headers[":status"] === 200 && (headers["grpc-status"] ?? "0") === "0",
+    isOk: headers[":status"] === 200 && (headers["grpc-status"] ?? "0") === "0",
     retryAfter: headers["retry-after"] as string | undefined,
     leave: () => void session.destroy(),
     async rest() {
@@ -125,23 +127,23 @@ export const portOf = (server: TestServer): number => Number(new URL(server.url)
 export const valueIn = (text: string): number => Number(/^dragoman_unread_bytes (\d+)$/m.exec(text)?.[1]);
 
 export async function sendPlain(url: string, text: string): Promise<string> {
-  return taskOf((await rpc(url, "SendMessage", said(text))).body).id;
+  return taskOf((await rpc(url, "SendMessage", sendParams(text))).body).id;
 }
 
-const onPlain = (plain: TestServer, toRequest: (id: string) => string): Way => ({
+const onPlain = (plain: TestServer, toRequest: (id: string) => string): UnreadClient => ({
   send: text => sendPlain(plain.url, text),
   ask: id => askSocket(connect(portOf(plain), "127.0.0.1"), toRequest(id)),
   unread: async () => valueIn(await (await fetch(`${plain.url}/metrics`)).text()),
 });
 
-const onSecure = ({ secure, cert }: Servers, ask: Way["ask"]): Way => ({
+const onSecure = ({ secure, cert }: Servers, ask: UnreadClient["ask"]): UnreadClient => ({
   ask,
   async send(text) {
     const session = connectHttp2(secure.url, { ca: cert });
     const call = session.request({
       ...{ ":method": "POST", ":path": "/", "a2a-version": "1.0", "content-type": "application/json" },
     });
-    call.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: said(text) }));
+    call.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: sendParams(text) }));
     const body = (await Array.fromAsync(call.setEncoding("utf8"))).join("");
     session.destroy();
     return taskOf(JSON.parse(body)).id;
@@ -170,9 +172,9 @@ const grpcCall = (session: ClientHttp2Session, id: string): ClientHttp2Stream =>
 
 const BASE = "http://agents.example";
 const V1 = { "content-type": "application/json", "a2a-version": "1.0" };
-const onFetch = ({ mounted }: Servers): Way => ({
+const onFetch = ({ mounted }: Servers): UnreadClient => ({
   async send(text) {
-    const body = JSON.stringify(said(text));
+    const body = JSON.stringify(sendParams(text));
     const init = { method: "POST", headers: V1, body };
     const reply = (await (await mounted.fetch(new Request(`${BASE}/message:send`, init))).json()) as object;
     return taskOf({ result: reply }).id;
@@ -180,7 +182,7 @@ const onFetch = ({ mounted }: Servers): Way => ({
   async ask(id) {
     const response = await mounted.fetch(new Request(`${BASE}/tasks/${id}`, { headers: V1 }));
     return {
-      taken: response.status === 200,
+      isOk: response.status === 200,
       retryAfter: response.headers.get("retry-after") ?? undefined,
       leave: () => void response.body?.cancel(),
       rest: async () => (await response.arrayBuffer()).byteLength,
@@ -188,14 +190,14 @@ const onFetch = ({ mounted }: Servers): Way => ({
   },
 });
 
-/** Over each transport. */
-export const WAYS: readonly (readonly [name: string, of: (servers: Servers) => Way])[] = [
-  ["JSON-RPC", ({ plain }) => onPlain(plain, id => byRpc(id))],
-  ["HTTP+JSON", ({ plain }) => onPlain(plain, byRest)],
-  // No plain request: Node reads it.
-  ["JSON-RPC by way of Node", ({ plain }) => onPlain(plain, id => byRpc(id, "TE: trailers\r\n"))],
-  ["gRPC", ({ plain }) => ({ ...onPlain(plain, byRest), ask: id => askGrpc(connectHttp2(plain.url), id) })],
-  ["JSON-RPC over TLS", servers => onSecure(servers, id => askSocket(openTls(servers), byRpc(id)))],
+/** For each transport. */
+export const UNREAD_CLIENTS: readonly (readonly [name: string, of: (servers: Servers) => UnreadClient])[] = [
+  ["JSON-RPC", ({ plain }) => onPlain(plain, id => toRpc(id))],
+  ["HTTP+JSON", ({ plain }) => onPlain(plain, toRest)],
+  // No plain request: Node's server reads it.
+  ["JSON-RPC, read by Node", ({ plain }) => onPlain(plain, id => toRpc(id, "TE: trailers\r\n"))],
+  ["gRPC", ({ plain }) => ({ ...onPlain(plain, toRest), ask: id => askGrpc(connectHttp2(plain.url), id) })],
+  ["JSON-RPC over TLS", servers => onSecure(servers, id => askSocket(openTls(servers), toRpc(id)))],
   [
     "HTTP+JSON over HTTP/2",
     servers =>
@@ -211,7 +213,7 @@ export const WAYS: readonly (readonly [name: string, of: (servers: Servers) => W
   ["fetch of a handler", onFetch],
 ];
 
-const askGrpc = (session: ClientHttp2Session, id: string): Promise<Begun> =>
+const askGrpc = (session: ClientHttp2Session, id: string): Promise<PartialResponse> =>
   askHttp2(session, () => grpcCall(session, id));
 const openTls = ({ secure, cert }: Servers): Socket =>
   connectTls({ port: portOf(secure), host: "127.0.0.1", ca: cert, servername: "localhost" });

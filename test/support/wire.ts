@@ -1,9 +1,9 @@
-/** Short readings of v1 and v0.3 answers and events, for tests that look at the wire. */
+/** Short forms of v1 and v0.3 responses and events, for tests that look at the wire. */
 import type { SseEvent } from "./client.ts";
 
 // biome-ignore-start lint/suspicious/noExplicitAny: a test looks at whatever came back.
 
-/** The state of a task or of an event, in v0.3's words whatever the dialect; undefined: it has none. */
+/** The state of a task or of an event, in v0.3's spelling in any dialect; undefined: it has none. */
 export function stateOf(body: any): string | undefined {
   const result = body?.result ?? body;
   const holder = result?.task ?? result?.statusUpdate ?? result;
@@ -21,8 +21,8 @@ export function textOf(body: any): string {
 
 export const partsText = (parts: readonly any[] = []): string => parts.map(part => part.text ?? "").join("");
 
-/** An event without its dialect: what happened, and the text it carries. */
-export function plotOf(event: SseEvent): { id: number; what: string; text: string; append?: boolean } {
+/** An event without its dialect: its kind, and its text. */
+export function summaryOf(event: SseEvent): { id: number; what: string; text: string; append?: boolean } {
   const result = event.data.result;
   const artifact = result?.artifactUpdate ?? (result?.kind === "artifact-update" ? result : undefined);
   const id = Number(event.id);
@@ -40,12 +40,12 @@ export function plotOf(event: SseEvent): { id: number; what: string; text: strin
   return { id, what: "other", text: JSON.stringify(event.data) };
 }
 
-/** What a reader who folds artifact events has in hand at the end. */
+/** The text of a reader that folds artifact events. */
 export function foldText(events: readonly SseEvent[], start = ""): string {
   let text = start;
-  for (const plot of events.map(plotOf)) {
-    if (plot.what.startsWith("task ")) text = plot.text;
-    if (plot.what === "artifact") text = plot.append ? text + plot.text : plot.text;
+  for (const event of events.map(summaryOf)) {
+    if (event.what.startsWith("task ")) text = event.text;
+    if (event.what === "artifact") text = event.append ? text + event.text : event.text;
   }
   return text;
 }

@@ -6,11 +6,9 @@ import { readText, sendRequest } from "../../client/http.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { FindKey, SignatureHeader, SignatureVerdict } from "../../signature/verify.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { codeOf, messageOf } from "../terminal/errors.ts";
-import { createInterrupt } from "../terminal/interrupt.ts";
-import { createOutput, type Output } from "../terminal/output.ts";
+import { runInterruptible } from "../terminal/interrupt.ts";
 import { toAccess } from "../terminal/session.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { type Remote, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
@@ -24,89 +22,95 @@ Examples:
   dragoman card verify https://agents.example
   dragoman card verify https://agents.example --keys trusted-keys.json --json
 
-Without --keys, keys are taken from the host of the card and from nowhere else: that tells whether the card came to you
-as this host made it. With --keys, whether it was made by somebody whom you trust. One good signature is enough.
-The exit code is 0 if there is one, and 1 if there is none.`;
+Without --keys, only keys from the host of the card are used: a valid signature shows that the card is as this host
+made it. With --keys, a valid signature shows that the owner of a trusted key made it. One valid signature is enough.
+The exit code is 0 if there is a valid signature, otherwise 1.`;
 
-export function defineVerify(card: Command, session: CommandContext): void {
+export function defineVerify(card: Command, context: CommandContext): void {
   card.enablePositionalOptions();
-  const command = card.command("verify <url>").description("Check the signatures of a card");
+  const command = card.command("verify <url>").description("Verify the signatures of a card");
   remoteOptions(command)
-    .option("--keys <place>", "the keys that are trusted: a JSON Web Key Set, as a file or a URL")
+    .option("--keys <place>", "trusted keys: a JSON Web Key Set, as a file or a URL")
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, flags: VerifyFlags) => {
-      session.exitCode = await verify(session.terminal, toRemote(url, flags), flags.keys);
+      context.exitCode = await verify(context.terminal, toRemote(url, flags), flags.keys);
     });
 }
 
-async function verify(terminal: Terminal, remote: Remote, place: string | undefined): Promise<number> {
+async function verify(terminal: Terminal, remote: Remote, keySet: string | undefined): Promise<number> {
   const { verifyCard } = await import("../../signature/verify.ts");
-  const interrupt = createInterrupt(terminal, undefined);
-  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
-  try {
+  return runInterruptible(terminal, async ({ output, signal }) => {
     output.startWaiting(`waiting for the card of ${remote.target.base}`);
-    const found = await fetchCard(remote.target, toAccess(terminal, remote), interrupt.signal);
-    const read = createReader(terminal, interrupt.signal);
-    const findKey = place === undefined ? keysOfHost(found, read) : keysAt(place, read);
-    const verdicts = await verifyCard(found.card, findKey);
-    const valid = verdicts.some(one => one.valid);
-    if (remote.json) output.json({ card: found.url, valid, signatures: verdicts as unknown as Json });
-    else print(output, found, verdicts, valid);
+    const fetched = await fetchCard(remote.target, toAccess(terminal, remote), signal);
+    const verdicts = await verifyCard(fetched.card, createKeyFinder(terminal, fetched, keySet, signal));
+    const valid = verdicts.some(verdict => verdict.valid);
+    const { url } = fetched;
+    if (remote.json) output.json({ card: url, valid, signatures: verdicts as unknown as Json });
+    else if (verdicts.length === 0) output.line(`not signed: ${url}`);
+    else {
+      output.line(`${valid ? "valid" : "not valid"}: ${url}`);
+      for (const verdict of verdicts) output.line(`  ${describe(verdict)}`);
+    }
     return valid ? EXIT.ok : EXIT.error;
-  } catch (error) {
-    if (interrupt.reason === undefined) throw error;
-    return EXIT.interrupted;
-  } finally {
-    output.stopWaiting();
-    interrupt.close();
-  }
+  });
 }
 
-function print(
-  output: Output,
-  { url }: FetchedCard,
-  verdicts: readonly SignatureVerdict[],
-  valid: boolean,
-): void {
-  if (verdicts.length === 0) return output.line(`not signed: ${url}`);
-  output.line(`${valid ? "valid" : "not valid"}: ${url}`);
-  for (const one of verdicts) output.line(`  ${describe(one)}`);
+function describe(verdict: SignatureVerdict): string {
+  const key = oneLine(`key ${verdict.kid ?? "without id"} (${verdict.alg ?? "no algorithm"})`);
+  if (!verdict.valid) return `${key}: ${oneLine(verdict.reason)}`;
+  return verdict.covers === "document" ? `${key}: valid` : `${key}: valid, but covers only ${verdict.covers}`;
 }
 
-function describe(one: SignatureVerdict): string {
-  const key = oneLine(`key ${one.kid ?? "without a name"} (${one.alg ?? "no algorithm"})`);
-  if (!one.valid) return `${key}: ${oneLine(one.reason)}`;
-  return one.covers === "document" ? `${key}: good` : `${key}: good, but it covers only ${one.covers}`;
-}
-
-/** Reads a key set from a URL, or from a file. */
-type Reader = (place: string) => Promise<readonly JsonObject[]>;
-
-function createReader(terminal: Terminal, signal: AbortSignal): Reader {
-  const known = new Map<string, Promise<readonly JsonObject[]>>();
-  async function load(place: string): Promise<readonly JsonObject[]> {
-    const text = await textAt(place);
-    const keys = asList(asObject(parse(text)).keys).map(asObject);
-    if (keys.length === 0) throw new Error(`${place} is no JSON Web Key Set`);
-    return keys;
-  }
-  async function textAt(place: string): Promise<string> {
-    if (!/^https?:/.test(place)) return readKeys(resolve(terminal.cwd, place));
-    // Keys are for everybody: whoever asks need not say who he is, and credentials stay at home.
-    const access = toAccess(terminal, { headers: {} });
-    const asked = { method: "GET", url: place, headers: { accept: "application/json" } } as const;
-    const response = await sendRequest(access, asked, signal);
-    if (!response.ok) throw new Error(`${place} has no keys (HTTP ${response.status})`);
-    return readText(place, response);
-  }
-  return place => {
-    const found = known.get(place) ?? load(place);
-    known.set(place, found);
-    return found;
+/** Finds keys in the given key set, or in that of the card's host. */
+function createKeyFinder(
+  terminal: Terminal,
+  card: FetchedCard,
+  keySet: string | undefined,
+  signal: AbortSignal,
+): FindKey {
+  const loaded = new Map<string, Promise<readonly JsonObject[]>>();
+  return async header => {
+    const source = keySet ?? toHostKeySet(card, header);
+    const keys = loaded.get(source) ?? loadKeySet(terminal, source, signal);
+    loaded.set(source, keys);
+    return findKey(await keys, header, source);
   };
 }
 
-async function readKeys(file: string): Promise<string> {
+/** An attacker who changes a card can also change the URL of its keys: only the host of the card is accepted. */
+function toHostKeySet({ url }: FetchedCard, { jku }: SignatureHeader): string {
+  const { origin } = new URL(url);
+  const source = jku ?? `${origin}/.well-known/jwks.json`;
+  if (URL.parse(source)?.origin === origin) return source;
+  throw new Error(`its keys are at ${source}, another host than the card's: use --keys if you trust it`);
+}
+
+async function loadKeySet(
+  terminal: Terminal,
+  source: string,
+  signal: AbortSignal,
+): Promise<readonly JsonObject[]> {
+  const text = /^https?:/.test(source)
+    ? await fetchKeySet(terminal, source, signal)
+    : await readKeySet(resolve(terminal.cwd, source));
+  const keys = asList(asObject(parse(text)).keys).map(asObject);
+  if (keys.length === 0) throw new Error(`${source} is not a JSON Web Key Set`);
+  return keys;
+}
+
+async function fetchKeySet(terminal: Terminal, url: string, signal: AbortSignal): Promise<string> {
+  // Keys are public: credentials are not sent.
+  const access = toAccess(terminal, { headers: {} });
+  const response = await sendRequest(
+    access,
+    { method: "GET", url, headers: { accept: "application/json" } },
+    signal,
+  );
+  if (!response.ok) throw new Error(`${url} cannot be read: HTTP ${response.status}`);
+  return readText(url, response);
+}
+
+async function readKeySet(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
@@ -122,26 +126,12 @@ function parse(text: string): Json {
   }
 }
 
-const keysAt =
-  (place: string, read: Reader): FindKey =>
-  async head =>
-    choose(await read(place), head, place);
-
-/** Whoever changes a card can name a place of his own, too: only the host of the card is asked. */
-const keysOfHost =
-  ({ url }: FetchedCard, read: Reader): FindKey =>
-  async head => {
-    const { origin } = new URL(url);
-    const place = head.jku ?? `${origin}/.well-known/jwks.json`;
-    if (URL.parse(place)?.origin !== origin)
-      throw new Error(
-        `its keys are at ${place}, another host than the card's: name them with --keys if you trust it`,
-      );
-    return choose(await read(place), head, place);
-  };
-
-function choose(keys: readonly JsonObject[], { kid }: SignatureHeader, place: string): JsonObject {
+function findKey(keys: readonly JsonObject[], { kid }: SignatureHeader, source: string): JsonObject {
   const found = kid === undefined && keys.length === 1 ? keys[0] : keys.find(key => asText(key.kid) === kid);
   if (found) return found;
-  throw new Error(`${place} has no key ${kid ?? "that is named"}`);
+  throw new Error(
+    kid === undefined
+      ? `${source} has several keys, and the signature names none`
+      : `${source} has no key ${kid}`,
+  );
 }

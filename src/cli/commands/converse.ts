@@ -1,27 +1,24 @@
 import type { Command } from "commander";
-import { type AgentUpdate, type FinalUpdate, dedupe } from "../../client/dedupe.ts";
+import { dedupe, type FinalUpdate } from "../../client/dedupe.ts";
 import { RemoteError } from "../../client/errors.ts";
-import { CLIENT_LIMITS } from "../../client/limits.ts";
 import type { RemoteAgent } from "../../client/open.ts";
-import { readResumable } from "../../client/resume.ts";
+import { type Progress, updateProgress } from "../../client/progress.ts";
 import type { OutgoingMessage, ReceivedResponse } from "../../client/types.ts";
-import { defined, type Json } from "../../lib/json.ts";
+import { defined, type JsonObject } from "../../lib/json.ts";
 import { type Part, textOf } from "../../model/index.ts";
-import { EXIT, type CommandContext } from "../command.ts";
-import { CLI_LIMITS } from "../limits.ts";
+import { type CommandContext, EXIT } from "../command.ts";
 import { ClientError } from "../terminal/errors.ts";
-import { createInterrupt } from "../terminal/interrupt.ts";
-import { createOutput, type Output } from "../terminal/output.ts";
-import { openRemote, sleep } from "../terminal/session.ts";
+import { type Interruptible, runInterruptible } from "../terminal/interrupt.ts";
+import type { Output } from "../terminal/output.ts";
+import { isFailure, openRemote, resumeStream, toStream } from "../terminal/session.ts";
 import { summarizeParts } from "../terminal/task-printer.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
-import { serverOptions, toCount, toRemote, toSeconds } from "./remote-options.ts";
+import { toCount, toSeconds } from "./arguments.ts";
+import { type RemoteFlags, serverOptions, toRemote } from "./remote-options.ts";
 
-interface ConverseFlags {
+interface ConverseFlags extends Omit<RemoteFlags, "agent"> {
   readonly opening: string;
   readonly rounds: number;
-  readonly header?: Readonly<Record<string, string>>;
-  readonly json?: boolean;
   readonly timeout?: number;
 }
 
@@ -31,95 +28,108 @@ Examples:
   dragoman converse http://127.0.0.1:2024/a2a/alpha http://127.0.0.1:2025/a2a/beta --rounds 5
   dragoman converse agents.example/agents/poet agents.example/agents/critic --opening "A haiku about rain"
 
-Each agent hears what the other said. The exit code is 0, or 3 if one of them failed, rejected or canceled.`;
+Each agent gets the response of the other. The exit code is 0, or 3 if a task failed, was rejected or canceled.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   const command = program
     .command("converse <url> <other>")
-    .description("Let two agents talk to each other, and show what they say as it arrives")
-    .option("--opening <text>", "what the first one is told", "Hello! Let's have a conversation.")
-    .option("--rounds <count>", "how often each of them speaks", toCount, 3);
+    .description("Pass messages between two agents, and print them as they arrive")
+    .option("--opening <text>", "first message to the first agent", "Hello! Let's have a conversation.")
+    .option("--rounds <count>", "number of messages to each agent", toCount, 3);
   serverOptions(command)
     .option("--timeout <seconds>", "stop after this time", toSeconds)
     .addHelpText("after", EXAMPLES)
     .action(async (url: string, other: string, flags: ConverseFlags) => {
-      session.exitCode = await converse(session.terminal, [url, other], flags);
+      context.exitCode = await converse(context.terminal, [url, other], flags);
     });
 }
 
-/** One of the two. */
-interface Speaker {
+interface Participant {
   readonly agent: RemoteAgent;
-  contextId?: string;
-  /** Its last task. */
-  taskId?: string;
-  /** That task asked something: what is said next is the answer. */
-  asked?: boolean;
+  /** Of its last turn. */
+  progress: Progress;
 }
 
-interface Stage {
+interface Conversation extends Interruptible {
   readonly terminal: Terminal;
-  readonly output: Output;
   readonly json: boolean;
-  readonly signal: AbortSignal;
-  /** Under which traces of both are grouped: the first context, as soon as there is one. */
+  /** Groups the traces of both agents: the first context, once it is known. */
   thread: string;
+  /** The first context: offered to the other agent. */
   contextId?: string;
 }
 
 async function converse(terminal: Terminal, urls: readonly string[], flags: ConverseFlags): Promise<number> {
   const { rounds, timeout, json = false } = flags;
-  const interrupt = createInterrupt(terminal, timeout === undefined ? undefined : timeout * 1000);
-  const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
-  const { signal } = interrupt;
-  const stage: Stage = { terminal, output, json, signal, thread: terminal.newId() };
-  const speakers: Speaker[] = [];
-  try {
+  const participants: Participant[] = [];
+  const play = async ({ output, signal }: Interruptible): Promise<number> => {
+    const conversation: Conversation = { terminal, output, signal, json, thread: terminal.newId() };
     for (const url of urls)
-      speakers.push({ agent: await openRemote(terminal, toRemote(url, flags), output, signal) });
-    let words = flags.opening;
+      participants.push({
+        agent: await openRemote(terminal, toRemote(url, flags), output, signal),
+        progress: {},
+      });
+    let text: string | null = flags.opening;
     for (let round = 1; round <= rounds; round++) {
       if (!json) output.note(`--- round ${round} ---`);
-      for (const speaker of speakers) {
-        const spoken = await speak(stage, speaker, words, round);
-        if (spoken === null) return EXIT.taskFailed;
-        words = spoken;
+      for (const participant of participants) {
+        text = await takeTurn(conversation, participant, text, round);
+        if (text === null) return EXIT.taskFailed;
       }
     }
     return EXIT.ok;
-  } catch (error) {
-    if (interrupt.reason === undefined) throw error;
-    return interrupt.reason === "time" ? EXIT.error : EXIT.interrupted;
-  } finally {
-    for (const { agent } of speakers) agent.close();
-    output.end();
-    interrupt.close();
-  }
+  };
+  const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+  return runInterruptible(terminal, play, { timeoutMs }).finally(() => {
+    for (const { agent } of participants) agent.close();
+  });
 }
 
-/** One turn of one speaker: what it said in words; null: it did not come to a good end. */
-async function speak(stage: Stage, speaker: Speaker, words: string, round: number): Promise<string | null> {
-  const { output, json } = stage;
-  const name = oneLine(speaker.agent.name);
+/** Returns the text of the response; null: the task failed, or was rejected or canceled. */
+async function takeTurn(
+  conversation: Conversation,
+  participant: Participant,
+  message: string,
+  round: number,
+): Promise<string | null> {
+  const { output, json } = conversation;
+  const { agent } = participant;
+  const name = oneLine(agent.name);
   if (!json) output.text(`${name}: `);
   output.startWaiting(`waiting for ${name}`);
-  const { end, texts } = await listen(stage, speaker, words);
-  const spoken = texts || textOf(end.message?.parts ?? []);
-  const failed = end.state === "failed" || end.state === "rejected" || end.state === "canceled";
-  if (json) output.json(toLine(speaker, round, spoken, end.state));
+  let text = "";
+  let end: FinalUpdate = { kind: "end", state: "unknown" };
+  for await (const update of dedupe(send(conversation, participant, message), agent.endpoint.dialect)) {
+    if (update.kind === "end") end = update;
+    else if (update.kind === "artifact") {
+      text += textOf(update.artifact.parts);
+      if (!json) printParts(output, update.artifact.parts);
+    } else if (!json) output.note(summarizeParts(update.message.parts));
+  }
+  const response = text || textOf(end.message?.parts ?? []);
+  const failed = isFailure(end.state);
+  if (json) output.json(toJson(participant, round, response, end.state));
   else {
-    if (texts === "" && end.message && !failed) output.text(spoken);
+    if (text === "" && !failed) output.text(response);
     output.end();
-    if (failed) output.alert(`${name} ${end.state}${end.message ? `: ${summarizeParts(end.message.parts)}` : ""}`);
+    if (failed)
+      output.alert(`${name} ${end.state}${end.message ? `: ${summarizeParts(end.message.parts)}` : ""}`);
   }
   if (failed) return null;
-  if (spoken === "")
-    throw new ClientError(`${name} said nothing in words, so there is nothing for the other to hear`);
-  return spoken;
+  if (response === "") throw new ClientError(`The response of ${name} has no text for the other agent`);
+  return response;
 }
 
-const toLine = ({ agent, contextId, taskId }: Speaker, round: number, text: string, state: string): Json =>
-  defined<{ [name: string]: Json }>({
+function printParts(output: Output, parts: readonly Part[]): void {
+  for (const part of parts)
+    if (part.kind === "text") output.text(part.text);
+    else output.note(summarizeParts([part]));
+}
+
+const toJson = ({ agent, progress }: Participant, round: number, text: string, state: string): JsonObject => {
+  const { taskId } = progress;
+  const contextId = progress.contextId || undefined;
+  return defined<JsonObject>({
     round,
     agent: agent.name,
     url: agent.endpoint.url,
@@ -128,87 +138,53 @@ const toLine = ({ agent, contextId, taskId }: Speaker, round: number, text: stri
     contextId,
     taskId,
   });
+};
 
-async function listen(
-  stage: Stage,
-  speaker: Speaker,
-  words: string,
-): Promise<{ readonly end: FinalUpdate; readonly texts: string }> {
-  let texts = "";
-  let end: FinalUpdate = { kind: "end", state: "unknown" };
-  const { dialect } = speaker.agent.endpoint;
-  for await (const heard of dedupe(remembering(stage, speaker, say(stage, speaker, words)), dialect)) {
-    if (heard.kind === "end") end = heard;
-    else if (heard.kind === "artifact") {
-      texts += textOf(heard.artifact.parts);
-      if (!stage.json) show(stage.output, heard);
-    } else if (!stage.json) stage.output.note(summarizeParts(heard.message.parts));
-  }
-  speaker.asked = end.state === "input-required";
-  return { end, texts };
-}
-
-function show(output: Output, { artifact }: AgentUpdate & { kind: "artifact" }): void {
-  for (const part of artifact.parts)
-    if (part.kind === "text") output.text(part.text);
-    else output.note(summarizeParts([part as Part]));
-}
-
-/** What is said to the words. The context of the first speaker is offered to the second; who does not take it has its own. */
-async function* say(stage: Stage, speaker: Speaker, words: string): AsyncGenerator<ReceivedResponse> {
-  const offered = speaker.contextId ?? stage.contextId;
-  try {
-    yield* answer(stage, speaker, words, offered);
-  } catch (error) {
-    const isStrange = error instanceof RemoteError && speaker.contextId === undefined && offered !== undefined;
-    if (!isStrange || error.kind === "unauthenticated") throw error;
-    yield* answer(stage, speaker, words, undefined);
-  }
-}
-
-function answer(
-  { terminal, output, signal, thread }: Stage,
-  { agent, taskId, asked }: Speaker,
+/** The context of the first agent is offered to the other; if that agent refuses it, a context of its own is used. */
+async function* send(
+  conversation: Conversation,
+  participant: Participant,
   text: string,
-  contextId: string | undefined,
-): AsyncIterable<ReceivedResponse> {
-  const draft = defined<Pick<OutgoingMessage, "messageId" | "parts" | "taskId" | "contextId" | "thread">>({
-    messageId: terminal.newId(),
-    parts: [{ kind: "text" as const, text }],
-    taskId: asked ? taskId : undefined,
-    contextId,
-    thread,
-  });
-  const begin = agent.streaming ? agent.stream(draft, signal) : once(agent.send(draft, signal));
-  const waitsMs = CLIENT_LIMITS.retryDelaysMs;
-  return readResumable({ agent, until: "settled", delaysMs: waitsMs, signal, sleep, onRetry: output.note }, begin, {});
-}
-
-async function* once(received: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {
-  yield await received;
-}
-
-/** Keeps the ids by which the conversation goes on. */
-async function* remembering(
-  stage: Stage,
-  speaker: Speaker,
-  items: AsyncIterable<ReceivedResponse>,
 ): AsyncGenerator<ReceivedResponse> {
-  for await (const received of items) {
-    const { item } = received;
-    const contextId =
-      item.kind === "task"
-        ? item.task.contextId
-        : item.kind === "message"
-          ? item.message.contextId
-          : item.contextId;
-    if (contextId) {
-      speaker.contextId = contextId;
-      stage.contextId ??= contextId;
-      stage.thread = stage.contextId;
-    }
-    if (item.kind === "task") speaker.taskId = item.task.id;
-    else if (item.kind !== "message") speaker.taskId = item.taskId;
+  const { agent } = participant;
+  const { state, taskId, contextId } = participant.progress;
+  const offered = contextId || conversation.contextId;
+  const request = (context: string | undefined): AsyncIterable<ReceivedResponse> => {
+    const message = defined<OutgoingMessage>({
+      messageId: conversation.terminal.newId(),
+      parts: [{ kind: "text", text }],
+      // The text is the answer if the last task asked.
+      taskId: state === "input-required" ? taskId : undefined,
+      contextId: context,
+      thread: conversation.thread,
+    });
+    const { signal, output } = conversation;
+    const responses = agent.streaming ? agent.stream(message, signal) : toStream(agent.send(message, signal));
+    participant.progress = defined<Progress>({ taskId, contextId });
+    return track(
+      conversation,
+      participant,
+      resumeStream({ agent, signal, output }, responses, "settled", {}),
+    );
+  };
+  try {
+    yield* request(offered);
+  } catch (error) {
+    const isRefused = error instanceof RemoteError && error.kind !== "unauthenticated";
+    if (!isRefused || participant.progress.contextId || offered === undefined) throw error;
+    yield* request(undefined);
+  }
+}
+
+async function* track(
+  conversation: Conversation,
+  participant: Participant,
+  responses: AsyncIterable<ReceivedResponse>,
+): AsyncGenerator<ReceivedResponse> {
+  for await (const received of responses) {
+    participant.progress = updateProgress(participant.progress, received);
+    const { contextId } = participant.progress;
+    if (contextId) conversation.thread = conversation.contextId ??= contextId;
     yield received;
   }
 }

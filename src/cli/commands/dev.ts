@@ -10,16 +10,18 @@ ${SERVE_HELP}
 
 Options other than agents and default take effect at the next start.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   serveOptions(
-    program.command("dev").description("Serve agents and reload them when their files change; tasks stay"),
+    program
+      .command("dev")
+      .description("Serve agents and reload them when their files change; tasks are kept"),
   )
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");
       const { startServer } = await import("../../server/create-server.ts");
-      session.exitCode = await serveAgents(
-        session,
+      context.exitCode = await serveAgents(
+        context,
         toServeOptions(files, { pushAllowLoopback: true, ...flags }, true),
         startServer,
       );

@@ -76,7 +76,8 @@ function print(output: Output, report: StoreReport): void {
   const { file, bytes, schema, tasks, events, names, unfinished, findings, findingsCount } = report;
   const total = Object.values(unfinished).reduce((sum, one) => sum + one, 0);
   const byAgent = Object.entries(unfinished).map(([agent, count]) => `${agent} ${count}`);
-  const rest = total === 0 ? "" : `, ${total.toLocaleString("en")} of them unfinished (${byAgent.join(", ")})`;
+  const rest =
+    total === 0 ? "" : `, ${total.toLocaleString("en")} of them unfinished (${byAgent.join(", ")})`;
   const rows = [
     ["store", `${file} (${formatSize(bytes)}, schema ${schema})`],
     ["tasks", `${tasks.toLocaleString("en")}${rest}`],

@@ -46,9 +46,9 @@ export function define(program: Command, context: CommandContext): void {
       .command("reseal")
       .description("Encrypt all stored secrets with the newest key; the server must be stopped"),
   ).action((flags: KeyFlags) => runAction(context, flags, reEncrypt));
-  keyOptions(
-    keys.command("remove <key>").description("Delete an old key that is no longer needed"),
-  ).action((id: string, flags: KeyFlags) => runAction(context, flags, input => remove(input, id)));
+  keyOptions(keys.command("remove <key>").description("Delete an old key that is no longer needed")).action(
+    (id: string, flags: KeyFlags) => runAction(context, flags, input => remove(input, id)),
+  );
 }
 
 const keyOptions = (command: Command): Command =>
@@ -61,6 +61,8 @@ interface KeyAction<F extends KeyFlags = KeyFlags> {
   readonly flags: F;
   readonly output: Output;
   readonly openStore: () => Promise<StoreAdmin>;
+  /** By key id; undefined: unknown. */
+  readonly countSecrets: () => Promise<ReadonlyMap<string, number> | undefined>;
   readonly file: string;
   readonly ring: KeyRing;
 }
@@ -84,17 +86,17 @@ async function runAction<F extends KeyFlags>(
     throw new ClientError(`The key file ${file} does not exist. A server creates it at its first start`);
   const output = createOutput(terminal);
   const openStore = (): Promise<StoreAdmin> => openStoreAt(terminal, settings.data);
-  const result = await action({ terminal, flags, output, openStore, file, ring });
+  const countSecrets = async () =>
+    settings.data === ":memory:" ? undefined : (await openStore()).countEncrypted();
+  const result = await action({ terminal, flags, output, openStore, countSecrets, file, ring });
   if (flags.json) output.json(result);
   context.exitCode = EXIT.ok;
 }
 
-async function list({ flags, output, openStore, ring }: KeyAction): Promise<Json> {
+async function list({ flags, output, countSecrets, ring }: KeyAction): Promise<Json> {
   const { listKeys } = await import("../../keys/index.ts");
   // Keys are listed even if their store does not exist.
-  const counts = await openStore()
-    .then(store => store.countEncrypted())
-    .catch(() => undefined);
+  const counts = await countSecrets().catch(() => undefined);
   const keys = listKeys(ring).map(key => ({ ...key, secrets: counts?.get(key.id) ?? 0 }));
   if (!flags.json) for (const line of formatTable([HEADING, ...keys.map(toRow)])) output.line(line);
   return keys as unknown as Json;
@@ -125,18 +127,21 @@ async function reEncrypt({ flags, output, openStore, ring }: KeyAction): Promise
   const result = await store.reEncrypt(createEncryption(() => ring));
   if (!flags.json) output.line(`${formatCount(result.reEncrypted, "secret")} encrypted with the newest key`);
   if (result.unreadable > 0)
-    output.alert(`${formatCount(result.unreadable, "secret")} cannot be decrypted: the key is missing; left unchanged`);
+    output.alert(
+      `${formatCount(result.unreadable, "secret")} cannot be decrypted: the key is missing; left unchanged`,
+    );
   return { ...result };
 }
 
-async function remove({ flags, output, openStore, file, ring }: KeyAction, id: string): Promise<Json> {
+async function remove({ flags, output, countSecrets, file, ring }: KeyAction, id: string): Promise<Json> {
   const { listKeys, withoutKey, writeKeyFile } = await import("../../keys/index.ts");
   const key = listKeys(ring).find(one => one.id === id);
   if (!key) throw new ClientError(`Key ${id} not found in ${file}`);
   if (key.inUse)
-    throw new ClientError(`The key ${id} is in use. Create a new key first: dragoman keys rotate --${key.kind}`);
-  const counts = await (await openStore()).countEncrypted();
-  const secrets = counts?.get(id) ?? 0;
+    throw new ClientError(
+      `The key ${id} is in use. Create a new key first: dragoman keys rotate --${key.kind}`,
+    );
+  const secrets = (await countSecrets())?.get(id) ?? 0;
   if (secrets > 0)
     throw new ClientError(
       `${formatCount(secrets, "secret")} can only be decrypted with the key ${id}; run dragoman keys reseal first`,

@@ -50,7 +50,8 @@ async function migrate(terminal: Terminal, folder: string, url: string, json: bo
       const { findings, findingsCount } = await target.check(toProgress("checked"));
       if (json) output.json({ ...result, findings, findingsCount });
       else {
-        const known = result.known > 0 ? `, ${result.known.toLocaleString("en")} of them existed already` : "";
+        const known =
+          result.known > 0 ? `, ${result.known.toLocaleString("en")} of them existed already` : "";
         output.line(`${formatCount(result.tasks, "task")} copied${known}`);
         for (const finding of findings) output.line(`  ${finding}`);
         output.line(findingsCount === 0 ? "no problems found" : formatCount(findingsCount, "problem"));

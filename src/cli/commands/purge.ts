@@ -62,7 +62,9 @@ async function purge(terminal: Terminal, flags: PurgeFlags): Promise<number> {
   else {
     output.line(`${formatCount(tasks, "task")} ${dryRun ? "would be deleted" : "deleted"}`);
     if (keyed > 0)
-      output.note(`${formatCount(keyed, "task")} kept for a day, so that calls with an Idempotency-Key can be repeated`);
+      output.note(
+        `${formatCount(keyed, "task")} kept for a day, so that calls with an Idempotency-Key can be repeated`,
+      );
   }
   return EXIT.ok;
 }

@@ -9,14 +9,15 @@ Examples:
   dragoman serve echo.ts --host 0.0.0.0 --auth tokens --public-url https://agents.example --trust-proxy
 ${SERVE_HELP}
 
-SIGTERM and Ctrl-C stop it well: no new work, runs finish or are kept for the next start. A second one stops it at once.`;
+SIGTERM and Ctrl-C stop the server: it rejects new requests, runs finish or continue at the next start. A second signal
+ends the process at once.`;
 
-export function define(program: Command, session: CommandContext): void {
+export function define(program: Command, context: CommandContext): void {
   serveOptions(program.command("serve").description("Serve agents"))
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");
       const { startServer } = await import("../../server/create-server.ts");
-      session.exitCode = await serveAgents(session, toServeOptions(files, flags, false), startServer);
+      context.exitCode = await serveAgents(context, toServeOptions(files, flags, false), startServer);
     });
 }

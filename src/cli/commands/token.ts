@@ -46,8 +46,16 @@ export function define(program: Command, context: CommandContext): void {
     .description("Create, list and revoke access tokens")
     .addHelpText("after", EXAMPLES);
   dataOption(token.command("create").description("Create a token; it is shown once"))
-    .requiredOption("--principal <name>", "caller that the token identifies; callers see only their own tasks", toName)
-    .option("--tenant <names>", "tenant of the caller; several separated by commas (default: default)", toNames)
+    .requiredOption(
+      "--principal <name>",
+      "caller that the token identifies; callers see only their own tasks",
+      toName,
+    )
+    .option(
+      "--tenant <names>",
+      "tenant of the caller; several separated by commas (default: default)",
+      toNames,
+    )
     .option("--agents <names>", "the only agents that it can call, separated by commas", toList)
     .option(
       "--scopes <names>",
@@ -98,12 +106,13 @@ async function create({ terminal, tokens, output, flags }: TokenAction<CreateFla
   const { tenant: tenants = [DEFAULT_TENANT], scopes: grants = DEFAULT_PERMISSIONS } = flags;
   const expiresAt = expires === "never" ? undefined : now() + expires;
   const { secret, token } = await issueToken(
-    { tokens, wallTime: now, chance: randomHex },
+    { tokens, wallTime: now, randomHex },
     { principal, tenants, grants, agents, name, expiresAt },
   );
   if (flags.json) return output.json({ token: secret, ...toTokenJson(token) });
   output.line(secret);
-  const expiry = expiresAt === undefined ? "does not expire" : `expires at ${new Date(expiresAt).toISOString()}`;
+  const expiry =
+    expiresAt === undefined ? "does not expire" : `expires at ${new Date(expiresAt).toISOString()}`;
   output.note(`token ${token.id} of ${oneLine(principal)} ${expiry}; it is not shown again`);
 }
 

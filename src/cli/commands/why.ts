@@ -45,7 +45,8 @@ export function define(program: Command, context: CommandContext): void {
 }
 
 function toJson({ taskId, scope, events, pushes }: TaskHistory, timeline: Timeline): Json {
-  const { task, turns, attempts, steps, waits, entries, usage, phase, since, endedAt, isCompacted } = timeline;
+  const { task, turns, attempts, steps, waits, entries, usage, phase, since, endedAt, isCompacted } =
+    timeline;
   const { tenant, principal } = scope;
   const json = {
     task: {
@@ -105,7 +106,8 @@ const BINDINGS: Readonly<Record<string, string>> = { jsonrpc: "JSON-RPC", rest: 
 function toSummaryRows({ taskId, scope, events }: TaskHistory, timeline: Timeline): Rows {
   const { task, turns, attempts, waits, usage, endedAt, steps } = timeline;
   const createdAt = task?.createdAt;
-  const duration = endedAt !== undefined && createdAt !== undefined ? ` in ${formatDuration(endedAt - createdAt)}` : "";
+  const duration =
+    endedAt !== undefined && createdAt !== undefined ? ` in ${formatDuration(endedAt - createdAt)}` : "";
   const bindings = [...new Set(turns.map(turn => BINDINGS[turn.via] ?? turn.via))];
   const hasThread = task?.thread !== undefined && task.thread !== task.contextId;
   const calls = steps.filter(step => step.called !== undefined).length;
@@ -129,7 +131,10 @@ function toSummaryRows({ taskId, scope, events }: TaskHistory, timeline: Timelin
     ...(createdAt === undefined ? [] : [["created", `${formatTime(createdAt)} UTC`]]),
     ["why", describeOutcome(timeline)],
     ["caller", `${caller}${bindings.length === 0 ? "" : ` over ${bindings.join(" and ")}`}`],
-    ["context", `${oneLine(task?.contextId ?? "")}${hasThread ? `, thread ${oneLine(task.thread ?? "")}` : ""}`],
+    [
+      "context",
+      `${oneLine(task?.contextId ?? "")}${hasThread ? `, thread ${oneLine(task.thread ?? "")}` : ""}`,
+    ],
     ...(turns[0]?.traceId === undefined ? [] : [["trace", turns[0].traceId]]),
     ["time", times.join(", ")],
     ["turns", counts.join(", ")],
@@ -151,8 +156,10 @@ export function describeOutcome(timeline: Timeline): string {
   if (phase === "auth") return `Waiting for the caller's authorization since ${since}.`;
   if (isCompacted) return `Ended (${state}); its events were deleted.`;
   if (task?.cancel) return `Canceled: ${oneLine(task.cancel.reason ?? "requested by a caller")}.`;
-  const message = oneLine(entries.findLast(entry => entry.at === endedAt && entry.what === state)?.text ?? "");
-  const thrown = last?.error ? ` Thrown: ${formatErrorTitle(last.error)}` : "";
+  const message = oneLine(
+    entries.findLast(entry => entry.at === endedAt && entry.what === state)?.text ?? "",
+  );
+  const thrown = last?.error ? ` (thrown: ${formatErrorTitle(last.error)})` : "";
   if (last?.outcome === "broken") return `Failed${after}: ${message}${thrown}`;
   if (state === "failed" || state === "rejected")
     return `${state === "failed" ? "Failed" : "Rejected"} by the agent: ${message}${thrown}`;
@@ -165,7 +172,9 @@ const toAttemptRows = ({ attempts }: Timeline): Rows =>
     `run ${one.attempt}`,
     `turn ${one.turn}`,
     formatTime(one.startedAt),
-    one.endedAt === undefined ? "running" : `${one.outcome} after ${formatDuration(one.endedAt - one.startedAt)}`,
+    one.endedAt === undefined
+      ? "running"
+      : `${one.outcome} after ${formatDuration(one.endedAt - one.startedAt)}`,
   ]);
 
 const formatErrorTitle = ({ name, message, code }: ErrorRecord): string =>

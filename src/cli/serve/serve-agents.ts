@@ -1,10 +1,10 @@
 import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../ports/index.ts";
 import type { RunningServer, ServerParts } from "../../server/create-server.ts";
+import { toLocation } from "../../server/open-store-admin.ts";
 import { toReachable } from "../../server/services.ts";
 import type { LevelSwitch } from "../../telemetry/level.ts";
 import type { CommandContext } from "../command.ts";
-import { toShown } from "../commands/open-store.ts";
 import { CLI_LIMITS } from "../limits.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { paint, type Terminal } from "../terminal/terminal.ts";
@@ -26,16 +26,16 @@ export type StartServer = (parts: ServerParts) => Promise<RunningServer>;
 
 /** Serves agents until a signal comes. Resolves with the exit code. */
 export async function serveAgents(
-  session: CommandContext,
+  context: CommandContext,
   options: ServeOptions,
   startServer: StartServer,
 ): Promise<number> {
-  const { terminal } = session;
+  const { terminal } = context;
   const loadAt = (generation: number) => load({ ...options, cwd: terminal.cwd, generation });
   const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
   output.startWaiting("loading agents");
   const first = await loadAt(0).finally(output.stopWaiting);
-  session.debug = first.settings.logLevel === "debug" || first.settings.logLevel === "trace";
+  context.debug = first.settings.logLevel === "debug" || first.settings.logLevel === "trace";
   const log = await openLog(terminal, first.settings);
   for (const warning of first.settings.warnings) log.warn({}, warning);
   const removeSignal = await toggleLevelOnSignal(terminal, log);
@@ -89,7 +89,7 @@ function toBannerFacts(
     auth: settings.auth,
     agents: loaded.agents.map(agent => agent.name),
     defaultAgent: loaded.defaultAgent,
-    data: settings.data === ":memory:" ? undefined : toShown(settings.data),
+    data: settings.data === ":memory:" ? undefined : toLocation(settings.data),
     unfinished: server.unfinished,
     watching: options.watch,
   };

@@ -38,7 +38,9 @@ async function readBounded(path: string): Promise<Buffer> {
     const { size } = await stat(path);
     const max = CLI_LIMITS.attachmentBytesMax;
     if (size > max)
-      throw new ClientError(`${path} is too large to send: ${formatSize(size)}, the maximum is ${formatSize(max)}`);
+      throw new ClientError(
+        `${path} is too large to send: ${formatSize(size)}, the maximum is ${formatSize(max)}`,
+      );
     return await readFile(path);
   } catch (error) {
     if (error instanceof ClientError) throw error;

@@ -28,7 +28,10 @@ export async function runInterruptible(
     reason ??= cause;
     controller.abort();
   };
-  const removers = [terminal.onSignal("SIGINT", stop("signal")), terminal.onSignal("SIGTERM", stop("signal"))];
+  const removers = [
+    terminal.onSignal("SIGINT", stop("signal")),
+    terminal.onSignal("SIGTERM", stop("signal")),
+  ];
   const timer = timeoutMs === undefined ? undefined : setTimeout(stop("timeout"), timeoutMs);
   try {
     return await work({ output, signal: controller.signal });

@@ -54,7 +54,11 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
   };
 }
 
-const toOutputStream = (written: { out: string; err: string }, name: "out" | "err", tty: boolean): OutputStream => ({
+const toOutputStream = (
+  written: { out: string; err: string },
+  name: "out" | "err",
+  tty: boolean,
+): OutputStream => ({
   tty,
   colour: false,
   columns: 100,

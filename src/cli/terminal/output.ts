@@ -45,12 +45,12 @@ export function createOutput(
     }
     err.write(`${text}\n`);
   };
-  const escape = (text: string): string => (out.tty ? escapeControls(text) : text);
+  const toSafe = (text: string): string => (out.tty ? escapeControls(text) : text);
   return {
-    text: text => text !== "" && writeResult(escape(text)),
+    text: text => text !== "" && writeResult(toSafe(text)),
     line(text) {
       endLine();
-      writeResult(`${escape(text)}\n`);
+      writeResult(`${toSafe(text)}\n`);
     },
     json: value => writeResult(`${JSON.stringify(value)}\n`),
     note: text => writeNote(paint(err, "dim", escapeControls(text))),

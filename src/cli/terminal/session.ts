@@ -157,6 +157,13 @@ function createHints({ program }: Pick<Terminal, "program">, { target, headers }
       toCommand("tail", quoteForShell(taskId), ...(eventId ? ["--from", quoteForShell(eventId)] : [])),
     cancel: ({ taskId = "" }) => toCommand("cancel", quoteForShell(taskId)),
     answer: ({ taskId = "", contextId = "" }) =>
-      toCommand("call", "'your answer'", "--task", quoteForShell(taskId), "--context", quoteForShell(contextId)),
+      toCommand(
+        "call",
+        "'your answer'",
+        "--task",
+        quoteForShell(taskId),
+        "--context",
+        quoteForShell(contextId),
+      ),
   };
 }

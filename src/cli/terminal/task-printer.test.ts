@@ -124,6 +124,8 @@ test("earlier messages are printed once, if requested", async () => {
 });
 
 test("a message without a task is printed whole", async () => {
-  const items: StreamResponse[] = [{ kind: "message", message: message(text("hi"), { kind: "data", data: [1] }) }];
+  const items: StreamResponse[] = [
+    { kind: "message", message: message(text("hi"), { kind: "data", data: [1] }) },
+  ];
   expect((await print(items)).out).toBe("hi\n[\n  1\n]\n");
 });

@@ -1,4 +1,10 @@
-import { appendParts, findNewParts, type NewParts, NOTHING_SEEN, type SeenParts } from "../../client/new-parts.ts";
+import {
+  appendParts,
+  findNewParts,
+  type NewParts,
+  NOTHING_SEEN,
+  type SeenParts,
+} from "../../client/new-parts.ts";
 import type { RemoteState, StreamResponse } from "../../client/types.ts";
 import { type Artifact, type Message, type Part, textOf } from "../../model/index.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";

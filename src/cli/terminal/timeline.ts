@@ -180,10 +180,11 @@ class TimelineBuilder {
     }
   }
 
-  #addMessage({ message, via = "jsonrpc", trace, key }: TaskEvent & { readonly type: "message" }, at: number): void {
+  #addMessage({ message, via, trace, key }: TaskEvent & { readonly type: "message" }, at: number): void {
     const turn = this.#turns.length + 1;
+    const text = textOf(message.parts);
     const traceId = trace?.traceparent.split("-")[1];
-    this.#turns.push({ turn, at, text: textOf(message.parts), via, traceId, key: key?.name });
+    this.#turns.push({ turn, at, text, via: via ?? "jsonrpc", traceId, key: key?.name });
     this.#enterPhase("queue", at);
     this.#addEntry(at, "message", formatMessage(message));
   }
@@ -213,7 +214,8 @@ class TimelineBuilder {
     this.#steps.push({ attempt, at, kind, name, threw, ...(called && { called }), withinMs });
     if (called) this.#addEntry(at, "call", `${name}: ${called}`);
     else if (kind === "step") this.#addEntry(at, "step", `${name}${threw ? " threw" : ""}`);
-    if (kind === "sleep") this.#addEntry(at, "sleep", `until ${new Date(Number(record.value)).toISOString()}`);
+    if (kind === "sleep")
+      this.#addEntry(at, "sleep", `until ${new Date(Number(record.value)).toISOString()}`);
   }
 
   #addStatus({ state, message, broken, error }: TaskEvent & { readonly type: "status" }, at: number): void {
@@ -238,7 +240,8 @@ class TimelineBuilder {
     this.#chunks = undefined;
     if (!chunks) return;
     const { at, artifactId, count, bytes } = chunks;
-    const duration = count > 1 && this.#lastEventAt > at ? ` in ${formatDuration(this.#lastEventAt - at)}` : "";
+    const duration =
+      count > 1 && this.#lastEventAt > at ? ` in ${formatDuration(this.#lastEventAt - at)}` : "";
     const text = `${artifactId}: ${formatCount(count, "chunk")}, about ${formatSize(bytes)}${duration}`;
     this.#addEntry(at, "artifact", text);
   }

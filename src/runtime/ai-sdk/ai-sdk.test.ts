@@ -1,6 +1,6 @@
 import { jsonSchema, type StopCondition, ToolLoopAgent, type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
-import { type Asked, fakeModel, type Piece, type Play } from "../../../test/support/ai-model.ts";
+import { type ModelRequest, fakeModel, type Piece, type ModelScript } from "../../../test/support/ai-model.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
@@ -25,10 +25,10 @@ function createTools() {
 
 const call = (id: string, name: string, city: string): Piece => ({ id, tool: name, args: { city } });
 /** What came out of tools, as a model sees it. */
-const outputs = ({ results }: Asked): string =>
+const outputs = ({ results }: ModelRequest): string =>
   results.map(one => JSON.stringify((one as { output: unknown }).output)).join(" ");
 
-const made = (play: Play, tools: ToolSet = {}, stopWhen?: StopCondition<ToolSet>): StreamingAgent =>
+const made = (play: ModelScript, tools: ToolSet = {}, stopWhen?: StopCondition<ToolSet>): StreamingAgent =>
   new ToolLoopAgent({ model: fakeModel(play), tools, ...(stopWhen && { stopWhen }) });
 const served = (agent: StreamingAgent, more: Partial<AiSdkOptions> = {}) =>
   aiSdk(agent, { name: "tested", ...more });
@@ -38,7 +38,7 @@ async function answer(
   more: Partial<AiSdkOptions> = {},
   said: string | readonly Part[] = "hi",
 ) {
-  const conversation = new Conversation().said(said);
+  const conversation = new Conversation().addMessage(said);
   await conversation.run(served(agent, more));
   return conversation;
 }
@@ -52,7 +52,7 @@ const textIn = (conversation: Conversation): string =>
 const wordsIn = ({ task }: Conversation): string => textOf(task.status.message?.parts ?? []);
 
 describe("an agent", () => {
-  const twice: Play = function* (asked) {
+  const twice: ModelScript = function* (asked) {
     if (asked.results.length > 0) return yield `It is ${outputs(asked)}`;
     yield "Let me look. ";
     yield call("1", "weather", "Oslo");
@@ -73,7 +73,7 @@ describe("an agent", () => {
 
   test("can hide tools, show reasoning, and separate the text of steps by any string", async () => {
     const thought = "Hm.";
-    const think: Play = function* (asked) {
+    const think: ModelScript = function* (asked) {
       yield { part: { type: "reasoning-start", id: "r" } };
       yield { part: { type: "reasoning-delta", id: "r", delta: thought } };
       yield { part: { type: "reasoning-end", id: "r" } };
@@ -92,7 +92,7 @@ describe("an agent", () => {
 
   test("gets the error of a failed tool; the caller gets only the status", async () => {
     const { tools } = createTools();
-    const play: Play = function* (asked) {
+    const play: ModelScript = function* (asked) {
       if (asked.results.length > 0) yield outputs(asked).includes("SECRET") ? "It failed." : "?";
       else yield call("1", "weather", "Atlantis");
     };
@@ -109,7 +109,7 @@ describe("an agent", () => {
   test("gets images as files, and outputs files", async () => {
     const png: Part = { kind: "bytes", bytes: "iVBORw==", mediaType: "image/png", filename: "a.png" };
     let prompt: unknown;
-    const play: Play = function* (asked) {
+    const play: ModelScript = function* (asked) {
       prompt = asked.prompt[0].content;
       const data = { type: "data" as const, data: "R0lG" };
       yield { part: { type: "file", mediaType: "image/gif", data } };
@@ -135,13 +135,13 @@ describe("an agent", () => {
       prepareCall: ({ options, ...rest }) => ({ ...rest, instructions: `For ${options.who}` }),
     });
     const definition = aiSdk(() => agent, { name: "tested", options: task => ({ who: task.text }) });
-    const conversation = new Conversation().said("Ada");
+    const conversation = new Conversation().addMessage("Ada");
     await conversation.run(definition);
     expect(textIn(conversation)).toBe("For Ada");
   });
 
   test("that throws fails with its own error", async () => {
-    const broken: Play = function* () {
+    const broken: ModelScript = function* () {
       yield "Well";
       throw new Error("no such model");
     };
@@ -160,12 +160,12 @@ describe("an agent", () => {
 
   test("is stopped when the task is canceled", async () => {
     let stopped = false;
-    const play: Play = async function* ({ signal }) {
+    const play: ModelScript = async function* ({ signal }) {
       yield "on and on";
       await new Promise(resolve => signal?.addEventListener("abort", resolve));
       stopped = true;
     };
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const running = conversation.run(served(made(play)));
     running.catch(() => {});
     await expect.poll(() => conversation.task.artifacts.length).toBe(1);
@@ -186,7 +186,7 @@ describe("an agent", () => {
 });
 
 describe("a tool that needs an approval", () => {
-  const booking: Play = function* (asked) {
+  const booking: ModelScript = function* (asked) {
     if (asked.results.length === 0)
       return yield* ["I would book. ", ...asked.text.split(" ").map((city, i) => call(`${i}`, "book", city))];
     yield `Well: ${outputs(asked)}`;
@@ -195,12 +195,12 @@ describe("a tool that needs an approval", () => {
   async function decide(said: string, answers: string | readonly Part[] | Record<string, Json>) {
     const { tools, done } = createTools();
     const agent = served(made(booking, tools), { tools: false });
-    const conversation = new Conversation().said(said);
+    const conversation = new Conversation().addMessage(said);
     await conversation.run(agent);
     expect([conversation.task.status.state, done]).toEqual(["input-required", []]);
     const isText = typeof answers === "string" || Array.isArray(answers);
-    if (isText) conversation.said(answers as string);
-    else conversation.answered(answers as Record<string, Json>);
+    if (isText) conversation.addMessage(answers as string);
+    else conversation.addAnswers(answers as Record<string, Json>);
     await conversation.run(agent);
     return { conversation, done };
   }
@@ -253,10 +253,10 @@ describe("a tool that needs an approval", () => {
   test("may be one of several: each gets its own answer, or all get the same", async () => {
     const { tools, done } = createTools();
     const agent = served(made(booking, tools));
-    const conversation = new Conversation().said("Oslo Rome");
+    const conversation = new Conversation().addMessage("Oslo Rome");
     await conversation.run(agent);
     const [oslo, rome] = idsOf(conversation) as [string, string];
-    conversation.answered({ [oslo]: { approved: true }, [rome]: "no" });
+    conversation.addAnswers({ [oslo]: { approved: true }, [rome]: "no" });
     await conversation.run(agent);
     expect(done).toEqual(["Oslo"]);
     expect(conversation.task.artifacts.map(one => one.artifactId)).toContain("tool-result-0");
@@ -266,17 +266,17 @@ describe("a tool that needs an approval", () => {
   test("is called once, wherever the run is interrupted after it", async () => {
     const { tools, done } = createTools();
     let isBroken = true;
-    const fragile: Play = function* (asked) {
+    const fragile: ModelScript = function* (asked) {
       yield* booking(asked) as Iterable<Piece>;
       if (asked.results.length > 0 && isBroken) throw new Error("cut off");
     };
     const agent = served(made(fragile, tools), { tools: false });
-    const conversation = new Conversation().said("Oslo");
+    const conversation = new Conversation().addMessage("Oslo");
     await conversation.run(agent);
-    conversation.said("yes");
+    conversation.addMessage("yes");
     await expect(conversation.run(agent)).rejects.toThrow("cut off");
     // What a crash leaves: the note of the error is never written.
-    conversation.notes = conversation.notes.filter(note => !note.threw);
+    conversation.steps = conversation.steps.filter(note => !note.threw);
     isBroken = false;
     await conversation.run(agent);
     expect(done).toEqual(["Oslo"]);
@@ -286,18 +286,18 @@ describe("a tool that needs an approval", () => {
 
 test("the caller is asked for the result of a tool without an execute function", async () => {
   const { tools } = createTools();
-  const play: Play = function* (asked) {
+  const play: ModelScript = function* (asked) {
     if (asked.results.length > 0) yield `You said ${outputs(asked)}`;
     else yield* [call("a", "choose", "Oslo"), call("b", "choose", "Rome")];
   };
   const agent = served(made(play, tools), { tools: false });
-  const conversation = new Conversation().said("hi");
+  const conversation = new Conversation().addMessage("hi");
   await conversation.run(agent);
   expect(conversation.task.status.asks).toEqual(["a", "b"]);
-  conversation.said("north");
+  conversation.addMessage("north");
   await conversation.run(agent);
   expect(conversation.task.status.state).toBe("input-required");
-  conversation.answered({ a: "north", b: { south: true } });
+  conversation.addAnswers({ a: "north", b: { south: true } });
   await conversation.run(agent);
   expect(textIn(conversation)).toBe(
     'You said {"type":"text","value":"north"} {"type":"json","value":{"south":true}}',

@@ -8,11 +8,11 @@ const START = "http://here/oauth/start?ask=slip";
 
 async function asked(request: AuthRequest, talk = new Conversation()) {
   const definition = agent({ name: "tested", run: (_task, ctx) => ctx.askAuth(request) });
-  const [event] = await talk.said("hi").run(definition);
+  const [event] = await talk.addMessage("hi").run(definition);
   return { event, talk };
 }
 
-function withWays(ways: Conversation["ways"]): Conversation {
+function withWays(ways: Conversation["authorizationOptions"]): Conversation {
   return Object.assign(new Conversation(), { ways });
 }
 
@@ -106,6 +106,6 @@ test("a credential is found by its name", async () => {
     run: async (_task, ctx) =>
       `${(await ctx.credentials("github"))?.accessToken} ${await ctx.credentials("other")}`,
   });
-  await talk.said("hi").run(run);
+  await talk.addMessage("hi").run(run);
   expect(talk.task.artifacts[0]?.parts).toEqual([{ kind: "text", text: "t undefined" }]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, saidBy } from "../../../test/support/turn.ts";
+import { Conversation, outputOf } from "../../../test/support/turn.ts";
 import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
 import { agent } from "../../agent/definition.ts";
 import { textOf } from "../../model/index.ts";
@@ -8,7 +8,7 @@ import { functionRuntime } from "./index.ts";
 
 /** What one call of a verb makes. */
 const made = async (make: (ctx: Ctx) => AgentEvent): Promise<AgentEvent | undefined> =>
-  (await saidBy((_task, ctx) => make(ctx)))[0];
+  (await outputOf((_task, ctx) => make(ctx)))[0];
 const text = (words: string) => ({ kind: "text", text: words });
 const idOf = (event: AgentEvent) => (event.type === "artifact" ? event.artifact.artifactId : event.type);
 
@@ -33,7 +33,7 @@ describe("the methods of ctx", () => {
 
   test("data is copied: later changes of the author's object have no effect", async () => {
     const state = { step: 1 };
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       const event = ctx.data(state);
       state.step = 2;
       yield event;
@@ -96,7 +96,7 @@ describe("the methods of ctx", () => {
   });
 
   test("text of another name goes to another artifact", async () => {
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       yield ctx.text("a", { name: "notes", mediaType: "text/markdown" });
       yield ctx.text("b");
       yield ctx.text("c", { name: "notes", last: true });
@@ -167,7 +167,7 @@ describe("the methods of ctx", () => {
   });
 
   test("history is this context's earlier turns", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     conversation.earlier = [{ messageId: "m", role: "user", parts: [{ kind: "text", text: "before" }] }];
     const events = await conversation.run(
       agent({ name: "a", run: async (_task, ctx) => textOf((await ctx.history).flatMap(one => one.parts)) }),
@@ -176,7 +176,7 @@ describe("the methods of ctx", () => {
   });
 
   test("attempt is above 1 after an interrupted run", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const definition = agent({ name: "a", run: (_task, ctx) => String(ctx.attempt) });
     await conversation.run(definition);
     expect(await conversation.run(definition)).toMatchObject([{ artifact: { parts: [text("2")] } }]);
@@ -196,16 +196,16 @@ describe("ids of artifacts", () => {
   });
 
   test("follow the order, and a later turn has its own", async () => {
-    const conversation = new Conversation().said("one");
+    const conversation = new Conversation().addMessage("one");
     const first = await conversation.run(everything);
     expect(first.map(idOf)).toEqual(["response", "data-1", "file-2", "artifact-3", "status"]);
-    const second = await conversation.said("two").run(everything);
+    const second = await conversation.addMessage("two").run(everything);
     expect(second.map(idOf)).toEqual(["response-2", "data-1-2", "file-2-2", "artifact-3-2", "status"]);
     expect(conversation.task.artifacts).toHaveLength(8);
   });
 
   test("are the same when an attempt is repeated, which replaces the artifacts of the first", async () => {
-    const conversation = new Conversation().said("one");
+    const conversation = new Conversation().addMessage("one");
     const say = (words: string) => agent({ name: "a", run: () => [words, "!"] });
     await conversation.run(say("first"));
     await conversation.run(say("second"));
@@ -263,7 +263,7 @@ describe("invalid content throws where it is created", () => {
 
 describe("usage", () => {
   test("counts without being yielded, before the next event", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(
       agent({
         name: "a",
@@ -279,7 +279,7 @@ describe("usage", () => {
   });
 
   test("has no further effect when it is yielded", async () => {
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       yield ctx.usage({ tokens: 1 });
       yield ctx.text("a");
     });
@@ -298,7 +298,7 @@ describe("usage", () => {
       ctx.usage({ tokens: 2 });
       return "a";
     };
-    const events = functionRuntime(agent({ name: "a", run })).run(new Conversation().said("hi").turn());
+    const events = functionRuntime(agent({ name: "a", run })).run(new Conversation().addMessage("hi").turn());
     const reading = events[Symbol.asyncIterator]();
     expect(await reading.next()).toEqual({ value: { type: "usage", usage: { tokens: 1 } }, done: false });
     goOn();
@@ -309,7 +309,7 @@ describe("usage", () => {
   });
 
   test("is reported before a final event and before an error, and never after a final event", async () => {
-    const asking = await saidBy(async function* (_task, ctx) {
+    const asking = await outputOf(async function* (_task, ctx) {
       try {
         ctx.usage({ tokens: 1 });
         yield ctx.ask("?");
@@ -319,7 +319,7 @@ describe("usage", () => {
     });
     expect(asking.map(event => event.type)).toEqual(["usage", "status"]);
 
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const throwing = conversation.run(
       agent({
         name: "a",
@@ -343,7 +343,7 @@ test("the task has the content of the message", async () => {
       return ctx.ask("more?");
     },
   });
-  const conversation = new Conversation().said(
+  const conversation = new Conversation().addMessage(
     [
       { kind: "text", text: "a" },
       { kind: "data", data: { b: 1 } },
@@ -354,7 +354,7 @@ test("the task has the content of the message", async () => {
     { tenant: "x" },
   );
   await conversation.run(seen);
-  await conversation.said("f").run(seen);
+  await conversation.addMessage("f").run(seen);
   const [first, second] = tasks;
   expect(first).toMatchObject({ id: "task-1", contextId: "context-1", text: "ac", data: { b: 1 }, turn: 1 });
   expect(first?.metadata).toEqual({ tenant: "x" });
@@ -366,7 +366,7 @@ test("the task has the content of the message", async () => {
 });
 
 test("ctx.shelf, the former name of ctx.storage, still works and is reported once per process", async () => {
-  const first = new Conversation().said("hi");
+  const first = new Conversation().addMessage("hi");
   await first.run(
     agent({
       name: "a",
@@ -379,7 +379,7 @@ test("ctx.shelf, the former name of ctx.storage, still works and is reported onc
   );
   expect(first.task.artifacts).toMatchObject([{ parts: [text("1 2")] }]);
   expect(first.logged.map(one => one.text)).toEqual(["ctx.shelf is deprecated: use ctx.storage"]);
-  const second = new Conversation().said("hi");
+  const second = new Conversation().addMessage("hi");
   await second.run(agent({ name: "a", run: (_task, { shelf }) => `${typeof shelf.get}` }));
   expect(second.logged).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { Conversation, saidBy } from "../../../test/support/turn.ts";
+import { Conversation, outputOf } from "../../../test/support/turn.ts";
 import type { AgentOutput, Ctx } from "../../agent/context.ts";
 import { agent } from "../../agent/definition.ts";
 import type { AgentEvent } from "../../ports/index.ts";
@@ -20,7 +20,7 @@ const textChunk = (text: string, more: boolean, last = false): AgentEvent => ({
 
 describe("the output of run, in every form", () => {
   test("an async generator streams its strings into one artifact", async () => {
-    const events = await saidBy(async function* (task) {
+    const events = await outputOf(async function* (task) {
       yield "You said: ";
       yield task.text;
     });
@@ -28,7 +28,7 @@ describe("the output of run, in every form", () => {
   });
 
   test("yielded strings and ctx.text go to the same artifact", async () => {
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       yield ctx.text("a");
       yield "b";
     });
@@ -36,7 +36,7 @@ describe("the output of run, in every form", () => {
   });
 
   test("a plain generator works like an async one", async () => {
-    const events = await saidBy(function* () {
+    const events = await outputOf(function* () {
       yield "a";
       yield "b";
     });
@@ -44,24 +44,24 @@ describe("the output of run, in every form", () => {
   });
 
   test("a returned string is one whole artifact", async () => {
-    expect(await saidBy(task => task.text)).toEqual([textChunk("hi", false, true)]);
-    expect(await saidBy(async task => task.text)).toEqual([textChunk("hi", false, true)]);
+    expect(await outputOf(task => task.text)).toEqual([textChunk("hi", false, true)]);
+    expect(await outputOf(async task => task.text)).toEqual([textChunk("hi", false, true)]);
   });
 
   test("a returned event is output", async () => {
-    const events = await saidBy(async (_task, ctx) => ctx.ask("Where to?"));
+    const events = await outputOf(async (_task, ctx) => ctx.ask("Where to?"));
     expect(events).toMatchObject([{ type: "status", state: "input-required" }]);
   });
 
   test("a returned array is output in its order, and its last text is marked as last", async () => {
-    const events = await saidBy((_task, ctx) => ["a", ctx.data({ b: 1 }), "c"]);
+    const events = await outputOf((_task, ctx) => ["a", ctx.data({ b: 1 }), "c"]);
     expect(events[0]).toEqual(textChunk("a", false));
     expect(events[1]).toMatchObject({ type: "artifact", artifact: { artifactId: "data-1" } });
     expect(events[2]).toEqual(textChunk("c", true, true));
   });
 
   test("the return value of a generator is output, too", async () => {
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       yield "a";
       return ctx.ask("And now?");
     });
@@ -72,28 +72,28 @@ describe("the output of run, in every form", () => {
     async function* words() {
       yield "a";
     }
-    expect(await saidBy(async () => words())).toEqual([textChunk("a", false)]);
+    expect(await outputOf(async () => words())).toEqual([textChunk("a", false)]);
   });
 
   test("a function that returns nothing has no output", async () => {
-    expect(await saidBy(() => undefined)).toEqual([]);
-    expect(await saidBy(async () => {})).toEqual([]);
-    expect(await saidBy(() => null as unknown as undefined)).toEqual([]);
+    expect(await outputOf(() => undefined)).toEqual([]);
+    expect(await outputOf(async () => {})).toEqual([]);
+    expect(await outputOf(() => null as unknown as undefined)).toEqual([]);
   });
 
   test("empty texts are not output, so that empty chunks of a model cost nothing", async () => {
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       yield "";
       yield ctx.text("");
       yield ctx.text("a");
       yield "";
     });
     expect(events).toEqual([textChunk("a", false)]);
-    expect(await saidBy(() => "")).toEqual([]);
+    expect(await outputOf(() => "")).toEqual([]);
   });
 
   test("a returned string is a message when the agent replies with messages", async () => {
-    const events = await saidBy(() => "hello", "hi", { replies: "message" });
+    const events = await outputOf(() => "hello", "hi", { replies: "message" });
     expect(events).toEqual([
       {
         type: "reply",
@@ -115,13 +115,13 @@ describe("the output of run, in every form", () => {
         return this.greeting;
       }
     }
-    expect(await new Conversation().said("hi").run(agent(new Greeter()))).toEqual([
+    expect(await new Conversation().addMessage("hi").run(agent(new Greeter()))).toEqual([
       textChunk("Hello ", false, true),
     ]);
   });
 
   test("the methods of ctx can be destructured", async () => {
-    const events = await saidBy(async function* (_task, { text, status, signal, attempt }) {
+    const events = await outputOf(async function* (_task, { text, status, signal, attempt }) {
       yield status("x");
       yield text(`${signal.aborted} ${attempt}`);
     });
@@ -138,7 +138,7 @@ describe("the run ends", () => {
   ];
   test.each(ends)("after ctx.%s, and the generator's finally blocks have run", async (_verb, make) => {
     const went: string[] = [];
-    const events = await saidBy(async function* (_task, ctx) {
+    const events = await outputOf(async function* (_task, ctx) {
       try {
         yield make(ctx);
         went.push("on");
@@ -151,7 +151,7 @@ describe("the run ends", () => {
   });
 
   test("after such an event in a returned array", async () => {
-    expect(await saidBy((_task, ctx) => [ctx.ask("?"), "never"])).toHaveLength(1);
+    expect(await outputOf((_task, ctx) => [ctx.ask("?"), "never"])).toHaveLength(1);
   });
 
   test("when the function throws, with its error", async () => {
@@ -160,12 +160,12 @@ describe("the run ends", () => {
       yield "a";
       throw boom;
     };
-    await expect(saidBy(broken)).rejects.toBe(boom);
+    await expect(outputOf(broken)).rejects.toBe(boom);
     const plain = () => {
       throw boom;
     };
-    await expect(saidBy(plain)).rejects.toBe(boom);
-    await expect(saidBy(async () => plain())).rejects.toBe(boom);
+    await expect(outputOf(plain)).rejects.toBe(boom);
+    await expect(outputOf(async () => plain())).rejects.toBe(boom);
   });
 
   test("when the reader stops, after the finally blocks", async () => {
@@ -182,7 +182,7 @@ describe("the run ends", () => {
       },
     });
     let heard = 0;
-    for await (const _event of functionRuntime(definition).run(new Conversation().said("hi").turn())) {
+    for await (const _event of functionRuntime(definition).run(new Conversation().addMessage("hi").turn())) {
       heard += 1;
       if (heard === 3) break;
     }
@@ -191,7 +191,7 @@ describe("the run ends", () => {
   });
 
   test("with a warning when the cleanup fails: the output so far stays valid", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(
       agent({
         name: "clumsy",
@@ -210,7 +210,7 @@ describe("the run ends", () => {
   });
 
   test("when the signal is aborted and the function throws", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const running = conversation.run(
       agent({
         name: "sleeper",
@@ -255,7 +255,7 @@ describe("values that are not events throw", () => {
   ];
   test.each(wrong)("%s", async (_name, value, message) => {
     const cleaned: boolean[] = [];
-    const saying = saidBy(async function* () {
+    const saying = outputOf(async function* () {
       try {
         yield value as AgentOutput;
       } finally {
@@ -267,13 +267,13 @@ describe("values that are not events throw", () => {
   });
 
   test("with an error that lists the allowed values", async () => {
-    await expect(saidBy(() => 5 as unknown as AgentOutput)).rejects.toThrow(
+    await expect(outputOf(() => 5 as unknown as AgentOutput)).rejects.toThrow(
       /may yield strings and the results of ctx\.text\(\)/,
     );
   });
 
   test("but a hand-made event is accepted, and gets default members", async () => {
-    const events = await saidBy(async function* () {
+    const events = await outputOf(async function* () {
       yield { type: "artifact", artifact: { artifactId: "own", parts: ["a"] } } as unknown as AgentEvent;
       yield { type: "status", state: "working" };
       yield { type: "usage", usage: { tokens: 3 } };
@@ -293,8 +293,8 @@ describe("values that are not events throw", () => {
 });
 
 describe("an event that was created but not yielded", () => {
-  const warningsOf = async (run: Parameters<typeof saidBy>[0]) => {
-    const conversation = new Conversation().said("hi");
+  const warningsOf = async (run: Parameters<typeof outputOf>[0]) => {
+    const conversation = new Conversation().addMessage("hi");
     await conversation.run(agent({ name: "forgetful", run })).catch(() => undefined);
     return conversation.logged.map(entry => entry.text);
   };

@@ -16,28 +16,28 @@ async function attempt<T>(conversation: Conversation, work: (ctx: Ctx) => Promis
 
 describe("a step", () => {
   test("is executed once: a later attempt gets the recorded result", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     let done = 0;
     const work = (ctx: Ctx): Promise<unknown> =>
       ctx.step("count", async () => ({ done: ++done, at: [1, "x"] }));
     expect(await attempt(conversation, work)).toEqual({ done: 1, at: [1, "x"] });
     expect(await attempt(conversation, work)).toEqual({ done: 1, at: [1, "x"] });
-    expect(conversation.notes).toEqual([
+    expect(conversation.steps).toEqual([
       { kind: "step", name: "count", nth: 1, value: { done: 1, at: [1, "x"] } },
     ]);
   });
 
   test("is executed again in the next turn", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     let done = 0;
     const work = (ctx: Ctx): Promise<number> => ctx.step("count", () => ++done);
     await attempt(conversation, work);
-    conversation.said("once more");
+    conversation.addMessage("once more");
     expect(await attempt(conversation, work)).toBe(2);
   });
 
   test("with the same name is identified by the order of the starts, not of the ends", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const work = (ctx: Ctx, open: boolean): Promise<number[]> =>
       Promise.all(
@@ -55,12 +55,12 @@ describe("a step", () => {
       await new Promise(resolve => setImmediate(resolve));
     }
     expect(await first).toEqual([0, 1, 2]);
-    expect(conversation.notes.map(note => note.nth)).toEqual([3, 2, 1]);
+    expect(conversation.steps.map(note => note.nth)).toEqual([3, 2, 1]);
     expect(await attempt(conversation, ctx => work(ctx, true))).toEqual([0, 1, 2]);
   });
 
   test("that throws throws again in a later attempt without being executed: the code takes the same branch", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     let tries = 0;
     const work = (ctx: Ctx): Promise<unknown> =>
       ctx
@@ -76,14 +76,14 @@ describe("a step", () => {
 
   test("throws the original error in the first attempt", async () => {
     const error = new Error("mine");
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const work = (ctx: Ctx): Promise<unknown> =>
       ctx.step("load", () => Promise.reject(error)).catch(caught => caught === error);
     expect(await attempt(conversation, work)).toBe(true);
   });
 
   test("that was aborted is not recorded, and none is started after an abort", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     let begun = 0;
     const work = async (ctx: Ctx): Promise<void> => {
       const step = (): Promise<never> =>
@@ -100,11 +100,11 @@ describe("a step", () => {
       await expect(step()).rejects.toThrow("the run was stopped");
     };
     await attempt(conversation, work);
-    expect([begun, conversation.notes]).toEqual([1, []]);
+    expect([begun, conversation.steps]).toEqual([1, []]);
   });
 
   test("resolves with a copy of the record: undefined is null, and undefined members are left out", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const shared = { a: 1, b: undefined };
     const [nothing, copy] = await attempt(conversation, async ctx => [
       await ctx.step("nothing", () => {}),
@@ -126,7 +126,7 @@ describe("a step", () => {
     ["something that writes itself", { toJSON: () => 1 }, /result\.toJSON is a function/],
   ];
   test.each(wrong)("must have a JSON result: not %s", async (_what, value, words) => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const error = await attempt(conversation, ctx => ctx.step("make", () => value).catch(one => one));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toMatch(words);
@@ -136,24 +136,24 @@ describe("a step", () => {
   test("throws when its result is nested too deeply, or has a cycle", async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     await expect(attempt(conversation, ctx => ctx.step("make", () => circle))).rejects.toThrow(/levels deep/);
   });
 
   test("cannot be nested; ctx.now inside of it is part of it", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const nested = attempt(conversation, ctx => ctx.step("outer", () => ctx.step("inner", () => 1)));
     await expect(nested).rejects.toThrow('The step "inner" was started inside the step "outer"');
-    conversation.said("again");
+    conversation.addMessage("again");
     const inside = await attempt(conversation, ctx =>
       ctx.step("time", async () => [await ctx.now(), await ctx.random(), await ctx.sleep(1)].length),
     );
     expect(inside).toBe(3);
-    expect(conversation.notes.map(note => note.kind)).toEqual(["step"]);
+    expect(conversation.steps.map(note => note.kind)).toEqual(["step"]);
   });
 
   test("needs a name and a function", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     for (const name of ["", 7, "x".repeat(LIMITS.idCharsMax + 1)])
       await expect(attempt(conversation, ctx => ctx.step(name as string, () => 1))).rejects.toThrow(
         /needs a name/,
@@ -164,7 +164,7 @@ describe("a step", () => {
 
 describe("time and random numbers", () => {
   test("are the same in a later attempt, each call by its order", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const work = async (ctx: Ctx): Promise<number[]> => {
       const first = [await ctx.now(), await ctx.random()];
       conversation.now += 7;
@@ -176,11 +176,11 @@ describe("time and random numbers", () => {
   });
 
   test("a sleep ends at its original time in a later attempt", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     const begun = performance.now();
     await attempt(conversation, ctx => ctx.sleep(60));
     expect(performance.now() - begun).toBeGreaterThan(50);
-    expect(conversation.notes).toEqual([{ kind: "sleep", name: "60", nth: 1, value: 1_060 }]);
+    expect(conversation.steps).toEqual([{ kind: "sleep", name: "60", nth: 1, value: 1_060 }]);
     conversation.now += 1_000;
     // Nothing is left of it: it does not even wait for the shortest timer.
     const later = new Promise(resolve => setTimeout(resolve, 1, "a timer"));
@@ -189,7 +189,7 @@ describe("time and random numbers", () => {
   });
 
   test("a sleep ends when the run is aborted, and rejects invalid times", async () => {
-    const conversation = new Conversation().said("go");
+    const conversation = new Conversation().addMessage("go");
     for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1" as never])
       await expect(attempt(conversation, ctx => ctx.sleep(ms))).rejects.toThrow(
         /takes a non-negative number of milliseconds/,
@@ -201,7 +201,7 @@ describe("time and random numbers", () => {
 });
 
 test("the recorded methods can be destructured from ctx, and incoming messages are available", async () => {
-  const conversation = new Conversation().said("go").incoming("and this").incoming("and that");
+  const conversation = new Conversation().addMessage("go").addIncoming("and this").addIncoming("and that");
   const heard: string[] = [];
   await attempt(conversation, async ({ step, incoming }) => {
     await step("a", () => 1);

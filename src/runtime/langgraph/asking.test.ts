@@ -16,7 +16,7 @@ import type { Json } from "../../lib/json.ts";
 
 const idsIn = ({ task }: Conversation): readonly string[] => task.status.asks ?? [];
 const answers = (conversation: Conversation, ...values: readonly Json[]) =>
-  conversation.answered(Object.fromEntries(idsIn(conversation).map((id, at) => [id, values[at] as Json])));
+  conversation.addAnswers(Object.fromEntries(idsIn(conversation).map((id, at) => [id, values[at] as Json])));
 
 describe("one interrupt", () => {
   const asks = (value: unknown) =>
@@ -126,7 +126,7 @@ describe("parallel interrupts", () => {
     const agent = graphAgent(graph());
     const conversation = await asked(agent);
     const before = questionIn(conversation);
-    await conversation.said("never mind").run(agent);
+    await conversation.addMessage("never mind").run(agent);
     expect([stateOf(conversation), questionIn(conversation)]).toEqual(["input-required", before]);
     await answers(conversation, "window", "soup").run(agent);
     expect(wordsIn(conversation)).toBe("meal: soup, seat: window");
@@ -161,7 +161,7 @@ test("an answer to a question that is no longer open fails the task", async () =
   const ask = chain({ ask: state => (state.topic === "skip" ? {} : { topic: interrupt("?") }) });
   const agent = graphAgent(ask.compile());
   const conversation = await asked(agent);
-  const other = new Conversation(conversation.storage).said([{ kind: "data", data: { topic: "skip" } }]);
+  const other = new Conversation(conversation.storage).addMessage([{ kind: "data", data: { topic: "skip" } }]);
   await other.run(agent);
   await answers(conversation, "late").run(agent);
   expect(stateOf(conversation)).toBe("failed");
@@ -183,7 +183,7 @@ test("a graph waits at a breakpoint, and continues with the next message", async
     { kind: "text", text: "Paused before send. Send a message to go on." },
     { kind: "data", data: { next: ["send"] } },
   ]);
-  await conversation.said("go on").run(agent);
+  await conversation.addMessage("go on").run(agent);
   expect(steps).toEqual(["plan", "send"]);
   expect(dataIn(conversation)).toEqual([["result", { topic: "send" }]]);
 });

@@ -45,7 +45,7 @@ class Wreck {
 
 async function crashAndResume(wreck: Wreck, graph: GraphSource, more: object = {}) {
   const agent = graphAgent(graph, { separator: "", ...more });
-  const conversation = new Conversation().said("hi");
+  const conversation = new Conversation().addMessage("hi");
   await expect(conversation.run(agent)).rejects.toThrow("crash");
   wreck.broken = false;
   const before = wreck.done.length;
@@ -122,7 +122,7 @@ describe("an attempt after a crash", () => {
     const spoken = graphAgent(chain({ a: () => ({ messages: [ai("a")] }) }));
     const made = graphAgent(chain({ a: () => ({ topic: "fish" }) }));
     for (const agent of [spoken, made]) {
-      const conversation = new Conversation().said("hi");
+      const conversation = new Conversation().addMessage("hi");
       const first = await conversation.run(agent);
       const artifacts = conversation.task.artifacts;
       // Its end was not recorded: the same turn is run once more.
@@ -147,10 +147,10 @@ describe("an attempt after a crash", () => {
       .addEdge("here", "end")
       .compile();
     const agent = graphAgent(graph, { separator: "" });
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     await conversation.run(agent);
     const [id] = conversation.task.status.asks as [string];
-    await expect(conversation.answered({ [id]: "blue" }).run(agent)).rejects.toThrow("crash");
+    await expect(conversation.addAnswers({ [id]: "blue" }).run(agent)).rejects.toThrow("crash");
     wreck.broken = false;
     await conversation.run(agent);
     expect(wreck.done).toEqual(["chose blue", "here", "here"]);
@@ -183,10 +183,10 @@ describe("an attempt after a crash", () => {
       .addEdge(["x", "y"], "end")
       .compile();
     const agent = graphAgent(graph);
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     await conversation.run(agent);
     const [first, second] = conversation.task.status.asks as [string, string];
-    await expect(conversation.answered({ [first]: "1", [second]: "2" }).run(agent)).rejects.toThrow("crash");
+    await expect(conversation.addAnswers({ [first]: "1", [second]: "2" }).run(agent)).rejects.toThrow("crash");
     wreck.broken = false;
     await conversation.run(agent);
     expect([wreck.done, wordsIn(conversation)]).toEqual([["x", "y", "y"], "12"]);
@@ -205,13 +205,13 @@ describe("an attempt after a crash", () => {
       },
     }).compile({ interruptBefore: ["send" as never] });
     const agent = graphAgent(graph);
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     // What it asks is not recorded: the same turn is run once more.
     for await (const event of functionRuntime(agent).run(conversation.turn()))
       expect(event.type).toBe("status");
     await conversation.run(agent);
     expect([done, stateOf(conversation)]).toEqual([["plan"], "input-required"]);
-    await conversation.said("go").run(agent);
+    await conversation.addMessage("go").run(agent);
     expect(done).toEqual(["plan", "send"]);
   });
 });
@@ -235,7 +235,7 @@ describe("a graph with its own checkpointer", () => {
     });
     const agent = graphAgent(graph);
     const say = async (caller: { tenant: string; principal: string }): Promise<string> => {
-      const conversation = new Conversation().said("hi");
+      const conversation = new Conversation().addMessage("hi");
       conversation.caller = caller;
       await conversation.run(agent);
       return wordsIn(conversation);
@@ -269,7 +269,7 @@ describe("stored checkpoints", () => {
       let conversation = new Conversation();
       for (let i = 0; i < 3; i++) {
         conversation = new Conversation(conversation.storage);
-        await conversation.said("hi").run(agent);
+        await conversation.addMessage("hi").run(agent);
         found.push((await keysOf(conversation)).filter(key => key.startsWith("c/")).length);
       }
       return found;
@@ -284,11 +284,11 @@ describe("stored checkpoints", () => {
   test("output of earlier turns is deleted", async () => {
     const ask = chain({ a: () => ({ messages: [ai("a")] }), ask: () => ({ topic: interrupt("?") }) });
     const agent = graphAgent(ask);
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     await conversation.run(agent);
     expect(await keysOf(conversation)).toContain("said");
     const [id] = conversation.task.status.asks as [string];
-    await conversation.answered({ [id]: "x" }).run(agent);
+    await conversation.addAnswers({ [id]: "x" }).run(agent);
     expect(await keysOf(conversation)).not.toContain("said");
   });
 });

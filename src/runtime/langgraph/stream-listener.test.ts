@@ -32,7 +32,7 @@ const says = (words: string) => async (state: State) => ({
 
 describe("the text of a model", () => {
   test("is streamed into one artifact, token by token", async () => {
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(graphAgent(chain({ speak: says("one two") }).compile()));
     expect(textsIn(events)).toEqual([..."one two"]);
     expect(conversation.task.artifacts).toMatchObject([
@@ -84,7 +84,7 @@ describe("the text of a model", () => {
     expect(wordsIn(await asked(graphAgent(graph)))).toBe("plan\n\ninner\n\nanswer");
     expect(wordsIn(await asked(graphAgent(graph, { nodes: ["answer", "inside"] })))).toBe("inner\n\nanswer");
     // Then a subgraph speaks as any other node: when it is done.
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(graphAgent(graph, { subgraphs: false }));
     expect(wordsIn(conversation)).toBe("plan\n\ninner\n\nanswer");
     expect(textsIn(events)).toContain("\n\ninner");
@@ -150,7 +150,7 @@ describe("messages that no model streams", () => {
       }))
       .addEdge(START, "speak")
       .compile();
-    const conversation = new Conversation().said("a");
+    const conversation = new Conversation().addMessage("a");
     await conversation.run(graphAgent(graph));
     expect(wordsIn(conversation)).toBe("a 1");
     expect(conversation.task.artifacts).toHaveLength(1);
@@ -216,7 +216,7 @@ describe("optional output", () => {
 
   test("the running node", async () => {
     const progress = async (given: boolean | ((node: string) => string | undefined)) => {
-      const conversation = new Conversation().said("hi");
+      const conversation = new Conversation().addMessage("hi");
       const events = await conversation.run(graphAgent(tools, { progress: given }));
       return events.flatMap(event => (event.type === "status" ? event.message?.parts : []));
     };
@@ -243,7 +243,7 @@ describe("optional output", () => {
       '{"percent":50}half|done',
     );
     const custom = (chunk: unknown) => (typeof chunk === "string" ? { status: chunk } : undefined);
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(graphAgent(graph, { custom }));
     expect(events.map(event => event.type)).toEqual(["status", "artifact"]);
   });

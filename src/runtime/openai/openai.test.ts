@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import {
   type ChatServer,
-  type Play,
+  type ChatScript,
   type Reply,
   startChatServer,
 } from "../../../test/support/chat-server.ts";
@@ -15,7 +15,7 @@ import { type OpenAiOptions, openai } from "./index.ts";
 let server: ChatServer;
 afterEach(() => server?.close());
 
-const serve = async (play: Play): Promise<void> => {
+const serve = async (play: ChatScript): Promise<void> => {
   server = await startChatServer(play);
 };
 const agentWith = (more: Partial<OpenAiOptions> = {}) =>
@@ -26,14 +26,14 @@ async function answer(
   said: string | readonly Part[],
   more: Partial<OpenAiOptions> = {},
 ): Promise<Conversation> {
-  const conversation = new Conversation().said(said);
+  const conversation = new Conversation().addMessage(said);
   await conversation.run(agentWith(more));
   return conversation;
 }
 const textIn = ({ task }: Conversation): string =>
   task.artifacts.map(one => (one.name === "response" ? textOf(one.parts) : "")).join("");
 const wordsIn = ({ task }: Conversation): string => textOf(task.status.message?.parts ?? []);
-const asked = (at = 0) => server.asked[at] as ChatServer["asked"][number];
+const asked = (at = 0) => server.requests[at] as ChatServer["requests"][number];
 
 describe("the request", () => {
   test("has the model, the system prompt, the parameters and the message of the caller", async () => {
@@ -57,7 +57,7 @@ describe("the request", () => {
     await serve(() => ({ pieces: ["Hi"] }));
     const agent = agentWith({ keyEnv: "THE_KEY", headers: { "x-team": "blue" } });
     bindEnvironment(agent, { folder: "/", variable: name => (name === "THE_KEY" ? "sk-1" : undefined) });
-    await new Conversation().said("hello").run(agent);
+    await new Conversation().addMessage("hello").run(agent);
     expect(asked().headers).toMatchObject({ authorization: "Bearer sk-1", "x-team": "blue" });
   });
 
@@ -99,7 +99,7 @@ describe("the request", () => {
     ]);
     const gone: Part = { kind: "url", url: `${server.url}/none.png`, mediaType: "image/png" };
     expect(wordsIn(await answer([gone]))).toMatch(/^The file "file-1" could not be fetched/);
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 });
 
@@ -109,7 +109,7 @@ describe("the response", () => {
       pieces: ["Hello ", "world"],
       usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9, prompt_tokens_details: {} },
     }));
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(agentWith());
     expect(events.map(event => event.type)).toEqual(["artifact", "artifact", "usage"]);
     expect(textIn(conversation)).toBe("Hello world");
@@ -171,13 +171,13 @@ describe("the response", () => {
     const conversation = await answer("hi");
     expect(conversation.task.status.state).toBe(state);
     expect(wordsIn(conversation)).toMatch(words);
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 });
 
 describe("an endpoint that fails", () => {
   const later =
-    (text: string, first: Reply): Play =>
+    (text: string, first: Reply): ChatScript =>
     (_text, { again }) =>
       again === 0 ? first : { pieces: [text] };
   const troubles: readonly (readonly [string, Reply])[] = [
@@ -192,7 +192,7 @@ describe("an endpoint that fails", () => {
   test.each(troubles)("because it %s is retried", async (_what, trouble) => {
     await serve(later("At last", trouble));
     const conversation = await answer("hi");
-    expect([textIn(conversation), server.asked.length]).toEqual(["At last", 2]);
+    expect([textIn(conversation), server.requests.length]).toEqual(["At last", 2]);
     expect(conversation.logged.map(one => one.text)).toEqual(["a model request failed and is retried"]);
   });
 
@@ -219,7 +219,7 @@ describe("an endpoint that fails", () => {
       "failed",
       "The model is not available at the moment: try again later",
     ]);
-    expect(server.asked).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     expect(JSON.stringify(conversation.task)).not.toContain("SECRET");
   });
 
@@ -229,7 +229,7 @@ describe("an endpoint that fails", () => {
     await serve(() => ({ status: 429, json: {}, headers }));
     const conversation = await answer("hi");
     expect(wordsIn(conversation)).toBe("The model is not available at the moment: try again in 600 seconds");
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   async function* silent(...first: string[]): AsyncGenerator<string> {
@@ -243,18 +243,18 @@ describe("an endpoint that fails", () => {
     await serve((_text, { again }) => (again === 0 ? { pieces: pieces() } : { pieces: ["Here"] }));
     // On a busy machine the second answer may come too late as well; a later one does not.
     expect(textIn(await answer("hi", { ...patience, retries: 20 }))).toBe("Here");
-    expect(server.asked.length).toBeGreaterThan(1);
+    expect(server.requests.length).toBeGreaterThan(1);
   });
 
   test("gets no further request when the task is canceled", async () => {
     await serve((_text, _asked, gone) => ({ pieces: until(gone) }));
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     const running = conversation.run(agentWith());
     running.catch(() => {});
-    await expect.poll(() => server.asked.length).toBe(1);
+    await expect.poll(() => server.requests.length).toBe(1);
     conversation.abort.abort(new Error("the run was canceled"));
     await expect(running).rejects.toThrow("the run was canceled");
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
   async function* until(gone: AbortSignal): AsyncGenerator<string> {
     while (!gone.aborted) {
@@ -285,9 +285,9 @@ describe("errors that only an operator can fix are thrown, and never contain the
   ];
   test.each(wrong)("%s", async (_what, reply, words) => {
     await serve(() => reply);
-    const conversation = new Conversation().said("hi");
+    const conversation = new Conversation().addMessage("hi");
     await expect(conversation.run(agentWith({ key: "sk-secret" }))).rejects.toThrow(words);
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     expect(JSON.stringify(conversation.logged)).not.toContain("sk-secret");
   });
 

@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What comes of a turn in which the program runs this. */
 async function run(script: string, more: Partial<ProgramOptions> = {}): Promise<Conversation> {
-  const conversation = new Conversation().said(script);
+  const conversation = new Conversation().addMessage(script);
   await conversation.run(agentWith(more));
   return conversation;
 }
@@ -91,7 +91,7 @@ describe("the output of a program", () => {
 
 describe("the turn that a program gets", () => {
   test("contains the task, the message, the history and the caller", async () => {
-    const conversation = new Conversation().said("text(JSON.stringify(turn)); say('done')", { client: "me" });
+    const conversation = new Conversation().addMessage("text(JSON.stringify(turn)); say('done')", { client: "me" });
     conversation.earlier = [
       { messageId: "e1", role: "user", parts: [{ kind: "text", text: "earlier" }], metadata: {} },
     ];
@@ -113,7 +113,7 @@ describe("the turn that a program gets", () => {
   });
 
   test("contains as many messages of the history as the options say", async () => {
-    const conversation = new Conversation().said(
+    const conversation = new Conversation().addMessage(
       "text(turn.history.map(m => m.messageId).join()); say('done')",
     );
     conversation.earlier = ["1", "2", "3"].map(messageId => ({ messageId, role: "user", parts: [] }));
@@ -122,10 +122,10 @@ describe("the turn that a program gets", () => {
   });
 
   test("is followed by messages that arrive while it works, if the agent accepts them", async () => {
-    const conversation = new Conversation().said(`
+    const conversation = new Conversation().addMessage(`
       const more = await read();
       text(more.type + ": " + more.message.parts[0].text); say("done");`);
-    conversation.incoming("hurry up");
+    conversation.addIncoming("hurry up");
     await conversation.run(agentWith({ acceptsWhileWorking: true }));
     expect(textIn(conversation)).toBe("message: hurry up");
   });
@@ -136,7 +136,7 @@ describe("the environment of a program", () => {
     const agent = agentWith({ env: { OWN: "1" }, passEnv: ["GIVEN"] });
     const variables: Record<string, string> = { PATH: "/bin", GIVEN: "2", SECRET: "3" };
     bindEnvironment(agent, { folder, variable: name => variables[name] });
-    const conversation = new Conversation().said(
+    const conversation = new Conversation().addMessage(
       `text(JSON.stringify([process.cwd(), process.env])); say("done")`,
     );
     await conversation.run(agent);
@@ -193,7 +193,7 @@ describe("a program with an error", () => {
 
 test("standard error and log lines of the program are logged, up to a limit", async () => {
   const gate = join(folder, "read");
-  const conversation = new Conversation().said(`
+  const conversation = new Conversation().addMessage(`
     const { existsSync } = await import("node:fs");
     say("log", { level: "warn", text: "careful", facts: { n: 1, taskId: "forged" } });
     console.error("x".repeat(5000));
@@ -215,7 +215,7 @@ test("standard error and log lines of the program are logged, up to a limit", as
 describe("a program that is canceled", () => {
   /** Cancels when the program has told its process ids. */
   async function cancel(script: string, more: Partial<ProgramOptions> = {}) {
-    const conversation = new Conversation().said(script);
+    const conversation = new Conversation().addMessage(script);
     const running = conversation.run(agentWith({ graceMs: 100, ...more })).catch(error => error.message);
     await expect.poll(() => textIn(conversation)).toMatch(/\.$/);
     conversation.abort.abort(new Error("the run was canceled"));
@@ -256,7 +256,7 @@ test("child processes of a program are killed when it exits", async () => {
 describe("a pool of programs", () => {
   const pid = `text(String(process.pid)); say("done")`;
   const turn = async (agent: ReturnType<typeof program>, script = pid): Promise<string> => {
-    const conversation = new Conversation().said(script);
+    const conversation = new Conversation().addMessage(script);
     await conversation.run(agent);
     return textIn(conversation);
   };
@@ -275,7 +275,7 @@ describe("a pool of programs", () => {
       while (!existsSync(${JSON.stringify(gate)})) await sleep(5);
       ${pid}`;
     const both = [turn(agent, slow), turn(agent, slow)];
-    const impatient = new Conversation().said(pid);
+    const impatient = new Conversation().addMessage(pid);
     const left = impatient.run(agent).catch(error => error.message);
     const patient = turn(agent);
     await new Promise(resolve => setTimeout(resolve, 300));
@@ -313,15 +313,15 @@ describe("a step of a program", () => {
   test("is executed once, and its result is recorded", async () => {
     const conversation = await run(script);
     expect(textIn(conversation)).toBe('[{"n":1},2]');
-    expect(conversation.notes.map(({ name, value }) => [name, value])).toEqual([
+    expect(conversation.steps.map(({ name, value }) => [name, value])).toEqual([
       ["first", { n: 1 }],
       ["second", 2],
     ]);
   });
 
   test("that is recorded is not executed again", async () => {
-    const conversation = new Conversation().said(script);
-    conversation.notes = [{ kind: "step", name: "first", nth: 1, value: { n: 41 } }];
+    const conversation = new Conversation().addMessage(script);
+    conversation.steps = [{ kind: "step", name: "first", nth: 1, value: { n: 41 } }];
     await conversation.run(agentWith());
     expect(textIn(conversation)).toBe('[{"n":41},42]');
     await expect.poll(() => conversation.logged.map(one => one.text)).toEqual(["did second"]);

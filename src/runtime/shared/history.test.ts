@@ -9,7 +9,7 @@ const NOTHING: History = { earlier: [], turns: [] };
 
 /** Tasks of one context, by their numbers. */
 function createContext() {
-  const conversation = new Conversation().said("hi");
+  const conversation = new Conversation().addMessage("hi");
   const warnings: string[] = [];
   const log = {
     ...conversation.turn().log,

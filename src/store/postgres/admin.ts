@@ -22,7 +22,9 @@ export function createPostgresAdmin(parts: PostgresAdminParts): StoreAdmin {
     check: onProgress => checkPostgres({ ...parts, onProgress }),
     backup: () => refuse("Back up a Postgres store with pg_dump."),
     purge: () =>
-      refuse("Tasks of a Postgres store are removed by its servers: set `retention` in the agent's definition."),
+      refuse(
+        "Tasks of a Postgres store are removed by its servers: set `retention` in the agent's definition.",
+      ),
     countEncrypted: async () => undefined,
     findKeyUse: async () => undefined,
     reEncrypt: () =>

@@ -1,12 +1,15 @@
-/** Several nodes on one database, behind a dumb load balancer: nodes are killed, connections are cut, the database falls over. */
+/**
+ * Several nodes on one database, behind a simple load balancer: nodes are killed, connections are cut, the
+ * database crashes.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startBalancer } from "../balancer.ts";
 import { type Child, startChild } from "../child.ts";
 import type { TestPostgres } from "../postgres.ts";
-import { call, type Done } from "./caller.ts";
-import { SPEAKERS, type Speaker } from "./speakers.ts";
+import { call, type CallResult } from "./caller.ts";
+import { CHAOS_CLIENTS, type ChaosClient } from "./clients.ts";
 
-export interface ClusterParts {
+export interface ClusterChaosOptions {
   readonly agents: readonly string[];
   readonly postgres: TestPostgres;
   readonly data: string;
@@ -14,30 +17,30 @@ export interface ClusterParts {
   readonly callers: number;
   readonly kills: number;
   readonly lifeMs: readonly [number, number];
-  /** After so many kills the database falls over, too. */
+  /** After so many kills the database crashes, too. */
   readonly outageEvery: number;
-  readonly speakers?: readonly Speaker[];
+  readonly clients?: readonly ChaosClient[];
   readonly flags?: readonly string[];
   readonly chance: () => number;
 }
 
-export interface Cluster {
+export interface ClusterChaosResult {
   readonly url: string;
   readonly nodes: readonly Child[];
-  readonly done: readonly Done[];
-  /** What nodes said that ended without being killed. */
-  readonly fallen: readonly string[];
+  readonly done: readonly CallResult[];
+  /** Errors of nodes that ended without being killed. */
+  readonly crashed: readonly string[];
   close(): Promise<void>;
 }
 
-export async function rageCluster(parts: ClusterParts): Promise<Cluster> {
-  const { chance, lifeMs, speakers = SPEAKERS } = parts;
+export async function runClusterChaos(parts: ClusterChaosOptions): Promise<ClusterChaosResult> {
+  const { chance, lifeMs, clients = CHAOS_CLIENTS } = parts;
   const flags = ["--log-level", "error", "--drain-ms", "0", "--lease-ms", "1000", ...(parts.flags ?? [])];
   const options = { agents: parts.agents, data: parts.data, flags };
-  const fallen: string[] = [];
+  const crashed: string[] = [];
   const start = async (port = 0): Promise<Child> => {
     const node = await startChild({ ...options, port });
-    void node.exited.then(({ signal }) => signal === "SIGKILL" || fallen.push(node.stderr()));
+    void node.exited.then(({ signal }) => signal === "SIGKILL" || crashed.push(node.stderr()));
     return node;
   };
   const nodes = await Promise.all(Array.from({ length: parts.nodes }, () => start()));
@@ -45,12 +48,12 @@ export async function rageCluster(parts: ClusterParts): Promise<Cluster> {
   let over = false;
   let finished = 0;
 
-  async function caller(number: number): Promise<Done[]> {
-    const speaker = speakers[number % speakers.length] as Speaker;
-    const done: Done[] = [];
+  async function caller(number: number): Promise<CallResult[]> {
+    const client = clients[number % clients.length] as ChaosClient;
+    const done: CallResult[] = [];
     for (let i = 0; !over; i++) {
       const how = chance() < 0.3 ? "send" : "stream";
-      done.push(await call(balancer.url, speaker, `job-${number}-${i}`, how));
+      done.push(await call(balancer.url, client, `job-${number}-${i}`, how));
       finished += 1;
     }
     return done;
@@ -71,9 +74,9 @@ export async function rageCluster(parts: ClusterParts): Promise<Cluster> {
     await kill();
     if (parts.postgres.own && kills % parts.outageEvery === 0) await parts.postgres.restart();
   }
-  // However slow the machine is: some callers come back for a second time.
+  // However slow the machine is: some callers make a second call.
   while (finished <= parts.callers && !over) await sleep(10);
   over = true;
   const done = (await callers).flat();
-  return { url: balancer.url, nodes, done, fallen, close: () => balancer.close() };
+  return { url: balancer.url, nodes, done, crashed, close: () => balancer.close() };
 }

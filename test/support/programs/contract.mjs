@@ -42,7 +42,7 @@ async function serve(turn) {
   }
 }
 
-// The server is gone: nobody hears what is said any more.
+// The server is gone, and with it the reader of the output.
 process.stdin.once("end", () => process.exit());
 
 for await (const line of createInterface({ input: process.stdin })) {

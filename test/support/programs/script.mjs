@@ -1,4 +1,4 @@
-// Does what the text of a turn says, which is JavaScript; one turn after another.
+// Executes the text of a turn, which is JavaScript; one turn after another.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ const read = async () => {
 };
 const say = (type, more = {}) => void process.stdout.write(`${JSON.stringify({ type, ...more })}\n`);
 const text = words => say("text", { text: words });
-/** Does something once. */
+/** Runs a step once. */
 const step = async (name, work) => {
   say("step", { name });
   const told = await read();

@@ -24,8 +24,8 @@ const bomb = (): object => ({
   },
 });
 
-/** What no caller must ever receive and no commit must ever trip over: things that careless agents yield. */
-export const NONSENSE: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
+/** Invalid output of agents, which no caller must receive and which must not fail a commit. */
+export const INVALID_OUTPUT: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
   "a number": () => 42,
   "nothing at all": () => undefined,
   "an empty object": () => ({}),
@@ -62,8 +62,8 @@ export const NONSENSE: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
   "usage that is not counted in numbers": () => ({ type: "usage", usage: { tokens: 1n } }),
 };
 
-/** What a tidy server may also read in a sensible way, as long as nobody else suffers. */
-export const ODDITIES: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
+/** Output that the server may also accept, as long as no other task is affected. */
+export const UNUSUAL_OUTPUT: Readonly<Record<string, (ctx: Ctx) => unknown>> = {
   "an artifact with a toJSON of its own": () => artifact(bomb()),
   "an append that is a BigInt": () => ({ ...artifact({}), append: 1n }),
   "a message with a toJSON of its own": () => message(bomb()),

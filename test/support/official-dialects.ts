@@ -1,18 +1,18 @@
-/** The two official dialects, spelled for tests: one statement of the wire can be put to both. */
-import { openStream, type RpcReply, rpc, said, said03, until } from "./client.ts";
+/** The two official dialects for tests: one statement can be tested in both. */
+import { openStream, type RpcReply, rpc, sendParams, sendParamsV03, until } from "./client.ts";
 
-/** Whatever came back: a test looks at it and says what it should be. */
+/** Any result: the test asserts its form. */
 export type Loose = RpcReply["body"];
 
-/** One thing in a stream, whichever way it was spelled. */
-export interface Heard {
+/** One event of a stream, in either dialect. */
+export interface StreamItem {
   readonly kind: "task" | "message" | "status" | "artifact" | "error";
   readonly value: Loose;
-  /** In neutral words: `input-required`. */
+  /** In neutral spelling: `input-required`. */
   readonly state: string | undefined;
 }
 
-export interface Tongue {
+export interface TestDialect {
   readonly name: "v1" | "v0.3";
   readonly version: "1.0" | "0.3";
   readonly send: string;
@@ -24,21 +24,21 @@ export interface Tongue {
   readonly push: readonly string[];
   readonly extendedCard: string;
   readonly userRole: string;
-  /** A configuration that asks for an answer right after creation. */
-  readonly atOnce: object;
-  said(text: string, message?: object, more?: object): Loose;
+  /** A configuration for a non-blocking send. */
+  readonly nonBlocking: object;
+  sendParams(text: string, message?: object, more?: object): Loose;
   textPart(text: string): object;
   /** The task in the result of a send; undefined: it is a message. */
   taskIn(result: Loose): Loose;
   messageIn(result: Loose): Loose;
-  /** In neutral words: `input-required`. */
+  /** In neutral spelling: `input-required`. */
   stateOf(task: Loose): string;
-  hear(data: Loose): Heard;
+  toItem(data: Loose): StreamItem;
 }
 
 const lower = (state: string): string => state.replace("TASK_STATE_", "").toLowerCase().replaceAll("_", "-");
 
-const v1: Tongue = {
+const v1: TestDialect = {
   name: "v1",
   version: "1.0",
   send: "SendMessage",
@@ -55,13 +55,13 @@ const v1: Tongue = {
   ],
   extendedCard: "GetExtendedAgentCard",
   userRole: "ROLE_USER",
-  atOnce: { returnImmediately: true },
-  said: (text, message = {}, more = {}) => ({ ...said(text, message), ...more }),
+  nonBlocking: { returnImmediately: true },
+  sendParams: (text, message = {}, more = {}) => ({ ...sendParams(text, message), ...more }),
   textPart: text => ({ text }),
   taskIn: result => result.task,
   messageIn: result => result.message,
   stateOf: task => lower(task.status.state),
-  hear(data) {
+  toItem(data) {
     if (data.error) return { kind: "error", value: data.error, state: undefined };
     const { task, message, statusUpdate, artifactUpdate } = data.result;
     if (task) return { kind: "task", value: task, state: lower(task.status.state) };
@@ -71,7 +71,7 @@ const v1: Tongue = {
   },
 };
 
-const v03: Tongue = {
+const v03: TestDialect = {
   name: "v0.3",
   version: "0.3",
   send: "message/send",
@@ -83,13 +83,13 @@ const v03: Tongue = {
   push: ["set", "get", "list", "delete"].map(verb => `tasks/pushNotificationConfig/${verb}`),
   extendedCard: "agent/getAuthenticatedExtendedCard",
   userRole: "user",
-  atOnce: { blocking: false },
-  said: (text, message = {}, more = {}) => ({ ...said03(text, message), ...more }),
+  nonBlocking: { blocking: false },
+  sendParams: (text, message = {}, more = {}) => ({ ...sendParamsV03(text, message), ...more }),
   textPart: text => ({ kind: "text", text }),
   taskIn: result => (result.kind === "task" ? result : undefined),
   messageIn: result => (result.kind === "message" ? result : undefined),
   stateOf: task => task.status.state,
-  hear(data) {
+  toItem(data) {
     if (data.error) return { kind: "error", value: data.error, state: undefined };
     const value = data.result;
     if (value.kind === "task") return { kind: "task", value, state: value.status.state };
@@ -101,19 +101,19 @@ const v03: Tongue = {
 
 export const V1 = v1;
 export const V03 = v03;
-export const TONGUES: readonly Tongue[] = [v1, v03];
+export const OFFICIAL_DIALECTS: readonly TestDialect[] = [v1, v03];
 
 type Extra = Record<string, string>;
 
-/** The result of a call that must go well. */
-export async function ask(url: string, method: string, params: unknown, headers: Extra = {}): Promise<Loose> {
+/** The result of a call that must succeed. */
+export async function rpcResult(url: string, method: string, params: unknown, headers: Extra = {}): Promise<Loose> {
   const { body } = await rpc(url, method, params, headers);
   if (!body || !("result" in body)) throw new Error(`${method} was refused: ${JSON.stringify(body)}`);
   return body.result;
 }
 
-/** The error of a call that must be refused; one that comes as a stream is taken out of it. */
-export async function refused(
+/** The error of a call that must be refused; an error inside a stream is taken out of it. */
+export async function rpcError(
   url: string,
   method: string,
   params: unknown,
@@ -131,23 +131,23 @@ async function onlyFrame(url: string, method: string, params: unknown, headers: 
   return events[0]?.data;
 }
 
-/** Sends and comes back with the task at once. */
-export async function begin(url: string, tongue: Tongue, text: string, message: object = {}): Promise<Loose> {
-  const params = tongue.said(text, message, { configuration: tongue.atOnce });
-  return tongue.taskIn(await ask(url, tongue.send, params));
+/** Sends without blocking and returns the task. */
+export async function startTask(url: string, dialect: TestDialect, text: string, message: object = {}): Promise<Loose> {
+  const params = dialect.sendParams(text, message, { configuration: dialect.nonBlocking });
+  return dialect.taskIn(await rpcResult(url, dialect.send, params));
 }
 
-export const getTask = (url: string, id: string, tongue: Tongue = v1): Promise<Loose> =>
-  ask(url, tongue.get, { id });
+export const getTask = (url: string, id: string, dialect: TestDialect = v1): Promise<Loose> =>
+  rpcResult(url, dialect.get, { id });
 
-/** Waits until the task is in this state (in neutral words), and gives the task. */
+/** Waits until the task is in this state (in neutral spelling), and returns the task. */
 export async function untilState(url: string, id: string, state: string): Promise<Loose> {
   let task: Loose;
   await until(async () => v1.stateOf((task = await getTask(url, id))) === state);
   return task;
 }
 
-/** Which fields an error of v1 names. */
+/** The fields that an error of v1 names. */
 export function fieldsOf(error: Loose): string[] {
   const details = (error.data ?? []) as Loose[];
   return details.flatMap(one => (one.fieldViolations ?? []).map((violation: Loose) => violation.field));

@@ -1,4 +1,4 @@
-/** Postgres, NATS and nodes, each a process of its own. */
+/** Postgres, NATS and nodes, each a separate process. */
 import type { ChildProcess } from "node:child_process";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync } from "node:fs";
@@ -17,21 +17,21 @@ export interface Node {
   child: ChildProcess;
 }
 
-export interface Place {
-  /** Of an empty database; a new one at each call. */
+export interface PostgresServer {
+  /** The URL of an empty database; a new one at each call. */
   createDatabase(): Promise<string>;
   group: number;
   stop(): Promise<void>;
 }
 
-/** Postgres refuses to run as root; the data belong to nobody then. */
-const NOBODY = 65_534;
+/** Postgres refuses to run as root; then it runs as an unprivileged user. */
+const UNPRIVILEGED = 65_534;
 const isRoot = process.getuid?.() === 0;
-const AS_NOBODY = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const AS_USER = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 const WAIT_MS = 50;
 const TRIES_MAX = 400;
 
-/** As it comes, but for memory: every commit reaches the disk before it is told. */
+/** The defaults, except for memory: every commit reaches the disk before it is acknowledged. */
 const OPTIONS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -41,16 +41,16 @@ const OPTIONS = {
   synchronous_commit: "on",
 };
 
-export async function startPostgres(children: Children, parent: string): Promise<Place> {
+export async function startPostgres(children: Children, parent: string): Promise<PostgresServer> {
   const folder = children.createFolder(parent);
   chmodSync(folder, 0o755);
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  if (isRoot) chownSync(folder, UNPRIVILEGED, UNPRIVILEGED);
   const data = join(folder, "data");
   const make = ["-D", data, "-A", "trust", "-U", "postgres", "--locale=C", "-E", "UTF8"];
-  execFileSync(initdb, make, { ...AS_NOBODY, stdio: "ignore" });
+  execFileSync(initdb, make, { ...AS_USER, stdio: "ignore" });
   const port = await findPort();
-  const words = Object.entries({ ...OPTIONS, port }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = children.launch(postgres, ["-D", data, ...words], AS_NOBODY);
+  const args = Object.entries({ ...OPTIONS, port }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = children.launch(postgres, ["-D", data, ...args], AS_USER);
   const url = `postgres://postgres@127.0.0.1:${port}`;
   await untilTrue(() => ask(`${url}/postgres`, "SELECT 1"));
   let databases = 0;
@@ -108,12 +108,12 @@ async function untilTrue(attempt: () => Promise<void>): Promise<void> {
 
 const toPath = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** `flags`: beside those that every node has. */
+/** `flags`: beside those of every node. */
 export async function startNode(children: Children, data: string, flags: readonly string[]): Promise<Node> {
   const port = await findPort();
-  const words = ["serve", toPath("../agents/flood.ts"), "--data", data, "--port", String(port)];
+  const args = ["serve", toPath("../agents/flood.ts"), "--data", data, "--port", String(port)];
   const fixed = ["--log-level", "error", "--attempts-max", "100"];
-  const child = children.spawn([toPath("../../src/cli/main.ts"), ...words, ...fixed, ...flags], {});
+  const child = children.spawn([toPath("../../src/cli/main.ts"), ...args, ...fixed, ...flags], {});
   await awaitReady(child, port);
   return { url: `http://127.0.0.1:${port}`, group: child.pid as number, child };
 }

@@ -1,31 +1,32 @@
-/** What must be true after a storm. */
+/** The assertions after a chaos test. */
 import { expect } from "vitest";
 import { rpc, type SseEvent } from "../client.ts";
 import type { Received } from "../receiver.ts";
-import { type Done, replay } from "./caller.ts";
+import { type CallResult, replay } from "./caller.ts";
 
 const STEPS = 4;
-/** Words after each step. */
+/** Chunks after each step. */
 const WORDS = 3;
 
 /**
- * Each step leaves two lines in a file of its own, outside of the store: when it begins, and when its result is on record.
- * Its words are numbered and made of the message, so that what it has said is known without asking a server.
+ * Each step writes two lines to a separate file, outside of the store: when it begins, and when its result is
+ * recorded. Its chunks are numbered and derived from the message, so that the expected output is known
+ * without a server.
  */
 export const worker = (ledger: string): string => `
     const { appendFileSync } = await import("node:fs");
-    const tell = (...words) =>
+    const write = (...words) =>
       appendFileSync(${JSON.stringify(ledger)}, [task.text, ctx.attempt, process.pid, ...words].join(" ") + "\\n");
     yield ctx.text(task.text + ":");
     for (let i = 1; i <= ${STEPS}; i++) {
       let ran = false;
       const made = await ctx.step("step " + i, async () => {
         ran = true;
-        tell("begins", i);
+        write("begins", i);
         await sleep(5 * Math.random());
         return i * i;
       });
-      if (ran) tell("recorded", i);
+      if (ran) write("recorded", i);
       for (let word = 1; word <= ${WORDS}; word++) {
         yield ctx.text(" " + task.text + "/" + made + "." + word);
         if (Math.random() < 0.5) await sleep(10 * Math.random());
@@ -37,8 +38,8 @@ const wholeText = (job: string): string => {
   return `${job}:${Array.from({ length: STEPS }, (_, i) => words((i + 1) ** 2)).join("")}`;
 };
 
-/** Every message that was answered has exactly one task, it has ended, and it says what it should. */
-export async function expectOneTaskEach(url: string, done: readonly Done[]): Promise<void> {
+/** Every answered message has exactly one task, which has ended with the expected text. */
+export async function expectOneTaskEach(url: string, done: readonly CallResult[]): Promise<void> {
   const tasks = new Map<string, { state: string; text: string }[]>();
   let pageToken = "";
   do {
@@ -58,18 +59,18 @@ export async function expectOneTaskEach(url: string, done: readonly Done[]): Pro
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back.
 type Loose = any;
 
-/** What a caller has in hand, over all connections, is what the agent said: every word, in order, once. */
-export function expectAllSaid({ speaker, text, how, events, answer }: Done): void {
-  const heard = how === "send" ? [answer] : events.map(({ data }) => data.result ?? data);
+/** The text of a caller, over all connections, is the output of the agent: every chunk, in order, once. */
+export function expectFullText({ client: client, text, how, events, answer }: CallResult): void {
+  const results = how === "send" ? [answer] : events.map(({ data }) => data.result ?? data);
   expect({
-    speaker: speaker.name,
+    client: client.name,
     how,
-    text: heard.reduce(foldAny, ""),
-    state: stateIn(heard.at(-1)),
-  }).toEqual({ speaker: speaker.name, how, text: wholeText(text), state: "completed" });
+    text: results.reduce(foldAny, ""),
+    state: stateIn(results.at(-1)),
+  }).toEqual({ client: client.name, how, text: wholeText(text), state: "completed" });
 }
 
-/** In whichever dialect: a piece of an artifact, a whole task, or a task that tells its text as a message. */
+/** In any dialect: a chunk of an artifact, a whole task, or a task with its text in a message. */
 function foldAny(text: string, result: Loose): string {
   const update = result.artifactUpdate ?? result;
   if (update.artifact)
@@ -85,43 +86,43 @@ const stateIn = (result: Loose): string | undefined => {
   return status?.state.replace("TASK_STATE_", "").toLowerCase();
 };
 
-/** The log says the same to a caller who asks again: no gap, nothing twice. */
-export async function expectSameAgain(url: string, { speaker, text, events }: Done): Promise<void> {
+/** A repeated call gets the same events from the log: no gap, nothing twice. */
+export async function expectSameReplay(url: string, { client: client, text, events }: CallResult): Promise<void> {
   const [first, ...rest] = events as [SseEvent, ...SseEvent[]];
-  const again = await Array.fromAsync(await replay(url, speaker, text, first.id));
-  const told = (list: readonly SseEvent[]) => list.map(({ id, data }) => [id, data.result ?? data]);
-  expect({ speaker: speaker.name, text, told: told(rest) }).toEqual({
-    speaker: speaker.name,
+  const again = await Array.fromAsync(await replay(url, client, text, first.id));
+  const contents = (list: readonly SseEvent[]) => list.map(({ id, data }) => [id, data.result ?? data]);
+  expect({ client: client.name, text, contents: contents(rest) }).toEqual({
+    client: client.name,
     text,
-    told: told(again),
+    contents: contents(again),
   });
 }
 
-/** A webhook took every event of its task at least once, and in order: the same one again counts as one. */
-export function expectPushedInOrder(job: string, taken: readonly Received[]): void {
+/** A webhook accepted every event of its task at least once, and in order: repetitions count once. */
+export function expectPushedInOrder(job: string, accepted: readonly Received[]): void {
   const seen = new Set<string>();
-  const first = taken.filter(({ id }) => !seen.has(id) && seen.add(id));
-  const places = first.map(({ id }) => Number(id.split("_").at(-1)));
+  const first = accepted.filter(({ id }) => !seen.has(id) && seen.add(id));
+  const positions = first.map(({ id }) => Number(id.split("_").at(-1)));
   expect({
     job,
-    places,
+    positions,
     text: first.reduce((text, { body }) => fold(text, body.artifactUpdate), ""),
     begin: first[0]?.body.task?.status.state,
     end: first.at(-1)?.body.statusUpdate?.status.state,
   }).toEqual({
     job,
-    places: places.toSorted((a, b) => a - b),
+    positions: positions.toSorted((a, b) => a - b),
     text: wholeText(job),
     begin: "TASK_STATE_SUBMITTED",
     end: "TASK_STATE_COMPLETED",
   });
 }
 
-/** An attempt that begins anew, because the one before noted nothing, takes the place of its words. */
+/** An attempt that starts over, because the previous one recorded nothing, replaces its chunks. */
 function fold(text: string, update: Loose): string {
   if (!update) return text;
-  const words = update.artifact.parts.map((part: Loose) => part.text).join("");
-  return update.append ? text + words : words;
+  const added = update.artifact.parts.map((part: Loose) => part.text).join("");
+  return update.append ? text + added : added;
 }
 
 interface Line {
@@ -138,13 +139,13 @@ function toLine(line: string): Line {
 }
 
 /**
- * What is promised of steps:
- * - No attempt begins a step that an earlier attempt has on record.
- * - A step is recorded by one attempt: another one that did it as well, because it did not know that its lease had ended,
- *   is refused.
- * - A step that is not on record is begun again. In a cluster that is another attempt: a claim is committed before its run
- *   begins. In one server (`nodes` is 1) it is another process: the one before was killed. The attempt may have the same
- *   number there, because a run may begin before the first commit of its task (invariant I10).
+ * The guarantees for steps:
+ * - No attempt begins a step that an earlier attempt has recorded.
+ * - A step is recorded by one attempt: a second attempt that ran it as well, because it did not know that its lease had
+ *   expired, is refused.
+ * - A step that is not recorded is repeated. In a cluster that is another attempt: a claim is committed before its run
+ *   begins. In one server (`nodes` is 1) it is another process: the previous one was killed. The attempt may have the
+ *   same number there, because a run may begin before the first commit of its task (invariant I10).
  */
 export function expectStepsOnce(ledger: string, nodes = 1): void {
   const lines = ledger.trim().split("\n").map(toLine);

@@ -1,5 +1,5 @@
-/** What stands between the braces of an agent that does what the table in test/contract/runtime.contract.ts says. */
-export const performance = (folder: string): string => `
+/** The body of an agent that follows the table in test/contract/runtime.contract.ts. */
+export const contractAgentBody = (folder: string): string => `
     const { appendFileSync, existsSync } = await import("node:fs");
     const mark = line => appendFileSync(${JSON.stringify(`${folder}/trail`)}, line + "\\n");
     if (task.turn > 1) return yield ctx.text("You chose " + task.text);

@@ -1,10 +1,10 @@
-/** One caller of each dialect, who sends a text and reads what becomes of it. */
+/** One caller for each dialect, which sends a text and reads the result. */
 
-export interface Speaker {
+export interface ChaosClient {
   readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The call, the same every time it is asked for with the same words. */
+  /** The call, the same every time for the same text. */
   call(text: string, how: "send" | "stream"): { readonly method: string; readonly params: object };
 }
 
@@ -17,14 +17,14 @@ const kind = (text: string): object => message(text, { kind: "text", text }, "us
 const typed = (text: string): object => ({ role: "user", parts: [{ type: "text", text }] });
 const AGENT = "worker";
 
-const kindred = (name: string, path: string, headers: Speaker["headers"] = {}): Speaker => ({
+const kindred = (name: string, path: string, headers: ChaosClient["headers"] = {}): ChaosClient => ({
   name,
   path,
   headers,
   call: (text, how) => ({ method: `message/${how}`, params: { message: kind(text) } }),
 });
 
-const first = (name: string, path: string, message: (text: string) => object, withId: boolean): Speaker => ({
+const first = (name: string, path: string, message: (text: string) => object, withId: boolean): ChaosClient => ({
   name,
   path,
   headers: {},
@@ -34,7 +34,7 @@ const first = (name: string, path: string, message: (text: string) => object, wi
   }),
 });
 
-const v1: Speaker = {
+const v1: ChaosClient = {
   name: "v1",
   path: `/agents/${AGENT}`,
   headers: { "a2a-version": "1.0" },
@@ -44,8 +44,8 @@ const v1: Speaker = {
   }),
 };
 
-/** One who has updates delivered to a webhook as well: to the path that is called like the text. */
-export const withWebhook = (url: string): Speaker => ({
+/** A caller with a webhook as well, at the path of the text. */
+export const withWebhook = (url: string): ChaosClient => ({
   ...v1,
   name: "v1 with a webhook",
   call(text, how) {
@@ -57,7 +57,7 @@ export const withWebhook = (url: string): Speaker => ({
   },
 });
 
-export const SPEAKERS: readonly Speaker[] = [
+export const CHAOS_CLIENTS: readonly ChaosClient[] = [
   v1,
   kindred("v03", `/agents/${AGENT}`),
   kindred("v02", `/agents/${AGENT}`, { "a2a-version": "0.2" }),

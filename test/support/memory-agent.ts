@@ -1,9 +1,9 @@
 import { writeAgent } from "./child.ts";
-import { rpc, said } from "./client.ts";
+import { rpc, sendParams } from "./client.ts";
 import { taskOf } from "./wire.ts";
 
-/** An agent that weighs the process that it runs in. */
-export function writeScale(folder: string): string {
+/** An agent that measures the memory of its process. */
+export function writeMemoryAgent(folder: string): string {
   return writeAgent(
     folder,
     "scale",
@@ -21,8 +21,8 @@ export function writeScale(folder: string): string {
   );
 }
 
-/** Bytes in use after the garbage is gone. */
-export async function liveMemory(url: string): Promise<number> {
-  const { body } = await rpc(`${url}/agents/scale`, "SendMessage", said("now"));
+/** Bytes in use after garbage collection. */
+export async function readLiveMemory(url: string): Promise<number> {
+  const { body } = await rpc(`${url}/agents/scale`, "SendMessage", sendParams("now"));
   return taskOf(body).artifacts[0].parts[0].data.live;
 }

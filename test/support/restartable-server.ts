@@ -1,14 +1,14 @@
-/** One agent in a server of its own that is killed and started again, while what it did leaves a trail outside of the store. */
+/** One agent in a server that is killed and restarted; the agent writes a trail outside of the store. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, startChild, writeAgent } from "./child.ts";
-import { openStream, rpc, type SseEvent, type Stream, said, until } from "./client.ts";
+import { openStream, rpc, type SseEvent, type Stream, sendParams, until } from "./client.ts";
 import { tempFolder } from "./server.ts";
 import { stateOf, taskOf, textOf } from "./wire.ts";
 
 const AT_ONCE = { configuration: { returnImmediately: true } };
 
-export class Scene {
+export class RestartableServer {
   readonly #folder = tempFolder();
   #server: Child | undefined;
   #agent = "";
@@ -26,9 +26,9 @@ export class Scene {
   }
 
   /**
-   * Starts a server with an agent of this function. In it, `mark(word)` leaves a line of the trail and `gate(name)` waits
-   * until the test has opened it. A line of the trail says that the run came this far, not that anything is committed:
-   * `shows` waits for that. Without a function: the same agent as before, where its clients look for it.
+   * Starts a server with an agent of this function. In it, `mark(word)` appends a line to the trail, and
+   * `gate(name)` waits until the test has opened that gate. A line of the trail proves that the run came this far,
+   * not that anything is committed: `shows` waits for that. Without a function: the same agent, at the same port.
    */
   async start(body?: string, options: object = {}): Promise<void> {
     if (body !== undefined) this.write(body, options);
@@ -56,12 +56,15 @@ export class Scene {
     this.#agent = writeAgent(path, "worker", tools + body, options);
   }
 
-  /** Serves an agent file of another kind from the next start on; its trail and its gates are files in the same folder. */
+  /**
+   * Serves an agent file of another kind from the next start on; its trail and its gates are files in the
+   * same folder.
+   */
   use(write: (folder: string) => string): void {
     this.#agent = write(this.#folder.path);
   }
 
-  /** The same agent under another name, from the next start on; gives the old name. */
+  /** The same agent under another name, from the next start on; returns the old name. */
   rename(name: string): string {
     const text = readFileSync(this.#agent, "utf8");
     const old = /name: "(\w+)"/.exec(text)?.[1] as string;
@@ -78,7 +81,7 @@ export class Scene {
   }
 
   /** Resolves when the trail ends with this word. */
-  reached(word: string): Promise<void> {
+  untilTrail(word: string): Promise<void> {
     return until(() => this.trail().at(-1) === word);
   }
 
@@ -86,8 +89,11 @@ export class Scene {
     for (const gate of gates) writeFileSync(join(this.#folder.path, gate), "");
   }
 
-  /** Resolves when exactly these words of the task are committed, and so everything that its run recorded before them. */
-  shows(id: string, text: string): Promise<void> {
+  /**
+   * Resolves when exactly this text of the task is committed, and so everything that its run recorded before
+   * it.
+   */
+  untilText(id: string, text: string): Promise<void> {
     return until(async () => textOf(await this.get(id)) === text);
   }
 
@@ -95,11 +101,11 @@ export class Scene {
     text: string,
     message: object = {},
   ): Promise<{ readonly result: object; readonly error: object }> {
-    return (await rpc(this.url, "SendMessage", said(text, message))).body;
+    return (await rpc(this.url, "SendMessage", sendParams(text, message))).body;
   }
 
   async begin(text: string, message: object = {}): Promise<string> {
-    return taskOf((await rpc(this.url, "SendMessage", { ...said(text, message), ...AT_ONCE })).body).id;
+    return taskOf((await rpc(this.url, "SendMessage", { ...sendParams(text, message), ...AT_ONCE })).body).id;
   }
 
   async get(id: string): Promise<object> {
@@ -107,14 +113,14 @@ export class Scene {
   }
 
   /** The task when it is in one of these states. */
-  async settled(id: string, ...states: readonly string[]): Promise<object> {
+  async untilState(id: string, ...states: readonly string[]): Promise<object> {
     let body = {};
     await until(async () => states.includes(stateOf((body = await this.get(id))) as string));
     return body;
   }
 
-  /** Reads all that is recorded of a task after a place, to its end. */
-  async log(id: string, after = "0"): Promise<readonly SseEvent[]> {
+  /** Reads all recorded events of a task after a position, to its end. */
+  async readEvents(id: string, after = "0"): Promise<readonly SseEvent[]> {
     return (await this.resume(id, after)).all();
   }
 
@@ -127,7 +133,7 @@ export class Scene {
   }
 }
 
-/** Reads on its own until the stream ends or breaks. */
+/** Reads in the background until the stream ends or breaks. */
 export function collect(stream: Stream): { readonly events: SseEvent[]; readonly broken: Promise<boolean> } {
   const events: SseEvent[] = [];
   const read = async (): Promise<boolean> => {
