@@ -3,8 +3,15 @@
  * and the takeover after a kill.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasNats, type Node, type PostgresServer, startNats, startNode, startPostgres } from "./cluster/processes.ts";
-import { beginTask, type Chunk, now, openStreams, type TaskStream, type Streams } from "./cluster/streams.ts";
+import {
+  hasNats,
+  type Node,
+  type PostgresServer,
+  startNats,
+  startNode,
+  startPostgres,
+} from "./cluster/processes.ts";
+import { beginTask, type Chunk, now, openStreams, type Streams, type TaskStream } from "./cluster/streams.ts";
 import { readCpuMs, readFamilyCpuMs } from "./proc.ts";
 import { toSpread } from "./ratios.ts";
 import { toTable } from "./report.ts";
@@ -59,14 +66,13 @@ const AHEAD_MS = 3_000;
 const WAIT_MS_MAX = 120_000;
 
 export async function runCluster(tools: Tools): Promise<ClusterResult> {
-  const { children, options, print: print } = tools;
+  const { children, options, print } = tools;
   print(
-    `\n${CLUSTER}: nodes on one Postgres that writes to disk; ${FLOODS} runs flat out, then ${DRIPS} at 50 events/s, then a kill`,
+    `\n${CLUSTER}: nodes on one Postgres that writes to disk; ${FLOODS} runs at full speed, then ${DRIPS} at 50 events/s, then a kill`,
   );
   const result: ClusterResult = { readings: [], problems: [] };
   const settings = SETTINGS.filter(({ notify }) => notify === "NOTIFY" || hasNats);
-  if (!hasNats)
-    print("  NATS is left out: there is no nats-server here (Debian package nats-server)");
+  if (!hasNats) print("  NATS is skipped: nats-server is not installed (Debian package nats-server)");
   const postgres = await startPostgres(children, options.folder);
   try {
     for (let round = 0; round < options.clusterRounds; round++)
@@ -168,7 +174,8 @@ async function measureFlood(
   await untilOver(streams);
   const after = readCpu();
   const all = streams.each.reduce((sum, one) => sum + one.chunks.length, 0);
-  if (all !== FLOODS * FLOOD.count) throw new Error(`${all} chunks came instead of ${FLOODS * FLOOD.count}`);
+  if (all !== FLOODS * FLOOD.count)
+    throw new Error(`${all} chunks arrived instead of ${FLOODS * FLOOD.count}`);
   const chunks = chunksOf(streams, reads, runs);
   const [first, last] = [Math.min, Math.max].map(of =>
     chunks.reduce((at, one) => of(at, one.receivedAt), chunks[0]?.receivedAt ?? 0),
@@ -209,7 +216,9 @@ async function measureKill(
   await end(killed.child);
   const killedAt = now();
   await untilOver(streams);
-  const taken = interrupted.map(one => one.chunks.find(chunk => chunk.pid !== killed.group)?.receivedAt ?? Number.NaN);
+  const taken = interrupted.map(
+    one => one.chunks.find(chunk => chunk.pid !== killed.group)?.receivedAt ?? Number.NaN,
+  );
   const ended = interrupted.map(one => one.endedAt ?? Number.NaN);
   return { takeOverMs: Math.max(...taken) - killedAt, doneMs: Math.max(...ended) - killedAt };
 }
@@ -239,7 +248,7 @@ export function describeCluster({ readings, problems }: ClusterResult): string {
     "",
     ...toTable(HEAD, [...rows, PROTOTYPE]),
     "",
-    "Medians. events/s: seen by a client of one node while they are said on the others (with one node: on the same).",
+    "Medians. events/s: received by a client of one node while the others run them (with one node: on the same).",
     `p50, p99: from the agent to the client, at about 1,000 events/s. taken over, all done: the last of the\nruns of a node after kill -9, with a lease of ${LEASE_MS / 1_000} s and 2 s of work each.`,
     ...problems,
     "",

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Children } from "./children.ts";
-import type { Request, Hold, Order, Outcome, Reply } from "./load/order.ts";
+import type { Hold, Order, Outcome, Reply, Request } from "./load/order.ts";
 
 /** The load generator's process, as the bench sees it: one request at a time. */
 export interface Generator {
@@ -13,26 +13,29 @@ export interface Generator {
 
 export function createGenerator(children: Children): Generator {
   const child = children.fork("./load/main.ts");
-  const ended = once(child, "exit").then(() => ({ say: "broken", why: "the load generator ended" }) as Reply);
+  const ended = once(child, "exit").then(
+    () => ({ type: "broken", why: "the load generator ended" }) as Reply,
+  );
 
   async function ask(request: Request): Promise<Reply> {
     const answered = once(child, "message").then(([answer]) => answer as Reply);
     child.send(request);
     const reply = await Promise.race([answered, ended]);
-    if (reply.say === "broken") throw new Error(reply.why);
+    if (reply.type === "broken") throw new Error(reply.why);
     return reply;
   }
 
   async function go(): Promise<Outcome> {
-    const reply = await ask({ ask: "go" });
-    if (reply.say !== "done") throw new Error(`the load generator said "${reply.say}" instead of an outcome`);
+    const reply = await ask({ type: "go" });
+    if (reply.type !== "done")
+      throw new Error(`the load generator replied "${reply.type}" instead of an outcome`);
     return reply.outcome;
   }
 
   return {
-    prepare: async order => void (await ask({ ask: "prepare", order })),
+    prepare: async order => void (await ask({ type: "prepare", order })),
     go,
-    hold: async hold => void (await ask({ ask: "hold", hold })),
-    release: async () => void (await ask({ ask: "release" })),
+    hold: async hold => void (await ask({ type: "hold", hold })),
+    release: async () => void (await ask({ type: "release" })),
   };
 }

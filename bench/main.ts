@@ -20,7 +20,13 @@ async function bench(options: Options): Promise<void> {
     parent: options.folder,
     createDatabase: createDatabases(children, options),
   };
-  const tools: Tools = { options, children, surroundings: environment, generator: createGenerator(children), print: print };
+  const tools: Tools = {
+    options,
+    children,
+    surroundings: environment,
+    generator: createGenerator(children),
+    print: print,
+  };
   const results = await runAll(tools);
   if (results.length > 0) print(describeResults(results));
   const cluster = options.cluster ? await measureCluster(tools) : undefined;

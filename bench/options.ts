@@ -94,6 +94,6 @@ function readScenario(name: string): Scenario {
   const found = SCENARIOS.find(scenario => scenario.name === name);
   if (found) return found;
   throw new Error(
-    `there is no scenario "${name}"; there are ${[...SCENARIOS.map(known => known.name), CLUSTER].join(", ")}`,
+    `unknown scenario "${name}"; known: ${[...SCENARIOS.map(known => known.name), CLUSTER].join(", ")}`,
   );
 }

@@ -1,5 +1,5 @@
 import { type ContenderId, isDragoman } from "./contenders.ts";
-import type { Over, Wire, Work } from "./load/order.ts";
+import type { Binding, Wire, Work } from "./load/order.ts";
 
 /** The measurements and their targets. A new scenario is a new entry here. */
 export type Scenario = LoadScenario | IdleScenario;
@@ -37,7 +37,7 @@ export interface LoadEntry extends Entry {
   work: Work;
   /** If it is not the contender's own. */
   wire?: Wire;
-  over: Over;
+  over: Binding;
   connections: number;
   /** How many units one operation has. */
   units: number;
@@ -193,7 +193,7 @@ function toLinear(id: string, chunks: number): LoadEntry {
   return { id, contender: "power", work, over: "jsonrpc", connections: 4, units: chunks };
 }
 
-function toSend(id: string, over: Over): LoadEntry {
+function toSend(id: string, over: Binding): LoadEntry {
   return { id, contender: "power", work: SEND, over, connections: 32, units: 1 };
 }
 

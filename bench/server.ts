@@ -58,24 +58,24 @@ export async function startServer(
 
 /** Resolves when the card of a server can be fetched. */
 export async function awaitReady(child: ChildProcess, port: number): Promise<void> {
-  const words = collectWords(child);
+  const output = collectOutput(child);
   const deadlineMs = performance.now() + READY_MS_MAX;
   while (!(await answersCard(port))) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${words()}`);
-    if (performance.now() > deadlineMs) throw new Error(`no card after ${READY_MS_MAX} ms: ${words()}`);
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${output()}`);
+    if (performance.now() > deadlineMs) throw new Error(`no card after ${READY_MS_MAX} ms: ${output()}`);
     await sleep(READY_POLL_MS);
   }
 }
 
 /** Also keeps the pipes empty for as long as the server runs. */
-function collectWords(child: ChildProcess): () => string {
-  let words = "";
+function collectOutput(child: ChildProcess): () => string {
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
-      words = (words + text).slice(-WORDS_CHARS_MAX);
+      output = (output + text).slice(-WORDS_CHARS_MAX);
     });
   }
-  return () => words.trim();
+  return () => output.trim();
 }
 
 async function answersCard(port: number): Promise<boolean> {

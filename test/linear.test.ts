@@ -1,6 +1,6 @@
 /**
- * What reads the words of strangers must cost no more than in proportion to their length. Each case is a reader and an
- * input that would be dear for a bad one; the input grows, and the cost is compared with that of the smallest.
+ * Parsers of untrusted input must take linear time. Each case is a parser and an input that is expensive for a quadratic
+ * one; the input grows, and the cost is compared with that of the smallest.
  */
 import { describe, it } from "vitest";
 import { bearerChallenge, bearerOf } from "../src/auth/bearer.ts";
@@ -23,8 +23,8 @@ import type { ContextId } from "../src/model/index.ts";
 import { createAddressRules, normalizeHost } from "../src/outbound/address-rules.ts";
 import type { WireCall } from "../src/ports/index.ts";
 import { checkAccept } from "../src/protocol/langgraph/decode.ts";
-import { WELL_KNOWN_TYPES } from "../src/protocol/protobuf/well-known-types.ts";
 import { ProtobufReader } from "../src/protocol/protobuf/reader.ts";
+import { WELL_KNOWN_TYPES } from "../src/protocol/protobuf/well-known-types.ts";
 import { checkJson, normalizeBase64 } from "../src/protocol/shared/fields.ts";
 import { readExtensions, readVersion } from "../src/protocol/shared/headers.ts";
 import { readLines } from "../src/runtime/process/read-lines.ts";
@@ -40,14 +40,14 @@ interface Case {
   readonly size: number;
 }
 const cases: Case[] = [];
-/** `size`: of the smallest input, in whatever is repeated. */
+/** `size`: of the smallest input, in repetitions. */
 function add<T>(name: string, size: number, work: (input: T) => unknown, make: (size: number) => T): void {
   cases.push({ name, size, make, work: work as Case["work"] });
 }
 
 const times = (count: number, one: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => one(i)).join("");
-const quietly = (work: () => unknown): unknown => {
+const catchError = (work: () => unknown): unknown => {
   try {
     return work();
   } catch (error) {
@@ -133,7 +133,7 @@ const call = (headers: Record<string, string>): WireCall =>
 add(
   "Accept",
   500,
-  (accept: string) => quietly(() => checkAccept(call({ accept }), true)),
+  (accept: string) => catchError(() => checkAccept(call({ accept }), true)),
   size => "a/b ; q=1 ,".repeat(size),
 );
 add(
@@ -166,7 +166,7 @@ add("paths", 500, locate, size => "/a:b%41".repeat(size));
 
 // Bodies.
 const parse = (text: string): Json => parseJson(text, "application/json");
-const check = (text: string): unknown => quietly(() => checkJson(parse(text), "data"));
+const check = (text: string): unknown => catchError(() => checkJson(parse(text), "data"));
 add(
   "ids in an envelope",
   500,
@@ -182,7 +182,7 @@ add("deep objects", 500, check, size => `${'{"a":'.repeat(size)}1${"}".repeat(si
 add(
   "base64",
   2_000,
-  (text: string) => quietly(() => normalizeBase64(text, "bytes")),
+  (text: string) => catchError(() => normalizeBase64(text, "bytes")),
   size => `${"=".repeat(size)}a`,
 );
 add(
@@ -213,7 +213,8 @@ const OBJECT = 0x2a;
 const NULL = field(0x0a, Buffer.of(0x08, 0x00));
 const repeated = (count: number, one: Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, () => one));
-const readValue = (content: Buffer): unknown => WELL_KNOWN_TYPES.Value?.read(new ProtobufReader(content, 100), undefined);
+const readValue = (content: Buffer): unknown =>
+  WELL_KNOWN_TYPES.Value?.read(new ProtobufReader(content, 100), undefined);
 const value = (...fields: Buffer[]): Buffer => field(0, Buffer.concat(fields)).subarray(1);
 const EMPTY = Buffer.alloc(0);
 add("a list that is put together from many", 2_000, readValue, size =>
@@ -232,13 +233,13 @@ add("an object that is put together from many", 500, readValue, size => {
 add(
   "fields that are not known",
   500,
-  (bytes: Buffer) => quietly(() => readValue(bytes)),
+  (bytes: Buffer) => catchError(() => readValue(bytes)),
   size => value(repeated(size, field(0x7a, EMPTY))),
 );
 add(
   "groups",
   500,
-  (bytes: Buffer) => quietly(() => readValue(bytes)),
+  (bytes: Buffer) => catchError(() => readValue(bytes)),
   size => value(repeated(size, Buffer.of(0x7b, 0x7c))),
 );
 add(
@@ -251,7 +252,7 @@ add(
   size => [Buffer.of(0, 0, 15, 255, 255), ...Array.from({ length: size }, () => Buffer.alloc(100))],
 );
 
-// What other agents and programs say.
+// Output of other agents and programs.
 async function* inPieces(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -307,7 +308,7 @@ add(
   (count: number) => readAll(dedupe(words(count), { repeatsText: true })),
   size => size,
 );
-add("answers that are no JSON", 2_000, excerpt, size => ` \n\t${"a ".repeat(size)}`);
+add("responses that are no JSON", 2_000, excerpt, size => ` \n\t${"a ".repeat(size)}`);
 add(
   "addresses of agents",
   2_000,
@@ -333,7 +334,7 @@ add(
   },
   size => `http://a/${"/".repeat(size)}x`,
 );
-add("names of hosts", 2_000, normalizeHost, size => `${".".repeat(size)}x`);
+add("host names", 2_000, normalizeHost, size => `${".".repeat(size)}x`);
 const addresses = createAddressRules({ allow: [], loopback: false });
 add(
   "addresses of hosts",
@@ -341,7 +342,7 @@ add(
   (address: string) => addresses.isAllowed(address, "a"),
   size => `${"%".repeat(size)}\n`,
 );
-add("cards that are signed", 100, toCanonicalJson, size => {
+add("signed cards", 100, toCanonicalJson, size => {
   let card: Json = "x".repeat(size * 500);
   for (let i = 0; i < size; i++) card = { a: [card, 1], b: 1 };
   return card;
@@ -372,7 +373,7 @@ add(
   size => ({ ["eyJaaaaaaaa-".repeat(size)]: 1 }),
 );
 
-describe("the cost of what is read grows as its length does", () => {
+describe("the cost of parsing is linear in the length of", () => {
   it.each(cases.map(one => [one.name, one] as const))("%s", async (_, { work, make, size }) => {
     await expectLinear(work, make, size);
   });

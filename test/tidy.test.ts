@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { envName, OPTION_NAMES, RENAMED } from "../src/config/options/index.ts";
 import { brokenCitations, provedIn, statementsOf } from "./support/tidy-citations.ts";
 import {
+  commandsIn,
   DOCUMENTS,
   deadLinks,
   documentOf,
@@ -11,13 +12,12 @@ import {
   rowsOf,
   sectionOf,
   tableOf,
-  typedIn,
 } from "./support/tidy-docs.ts";
 import { entryOf, FOLDERS, folderOf, wrongImports } from "./support/tidy-folders.ts";
 import { functionsIn } from "./support/tidy-functions.ts";
 import * as tables from "./support/tidy-tables.ts";
 import { filesBelow, importsOf, placesOf, readTree, type Source, toSource } from "./support/tidy-tree.ts";
-import { canBeTyped, SCRIPTS } from "./support/tidy-typed.ts";
+import { isKnownCommand, SCRIPTS } from "./support/tidy-typed.ts";
 import { BANS, idleExceptions, violations } from "./support/tidy-words.ts";
 
 /** The rules that hold for every file of the repository. STYLE.md has the reasons. */
@@ -273,7 +273,7 @@ describe("documents", () => {
 
   it("commands in them exist: scripts, files, commands and flags", async () => {
     const all = await tables.commands();
-    const wrong = DOCUMENTS.flatMap(typedIn).filter(typed => !canBeTyped(typed, all));
+    const wrong = DOCUMENTS.flatMap(commandsIn).filter(typed => !isKnownCommand(typed, all));
     expect(wrong).toEqual([]);
   });
 

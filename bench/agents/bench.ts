@@ -7,9 +7,9 @@ export default agent({
   description: "Echoes, streams or stays silent, as the text asks",
   async *run(task, ctx) {
     const request = readRequest(task.text);
-    if (request.ask === "echo") yield ctx.text(request.text);
-    if (request.ask === "idle") await new Promise(resolve => ctx.signal.addEventListener("abort", resolve));
-    if (request.ask === "stream") {
+    if (request.kind === "echo") yield ctx.text(request.text);
+    if (request.kind === "idle") await new Promise(resolve => ctx.signal.addEventListener("abort", resolve));
+    if (request.kind === "stream") {
       for (let index = 0; index < request.chunks; index++) yield ctx.text(chunkText(index));
     }
   },

@@ -8,7 +8,7 @@ import { chunkText } from "./script.ts";
  */
 export default agent({
   name: "flood",
-  description: "Says chunks, as many and as fast as the text asks: flood COUNT PAUSE_MS BEGIN_MS",
+  description: "Sends chunks, as many and as fast as the text asks: flood COUNT PAUSE_MS BEGIN_MS",
   async *run(task, ctx) {
     const [, count = 1, pauseMs = 0, beginMs = 0] = task.text.split(" ").map(Number);
     await sleep(Math.max(0, beginMs - (performance.timeOrigin + performance.now())));

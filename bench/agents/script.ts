@@ -1,5 +1,5 @@
 /** The requests to the bench agent and its output: shared, so that every contender does the same work. */
-export type Request = { ask: "echo"; text: string } | { ask: "stream"; chunks: number } | { ask: "idle" };
+export type Request = { kind: "echo"; text: string } | { kind: "stream"; chunks: number } | { kind: "idle" };
 
 /** The maximum of chunks in one stream: enough for the longest scenario. */
 const CHUNKS_MAX = 20_000;
@@ -10,10 +10,10 @@ const FILLER = "the quick brown fox jumps over the lazy dog while the band plays
 const CHUNK_CHARS = 200;
 
 export function readRequest(text: string): Request {
-  if (text === "idle") return { ask: "idle" };
+  if (text === "idle") return { kind: "idle" };
   const stream = /^stream (\d+)$/.exec(text);
-  if (stream === null) return { ask: "echo", text };
-  return { ask: "stream", chunks: Math.min(Number(stream[1]), CHUNKS_MAX) };
+  if (stream === null) return { kind: "echo", text };
+  return { kind: "stream", chunks: Math.min(Number(stream[1]), CHUNKS_MAX) };
 }
 
 export function chunkText(index: number): string {

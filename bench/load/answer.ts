@@ -22,7 +22,7 @@ export function createAnswerReader(): AnswerReader {
   let take: (text: string) => string = takeHead;
 
   function feed(text: string): void {
-    if (answer.complete) throw new Error("bytes after the end of an answer");
+    if (answer.complete) throw new Error("bytes after the end of a response");
     rest = rest === "" ? text : rest + text;
     for (let before = -1; rest.length !== before && !answer.complete; ) {
       before = rest.length;
@@ -32,7 +32,7 @@ export function createAnswerReader(): AnswerReader {
 
   function takeHead(text: string): string {
     const end = text.indexOf(HEAD_END);
-    if (end < 0 && text.length > HEAD_CHARS_MAX) throw new Error("an answer's head does not end");
+    if (end < 0 && text.length > HEAD_CHARS_MAX) throw new Error("the head of a response does not end");
     if (end < 0) return text;
     const head = text.slice(0, end).toLowerCase();
     answer.status = Number(head.slice(9, 12));
@@ -81,6 +81,6 @@ export function createAnswerReader(): AnswerReader {
 
 function readLength(head: string): number {
   const length = /\r\ncontent-length: *(\d+)/.exec(head);
-  if (length === null) throw new Error("an answer with neither Content-Length nor chunks");
+  if (length === null) throw new Error("a response with neither Content-Length nor chunks");
   return Number(length[1]);
 }

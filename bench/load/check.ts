@@ -1,13 +1,13 @@
 import { CHUNK_MARK } from "../agents/script.ts";
 import type { Answer } from "./answer.ts";
 import { readReply } from "./grpc.ts";
-import type { Over, Wire, Work } from "./order.ts";
+import type { Binding, Wire, Work } from "./order.ts";
 import { type Json, member, SPELLINGS } from "./wire.ts";
 
 /** The expected response. */
 export interface Expected {
   wire: Wire;
-  over: Over;
+  over: Binding;
   work: Work;
   key: string;
   /** The text that the agent echoes; the chunks of a stream are known. */
@@ -21,7 +21,7 @@ const COMPLETED = "\x08\x03";
 export function checkQuickly(answer: Answer, { wire, over, work, key }: Expected): void {
   const { status, body } = answer;
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 200)}`);
-  if (!body.includes(key)) throw new Error(`an answer to another call: ${body.slice(0, 200)}`);
+  if (!body.includes(key)) throw new Error(`a response to another call: ${body.slice(0, 200)}`);
   if (!body.includes(over === "grpc" ? COMPLETED : SPELLINGS[wire].completed))
     throw new Error(`not completed: ${body.slice(-300)}`);
   if (work.kind === "stream") checkChunks(body, work.chunks);

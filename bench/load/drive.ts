@@ -67,7 +67,7 @@ async function drive(order: Order, workers: Worker[], nextKey: () => string): Pr
   const startMs = performance.now();
   const tally: Tally = { started: 0, finished: 0, lastEndMs: startMs, failures: [] };
   // Calls that are still pending then are aborted, and count as failures.
-  const cut = setTimeout(() => closeAll(workers, new Error("not answered in time")), order.ms + order.drainMs);
+  const cut = setTimeout(() => closeAll(workers, new Error("no response in time")), order.ms + order.drainMs);
   await Promise.all(workers.map(worker => driveWorker(order, worker, tally, startMs + order.ms, nextKey)));
   clearTimeout(cut);
   closeAll(workers);

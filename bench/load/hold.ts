@@ -33,6 +33,6 @@ export async function hold(order: Hold): Promise<Connection[]> {
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("a silent stream did not say that it works")), ms);
+  const timer = setTimeout(() => reject(new Error("an idle stream did not reach the state working")), ms);
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 import { prepare } from "./drive.ts";
 import { hold } from "./hold.ts";
-import type { Request, Outcome, Reply } from "./order.ts";
+import type { Outcome, Reply, Request } from "./order.ts";
 
 /**
  * The load generator: a separate process, so that its CPU time is not the server's and its pauses are not the
@@ -12,20 +12,20 @@ let go: (() => Promise<Outcome>) | undefined;
 let held: Connection[] = [];
 
 async function answer(request: Request): Promise<Reply> {
-  switch (request.ask) {
+  switch (request.type) {
     case "prepare":
       go = await prepare(request.order);
-      return { say: "ready" };
+      return { type: "ready" };
     case "go":
-      if (go === undefined) throw new Error("told to go before an order");
-      return { say: "done", outcome: await go() };
+      if (go === undefined) throw new Error("go was requested before an order");
+      return { type: "done", outcome: await go() };
     case "hold":
       held = held.concat(await hold(request.hold));
-      return { say: "held" };
+      return { type: "held" };
     case "release":
       for (const connection of held) connection.close();
       held = [];
-      return { say: "released" };
+      return { type: "released" };
   }
 }
 
@@ -34,7 +34,9 @@ function sendReply(reply: Reply): void {
 }
 
 process.on("message", request => {
-  answer(request as Request).then(sendReply, (error: Error) => sendReply({ say: "broken", why: error.message }));
+  answer(request as Request).then(sendReply, (error: Error) =>
+    sendReply({ type: "broken", why: error.message }),
+  );
 });
 // The bench has ended, so there is nothing left to do.
 process.on("disconnect", () => process.exit());

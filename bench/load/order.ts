@@ -6,14 +6,14 @@
 export type Wire = "v1" | "v03" | "v02" | "v01" | "langgraph" | "orloj" | "arbiter" | "simple";
 
 /** The binding of a call. Only sends of v1 use another one than JSON-RPC. */
-export type Over = "jsonrpc" | "rest" | "grpc";
+export type Binding = "jsonrpc" | "rest" | "grpc";
 
 export type Work = { kind: "send" } | { kind: "get" } | { kind: "stream"; chunks: number };
 
 export interface Order {
   port: number;
   wire: Wire;
-  over: Over;
+  over: Binding;
   work: Work;
   connections: number;
   /** No operation starts after this; pending ones are finished and counted. */
@@ -45,14 +45,14 @@ export interface Outcome {
 }
 
 export type Request =
-  | { ask: "prepare"; order: Order }
-  | { ask: "go" }
-  | { ask: "hold"; hold: Hold }
-  | { ask: "release" };
+  | { type: "prepare"; order: Order }
+  | { type: "go" }
+  | { type: "hold"; hold: Hold }
+  | { type: "release" };
 
 export type Reply =
-  | { say: "ready" }
-  | { say: "done"; outcome: Outcome }
-  | { say: "held" }
-  | { say: "released" }
-  | { say: "broken"; why: string };
+  | { type: "ready" }
+  | { type: "done"; outcome: Outcome }
+  | { type: "held" }
+  | { type: "released" }
+  | { type: "broken"; why: string };

@@ -1,5 +1,5 @@
 import { toRequest } from "./grpc.ts";
-import type { Over, Wire } from "./order.ts";
+import type { Binding, Wire } from "./order.ts";
 
 /** The three calls of the bench in each dialect, and the texts in its responses. */
 export interface Spelling {
@@ -111,7 +111,7 @@ function createCallWriter(wire: Wire, method: string, params: object, port: numb
 }
 
 /** A send of v1 without an envelope. */
-export function createBareWriter(over: Over, text: string, port: number): CallWriter {
+export function createBareWriter(over: Binding, text: string, port: number): CallWriter {
   const params = SPELLINGS.v1.toParams(KEY, text);
   if (over === "grpc") return toWriter(toRequest(params));
   return toWriter(toPost("/agents/bench/message:send", "v1", port, JSON.stringify(params)));

@@ -26,9 +26,9 @@ const createBench = (silent: Silent): AgentExecutor => ({
     const turn = { taskId: context.taskId, contextId: context.contextId, bus };
     const request = readRequest(toText(context.userMessage));
     bus.publish(toTask(turn, context.userMessage));
-    if (request.ask === "echo") publishText(turn, request.text, false, true);
-    if (request.ask === "stream") publishChunks(turn, request.chunks);
-    if (request.ask === "idle") await stayIdle(turn, silent);
+    if (request.kind === "echo") publishText(turn, request.text, false, true);
+    if (request.kind === "stream") publishChunks(turn, request.chunks);
+    if (request.kind === "idle") await stayIdle(turn, silent);
     else publishState(turn, "completed", true);
     bus.finished();
   },

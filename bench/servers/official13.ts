@@ -27,9 +27,9 @@ const createBench = (silent: Silent): AgentExecutor => ({
     const turn = { taskId: context.taskId, contextId: context.contextId, bus };
     const request = readRequest(toText(context.userMessage));
     bus.publish(AgentEvent.task(toTask(turn, context.userMessage)));
-    if (request.ask === "echo") publishText(turn, request.text, false, true);
-    if (request.ask === "stream") publishChunks(turn, request.chunks);
-    if (request.ask === "idle") return stayIdle(turn, silent);
+    if (request.kind === "echo") publishText(turn, request.text, false, true);
+    if (request.kind === "stream") publishChunks(turn, request.chunks);
+    if (request.kind === "idle") return stayIdle(turn, silent);
     publishState(turn, TaskState.TASK_STATE_COMPLETED);
   },
   async cancelTask(taskId: string): Promise<void> {

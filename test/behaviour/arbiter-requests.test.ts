@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, rpc, type SseEvent, until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { openStream, rpc, type SseEvent, until } from "../support/client.ts";
 import { getTask } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/arbiter.md#requests, #cards: Arbiter's own interface beside A2A, and its cards. */
 
@@ -58,11 +58,17 @@ describe("Arbiter: the events of a request", () => {
   it("A11: the events of a request are sent from its beginning to its end, while it runs and afterwards", async () => {
     const id = await begun();
     const live = events(id);
-    puppet.say(id, ctx => ctx.text("one "));
-    puppet.say(id, ctx => ctx.text("two"));
+    puppet.send(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("two"));
     puppet.end(id);
     const liveEvents = await live;
-    expect(liveEvents.map(one => one.event)).toEqual(["request_received", "stream_start", "text", "text", "done"]);
+    expect(liveEvents.map(one => one.event)).toEqual([
+      "request_received",
+      "stream_start",
+      "text",
+      "text",
+      "done",
+    ]);
     expect(liveEvents.map(one => one.data.delta ?? "").join("")).toBe("one two");
     expect(liveEvents.at(-1)?.data).toMatchObject({ ok: true, content: "one two", request_id: id });
     expect(await events(id)).toEqual(liveEvents);
@@ -70,7 +76,7 @@ describe("Arbiter: the events of a request", () => {
 
   it("A11: since_seq continues after that event, and every event has its number", async () => {
     const id = await begun();
-    puppet.say(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("one "));
     puppet.end(id);
     const all = await events(id, 0);
     for (const { seq } of all.slice(0, -1))
@@ -82,12 +88,12 @@ describe("Arbiter: the events of a request", () => {
 
   it("A11: a since_seq beyond the last event gets the text so far in one event", async () => {
     const id = await begun();
-    puppet.say(id, ctx => ctx.text("one "));
-    puppet.say(id, ctx => ctx.text("two "));
+    puppet.send(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("two "));
     const url = `${server.url}/agents/puppet`;
     await until(async () => (await getTask(url, id)).artifacts?.[0].parts[0].text === "one two ");
     const late = await open(id, 999);
-    puppet.say(id, ctx => ctx.text("three"));
+    puppet.send(id, ctx => ctx.text("three"));
     puppet.end(id);
     const texts = (await readAll(late)).flatMap(one => one.data.delta ?? []);
     expect(texts).toEqual(["one two ", "three"]);

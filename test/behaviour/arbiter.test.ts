@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
+import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/arbiter.md#statements: Arbiter's document, statement by statement. */
@@ -106,7 +106,12 @@ describe("Arbiter: calls", () => {
   it.each(["2.0", "0.3", "1.0.1", "v1", "1.1"])(
     "A3: the version %j is refused with the id null, whatever the body contains",
     async version => {
-      const call = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "message/send", params: sendParams("hi") });
+      const call = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 7,
+        method: "message/send",
+        params: sendParams("hi"),
+      });
       for (const body of [call, '{"jsonrpc":', "[]", '{"jsonrpc":"2.0","id":7,"method":"no/such"}'])
         expect(await post(at("echo"), body, { "a2a-version": version })).toEqual({
           status: 200,
@@ -267,10 +272,10 @@ describe("Arbiter: streams", () => {
 
   it("A11: a resubscription replays all events, then sends live ones", async () => {
     const { opened, id } = await begun();
-    puppet.say(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("one "));
     await opened.next();
     const again = await openStream(at("puppet"), "tasks/resubscribe", { id });
-    puppet.say(id, ctx => ctx.text("two"));
+    puppet.send(id, ctx => ctx.text("two"));
     puppet.end(id);
     const all = await again.all();
     expect(results(all).map(frame => frame.status?.state ?? textOf(frame.artifact))).toEqual([
@@ -302,8 +307,8 @@ describe("Arbiter: streams", () => {
 describe("Arbiter: tasks", () => {
   it("A9: a running task has only its state", async () => {
     const { opened, id } = await begun();
-    puppet.say(id, ctx => ctx.status("looking"));
-    puppet.say(id, ctx => ctx.text("found"));
+    puppet.send(id, ctx => ctx.status("looking"));
+    puppet.send(id, ctx => ctx.text("found"));
     await opened.next();
     await opened.next();
     const working = (await rpc(at("puppet"), "tasks/get", { id })).body.result;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /**
  * docs/dialects/README.md B-V10: an agent that needs credentials of its caller asks for them in every

@@ -1,12 +1,12 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Method, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
+import { type Binding, bindingsOf, expectMeaning, type Method } from "../support/bindings.ts";
 import { bearer, type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
-import { openRaw } from "../support/raw.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { openRaw } from "../support/raw.ts";
 
 /** Authentication on every transport and in every dialect, before the request is read. */
 
@@ -43,7 +43,7 @@ const hasMethod = ({ name }: Binding, method: Method): boolean =>
   name !== "0.3 gRPC" || method !== "ListTasks";
 const BAD: readonly (readonly [string, Record<string, string>])[] = [
   ["nothing", {}],
-  ["a token that nobody gave out", bearer(`drg_${"x".repeat(43)}`)],
+  ["an unknown token", bearer(`drg_${"x".repeat(43)}`)],
   ["something else", bearer("hunter2")],
 ];
 
@@ -51,7 +51,7 @@ describe("a caller without valid credentials", () => {
   it.each(BAD)("is refused on every transport, whatever the operation: %s", async (_, headers) => {
     for (const binding of bindings)
       for (const [method, params] of ASKED.filter(([one]) => hasMethod(binding, one)))
-        expectMeaning(await binding.ask(method, params, headers), "unauthenticated");
+        expectMeaning(await binding.call(method, params, headers), "unauthenticated");
   });
 
   it("gets a challenge over HTTP, with the error of the credentials that it sent", async () => {
@@ -154,9 +154,9 @@ describe("a caller without valid credentials", () => {
 describe("a caller with valid credentials", () => {
   it("gets its response on every transport", async () => {
     for (const binding of bindings) {
-      const meaning = await binding.ask("SendMessage", MESSAGE, alice.headers);
+      const meaning = await binding.call("SendMessage", MESSAGE, alice.headers);
       expectMeaning(meaning, ['task completed ["hi"] (hi)']);
-      expectMeaning(await binding.ask("GetTask", { id: "x" }, alice.headers), "task-not-found");
+      expectMeaning(await binding.call("GetTask", { id: "x" }, alice.headers), "task-not-found");
     }
   });
 
@@ -176,7 +176,7 @@ describe("a caller with valid credentials", () => {
     const { headers } = await guarded.issue("nobody", { grants: [] });
     for (const [method, params] of ASKED.filter(([one]) => one !== "GetExtendedAgentCard")) {
       for (const binding of bindings.filter(one => hasMethod(one, method)))
-        expectMeaning(await binding.ask(method, params, headers), "forbidden");
+        expectMeaning(await binding.call(method, params, headers), "forbidden");
       const { body, status: http, headers: got } = await rpc(guarded.url, method, params, headers);
       expect([method, http, body.error.message]).toEqual([
         method,
@@ -193,7 +193,7 @@ describe("a caller with valid credentials", () => {
     const { headers } = await guarded.issue("sender", { grants: ["send"] });
     const configuration = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
     const { body } = await rpc(guarded.url, "SendMessage", { ...sendParams("hi"), configuration }, headers);
-    expect(body.error.message).toContain('the scope "push"');
+    expect(body.error.message).toContain('The scope "push"');
   });
 
   it("gets a card that shared caches must not store", async () => {

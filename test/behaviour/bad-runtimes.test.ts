@@ -11,15 +11,15 @@ const VIOLATIONS: Readonly<Record<string, (turn: Turn) => AsyncIterable<AgentEve
     throw new Error("no run");
   },
   "is not one": () => ({}) as AsyncIterable<AgentEvent>,
-  "breaks at once": () => of({ next: () => fail("no word") }),
+  "throws at once": () => of({ next: () => fail("no word") }),
   "breaks later": () => of({ next: () => Promise.reject(new Error("no word")) }),
-  "breaks when it is told to stop": () =>
+  "throws at the abort": () =>
     of({ next: () => Promise.reject(new Error("no word")), return: () => fail("no end") }),
   "says nonsense": () => of({ next: async () => ({ done: false, value: { type: "nonsense" } as never }) }),
 };
 
-const of = (words: AsyncIterator<AgentEvent>): AsyncIterable<AgentEvent> => ({
-  [Symbol.asyncIterator]: () => words,
+const of = (events: AsyncIterator<AgentEvent>): AsyncIterable<AgentEvent> => ({
+  [Symbol.asyncIterator]: () => events,
 });
 function fail(why: string): never {
   throw new Error(why);

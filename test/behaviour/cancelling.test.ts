@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, until } from "../support/client.ts";
 import { asker, createScriptedAgent, echo } from "../support/agents.ts";
+import { openStream, until } from "../support/client.ts";
+import {
+  getTask,
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
+  untilState,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, getTask, type Loose, rpcError, OFFICIAL_DIALECTS, untilState } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#cancelling. */
 
@@ -87,7 +95,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-C3: the response is the task after the cancel", async () => {
     const task = await startTask(at("puppet"), dialect, "work");
-    puppet.say(task.id, ctx => ctx.text("made so far"));
+    puppet.send(task.id, ctx => ctx.text("made so far"));
     await untilState(at("puppet"), task.id, "working");
     const canceled = await rpcResult(at("puppet"), dialect.cancel, { id: task.id });
     expect(canceled.id).toBe(task.id);
@@ -121,7 +129,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const contextId = `line-${dialect.name}`;
     const first = await startTask(at("puppet"), dialect, "first", { contextId });
     const second = await startTask(at("puppet"), dialect, "second", { contextId });
-    expect(dialect.stateOf(await rpcResult(at("puppet"), dialect.cancel, { id: second.id }))).toBe("canceled");
+    expect(dialect.stateOf(await rpcResult(at("puppet"), dialect.cancel, { id: second.id }))).toBe(
+      "canceled",
+    );
     puppet.end(first.id);
     await untilState(at("puppet"), first.id, "completed");
   });
@@ -168,7 +178,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   });
 
   it("B-C3: an agent that never stops sending can be canceled at any moment", async () => {
-    const tasks = await Promise.all(Array.from({ length: 5 }, () => startTask(at("chatterbox"), dialect, "talk")));
+    const tasks = await Promise.all(
+      Array.from({ length: 5 }, () => startTask(at("chatterbox"), dialect, "talk")),
+    );
     for (const { id } of tasks) await untilState(at("chatterbox"), id, "working");
     const params = tasks.map(({ id }) => ({ id, historyLength: 0 }));
     const ends = await Promise.all(params.map(one => rpcResult(at("chatterbox"), dialect.cancel, one)));

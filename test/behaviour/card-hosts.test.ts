@@ -9,12 +9,12 @@ import { V1_SCHEMA } from "../../src/protocol/a2a-v1/schema.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
+import { echo } from "../support/agents.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { writeCertificate } from "../support/certificate.ts";
-import { echo } from "../support/agents.ts";
+import type { Loose } from "../support/official-dialects.ts";
 import { openRaw } from "../support/raw.ts";
 import { createTestLog, SETTINGS, tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/official-dialects.ts";
 
 /**
  * The server signs cards for addresses that the operator configured, never for the Host header of a request.
@@ -38,7 +38,7 @@ async function guarded(settings: Parameters<typeof serveGuarded>[1] = {}) {
 const read = (url: string, headers: Record<string, string>, body?: object): Promise<Loose> =>
   new Promise((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
-    const asked = request(
+    const outgoing = request(
       url,
       { method, headers: { "content-type": "application/json", ...headers } },
       async response => {
@@ -46,7 +46,7 @@ const read = (url: string, headers: Record<string, string>, body?: object): Prom
         resolve(JSON.parse(text));
       },
     );
-    asked.on("error", reject).end(body && JSON.stringify(body));
+    outgoing.on("error", reject).end(body && JSON.stringify(body));
   });
 
 /** Every card of every version with signatures, and the extended card over both transports. */

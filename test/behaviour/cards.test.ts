@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { echo, mirror } from "../support/agents.ts";
+import { type Loose, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#cards, R12, D2: cards and their locations. */
 
@@ -39,7 +39,8 @@ async function useInterface(url: string, binding: string, version: string): Prom
   const dialect = version === "1.0" ? V1 : V03;
   expect(version).toBe(dialect.version);
   const headers = { "a2a-version": version };
-  if (binding === "JSONRPC") return void (await rpcResult(url, dialect.send, dialect.sendParams("hi"), headers));
+  if (binding === "JSONRPC")
+    return void (await rpcResult(url, dialect.send, dialect.sendParams("hi"), headers));
   // gRPC needs its own client: see test/conformance.
   if (binding === "GRPC") return;
   expect(binding).toBe("HTTP+JSON");
@@ -251,9 +252,9 @@ describe("B-D4: several agents on one host", () => {
 
   it.each(["", "/"])("B-D4: an agent answers at its path and at the root, with %j appended", async slash => {
     for (const path of [slash, `/agents/echo${slash}`])
-      expect((await rpcResult(`${server.url}${path}`, "SendMessage", V1.sendParams("hi"))).task.status.state).toBe(
-        "TASK_STATE_COMPLETED",
-      );
+      expect(
+        (await rpcResult(`${server.url}${path}`, "SendMessage", V1.sendParams("hi"))).task.status.state,
+      ).toBe("TASK_STATE_COMPLETED");
   });
 });
 

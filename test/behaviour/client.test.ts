@@ -2,7 +2,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parseAgentAddress } from "../../src/client/address.ts";
 import { type AgentUpdate, dedupe } from "../../src/client/dedupe.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/open.ts";
-import { DIALECT_NAMES, type DialectName, CLIENT_BINDINGS, type ProtocolBinding } from "../../src/client/protocols.ts";
+import {
+  CLIENT_BINDINGS,
+  DIALECT_NAMES,
+  type DialectName,
+  type ProtocolBinding,
+} from "../../src/client/protocols.ts";
 import { readResumable } from "../../src/client/resume.ts";
 import type { OutgoingMessage } from "../../src/client/types.ts";
 import { textOf } from "../../src/model/index.ts";
@@ -35,7 +40,9 @@ const ENDPOINTS: Partial<Record<DialectName, string>> = {
   orloj: "/v1/agent-systems/worker/a2a",
   arbiter: "/v1/a2a/agents/worker",
 };
-const WAYS = DIALECT_NAMES.flatMap(name => CLIENT_BINDINGS[name].map(({ transport }) => [name, transport] as const));
+const WAYS = DIALECT_NAMES.flatMap(name =>
+  CLIENT_BINDINGS[name].map(({ transport }) => [name, transport] as const),
+);
 const signal = new AbortController().signal;
 const access: AgentAccess = { fetch, credentials: async () => ({}), direct: true };
 let server: TestServer;
@@ -65,7 +72,7 @@ const draft = (text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessa
   ...more,
 });
 
-async function heardOf(
+async function collect(
   updates: AsyncIterable<AgentUpdate>,
 ): Promise<{ words: string; notes: string[]; state: string }> {
   const texts = new Map<string, string>();
@@ -96,7 +103,7 @@ const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]
 describe.each(WAYS)("in %s over %s", (dialect, transport) => {
   it("streams the output of an agent", async () => {
     await open(dialect, transport);
-    const { words, notes, state } = await heardOf(followed(agent.stream(draft("go"), signal)));
+    const { words, notes, state } = await collect(followed(agent.stream(draft("go"), signal)));
     expect([words, state]).toEqual(["one two", "completed"]);
     // Two dialects cannot express it in a stream.
     if (dialect !== "orloj") expect(notes).toContain("half way");
@@ -114,7 +121,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
 
   it("gets the error of a failed call", async () => {
     await open(dialect, transport);
-    const { words, state } = await heardOf(followed(agent.stream(draft("fail"), signal)));
+    const { words, state } = await collect(followed(agent.stream(draft("fail"), signal)));
     expect([words, state]).toEqual(["It is broken", "failed"]);
   });
 
@@ -127,7 +134,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     // In Arbiter's dialect every message creates a task.
     if (dialect === "arbiter") return;
     const answer = draft("this", { taskId, ...(contextId !== "" && { contextId }) });
-    const { words } = await heardOf(followed(agent.stream(answer, signal)));
+    const { words } = await collect(followed(agent.stream(answer, signal)));
     expect(words).toBe("You chose this");
     const { task } = await agent.get({ taskId, contextId: contextId || undefined }, signal);
     expect([task.id, task.state]).toEqual([taskId, "completed"]);
@@ -149,7 +156,7 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
       }
       gate.open();
     }
-    const { words, state } = await heardOf(followed(broken()));
+    const { words, state } = await collect(followed(broken()));
     expect([words, state]).toEqual(["one two", "completed"]);
     gate = createGate();
     const { item } = await agent

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentTask } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream } from "../support/client.ts";
 import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { openStream } from "../support/client.ts";
 import {
-  rpcResult,
-  startTask,
   fieldsOf,
   getTask,
   type Loose,
-  rpcError,
   OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
   type TestDialect,
   untilState,
   V1,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/README.md#sending, second half: the content of messages and of replies. */
 
@@ -83,7 +83,9 @@ const broken = [
 ];
 
 const file = (dialect: TestDialect, mediaType: string): object =>
-  dialect === V1 ? { raw: "aGk=", mediaType } : { kind: "file", file: { bytes: "aGk=", mimeType: mediaType } };
+  dialect === V1
+    ? { raw: "aGk=", mediaType }
+    : { kind: "file", file: { bytes: "aGk=", mimeType: mediaType } };
 const data = (dialect: TestDialect): object =>
   dialect === V1 ? { data: { a: 1 } } : { kind: "data", data: { a: 1 } };
 const send = (dialect: TestDialect, parts: readonly object[]): Loose => dialect.sendParams("", { parts });
@@ -157,14 +159,16 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-M11: a media type that only a skill accepts is covered", async () => {
     const result = await rpcResult(at("skilled"), dialect.send, send(dialect, [file(dialect, "image/png")]));
     expect(dialect.stateOf(dialect.taskIn(result))).toBe("completed");
-    expect((await rpcError(at("skilled"), dialect.send, send(dialect, [file(dialect, "image/gif")]))).code).toBe(
-      -32005,
-    );
+    expect(
+      (await rpcError(at("skilled"), dialect.send, send(dialect, [file(dialect, "image/gif")]))).code,
+    ).toBe(-32005);
   });
 
   it("B-M12: results are in artifacts, not in the status or in the history", async () => {
     const configuration = { acceptedOutputModes: ["text/plain"] };
-    const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi", {}, { configuration })));
+    const task = dialect.taskIn(
+      await rpcResult(root, dialect.send, dialect.sendParams("hi", {}, { configuration })),
+    );
     expect(task.artifacts[0].parts[0].text).toBe("hi");
     expect(task.status.message).toBeUndefined();
     expect(task.history).toHaveLength(1);
@@ -179,7 +183,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-M14: references to unknown tasks are stored and otherwise ignored", async () => {
     const referenceTaskIds = ["nope", "01890000-0000-7000-8000-000000000000"];
-    const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi", { referenceTaskIds })));
+    const task = dialect.taskIn(
+      await rpcResult(root, dialect.send, dialect.sendParams("hi", { referenceTaskIds })),
+    );
     expect(dialect.stateOf(task)).toBe("completed");
     expect(task.history[0].referenceTaskIds).toEqual(referenceTaskIds);
   });
@@ -230,7 +236,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const stream = await openStream(at("puppet"), dialect.stream, dialect.sendParams("work"));
     const { value: task } = dialect.toItem((await stream.next())?.data);
     stream.close();
-    puppet.say(task.id, ctx => ctx.text("nobody listens"));
+    puppet.send(task.id, ctx => ctx.text("nobody listens"));
     puppet.end(task.id);
     const ended = await untilState(at("puppet"), task.id, "completed");
     expect(ended.artifacts[0].parts[0].text).toBe("nobody listens");
@@ -250,7 +256,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const id = await firstIn(contextId);
     controller.abort();
     await expect(sent).rejects.toThrow();
-    puppet.say(id, ctx => ctx.text("nobody waits"));
+    puppet.send(id, ctx => ctx.text("nobody waits"));
     puppet.end(id);
     const ended = await untilState(at("puppet"), id, "completed");
     expect(ended.artifacts[0].parts[0].text).toBe("nobody waits");

@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream } from "../support/client.ts";
 import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
+import { openStream } from "../support/client.ts";
+import {
+  getTask,
+  type Loose,
+  rpcResult,
+  startTask,
+  untilState,
+  V1,
+  V03,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, getTask, type Loose, untilState, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/v03.md#differences: one task, written in v1 and read in v0.3, and the other way round. */
 
@@ -67,7 +75,7 @@ const PAIRS: readonly [string, object, object][] = [
     { data: { a: 1 }, metadata: { m: 1 } },
     { kind: "data", data: { a: 1 }, metadata: { m: 1 } },
   ],
-  ["an object with odd names", JSON.parse('{"data":{"__proto__":1,"constructor":2,"":3}}'), odd()],
+  ["an object with unusual names", JSON.parse('{"data":{"__proto__":1,"constructor":2,"":3}}'), odd()],
   ["an array", { data: [1, { a: 2 }] }, wrapped([1, { a: 2 }])],
   ["an array with metadata", { data: [1], metadata: { m: 1 } }, wrapped([1], { m: 1 })],
   ["a number", { data: 5 }, wrapped(5)],
@@ -151,9 +159,9 @@ it.each(["failed", "rejected", "input-required", "auth-required", "canceled", "w
   "the state %s has its name in both dialects",
   async state => {
     const { id } = await startTask(at("puppet"), V1, "go");
-    if (state === "failed") puppet.say(id, ctx => ctx.fail("Sorry."));
-    else if (state === "rejected") puppet.say(id, ctx => ctx.reject("No."));
-    else if (state.endsWith("-required")) puppet.say(id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
+    if (state === "failed") puppet.send(id, ctx => ctx.fail("Sorry."));
+    else if (state === "rejected") puppet.send(id, ctx => ctx.reject("No."));
+    else if (state.endsWith("-required")) puppet.send(id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
     else if (state === "canceled") await rpcResult(at("puppet"), "CancelTask", { id });
     const task = await untilState(at("puppet"), id, state);
     expect(task.status.state).toBe(`TASK_STATE_${state.toUpperCase().replace("-", "_")}`);

@@ -3,9 +3,9 @@ import { createHandler } from "dragoman";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { onExpress, PATH } from "../support/hosts.ts";
+import type { Loose } from "../support/official-dialects.ts";
 import { operationsIn } from "../support/openapi.ts";
 import { createTestLog, serve, type TestServer } from "../support/server.ts";
-import type { Loose } from "../support/official-dialects.ts";
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (BROWSER === undefined)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
+import { until } from "../support/client.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/v1.md#envelope: the envelope of JSON-RPC. */
 
@@ -198,7 +198,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     ["1e400", "1e400"],
     ["-1e400", "-1e400"],
     ["257 letters", `"${"x".repeat(257)}"`],
-    ["300 digits behind the point", `0.${"1".repeat(300)}`],
+    ["300 decimal places", `0.${"1".repeat(300)}`],
     ["half a surrogate pair", '"\\ud800"'],
   ])("an id that is %s is an invalid request with the id null", async (_, id) => {
     const { body } = await post(`{"jsonrpc":"2.0","id":${id},"method":"${dialect.list}","params":{}}`);

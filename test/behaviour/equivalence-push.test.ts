@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { FaultCode } from "../../src/model/index.ts";
-import { type Method, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { BINDINGS, type Binding, bindingsOf, expectMeaning, type Method } from "../support/bindings.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /**
  * B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are
@@ -54,14 +54,14 @@ const SCENARIOS: readonly Scenario[] = [
     means: [`config ${MEANT}`],
   },
   {
-    what: "a config that takes the place of another",
+    what: "a config that replaces another",
     method: "CreateTaskPushNotificationConfig",
     given: [target],
     params: taskId => ({ taskId, ...target, url: "https://hooks.example/other" }),
     means: [`config ${MEANT}other`],
   },
   {
-    what: "a config that is got, without what is secret in it",
+    what: "a config that is read, without its secrets",
     method: "GetTaskPushNotificationConfig",
     given: [{ ...target, token: "t0ken", authentication: { scheme: "Bearer", credentials: "s3cret" } }],
     params: taskId => ({ taskId, id: "p1" }),
@@ -75,7 +75,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: [`configs ${MEANT}; p2 https://hooks.example/`],
   },
   {
-    what: "a list of none, for which gRPC has no word",
+    what: "an empty list, which is an empty message in gRPC",
     method: "ListTaskPushNotificationConfigs",
     params: taskId => ({ taskId }),
     means: ["configs"],
@@ -89,25 +89,25 @@ const SCENARIOS: readonly Scenario[] = [
     means: ["nothing"],
   },
   {
-    what: "a config that is deleted, and was not there",
+    what: "an unknown config that is deleted",
     method: "DeleteTaskPushNotificationConfig",
     params: taskId => ({ taskId, id: "p1" }),
     means: ["nothing"],
   },
   {
-    what: "a config that is not there",
+    what: "an unknown config",
     method: "GetTaskPushNotificationConfig",
     params: taskId => ({ taskId, id: "p1" }),
     means: "task-not-found",
   },
   {
-    what: "a config for a task that is not there",
+    what: "a config for an unknown task",
     method: "CreateTaskPushNotificationConfig",
     params: () => ({ taskId: unknownTask, ...target }),
     means: "task-not-found",
   },
   {
-    what: "configs of a task that is not there",
+    what: "configs of an unknown task",
     method: "ListTaskPushNotificationConfigs",
     params: () => ({ taskId: unknownTask }),
     means: "task-not-found",
@@ -161,7 +161,7 @@ describe.each(BINDINGS)("B-V5: %s", name => {
       await rpcResult(url, "CreateTaskPushNotificationConfig", { taskId, ...config });
     const binding = bindingsOf(server.url, scenario.agent ?? "talker").find(one => one.name === name);
     open.push(binding as Binding);
-    const meaning = await (binding as Binding).ask(scenario.method, scenario.params(taskId));
+    const meaning = await (binding as Binding).call(scenario.method, scenario.params(taskId));
     expectMeaning(meaning, (name.endsWith("gRPC") && scenario.overGrpc) || scenario.means);
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { FaultCode } from "../../src/model/index.ts";
-import { type Method, BINDINGS, type Binding, bindingsOf, expectMeaning } from "../support/bindings.ts";
+import { BINDINGS, type Binding, bindingsOf, expectMeaning, type Method } from "../support/bindings.ts";
 import { rpc, until } from "../support/client.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** B-V5: the same operation means the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when it is refused. */
 
@@ -98,7 +98,7 @@ const unknownTask = "00000000-0000-7000-8000-000000000000";
 const SCENARIOS: readonly Scenario[] = [
   { what: "a send", method: "SendMessage", params: () => sendParams("talk"), means: [WHOLE] },
   {
-    what: "a send that shows no history",
+    what: "a send without history",
     method: "SendMessage",
     params: () => sendParams("talk", {}, { historyLength: 1 }),
     means: [WHOLE],
@@ -155,7 +155,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: ["task canceled [] (wait, waiting)"],
   },
   {
-    what: "a subscription to a task at work",
+    what: "a subscription to a running task",
     method: "SubscribeToTask",
     given: "wait",
     params: id => ({ id }),
@@ -168,7 +168,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: ['task working "waiting" [] (wait)', "status canceled"],
   },
   {
-    what: "a key that belongs to another call",
+    what: "a key of another call",
     method: "SendMessage",
     headers: { "idempotency-key": "taken" },
     before: () => sendOver("talker", "talk", { "idempotency-key": "taken" }),
@@ -176,7 +176,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "key-reused",
   },
   {
-    what: "a context in which the agent is at work",
+    what: "a context with a running task",
     agent: "strict",
     method: "SendMessage",
     before: () => sendOver("strict", "wait", {}, { contextId: "busy" }),
@@ -184,7 +184,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "busy",
   },
   {
-    what: "a version that nobody speaks",
+    what: "an unsupported version",
     method: "GetTask",
     headers: { "a2a-version": "9.9" },
     params: () => ({ id: unknownTask }),
@@ -192,25 +192,25 @@ const SCENARIOS: readonly Scenario[] = [
     newest: true,
   },
   {
-    what: "a task that is not there (get)",
+    what: "an unknown task (get)",
     method: "GetTask",
     params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
-    what: "a task that is not there (cancel)",
+    what: "an unknown task (cancel)",
     method: "CancelTask",
     params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
-    what: "a task that is not there (subscribe)",
+    what: "an unknown task (subscribe)",
     method: "SubscribeToTask",
     params: () => ({ id: unknownTask }),
     means: "task-not-found",
   },
   {
-    what: "a task that is not there (send)",
+    what: "an unknown task (send)",
     method: "SendMessage",
     params: () => sendParams("talk", { taskId: unknownTask }),
     means: "task-not-found",
@@ -223,7 +223,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "unsupported-operation",
   },
   {
-    what: "a message to a task that is at work",
+    what: "a message to a running task",
     method: "SendStreamingMessage",
     given: "wait",
     params: taskId => sendParams("more", { taskId }),
@@ -257,7 +257,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "invalid-params",
   },
   {
-    what: "a message of the agent's",
+    what: "a message in the agent's role",
     method: "SendMessage",
     params: () => sendParams("x", { role: "ROLE_AGENT" }),
     means: "invalid-params",
@@ -270,7 +270,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "invalid-params",
   },
   {
-    what: "content that the agent does not take",
+    what: "content that the agent does not accept",
     method: "SendMessage",
     params: () => sendParams("x", { parts: [{ url: "https://example.org/a.png", mediaType: "image/png" }] }),
     means: "content-type-not-supported",
@@ -283,7 +283,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "unsupported-operation",
   },
   {
-    what: "an agent that needs an extension",
+    what: "an agent that requires an extension",
     agent: "choosy",
     method: "SendMessage",
     params: () => sendParams("talk"),
@@ -304,7 +304,7 @@ const SCENARIOS: readonly Scenario[] = [
     means: "unsupported-operation",
   },
   {
-    what: "an agent that is not there",
+    what: "an unknown agent",
     agent: "nobody",
     method: "GetTask",
     params: () => ({ id: unknownTask }),
@@ -320,7 +320,7 @@ describe.each(BINDINGS)("B-V5: %s", name => {
     const taskId = scenario.given ? await given(scenario.given) : "";
     await scenario.before?.();
     const [meaning] = await Promise.all([
-      (binding as Binding).ask(scenario.method, scenario.params(taskId), scenario.headers),
+      (binding as Binding).call(scenario.method, scenario.params(taskId), scenario.headers),
       scenario.meanwhile?.(taskId),
     ]);
     const older = (binding as Binding).version === "0.3" ? scenario.older : undefined;
@@ -336,7 +336,7 @@ describe.each(BINDINGS)("B-V5: %s", name => {
       await rpcResult(url, "SendMessage", V1.sendParams("talk", { contextId: id }));
     const binding = bindingsOf(server.url, "talker").find(one => one.name === name) as Binding;
     open.push(binding);
-    const meaning = await binding.ask("ListTasks", { contextId, pageSize: 1 });
+    const meaning = await binding.call("ListTasks", { contextId, pageSize: 1 });
     // The v0.3 definition has no list; where it has one, artifacts are always included.
     const artifacts = binding.version === "1.0" ? "" : '"one two"';
     const page = [`page of 1 of 2: task completed [${artifacts}] (talk)`];

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rpc } from "../support/client.ts";
 import { asker, createScriptedAgent, echo } from "../support/agents.ts";
+import { rpc } from "../support/client.ts";
+import {
+  fieldsOf,
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
+  untilState,
+  V1,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, fieldsOf, type Loose, rpcError, OFFICIAL_DIALECTS, untilState, V1 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#versions-extensions-errors: errors. */
 
@@ -34,23 +43,35 @@ type Case = readonly [
   reason: string,
 ];
 const CASES: readonly Case[] = [
-  ["get of nothing", "echo", t => [t.get, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
-  ["cancel of nothing", "echo", t => [t.cancel, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
-  ["subscription to nothing", "echo", t => [t.subscribe, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
-  ["message to nothing", "echo", t => [t.send, t.said("x", { taskId: UNKNOWN })], -32001, "TASK_NOT_FOUND"],
+  ["get of an unknown task", "echo", t => [t.get, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  ["cancel of an unknown task", "echo", t => [t.cancel, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  ["subscription to an unknown task", "echo", t => [t.subscribe, { id: UNKNOWN }], -32001, "TASK_NOT_FOUND"],
+  [
+    "message to an unknown task",
+    "echo",
+    t => [t.send, t.sendParams("x", { taskId: UNKNOWN })],
+    -32001,
+    "TASK_NOT_FOUND",
+  ],
   ["extended card", "echo", t => [t.extendedCard, {}], -32004, "UNSUPPORTED_OPERATION"],
-  ["stream of a dull agent", "dull", t => [t.stream, t.said("x")], -32004, "UNSUPPORTED_OPERATION"],
+  [
+    "stream of an agent without streaming",
+    "dull",
+    t => [t.stream, t.sendParams("x")],
+    -32004,
+    "UNSUPPORTED_OPERATION",
+  ],
   [
     "message without the extension",
     "needy",
-    t => [t.send, t.said("x")],
+    t => [t.send, t.sendParams("x")],
     -32008,
     "EXTENSION_SUPPORT_REQUIRED",
   ],
   [
     "a picture",
     "echo",
-    t => [t.send, t.said("x", { parts: [picture(t)] })],
+    t => [t.send, t.sendParams("x", { parts: [picture(t)] })],
     -32005,
     "CONTENT_TYPE_NOT_SUPPORTED",
   ],
@@ -58,10 +79,16 @@ const CASES: readonly Case[] = [
   ["get push", "discreet", t => [t.push[1], UNKNOWN_CONFIG], -32003, PUSH()],
   ["list push", "discreet", t => [t.push[2], UNKNOWN_CONFIG], -32003, PUSH()],
   ["delete push", "discreet", t => [t.push[3], UNKNOWN_CONFIG], -32003, PUSH()],
-  ["set push for nothing", "echo", t => [t.push[0], { ...UNKNOWN_CONFIG, ...HOOK }], -32001, "TASK_NOT_FOUND"],
-  ["get push of nothing", "echo", t => [t.push[1], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
-  ["list push of nothing", "echo", t => [t.push[2], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
-  ["delete push of nothing", "echo", t => [t.push[3], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
+  [
+    "set push for an unknown task",
+    "echo",
+    t => [t.push[0], { ...UNKNOWN_CONFIG, ...HOOK }],
+    -32001,
+    "TASK_NOT_FOUND",
+  ],
+  ["get push of an unknown task", "echo", t => [t.push[1], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
+  ["list push of an unknown task", "echo", t => [t.push[2], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
+  ["delete push of an unknown task", "echo", t => [t.push[3], UNKNOWN_CONFIG], -32001, "TASK_NOT_FOUND"],
   ["unknown method", "echo", t => [`${t.get}Nonsense`, {}], -32601, "METHOD_NOT_FOUND"],
   ["missing id", "echo", t => [t.get, {}], -32602, "INVALID_PARAMS"],
 ];
@@ -166,7 +193,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const more = { configuration: null, metadata: null };
     const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi", message, more)));
     expect(dialect.stateOf(task)).toBe("completed");
-    expect((await rpcResult(root, dialect.get, { id: task.id, historyLength: null })).history).toHaveLength(1);
+    expect((await rpcResult(root, dialect.get, { id: task.id, historyLength: null })).history).toHaveLength(
+      1,
+    );
   });
 
   it("B-V9: a body over the limit is 413 with -32600, in the dialect", async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { echo } from "../support/agents.ts";
+import { type Loose, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md B-D3; v1 §3.1.11: the extended card, for authenticated callers. */
 
@@ -62,7 +62,10 @@ describe("B-D3: the card declares whether there is an extended card", () => {
 });
 
 const FORMS: readonly (readonly [name: string, read: () => Promise<Loose>])[] = [
-  ["v1.0 JSON-RPC", () => rpcResult(`${server.url}/agents/known`, V1.extendedCard, {}, { "a2a-version": "1.0" })],
+  [
+    "v1.0 JSON-RPC",
+    () => rpcResult(`${server.url}/agents/known`, V1.extendedCard, {}, { "a2a-version": "1.0" }),
+  ],
   ["v1.0 REST", () => get("/agents/known/extendedAgentCard", { "a2a-version": "1.0" })],
   ["v0.3 JSON-RPC", () => rpcResult(`${server.url}/agents/known`, V03.extendedCard, undefined)],
   ["v0.3 REST", () => get("/agents/known/v1/card")],

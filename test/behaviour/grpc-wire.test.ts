@@ -6,8 +6,8 @@ import { SendMessageRequest } from "@a2a-js/sdk";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rpc, sendParams, until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
@@ -111,10 +111,7 @@ describe("B-V13: messages of gRPC", () => {
     expect(message).toBe("Unsupported compression (snappy)");
     expect(headers["grpc-accept-encoding"]).toBe("identity,gzip,deflate");
     const untrue = await ask(toFrame(toRequest("x"), 1), { "grpc-encoding": "gzip" });
-    expect([untrue.code, untrue.message]).toEqual([
-      status.INVALID_ARGUMENT,
-      "The message is not valid gzip",
-    ]);
+    expect([untrue.code, untrue.message]).toEqual([status.INVALID_ARGUMENT, "The message is not valid gzip"]);
     for (const strange of [{}, { "grpc-encoding": "constructor" }])
       expect((await ask(toFrame(toRequest("x"), 1), strange)).code).toBe(status.UNIMPLEMENTED);
   });
@@ -210,7 +207,7 @@ describe("B-V13: calls of gRPC", () => {
       expect(Date.now() - before).toBeGreaterThan(ms - 50);
     }
     const { id } = (await tasks())[0];
-    puppet.say(id, ctx => ctx.text("went on"));
+    puppet.send(id, ctx => ctx.text("went on"));
     puppet.end(id);
     const isOver = async (): Promise<boolean> =>
       (await rpc(`${server.url}/agents/puppet`, "GetTask", { id })).body.result.status.state ===
@@ -229,9 +226,9 @@ describe("B-V13: calls of gRPC", () => {
   });
 
   it("can be many at once on one connection, and each gets its own response", async () => {
-    const words = Array.from({ length: 300 }, (_, i) => `word ${i}.`);
-    const reply = await Promise.all(words.map(word => ask(toFrame(toRequest(word)))));
-    for (const [i, word] of words.entries()) expect(reply[i]?.text).toContain(word);
+    const texts = Array.from({ length: 300 }, (_, i) => `word ${i}.`);
+    const reply = await Promise.all(texts.map(word => ask(toFrame(toRequest(word)))));
+    for (const [i, word] of texts.entries()) expect(reply[i]?.text).toContain(word);
   });
 
   it("can be canceled at any moment without affecting others", async () => {
@@ -296,7 +293,7 @@ describe("B-V13: a client of gRPC that does not read", () => {
     const closed = once(call, "close");
     await once(call, "response");
     const { id } = (await rpc(pulse.url, "ListTasks", {})).body.result.tasks[0];
-    for (let i = 0; i < 20; i++) gate.say(id, ctx => ctx.text("x".repeat(20_000)));
+    for (let i = 0; i < 20; i++) gate.send(id, ctx => ctx.text("x".repeat(20_000)));
     gate.end(id);
     await closed;
     expect(call.rstCode).toBe(constants.NGHTTP2_CANCEL);

@@ -5,11 +5,11 @@ import { decodeErrorInfo, decodeStatus, GRPC_STATUS_DETAILS_BIN } from "@a2a-js/
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient, refusedBy } from "../support/grpc.ts";
-import { createScriptedAgent, echo, mirror } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/README.md B-V13: gRPC in clear text at the HTTP port. */
 
@@ -138,8 +138,11 @@ describe("B-V13: gRPC at the HTTP port", () => {
 
   it("a repeated Idempotency-Key is the same call", async () => {
     const send = async (key: string): Promise<string> =>
-      (await client.ask("SendMessage", sendParams("once", { messageId: "m-once" }), { "idempotency-key": key }))
-        .json.task.id;
+      (
+        await client.ask("SendMessage", sendParams("once", { messageId: "m-once" }), {
+          "idempotency-key": key,
+        })
+      ).json.task.id;
     const first = await send("k1");
     expect(await send("k1")).toBe(first);
     expect(await send("k2")).not.toBe(first);
@@ -180,7 +183,8 @@ describe("B-V13: gRPC at the HTTP port", () => {
       { raw: "AAEC", filename: "three.bin", mediaType: "application/octet-stream" },
       { url: "https://example.org/x", metadata: { tall: true } },
     ];
-    const { task } = (await client.ask("SendMessage", { ...sendParams("", { parts }), tenant: "mirror" })).json;
+    const { task } = (await client.ask("SendMessage", { ...sendParams("", { parts }), tenant: "mirror" }))
+      .json;
     expect(task.artifacts[0].parts).toEqual(parts);
     const { body } = await rpc(`${server.url}/agents/mirror`, "GetTask", { id: task.id });
     expect(body.result.artifacts[0].parts).toEqual(parts);
@@ -216,7 +220,7 @@ describe("B-V13: streams of gRPC", () => {
     expect((await late.stream.ended()).error?.code).toBe(status.DEADLINE_EXCEEDED);
     for (const { id } of [left, late]) {
       await until(async () => (await getTask(id)).status.state === "TASK_STATE_WORKING");
-      puppet.say(id, ctx => ctx.text("went on"));
+      puppet.send(id, ctx => ctx.text("went on"));
       puppet.end(id);
       await until(async () => (await getTask(id)).status.state === "TASK_STATE_COMPLETED");
       expect(textIn(await getTask(id))).toBe("went on");
@@ -225,9 +229,9 @@ describe("B-V13: streams of gRPC", () => {
 
   it("a stream can be resumed after the last event that was seen", async () => {
     const { stream, id } = await play();
-    puppet.say(id, ctx => ctx.text("one "));
-    puppet.say(id, ctx => ctx.text("two"));
-    puppet.say(id, ctx => ctx.ask("More?"));
+    puppet.send(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("two"));
+    puppet.send(id, ctx => ctx.ask("More?"));
     const seen = await stream.all();
     const { trailers } = await stream.ended();
     const last = Number(trailers.get("last-event-id")[0]);
@@ -270,7 +274,7 @@ describe("B-V13: streams of gRPC", () => {
     const big = "x".repeat(100_000);
     const { stream, id } = await play();
     for (let i = 0; i < 200; i++)
-      puppet.say(id, ctx => ctx.artifact({ artifactId: "a", parts: `${i}:${big}` }));
+      puppet.send(id, ctx => ctx.artifact({ artifactId: "a", parts: `${i}:${big}` }));
     puppet.end(id);
     await until(async () => (await getTask(id)).status.state === "TASK_STATE_COMPLETED");
     const numbers = (await stream.all()).flatMap(one =>
@@ -284,7 +288,7 @@ describe("B-V13: streams of gRPC", () => {
     const other = createGrpcClient(hostOf(stopping));
     const stream = other.open("SendStreamingMessage", sendParams("go"));
     const { task } = await stream.first();
-    puppet.say(task.id, ctx => ctx.text("a word"));
+    puppet.send(task.id, ctx => ctx.text("a word"));
     await stream.first();
     const [{ error, trailers }] = await Promise.all([stream.ended(), stopping.stop()]);
     expect(error?.code).toBe(status.UNAVAILABLE);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentName } from "../../src/model/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { rpc, sendParams } from "../support/client.ts";
 import { onNode } from "../support/hosts.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
-import { createTestLog, SETTINGS, serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { createTestLog, SETTINGS, serve, type TestServer } from "../support/server.ts";
 
 /** DNS rebinding and CORS: the names under which a server on loopback may be called, and from which pages. */
 
@@ -21,11 +21,11 @@ interface Reply {
 /** `fetch` does not allow a program to set these headers. */
 const call = (url: string, headers: Record<string, string>, method = "GET", body?: string): Promise<Reply> =>
   new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, async response => {
+    const outgoing = request(url, { method, headers }, async response => {
       const text = (await Array.fromAsync(response.setEncoding("utf8"))).join("");
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
     });
-    asked.on("error", reject).end(body);
+    outgoing.on("error", reject).end(body);
   });
 const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: sendParams("hi") });
 const JSON_TYPE = { "content-type": "application/json", "a2a-version": "1.0" };
@@ -184,7 +184,9 @@ describe("pages of allowed origins", () => {
     const { headers } = await guarded.issue("alice");
     const without = await call(guarded.url, { origin, ...JSON_TYPE }, "POST", BODY);
     expect([without.status, without.headers["access-control-allow-origin"]]).toEqual([401, origin]);
-    expect((await rpc(guarded.url, "SendMessage", sendParams("hi"), { ...headers, origin })).status).toBe(200);
+    expect((await rpc(guarded.url, "SendMessage", sendParams("hi"), { ...headers, origin })).status).toBe(
+      200,
+    );
     await guarded.stop();
   });
 });

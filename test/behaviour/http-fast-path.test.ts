@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import type { ServerSettings } from "../../src/server/create-server.ts";
+import { echo } from "../support/agents.ts";
 import { openStream, rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
-import { echo } from "../support/agents.ts";
 import { exchange, openRaw, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
 

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
+import { echo, mirror } from "../support/agents.ts";
 import { writeCertificate } from "../support/certificate.ts";
 import { until } from "../support/client.ts";
-import { echo, mirror } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** HTTP/2 has the same limits as HTTP/1: over TLS, in clear text, and at a separate gRPC port. */
@@ -71,7 +71,7 @@ const ENDPOINTS: readonly (readonly [string, () => string, object, (reply: WireR
     reply => expect(reply.headers["grpc-status"]).toBe("8"),
   ],
   [
-    "others at that port",
+    "other requests at that port",
     () => `http://${apart.grpc}`,
     CARD,
     reply => expect(reply.headers[":status"]).toBe(431),

@@ -46,7 +46,12 @@ const callRest = async (path: string, headers: Headers, body?: object, verb = bo
   return { status: response.status, headers: response.headers, body: (await response.json()) as Loose };
 };
 const send = async (headers: Headers, agent = "keyed", message: object = {}): Promise<Loose> => {
-  const userMessage = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }], ...message };
+  const userMessage = {
+    messageId: crypto.randomUUID(),
+    role: "ROLE_USER",
+    parts: [{ text: "hi" }],
+    ...message,
+  };
   const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: userMessage } };
   const { result, error } = (await callRest(`/agents/${agent}`, headers, call)).body;
   return error ?? result.task;
@@ -59,7 +64,7 @@ describe("the extended card", () => {
   it("B-D3: is refused to unauthenticated callers, on every transport", async () => {
     const bindings = bindingsOf(guarded.url, "keyed");
     for (const binding of bindings) {
-      expectMeaning(await binding.ask("GetExtendedAgentCard", {}), "unauthenticated");
+      expectMeaning(await binding.call("GetExtendedAgentCard", {}), "unauthenticated");
       binding.close();
     }
     for (const path of ["/agents/keyed/agent/authenticatedExtendedCard", "/agents/open/extendedAgentCard"])
@@ -169,7 +174,9 @@ describe("credentials", () => {
     expect((await callRest("/credentials", {})).status).toBe(401);
     expect((await callRest("/credentials/keyed/vendor", {}, undefined, "DELETE")).status).toBe(401);
     expect((await give(reader.headers, task.id, "x")).status).toBe(403);
-    expect((await callRest("/credentials/keyed/vendor", reader.headers, undefined, "DELETE")).status).toBe(403);
+    expect((await callRest("/credentials/keyed/vendor", reader.headers, undefined, "DELETE")).status).toBe(
+      403,
+    );
   });
 
   it("of anonymous callers are not stored: other anonymous callers would use them", async () => {

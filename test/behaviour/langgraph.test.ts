@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toUuid } from "../../src/server/catalog.ts";
+import { asker, echo, mirror, replier } from "../support/agents.ts";
 import { openStream } from "../support/client.ts";
 import {
-  langgraphResult,
   doubter,
   envelope,
-  post,
   langgraphError,
-  resume,
   langgraphParams,
+  langgraphResult,
+  post,
+  resume,
 } from "../support/langgraph.ts";
-import { asker, echo, mirror, replier } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 import { partsText, textOf } from "../support/wire.ts";
 
 /** docs/dialects/langgraph.md#statements. */
@@ -70,7 +70,8 @@ const dataOf = (task: Loose): Loose => task.artifacts[0].parts[0].data;
 
 describe("calls", () => {
   it("L1: the agent is selected by its name or its UUID, and unknown methods are refused", async () => {
-    for (const name of ["echo", toUuid("echo")]) expect(saidBy(await send(name, langgraphParams("hi")))).toBe("hi");
+    for (const name of ["echo", toUuid("echo")])
+      expect(saidBy(await send(name, langgraphParams("hi")))).toBe("hi");
     for (const method of ["SendMessage", "tasks/send", "nonsense"])
       expect(await langgraphError(at("echo"), method, {})).toMatchObject({ code: -32601 });
     expect(await langgraphError(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
@@ -116,7 +117,9 @@ describe("calls", () => {
 
   it("L24: a notification gets 202 without a body, and is executed", async () => {
     const contextId = "notified";
-    const { id: _, ...call } = envelope("message/send", langgraphParams("one", { contextId })) as { id: string };
+    const { id: _, ...call } = envelope("message/send", langgraphParams("one", { contextId })) as {
+      id: string;
+    };
     expect(await post(at("memory"), call)).toMatchObject({ status: 202, body: "" });
     expect(await post(at("memory"), { ...call, id: null })).toMatchObject({ status: 202, body: "" });
     expect(saidBy(await send("memory", langgraphParams("three", { contextId })))).toBe("one, one");
@@ -144,7 +147,11 @@ describe("answers", () => {
   });
 
   it("L4: a stream is envelopes with the id of the call: the task, its updates, and a final status", async () => {
-    const stream = await openStream(at("echo"), "message/stream", langgraphParams("hi", { contextId: "streamed" }));
+    const stream = await openStream(
+      at("echo"),
+      "message/stream",
+      langgraphParams("hi", { contextId: "streamed" }),
+    );
     const events = await stream.all();
     const results = events.map(({ data }) => data.result);
     expect(new Set(events.map(({ event, data }) => `${event} ${data.jsonrpc} ${typeof data.id}`)).size).toBe(
@@ -190,9 +197,7 @@ describe("answers", () => {
     expect(await get(2)).toEqual(["Which one?", "second"]);
     for (const all of [10, undefined]) expect(await get(all)).toEqual(["first", "Which one?", "second"]);
     for (const historyLength of [11, -1, "x", 1.5])
-      expect(
-        await langgraphError(at("asker"), "tasks/get", { id, contextId, historyLength }),
-      ).toMatchObject({
+      expect(await langgraphError(at("asker"), "tasks/get", { id, contextId, historyLength })).toMatchObject({
         code: -32602,
         message: expect.stringContaining("historyLength"),
       });
@@ -239,7 +244,9 @@ describe("messages", () => {
     const text = { kind: "text", text: "hi" };
     const input = { text: "hi", role: "user", locale: "de", seat: 1 };
     expect(dataOf(await send("input", langgraphParams([data[0], text, data[1]] as object[])))).toEqual(input);
-    expect(dataOf(await send("input", langgraphParams("hi", { role: "agent" })))).toMatchObject({ role: "user" });
+    expect(dataOf(await send("input", langgraphParams("hi", { role: "agent" })))).toMatchObject({
+      role: "user",
+    });
   });
 
   it("L12: parts are required, role and messageId only with the strict profile", async () => {
@@ -286,7 +293,10 @@ describe("messages", () => {
 describe("resuming", () => {
   it("L14: a text with contextId and taskId resumes a task that waits", async () => {
     for (const spelled of ["run", "thread:run"]) {
-      const { id, contextId } = await send("asker", langgraphParams("hi", { contextId: `resume ${spelled}` }));
+      const { id, contextId } = await send(
+        "asker",
+        langgraphParams("hi", { contextId: `resume ${spelled}` }),
+      );
       const taskId = spelled === "run" ? id : `${contextId}:${id}`;
       const task = await send("asker", langgraphParams("this", { contextId, taskId }));
       expect(task).toMatchObject({ id, status: { state: "completed" } });
@@ -301,7 +311,8 @@ describe("resuming", () => {
       { id: "interrupt-1", question: "Which seat?" },
       { id: "interrupt-2", question: "Which meal?" },
     ]);
-    const answer = (answers: object): object => langgraphParams([resume(answers as never)], { taskId, contextId });
+    const answer = (answers: object): object =>
+      langgraphParams([resume(answers as never)], { taskId, contextId });
     expect(await refusedSend("doubter", answer({ "interrupt-3": 1 }))).toMatchObject({
       code: -32602,
       message: expect.stringContaining("message.parts[0].data.resume[0].id"),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/index.ts";
-import { rpc } from "../support/client.ts";
 import { echo } from "../support/agents.ts";
+import { rpc } from "../support/client.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** A page of a list is bounded by bytes in every dialect that lists, however large the tasks are. */
 
@@ -37,28 +37,25 @@ describe.each([
   }, 60_000);
   afterAll(() => server.stop());
 
-  it.each(WAYS)(
-    "%s: all tasks, each once, over pages within the limit",
-    async (_name, path, method) => {
-      const seen: string[] = [];
-      let pages = 0;
-      for (let pageToken = ""; ; pages++) {
-        const reply = await rpc(server.url + path, method, {
-          pageSize: 100,
-          ...(pageToken && { pageToken }),
-        });
-        const { tasks, nextPageToken, totalSize } = reply.body.result as Loose;
-        expect(JSON.stringify(reply.body).length).toBeLessThan(PAGE_CHARS_MAX);
-        expect(totalSize).toBe(TASKS);
-        expect(tasks.length).toBeGreaterThan(0);
-        seen.push(...tasks.map((task: Loose) => task.id));
-        pageToken = nextPageToken;
-        if (pageToken === "") break;
-      }
-      expect(seen).toEqual(ids.toReversed());
-      expect(pages).toBeGreaterThanOrEqual(TASKS / 2 - 1);
-    },
-  );
+  it.each(WAYS)("%s: all tasks, each once, over pages within the limit", async (_name, path, method) => {
+    const seen: string[] = [];
+    let pages = 0;
+    for (let pageToken = ""; ; pages++) {
+      const reply = await rpc(server.url + path, method, {
+        pageSize: 100,
+        ...(pageToken && { pageToken }),
+      });
+      const { tasks, nextPageToken, totalSize } = reply.body.result as Loose;
+      expect(JSON.stringify(reply.body).length).toBeLessThan(PAGE_CHARS_MAX);
+      expect(totalSize).toBe(TASKS);
+      expect(tasks.length).toBeGreaterThan(0);
+      seen.push(...tasks.map((task: Loose) => task.id));
+      pageToken = nextPageToken;
+      if (pageToken === "") break;
+    }
+    expect(seen).toEqual(ids.toReversed());
+    expect(pages).toBeGreaterThanOrEqual(TASKS / 2 - 1);
+  });
 
   it("REST: all tasks, each once, over pages within the limit", async () => {
     const seen: string[] = [];

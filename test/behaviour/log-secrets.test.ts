@@ -1,8 +1,8 @@
 import { afterAll, afterEach, expect, it } from "vitest";
 import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
-import { tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { tempFolder } from "../support/server.ts";
 
 /** The log of a real server: secrets are removed, and an error has the name of its class. */
 

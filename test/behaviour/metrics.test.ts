@@ -79,26 +79,23 @@ it("/metrics counts calls by dialect, binding, operation and outcome", async () 
   expect(seen['dragoman_call_seconds_bucket{binding="jsonrpc",operation="send",le="+Inf"}']).toBe(2);
 });
 
-it.each(["memory", "Postgres"])(
-  "/metrics counts runs, their usage, and commits, in %s",
-  async where => {
-    await start({ data: where === "memory" ? ":memory:" : await (await startPostgres()).createDatabase() });
-    await rpc(`${server.url}/agents/echo`, "SendMessage", sendParams("a"));
-    await rpc(`${server.url}/agents/breaker`, "SendMessage", sendParams("a"));
-    const seen = await scrape();
-    expect(seen['dragoman_runs_total{agent="echo",outcome="completed"}']).toBe(1);
-    expect(seen['dragoman_runs_total{agent="breaker",outcome="broken"}']).toBe(1);
-    expect(seen['dragoman_run_seconds_count{agent="echo"}']).toBe(1);
-    expect(seen['dragoman_queue_seconds_count{agent="echo"}']).toBe(1);
-    expect(seen['dragoman_attempts_total{agent="echo"}']).toBe(1);
-    expect(seen['dragoman_usage_total{agent="echo",counter="inputTokens"}']).toBe(5);
-    expect(seen.dragoman_events_total).toBeGreaterThanOrEqual(8);
-    expect(seen.dragoman_commit_tasks_count).toBe(seen.dragoman_commit_seconds_count);
-    expect(seen.dragoman_commit_failures_total).toBe(0);
-    expect(seen.dragoman_store_bytes === 0).toBe(where === "memory");
-    expect(seen.process_cpu_seconds_total).toBeGreaterThan(0);
-  },
-);
+it.each(["memory", "Postgres"])("/metrics counts runs, their usage, and commits, in %s", async where => {
+  await start({ data: where === "memory" ? ":memory:" : await (await startPostgres()).createDatabase() });
+  await rpc(`${server.url}/agents/echo`, "SendMessage", sendParams("a"));
+  await rpc(`${server.url}/agents/breaker`, "SendMessage", sendParams("a"));
+  const seen = await scrape();
+  expect(seen['dragoman_runs_total{agent="echo",outcome="completed"}']).toBe(1);
+  expect(seen['dragoman_runs_total{agent="breaker",outcome="broken"}']).toBe(1);
+  expect(seen['dragoman_run_seconds_count{agent="echo"}']).toBe(1);
+  expect(seen['dragoman_queue_seconds_count{agent="echo"}']).toBe(1);
+  expect(seen['dragoman_attempts_total{agent="echo"}']).toBe(1);
+  expect(seen['dragoman_usage_total{agent="echo",counter="inputTokens"}']).toBe(5);
+  expect(seen.dragoman_events_total).toBeGreaterThanOrEqual(8);
+  expect(seen.dragoman_commit_tasks_count).toBe(seen.dragoman_commit_seconds_count);
+  expect(seen.dragoman_commit_failures_total).toBe(0);
+  expect(seen.dragoman_store_bytes === 0).toBe(where === "memory");
+  expect(seen.process_cpu_seconds_total).toBeGreaterThan(0);
+});
 
 it("/metrics has gauges of open streams, runs and waiting tasks", async () => {
   const folder = tempFolder();
@@ -147,16 +144,16 @@ it("with authentication, /metrics is for administrators; at the admin port it is
     agents: undefined,
   });
   const apiKeys = [keyOf("key of a reader", ["read"]), keyOf("key of an admin", ["admin"])];
-  const asked = async (url: string, key?: string): Promise<number> =>
+  const statusOf = async (url: string, key?: string): Promise<number> =>
     (await fetch(`${url}/metrics`, { headers: key === undefined ? {} : { "X-API-Key": key } })).status;
   await start({ auth: ["api-key"], apiKeys });
-  expect(await asked(server.url)).toBe(401);
-  expect(await asked(server.url, "key of a reader")).toBe(403);
-  expect(await asked(server.url, "key of an admin")).toBe(200);
+  expect(await statusOf(server.url)).toBe(401);
+  expect(await statusOf(server.url, "key of a reader")).toBe(403);
+  expect(await statusOf(server.url, "key of an admin")).toBe(200);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   await server.stop();
   await start({ auth: ["api-key"], apiKeys, adminPort: 0 });
-  expect(await asked(server.admin as string)).toBe(200);
+  expect(await statusOf(server.admin as string)).toBe(200);
 });
 
 it("with an admin port /metrics is served there only", async () => {

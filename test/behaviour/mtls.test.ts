@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentName, CertificateOwner } from "../../src/model/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { startMounted } from "../../src/server/create-server.ts";
+import { echo } from "../support/agents.ts";
 import { bearer, issue } from "../support/callers.ts";
 import { type Certificate, createAuthority, writeCertificate } from "../support/certificate.ts";
 import { sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { echo } from "../support/agents.ts";
-import { createTestLog, SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { createTestLog, SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** Callers with client certificates. */
 
@@ -140,10 +140,7 @@ describe("another certificate, or none,", () => {
       const creds = credentials.createSsl(Buffer.from(serverCert), ...((pair ?? []) as [Buffer, Buffer]));
       const client = createGrpcClient(new URL(server.url).host.replace("127.0.0.1", "localhost"), creds);
       const error = await refusedBy(client.ask("SendMessage", sendParams("hi")));
-      expect([error.code, error.details]).toEqual([
-        status.UNAUTHENTICATED,
-        "Authentication required",
-      ]);
+      expect([error.code, error.details]).toEqual([status.UNAUTHENTICATED, "Authentication required"]);
       client.close();
     }
   });

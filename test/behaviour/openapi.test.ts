@@ -7,10 +7,10 @@ import { createRoutes } from "../../src/http/routes.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
 import { parseExchangeFile } from "../support/corpus.ts";
+import type { Loose } from "../support/official-dialects.ts";
 import { createJudge, operationsIn } from "../support/openapi.ts";
 import { SETTINGS, serve, type TestServer } from "../support/server.ts";
 import { methodsOf } from "../support/tidy-tables.ts";
-import type { Loose } from "../support/official-dialects.ts";
 
 const echo = { name: "echo", run: (task: { text: string }) => task.text };
 const OFF = { langgraph: "off", orloj: "off", arbiter: "off", simple: "off" } as const;
@@ -40,8 +40,8 @@ describe("/openapi.json", () => {
 
   it.each([
     ["all dialects", {}],
-    ["the official ones", OFF],
-    ["the vendors' as their documents say", { langgraph: "strict", arbiter: "strict" }],
+    ["the official dialects", OFF],
+    ["the vendors' dialects with the strict profile", { langgraph: "strict", arbiter: "strict" }],
   ] as const)("has every route of the enabled dialects, and no other: %s", async (_, settings) => {
     const dialects = createDialects({ ...SETTINGS, ...settings });
     const routes = dialects.flatMap(({ name, routes }) =>
@@ -100,22 +100,19 @@ describe("/openapi.json", () => {
     expect(named.servers).toEqual([{ url: "https://agents.example/x" }]);
   });
 
-  it.each(["/openapi.json", "/docs", "/docs/"])(
-    "%s can be cached and revalidated",
-    async path => {
-      const first = await fetch(server.url + path);
-      expect(first.status).toBe(200);
-      expect(first.headers.get("cache-control")).toBe("public, max-age=60");
-      expect(first.headers.get("x-content-type-options")).toBe("nosniff");
-      const etag = first.headers.get("etag") as string;
-      const again = await fetch(server.url + path, { headers: { "If-None-Match": etag } });
-      expect([again.status, await again.text()]).toEqual([304, ""]);
-      const head = await fetch(server.url + path, { method: "HEAD" });
-      expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""]);
-      const wrong = await fetch(server.url + path, { method: "POST", body: "x" });
-      expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
-    },
-  );
+  it.each(["/openapi.json", "/docs", "/docs/"])("%s can be cached and revalidated", async path => {
+    const first = await fetch(server.url + path);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("cache-control")).toBe("public, max-age=60");
+    expect(first.headers.get("x-content-type-options")).toBe("nosniff");
+    const etag = first.headers.get("etag") as string;
+    const again = await fetch(server.url + path, { headers: { "If-None-Match": etag } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    const head = await fetch(server.url + path, { method: "HEAD" });
+    expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""]);
+    const wrong = await fetch(server.url + path, { method: "POST", body: "x" });
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
 });
 
 // ---- what goes over the wire is what the document says -------------------------------------------------------
@@ -128,34 +125,36 @@ interface CorpusAnswer {
   readonly path: string;
   readonly status: string;
   /** Each piece of JSON in the response. */
-  readonly said: readonly unknown[];
+  readonly pieces: readonly unknown[];
   readonly isStream: boolean;
 }
 
 /** All responses of the official dialects in the corpus. */
-const ANSWERS: readonly CorpusAnswer[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(file => {
-  const text = readFileSync(join("test/corpus", file), "utf8");
-  const replies = text.split("\n===\n").map(exchange => exchange.split("\n---\n")[1] ?? "");
-  return parseExchangeFile(text).exchanges.flatMap(({ request }, at): CorpusAnswer[] => {
-    const [head = "", ...body] = (replies[at] as string).split("\n\n");
-    if (!request || request.verb === "HEAD" || !/^\d{3}\n/.test(head)) return [];
-    const isStream = head.includes("text/event-stream");
-    const lines = body.join("\n").match(isStream ? /(?<=^data: ).*$/gm : /^[{[].*$/gm) ?? [];
-    const { verb, path } = request;
-    const pieces = lines.map(line => JSON.parse(line) as unknown);
-    return [
-      {
-        file,
-        version: /(?<=A2A-Version: ).*/.exec(head)?.[0],
-        verb,
-        path,
-        status: head.slice(0, 3),
-        said: pieces,
-        isStream,
-      },
-    ];
-  });
-});
+const ANSWERS: readonly CorpusAnswer[] = globSync("{v1,v03}/*.exchange", { cwd: "test/corpus" }).flatMap(
+  file => {
+    const text = readFileSync(join("test/corpus", file), "utf8");
+    const replies = text.split("\n===\n").map(exchange => exchange.split("\n---\n")[1] ?? "");
+    return parseExchangeFile(text).exchanges.flatMap(({ request }, at): CorpusAnswer[] => {
+      const [head = "", ...body] = (replies[at] as string).split("\n\n");
+      if (!request || request.verb === "HEAD" || !/^\d{3}\n/.test(head)) return [];
+      const isStream = head.includes("text/event-stream");
+      const lines = body.join("\n").match(isStream ? /(?<=^data: ).*$/gm : /^[{[].*$/gm) ?? [];
+      const { verb, path } = request;
+      const pieces = lines.map(line => JSON.parse(line) as unknown);
+      return [
+        {
+          file,
+          version: /(?<=A2A-Version: ).*/.exec(head)?.[0],
+          verb,
+          path,
+          status: head.slice(0, 3),
+          pieces,
+          isStream,
+        },
+      ];
+    });
+  },
+);
 
 describe("responses in the corpus match the document", () => {
   const locate = createRoutes(DIALECTS, []);
@@ -169,10 +168,13 @@ describe("responses in the corpus match the document", () => {
   };
   const transportOf = ({ verb, path }: CorpusAnswer): string | undefined =>
     locate(path.split("?")[0] as string)?.byVerb.get(verb)?.transport;
-  const wrongIn = (answers: readonly CorpusAnswer[], schemaFor: (one: CorpusAnswer) => Loose): readonly string[] => {
+  const wrongIn = (
+    answers: readonly CorpusAnswer[],
+    schemaFor: (one: CorpusAnswer) => Loose,
+  ): readonly string[] => {
     const judge = createJudge(api);
     return answers.flatMap(one =>
-      one.said
+      one.pieces
         .map(value => judge(schemaFor(one) ?? false, value))
         .filter(Boolean)
         .map(why => `${one.file}: ${why}`),

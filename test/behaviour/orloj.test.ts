@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FaultCode } from "../../src/model/index.ts";
 import type { WireCall } from "../../src/ports/index.ts";
 import { createOrloj } from "../../src/protocol/orloj/index.ts";
+import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
 import { serveGuarded } from "../support/callers.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
+import { type Loose, rpcError, rpcResult } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError } from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/orloj.md#statements, statement by statement; the exact bytes on the wire are in
@@ -59,7 +59,11 @@ describe("O2: the agent of a call", () => {
   it("is in the metadata if the path is shared; a task is found by its id alone", async () => {
     for (const word of ["agent", "target"]) {
       const id = newId();
-      const task = await rpcResult(shared(), "tasks/send", sendParams(id, "hi", { metadata: { [word]: "echo" } }));
+      const task = await rpcResult(
+        shared(),
+        "tasks/send",
+        sendParams(id, "hi", { metadata: { [word]: "echo" } }),
+      );
       expect(task.status.state).toBe("completed");
       expect(await rpcResult(shared(), "tasks/get", { id })).toEqual(task);
     }
@@ -181,7 +185,9 @@ describe("O7: a repeated id", () => {
     const states = replies.map(({ body }) => body.result?.status.state ?? body.error.code);
     expect(states).toContain("input-required");
     const { tasks } = await rpcResult(`${server.url}/agents/asker`, "ListTasks", { pageSize: 100 });
-    const own = await Promise.all(tasks.map((task: Loose) => rpcResult(at("asker"), "tasks/get", { id: task.id })));
+    const own = await Promise.all(
+      tasks.map((task: Loose) => rpcResult(at("asker"), "tasks/get", { id: task.id })),
+    );
     expect(own.filter((task: Loose) => task.id === id)).toHaveLength(1);
   });
 });
@@ -208,7 +214,7 @@ it("O9: the error for an unknown task names it", async () => {
 it("O10: a cancel stores its reason; a task is canceled once, and not after its end", async () => {
   const id = newId();
   const { stream, ours } = await begin(id);
-  puppet.say(ours, ctx => ctx.status("At it"));
+  puppet.send(ours, ctx => ctx.status("At it"));
   const canceled = await rpcResult(at("puppet"), "tasks/cancel", { id, reason: "No longer needed" });
   expect(canceled.status).toEqual({
     state: "canceled",
@@ -227,9 +233,9 @@ describe("O11: streams", () => {
     const id = newId();
     const { stream, ours } = await begin(id);
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
-    puppet.say(ours, ctx => ctx.text("one "));
-    puppet.say(ours, ctx => ctx.text("two"));
-    puppet.say(ours, ctx => ctx.status("Nearly there"));
+    puppet.send(ours, ctx => ctx.text("one "));
+    puppet.send(ours, ctx => ctx.text("two"));
+    puppet.send(ours, ctx => ctx.status("Nearly there"));
     puppet.end(ours);
     const events = await stream.all();
     expect(events.map(({ event }) => event)).toEqual(["status", "status", "status"]);

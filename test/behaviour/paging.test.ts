@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
+import { until } from "../support/client.ts";
+import {
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcResult,
+  startTask,
+  untilState,
+  V1,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, type Loose, OFFICIAL_DIALECTS, untilState, V1 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md B-R7: a list that is read page by page while its tasks change. */
 
@@ -61,11 +68,13 @@ describe.each([
     }
     const id = ids[move.task] as string;
     if (waiting.has(id)) await answer(id);
-    else if (move.move === "touch") puppet.say(id, ctx => ctx.status("moved"));
+    else if (move.move === "touch") puppet.send(id, ctx => ctx.status("moved"));
     else if (move.move === "ask") {
       waiting.add(id);
-      puppet.say(id, ctx => ctx.ask("Well?"));
-      await until(async () => V1.stateOf(await rpcResult(url, "GetTask", { id, ...SHORT })) === "input-required");
+      puppet.send(id, ctx => ctx.ask("Well?"));
+      await until(
+        async () => V1.stateOf(await rpcResult(url, "GetTask", { id, ...SHORT })) === "input-required",
+      );
     }
   }
 
@@ -84,7 +93,11 @@ describe.each([
           const seen: string[] = [];
           let pageToken = "";
           for (let page = 0; ; page++) {
-            const { tasks, nextPageToken } = await rpcResult(url, dialect.list, { pageSize, pageToken, ...SHORT });
+            const { tasks, nextPageToken } = await rpcResult(url, dialect.list, {
+              pageSize,
+              pageToken,
+              ...SHORT,
+            });
             seen.push(...tasks.map((task: Loose) => task.id));
             if (nextPageToken === "") break;
             pageToken = nextPageToken;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rpc } from "../support/client.ts";
 import { createScriptedAgent } from "../support/agents.ts";
+import { rpc } from "../support/client.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /**
  * docs/dialects/README.md R16: the payloads of a webhook, by the dialect in which its config was set. The
@@ -131,9 +131,9 @@ describe.each(REGISTERED)("R16: a webhook that was set in $dialect", one => {
     const url = `${hook.url}/${one.dialect}`;
     const { body } = await rpc(server.url + one.path, one.method, one.params(taskId, url), one.headers ?? {});
     expect(body.error).toBeUndefined();
-    puppet.say(taskId, ctx => ctx.text("one "));
+    puppet.send(taskId, ctx => ctx.text("one "));
     await hook.find(({ path }) => path === `/${one.dialect}`);
-    puppet.say(taskId, ctx => ctx.text("two", { last: true }));
+    puppet.send(taskId, ctx => ctx.text("two", { last: true }));
     puppet.end(taskId);
     const last = await hook.find(({ path, text }) => path === `/${one.dialect}` && isEnd(text));
     expect(last.body).toMatchObject(one.last);
@@ -146,7 +146,7 @@ describe.each(REGISTERED)("R16: a webhook that was set in $dialect", one => {
     const path = `/${one.dialect}/status`;
     const headers = { ...one.headers, "dragoman-push-events": "status" };
     await rpc(server.url + one.path, one.method, one.params(taskId, hook.url + path), headers);
-    puppet.say(taskId, ctx => ctx.text("one ", { last: true }));
+    puppet.send(taskId, ctx => ctx.text("one ", { last: true }));
     puppet.end(taskId);
     await hook.find(got => got.path === path && isEnd(got.text));
     expect(hook.at(path).filter(hasWords)).toEqual([]);

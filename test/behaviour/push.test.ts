@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { rpc, until } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
+import { rpc, until } from "../support/client.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcError, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md#push: push notifications over real sockets to real receivers. */
 
@@ -44,9 +44,15 @@ const inline = (text: string, url: string, more: object = {}): object =>
 
 /** A running task of the scripted agent. */
 async function begin(): Promise<string> {
-  const { task } = await rpcResult(at("puppet"), V1.send, V1.sendParams("go", {}, { configuration: V1.nonBlocking }));
-  puppet.say(task.id, ctx => ctx.status("at it"));
-  await until(async () => (await rpcResult(at("puppet"), V1.get, { id: task.id })).status.message !== undefined);
+  const { task } = await rpcResult(
+    at("puppet"),
+    V1.send,
+    V1.sendParams("go", {}, { configuration: V1.nonBlocking }),
+  );
+  puppet.send(task.id, ctx => ctx.status("at it"));
+  await until(
+    async () => (await rpcResult(at("puppet"), V1.get, { id: task.id })).status.message !== undefined,
+  );
   return task.id;
 }
 const create = (taskId: string, more: object): Promise<Loose> =>
@@ -107,7 +113,8 @@ describe("push configs", () => {
     await create(taskId, { id: "a", url });
     await hook.got(1, pathOf(url));
     expect((await rpcError(at("puppet"), GET, { taskId, id: "b" })).code).toBe(-32001);
-    for (let i = 0; i < 2; i++) expect(await rpcResult(at("puppet"), DELETE, { taskId, id: "a" })).toEqual({});
+    for (let i = 0; i < 2; i++)
+      expect(await rpcResult(at("puppet"), DELETE, { taskId, id: "a" })).toEqual({});
     expect((await rpcResult(at("puppet"), LIST, { taskId })).configs ?? []).toEqual([]);
     const other = newHook();
     await create(taskId, { id: "b", url: other });
@@ -128,7 +135,9 @@ describe("push configs", () => {
     const taskId = await begin();
     await create(taskId, { id: "a", url: newHook() });
     puppet.end(taskId);
-    await until(async () => V1.stateOf(await rpcResult(at("puppet"), V1.get, { id: taskId })) === "completed");
+    await until(
+      async () => V1.stateOf(await rpcResult(at("puppet"), V1.get, { id: taskId })) === "completed",
+    );
     expect(await rpcResult(at("puppet"), GET, { taskId, id: "a" })).toMatchObject({ id: "a" });
   });
 
@@ -214,9 +223,9 @@ describe("deliveries", () => {
     });
     await create(taskId, { id: "status", url: statusOnly, events: "status" });
     await hook.got(1, pathOf(url));
-    puppet.say(taskId, ctx => ctx.text("one "));
-    puppet.say(taskId, ctx => ctx.status("nearly"));
-    puppet.say(taskId, ctx => ctx.text("two"));
+    puppet.send(taskId, ctx => ctx.text("one "));
+    puppet.send(taskId, ctx => ctx.status("nearly"));
+    puppet.send(taskId, ctx => ctx.text("two"));
     puppet.end(taskId);
     await until(() => hook.at(pathOf(url)).map(summary).includes("status completed"));
     await until(() => hook.at(pathOf(statusOnly)).map(summary).includes("status completed"));
@@ -260,7 +269,10 @@ describe("deliveries", () => {
   it("B-P6: a config uses the dialect in which it was set, whichever dialect changes the task", async () => {
     const taskId = await begin();
     const url = newHook();
-    await rpcResult(at("puppet"), "tasks/pushNotificationConfig/set", { taskId, pushNotificationConfig: { url } });
+    await rpcResult(at("puppet"), "tasks/pushNotificationConfig/set", {
+      taskId,
+      pushNotificationConfig: { url },
+    });
     await rpcResult(at("puppet"), V1.cancel, { id: taskId });
     await until(() => hook.at(pathOf(url)).at(-1)?.body.status.state === "canceled");
   });
@@ -293,8 +305,9 @@ describe("deliveries", () => {
 
   it("B-P10: a config that is set late begins with the task as it is, unless it opts out", async () => {
     const taskId = await begin();
-    puppet.say(taskId, ctx => ctx.text("before"));
-    const texts = async (): Promise<Loose> => (await rpcResult(at("puppet"), V1.get, { id: taskId })).artifacts;
+    puppet.send(taskId, ctx => ctx.text("before"));
+    const texts = async (): Promise<Loose> =>
+      (await rpcResult(at("puppet"), V1.get, { id: taskId })).artifacts;
     await until(async () => (await texts()) !== undefined);
     const url = newHook();
     await create(taskId, { url });
@@ -317,7 +330,11 @@ describe("deliveries", () => {
 
   it("B-P11: a config in the first message misses nothing; one in a later message begins with that message", async () => {
     const url = newHook();
-    const { task } = await rpcResult(at("asker"), V1.send, V1.sendParams("hi", {}, { configuration: setting(url) }));
+    const { task } = await rpcResult(
+      at("asker"),
+      V1.send,
+      V1.sendParams("hi", {}, { configuration: setting(url) }),
+    );
     await until(() => hook.at(pathOf(url)).map(summary).includes("status input-required"));
     expect(hook.at(pathOf(url)).map(summary)).toEqual([
       "task submitted",
@@ -353,7 +370,9 @@ describe("deliveries", () => {
   it.each(OFFICIAL_DIALECTS)("$name: a card declares whether push is supported", async dialect => {
     const card = async (name: string): Promise<Loose> =>
       (
-        await fetch(`${at(name)}/.well-known/agent-card.json`, { headers: { "A2A-Version": dialect.version } })
+        await fetch(`${at(name)}/.well-known/agent-card.json`, {
+          headers: { "A2A-Version": dialect.version },
+        })
       ).json();
     expect((await card("echo")).capabilities.pushNotifications).toBe(true);
     expect((await card("silent")).capabilities.pushNotifications).toBe(false);

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerSettings } from "../../src/server/create-server.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
+import { getTask, rpcResult, startTask, untilState, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, untilState, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md B-V9: responses to callers that exceed their quota. */
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createScriptedAgent, echo } from "../support/agents.ts";
-import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import {
-  rpcResult,
-  startTask,
   fieldsOf,
   getTask,
   type Loose,
-  rpcError,
   OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
   untilState,
   V1,
   V03,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** docs/dialects/README.md#reading: get and list, on both stores. */
 
@@ -85,7 +85,9 @@ describe.each([
 
     it("B-R2: historyLength 0 omits the history", async () => {
       const { id } = await sendTurns("one", "two");
-      expect(await rpcResult(at("talker"), dialect.get, { id, historyLength: 0 })).not.toHaveProperty("history");
+      expect(await rpcResult(at("talker"), dialect.get, { id, historyLength: 0 })).not.toHaveProperty(
+        "history",
+      );
     });
 
     it.each([1, 2, 4, 5, 6, 1000])(
@@ -171,7 +173,8 @@ describe.each([
 
     it("B-R5: nextPageToken, totalSize and pageSize are always present; the last page has an empty token", async () => {
       const contextId = `paged-${dialect.name}`;
-      for (const word of ["a", "b", "c"]) await rpcResult(root, dialect.send, dialect.sendParams(word, { contextId }));
+      for (const word of ["a", "b", "c"])
+        await rpcResult(root, dialect.send, dialect.sendParams(word, { contextId }));
       const first = await rpcResult(root, dialect.list, { contextId, pageSize: 2 });
       expect(first).toMatchObject({ pageSize: 2, totalSize: 3 });
       expect(first.tasks).toHaveLength(2);
@@ -186,7 +189,8 @@ describe.each([
 
     it("B-R5: a page that is exactly full is the last one", async () => {
       const contextId = `full-${dialect.name}`;
-      for (const word of ["a", "b"]) await rpcResult(root, dialect.send, dialect.sendParams(word, { contextId }));
+      for (const word of ["a", "b"])
+        await rpcResult(root, dialect.send, dialect.sendParams(word, { contextId }));
       const page = await rpcResult(root, dialect.list, { contextId, pageSize: 2 });
       expect(page.tasks).toHaveLength(2);
       expect(page.nextPageToken).toBe("");
@@ -221,7 +225,10 @@ describe.each([
     const task = await startTask(at("puppet"), V1, "nothing", { contextId: "empty" });
     puppet.end(task.id);
     await untilState(at("puppet"), task.id, "completed");
-    const { tasks } = await rpcResult(at("puppet"), "ListTasks", { contextId: "empty", includeArtifacts: true });
+    const { tasks } = await rpcResult(at("puppet"), "ListTasks", {
+      contextId: "empty",
+      includeArtifacts: true,
+    });
     expect(tasks[0].artifacts).toEqual([]);
   });
 
@@ -239,7 +246,8 @@ describe.each([
   it("B-R6: a status can be given by its number, and the unspecified one is no filter", async () => {
     const contextId = "numbers";
     await rpcResult(root, "SendMessage", V1.sendParams("done", { contextId }));
-    const count = async (status: unknown) => (await rpcResult(root, "ListTasks", { contextId, status })).totalSize;
+    const count = async (status: unknown) =>
+      (await rpcResult(root, "ListTasks", { contextId, status })).totalSize;
     expect(await count(3)).toBe(1);
     expect(await count(2)).toBe(0);
     expect(await count("TASK_STATE_UNSPECIFIED")).toBe(1);

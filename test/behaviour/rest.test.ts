@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, type SseEvent, type Stream, sendParams, sendParamsV03, toStream, until } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, mirror } from "../support/agents.ts";
+import {
+  openStream,
+  type SseEvent,
+  type Stream,
+  sendParams,
+  sendParamsV03,
+  toStream,
+  until,
+} from "../support/client.ts";
+import { type Loose, rpcError, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError, V1, V03 } from "../support/official-dialects.ts";
 import { foldText, idsOf } from "../support/wire.ts";
 
 /** docs/dialects/v1.md#paths, #streams, #errors: HTTP+JSON beside JSON-RPC, on the same tasks. */
@@ -50,7 +58,7 @@ describe("one task over both transports", () => {
   it("B-S8: readers over every transport get the same events in the same order, each in its own form", async () => {
     const stream = await openRest("POST", "/agents/puppet/v1/message:stream", sendParamsV03("go"));
     const id: string = (await stream.next())?.data.id;
-    puppet.say(id, ctx => ctx.status("ready"));
+    puppet.send(id, ctx => ctx.status("ready"));
     await until(async () => (await rpcResult(puppetUrl, V1.get, { id })).status.message !== undefined);
     const readers = [
       await openRest("GET", `/agents/puppet/tasks/${id}:subscribe`),
@@ -59,7 +67,7 @@ describe("one task over both transports", () => {
       await openStream(puppetUrl, V03.subscribe, { id }),
     ];
     const snapshots = await Promise.all(readers.map(reader => reader.next()));
-    for (const text of ["one ", "two ", "three "]) puppet.say(id, ctx => ctx.text(text));
+    for (const text of ["one ", "two ", "three "]) puppet.send(id, ctx => ctx.text(text));
     puppet.end(id);
     const [v1, v03, ...rpc] = await Promise.all(readers.map(reader => reader.all()));
     const schema = (await stream.all()).filter(event => Number(event.id) > Number(snapshots[0]?.id));
@@ -78,7 +86,7 @@ describe("one task over both transports", () => {
     const id: string = (await stream.next())?.data.task.id;
     const last = Number((await stream.next())?.id);
     stream.close();
-    puppet.say(id, ctx => ctx.text("missed"));
+    puppet.send(id, ctx => ctx.text("missed"));
     puppet.end(id);
     const after = { "last-event-id": String(last) };
     const rest = await (await openStream(puppetUrl, V1.subscribe, { id }, after)).all();
@@ -124,7 +132,9 @@ describe("errors", () => {
       [V03.extendedCard, {}, "GET", "/v1/card"],
     ];
     for (const [method, params, verb, path] of wrong)
-      expect((await call(verb, path, undefined, {})).body).toEqual(await rpcError(server.url, method, params));
+      expect((await call(verb, path, undefined, {})).body).toEqual(
+        await rpcError(server.url, method, params),
+      );
   });
 
   it("B-V12: a body that violates the rules of HTTP+JSON does not reach the agent", async () => {

@@ -1,19 +1,19 @@
 import { connect } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { openStream, type SseEvent, until } from "../support/client.ts";
 import { asker, createScriptedAgent, echo } from "../support/agents.ts";
-import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { openStream, type SseEvent, until } from "../support/client.ts";
 import {
-  rpcResult,
-  startTask,
   getTask,
   type Loose,
   OFFICIAL_DIALECTS,
+  rpcResult,
+  startTask,
   type TestDialect,
   untilState,
   V1,
   V03,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** docs/dialects/README.md B-S5, B-S6, B-S10, B-S12: readers that join late, reconnect, or fall behind. */
 
@@ -85,11 +85,11 @@ describe.each(STORES)("on %s", (name, data) => {
       const sent = await openStream(server.url, dialect.stream, dialect.sendParams("go"));
       const first = (await sent.next()) as SseEvent;
       const { id } = dialect.toItem(first.data).value;
-      for (let i = 0; i < 10; i++) puppet.say(id, ctx => (i % 3 ? ctx.text(`${i}`) : ctx.status(`${i}`)));
+      for (let i = 0; i < 10; i++) puppet.send(id, ctx => (i % 3 ? ctx.text(`${i}`) : ctx.status(`${i}`)));
       const seen = [plain(first)];
       while (seen.length < 11) seen.push(plain((await sent.next()) as SseEvent));
       const late = seen.map(({ seq }) => rest(server.url, dialect, id, seq));
-      puppet.say(id, ctx => ctx.text("the end"));
+      puppet.send(id, ctx => ctx.text("the end"));
       puppet.end(id);
       const all = [...seen, ...(await sent.all()).map(plain)];
       for (const [i, events] of (await Promise.all(late)).entries()) expect(events).toEqual(all.slice(i + 1));
@@ -116,12 +116,12 @@ describe.each(STORES)("on %s", (name, data) => {
     const puppet = createScriptedAgent();
     server = await serve([puppet.definition], { data });
     const { id } = await startTask(server.url, V1, "go");
-    puppet.say(id, ctx => ctx.text("before"));
+    puppet.send(id, ctx => ctx.text("before"));
     await until(async () => (await getTask(server.url, id)).artifacts !== undefined);
     const stream = await openStream(server.url, "SubscribeToTask", { id });
     const snapshot = (await stream.next()) as SseEvent;
     stream.close();
-    puppet.say(id, ctx => ctx.text(" after"));
+    puppet.send(id, ctx => ctx.text(" after"));
     puppet.end(id);
     await untilState(server.url, id, "completed");
     const events = await rest(server.url, V1, id, snapshot.id);
@@ -163,7 +163,7 @@ describe.each(STORES)("on %s", (name, data) => {
     const { id } = await startTask(server.url, V1, "go");
     const stuck = await openAndStop(server.url, id);
     const reader = await openStream(server.url, "SubscribeToTask", { id });
-    for (let i = 0; i < 200; i++) puppet.say(id, ctx => ctx.text(piece));
+    for (let i = 0; i < 200; i++) puppet.send(id, ctx => ctx.text(piece));
     puppet.end(id);
     const events = await reader.all();
     expect(events.filter(event => V1.toItem(event.data).kind === "artifact")).toHaveLength(200);
@@ -179,7 +179,7 @@ describe.each(STORES)("on %s", (name, data) => {
     const sent = await openStream(server.url, "SendStreamingMessage", V1.sendParams("go"));
     const first = (await sent.next()) as SseEvent;
     const { id } = first.data.result.task;
-    puppet.say(id, ctx => ctx.text("before the stop"));
+    puppet.send(id, ctx => ctx.text("before the stop"));
     await until(async () => (await getTask(server.url, id)).artifacts !== undefined);
     const asked = (await rpcResult(`${server.url}/agents/asker`, "SendMessage", V1.sendParams("book"))).task;
     const [before] = await Promise.all([sent.all(), server.stop()]);
@@ -188,7 +188,7 @@ describe.each(STORES)("on %s", (name, data) => {
     server = await serve([puppet.definition, asker], { data });
     if (name === "memory") return;
     const back = openStream(server.url, "SubscribeToTask", { id }, { "last-event-id": `${last}` });
-    puppet.say(id, ctx => ctx.text("after the start"));
+    puppet.send(id, ctx => ctx.text("after the start"));
     puppet.end(id);
     const events = await (await back).all();
     expect(Number(events[0]?.id)).toBeGreaterThan(Number(last));

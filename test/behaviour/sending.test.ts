@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, rpc, until } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { openStream, rpc, until } from "../support/client.ts";
 import {
-  rpcResult,
-  startTask,
   fieldsOf,
   getTask,
   type Loose,
-  rpcError,
   OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
   untilState,
   V1,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/README.md#sending, first half: the result of a message. */
 
@@ -72,10 +72,10 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const sent = rpcResult(at("puppet"), dialect.send, dialect.sendParams("work", { contextId: context }));
     sent.then(() => (answered = true));
     const { tasks } = await untilListed(context);
-    puppet.say(tasks[0].id, ctx => ctx.text("half"));
+    puppet.send(tasks[0].id, ctx => ctx.text("half"));
     await untilText(tasks[0].id, "half");
     expect(answered).toBe(false);
-    puppet.say(tasks[0].id, ctx => ctx.text(" and half"));
+    puppet.send(tasks[0].id, ctx => ctx.text(" and half"));
     puppet.end(tasks[0].id);
     expect(dialect.taskIn(await sent).artifacts[0].parts[0].text).toBe("half and half");
   });
@@ -83,7 +83,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-M3: a non-blocking send is answered at once, and the run continues", async () => {
     const task = await startTask(at("puppet"), dialect, "later");
     expect(["submitted", "working"]).toContain(dialect.stateOf(task));
-    puppet.say(task.id, ctx => ctx.text("done later"));
+    puppet.send(task.id, ctx => ctx.text("done later"));
     puppet.end(task.id);
     const ended = await untilState(at("puppet"), task.id, "completed");
     expect(ended.artifacts[0].parts[0].text).toBe("done later");
@@ -91,7 +91,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-M3: non-blocking has no effect on message replies", async () => {
     const params = dialect.sendParams("hi", {}, { configuration: dialect.nonBlocking });
-    expect(dialect.messageIn(await rpcResult(at("replier"), dialect.send, params)).parts[0].text).toBe("re: hi");
+    expect(dialect.messageIn(await rpcResult(at("replier"), dialect.send, params)).parts[0].text).toBe(
+      "re: hi",
+    );
   });
 
   it("B-M3: non-blocking has no effect on streams", async () => {
@@ -153,7 +155,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-M7: a message with only a taskId continues in the task's context", async () => {
     const task = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("book")));
-    const on = dialect.taskIn(await rpcResult(at("asker"), dialect.send, dialect.sendParams("red", { taskId: task.id })));
+    const on = dialect.taskIn(
+      await rpcResult(at("asker"), dialect.send, dialect.sendParams("red", { taskId: task.id })),
+    );
     expect(on.id).toBe(task.id);
     expect(on.contextId).toBe(task.contextId);
     expect(on.artifacts[0].parts[0].text).toBe("You chose red");
@@ -161,8 +165,12 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-M7: a message with only a contextId starts a new task in that context", async () => {
     const contextId = `talk-${dialect.name}`;
-    const first = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("one", { contextId })));
-    const second = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("two", { contextId })));
+    const first = dialect.taskIn(
+      await rpcResult(root, dialect.send, dialect.sendParams("one", { contextId })),
+    );
+    const second = dialect.taskIn(
+      await rpcResult(root, dialect.send, dialect.sendParams("two", { contextId })),
+    );
     expect([first.contextId, second.contextId]).toEqual([contextId, contextId]);
     expect(first.id).not.toBe(second.id);
   });
@@ -170,7 +178,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it("B-M7: a message with neither gets a new context, which is in the response", async () => {
     const first = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("one")));
     const second = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("two")));
-    const third = dialect.messageIn(await rpcResult(at("replier"), dialect.send, dialect.sendParams("three")));
+    const third = dialect.messageIn(
+      await rpcResult(at("replier"), dialect.send, dialect.sendParams("three")),
+    );
     const contexts = [first.contextId, second.contextId, third.contextId];
     for (const context of contexts) expect(context).toMatch(/^.+$/);
     expect(new Set(contexts).size).toBe(3);
@@ -186,8 +196,8 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     ["one letter", "a"],
     ["a name", "thread-123"],
     ["256 letters", "x".repeat(256)],
-    ["letters of all kinds", "ünï 🙂"],
-    ["what means something in URLs", "a/b?c#d%20"],
+    ["characters of all kinds", "ünï 🙂"],
+    ["reserved characters of URLs", "a/b?c#d%20"],
   ])("B-M8: any contextId of up to 256 characters is stored unchanged: %s", async (_, contextId) => {
     const task = dialect.taskIn(await rpcResult(root, dialect.send, dialect.sendParams("hi", { contextId })));
     expect(task.contextId).toBe(contextId);
@@ -226,17 +236,20 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     expect((await getTask(at("asker"), id)).history.map(roleOf)).toEqual(["USER", "AGENT", "USER"]);
   });
 
-  it.each(["input-required", "auth-required"] as const)("B-M9: a task in %s accepts a message", async state => {
-    const task = await startTask(at("puppet"), dialect, "wait");
-    puppet.say(task.id, ctx => ({ type: "status", state, message: messageOf(ctx.ask("Well?")) }));
-    await untilState(at("puppet"), task.id, state);
-    puppet.say(task.id, ctx => ctx.text("thanks"));
-    puppet.end(task.id);
-    const params = dialect.sendParams("here", { taskId: task.id });
-    const on = dialect.taskIn(await rpcResult(at("puppet"), dialect.send, params));
-    expect(dialect.stateOf(on)).toBe("completed");
-    expect(on.id).toBe(task.id);
-  });
+  it.each(["input-required", "auth-required"] as const)(
+    "B-M9: a task in %s accepts a message",
+    async state => {
+      const task = await startTask(at("puppet"), dialect, "wait");
+      puppet.send(task.id, ctx => ({ type: "status", state, message: messageOf(ctx.ask("Well?")) }));
+      await untilState(at("puppet"), task.id, state);
+      puppet.send(task.id, ctx => ctx.text("thanks"));
+      puppet.end(task.id);
+      const params = dialect.sendParams("here", { taskId: task.id });
+      const on = dialect.taskIn(await rpcResult(at("puppet"), dialect.send, params));
+      expect(dialect.stateOf(on)).toBe("completed");
+      expect(on.id).toBe(task.id);
+    },
+  );
 });
 
 it("B-M1: while an agent that replies with messages runs, nothing of it is listed", async () => {

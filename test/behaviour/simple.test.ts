@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
+import { openStream, type RpcReply, rpc, type SseEvent } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/simple.md#statements: simple_a2a's document, statement by statement. */
@@ -207,7 +207,7 @@ describe("simple_a2a: tasks", () => {
 
   it("S4: a resubscription replays all events, and is refused for a task that has ended", async () => {
     const { opened, id } = await begun();
-    puppet.say(id, ctx => ctx.text("one "));
+    puppet.send(id, ctx => ctx.text("one "));
     await opened.next();
     await opened.next();
     const again = await openStream(at("puppet"), "tasks/resubscribe", { taskId: id });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, rpc, type Stream } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { openStream, rpc, type Stream } from "../support/client.ts";
 import {
-  rpcResult,
-  startTask,
   getTask,
-  type StreamItem,
   type Loose,
-  rpcError,
   OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  type StreamItem,
+  startTask,
   type TestDialect,
   untilState,
   V1,
   V03,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** docs/dialects/README.md#streams: the content of a stream, its beginning and its end. */
 
@@ -55,7 +55,10 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
   it.each(["replier", "shy"])(
     "B-S2: a message reply is exactly one message, then the stream ends (%s)",
     async name => {
-      const items = await itemsIn(await openStream(at(name), dialect.stream, dialect.sendParams("hi")), dialect);
+      const items = await itemsIn(
+        await openStream(at(name), dialect.stream, dialect.sendParams("hi")),
+        dialect,
+      );
       expect(items.map(one => one.kind)).toEqual(["message"]);
       expect(items[0]?.value.parts[0].text).toBe("re: hi");
     },
@@ -105,8 +108,8 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     async state => {
       const stream = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
       const { value: task } = await next(stream, dialect);
-      if (state === "failed") puppet.say(task.id, ctx => ctx.fail("Sorry."));
-      else if (state === "rejected") puppet.say(task.id, ctx => ctx.reject("No."));
+      if (state === "failed") puppet.send(task.id, ctx => ctx.fail("Sorry."));
+      else if (state === "rejected") puppet.send(task.id, ctx => ctx.reject("No."));
       else puppet.end(task.id);
       const items = await itemsIn(stream, dialect);
       expect(items.at(-1)).toMatchObject({ kind: "status", state });
@@ -116,15 +119,15 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
 
   it("B-S5: a subscription begins with the task as it is", async () => {
     const task = await startTask(at("puppet"), dialect, "go");
-    puppet.say(task.id, ctx => ctx.text("so far"));
-    puppet.say(task.id, ctx => ctx.status("halfway"));
+    puppet.send(task.id, ctx => ctx.text("so far"));
+    puppet.send(task.id, ctx => ctx.status("halfway"));
     while ((await getTask(at("puppet"), task.id)).status.message === undefined);
     const stream = await openStream(at("puppet"), dialect.subscribe, { id: task.id });
     const first = await next(stream, dialect);
     expect(first).toMatchObject({ kind: "task", state: "working", value: { id: task.id } });
     expect(first.value.artifacts[0].parts[0].text).toBe("so far");
     expect(first.value.status.message.parts[0].text).toBe("halfway");
-    puppet.say(task.id, ctx => ctx.text(" and on"));
+    puppet.send(task.id, ctx => ctx.text(" and on"));
     puppet.end(task.id);
     const rest = await itemsIn(stream, dialect);
     expect(rest.map(one => one.kind)).toEqual(["artifact", "status"]);
@@ -165,9 +168,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const sent = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
     const { value: task } = await next(sent, dialect);
     const stream = await openStream(at("puppet"), dialect.subscribe, { id: task.id });
-    puppet.say(task.id, ctx => ({ ...ctx.ask("Sign in, please"), state: "auth-required" }) as never);
+    puppet.send(task.id, ctx => ({ ...ctx.ask("Sign in, please"), state: "auth-required" }) as never);
     await untilState(at("puppet"), task.id, "auth-required");
-    puppet.say(task.id, ctx => ctx.text("welcome"));
+    puppet.send(task.id, ctx => ctx.text("welcome"));
     puppet.end(task.id);
     await rpcResult(at("puppet"), dialect.send, dialect.sendParams("done", { taskId: task.id }));
     for (const one of [sent, stream]) {
@@ -184,9 +187,9 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const watching = await Promise.all([open(), open(), open(), open()]);
     for (const stream of watching) expect((await next(stream, dialect)).kind).toBe("task");
     await untilState(at("puppet"), task.id, "working");
-    for (let i = 0; i < 20; i++) puppet.say(task.id, ctx => ctx.text(`${i} `));
+    for (let i = 0; i < 20; i++) puppet.send(task.id, ctx => ctx.text(`${i} `));
     watching[0]?.close();
-    for (let i = 20; i < 40; i++) puppet.say(task.id, ctx => ctx.text(`${i} `));
+    for (let i = 20; i < 40; i++) puppet.send(task.id, ctx => ctx.text(`${i} `));
     puppet.end(task.id);
     const [first, ...others] = await Promise.all(
       [sent, ...watching.slice(1)].map(async stream => (await stream.all()).map(without)),
@@ -234,7 +237,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const stream = await openStream(at("puppet"), dialect.stream, dialect.sendParams("go"));
     const { value: task } = await next(stream, dialect);
     for (const [artifactId, parts, append, metadata] of chunks)
-      puppet.say(task.id, ctx => ctx.artifact({ artifactId, parts, append, metadata }));
+      puppet.send(task.id, ctx => ctx.artifact({ artifactId, parts, append, metadata }));
     puppet.end(task.id);
     const items = (await itemsIn(stream, dialect)).filter(one => one.kind === "artifact");
     expect(items.map(one => one.value.append ?? false)).toEqual(chunks.map(chunk => chunk[2]));
@@ -262,7 +265,8 @@ it("B-S5: in v0.3 a resubscription to an ended task returns the task once; to an
 });
 
 it("R15: in v0.3 `final` is true exactly on the event after which the stream ends", async () => {
-  const finals = (items: StreamItem[]) => items.filter(one => one.kind === "status").map(one => one.value.final);
+  const finals = (items: StreamItem[]) =>
+    items.filter(one => one.kind === "status").map(one => one.value.final);
   const ended = await itemsIn(await openStream(at("mutterer"), V03.stream, V03.sendParams("a b")), V03);
   expect(finals(ended)).toEqual([false, false, true]);
   const asked = await itemsIn(await openStream(at("asker"), V03.stream, V03.sendParams("book")), V03);
@@ -280,10 +284,10 @@ it("R15: one event is final for the stream that ends with it and not for one tha
   const task = await startTask(at("puppet"), V03, "go");
   const watching = await openStream(at("puppet"), V03.subscribe, { id: task.id });
   await watching.next();
-  puppet.say(task.id, ctx => ctx.ask("Well?"));
+  puppet.send(task.id, ctx => ctx.ask("Well?"));
   await untilState(at("puppet"), task.id, "input-required");
   const sent = await openStream(at("puppet"), V03.stream, V03.sendParams("so", { taskId: task.id }));
-  puppet.say(task.id, ctx => ctx.ask("And?"));
+  puppet.send(task.id, ctx => ctx.ask("And?"));
   const last = (await itemsIn(sent, V03)).at(-1);
   expect(last?.value).toMatchObject({ final: true, status: { state: "input-required" } });
   puppet.end(task.id);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asker, echo } from "../support/agents.ts";
 import { bearer, type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { asker, echo } from "../support/agents.ts";
+import { type Loose, rpcResult } from "../support/official-dialects.ts";
 import { serve } from "../support/server.ts";
-import { rpcResult, type Loose } from "../support/official-dialects.ts";
 
 /** Tenants, their agents, and tokens that are limited to agents. */
 
@@ -147,7 +147,8 @@ describe("B-V4: a tenant", () => {
 
   it("can be any without authentication, and its tasks are separate", async () => {
     const server = await serve([echo]);
-    const { id } = (await rpcResult(server.url, "SendMessage", { ...sendParams("one"), tenant: "acme" })).task;
+    const { id } = (await rpcResult(server.url, "SendMessage", { ...sendParams("one"), tenant: "acme" }))
+      .task;
     expect((await rpcResult(server.url, "GetTask", { id, tenant: "acme" })).id).toBe(id);
     for (const params of [{ id }, { id, tenant: "beta" }])
       expect((await rpc(server.url, "GetTask", params)).body.error.code).toBe(-32001);
@@ -172,7 +173,9 @@ describe("a public agent", () => {
   it("refuses lists, webhooks and the extended card to anonymous callers", async () => {
     expect((await call("open", "ListTasks", {})).status).toBe(401);
     const push = { taskPushNotificationConfig: { url: "https://c.example/hook" } };
-    expect((await call("open", "SendMessage", { ...sendParams("hi"), configuration: push })).status).toBe(401);
+    expect((await call("open", "SendMessage", { ...sendParams("hi"), configuration: push })).status).toBe(
+      401,
+    );
     expect((await call("open", "GetExtendedAgentCard", {})).status).toBe(401);
   });
 

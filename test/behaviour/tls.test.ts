@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { writeCertificate } from "../support/certificate.ts";
 import { sendParams, until } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
-import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
 
 const folder = tempFolder();
 const { cert, ...files } = writeCertificate(folder.path);
@@ -53,7 +53,7 @@ describe("with a certificate", () => {
 
   it.each([
     ["at the same port", {}],
-    ["at a port of its own", { grpcPort: 0 }],
+    ["at a separate port", { grpcPort: 0 }],
   ] as const)("gRPC is %s, which the card names, with the same certificate", async (_where, more) => {
     const one = await serve([echo], { ...files, ...more });
     const address = grpcIn(await cardOf(one));
@@ -65,7 +65,9 @@ describe("with a certificate", () => {
     expect(last.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
     client.close();
     const untrusting = createGrpcClient(address);
-    const error = await refusedBy(untrusting.ask("SendMessage", sendParams("hello"), {}, { deadline: soon() }));
+    const error = await refusedBy(
+      untrusting.ask("SendMessage", sendParams("hello"), {}, { deadline: soon() }),
+    );
     expect(error.details).not.toBe("");
     untrusting.close();
     await one.stop();
@@ -147,7 +149,7 @@ describe("with a certificate", () => {
     socket.on("data", bytes => (text += bytes));
     await until(() => text.includes('"task"'));
     const id = /"task":\{"id":"([^"]+)"/.exec(text)?.[1] as string;
-    puppet.say(id, ctx => ctx.text("a word"));
+    puppet.send(id, ctx => ctx.text("a word"));
     await until(() => text.includes("a word"));
     socket.destroy();
     puppet.end(id);
@@ -222,7 +224,7 @@ describe("over HTTP/2, with a certificate", () => {
     };
     const [one, two] = await Promise.all([open(), open()]);
     one.stream.close();
-    puppet.say(two.id, ctx => ctx.text("a word"));
+    puppet.send(two.id, ctx => ctx.text("a word"));
     await until(() => two.text().includes("a word"));
     puppet.end(two.id);
     await until(() => two.text().includes("TASK_STATE_COMPLETED"));
@@ -305,18 +307,14 @@ describe("an invalid certificate", () => {
     ],
     ["a certificate is missing", { tlsKey: files.tlsKey }, /give --tls-cert as well\.$/],
     [
-      "a file is not there",
+      "a file is missing",
       { ...files, tlsCert: join(folder.path, "none") },
       /^--tls-cert: .*none cannot be read: ENOENT/,
     ],
     ["a file is no certificate", { ...files, tlsCert: junk }, /--tls-cert: .*junk has no "CERTIFICATE"/],
+    ["a file is no key", { ...files, tlsKey: files.tlsCert }, /--tls-key: .*test\.crt has no "PRIVATE KEY"/],
     [
-      "a file is no key",
-      { ...files, tlsKey: files.tlsCert },
-      /--tls-key: .*test\.crt has no "PRIVATE KEY"/,
-    ],
-    [
-      "the two do not belong together",
+      "key and certificate do not match",
       { ...files, tlsKey: other.tlsKey },
       /test\.crt and .*other\.key are not a certificate and its key \(key values mismatch\)\.$/,
     ],

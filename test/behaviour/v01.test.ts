@@ -4,10 +4,10 @@ import { FrameEncoder } from "../../src/binding/reply-stream.ts";
 import type { Seq, Step, Task, TaskEvent } from "../../src/model/index.ts";
 import { toTextAppend } from "../../src/model/index.ts";
 import { createV01 } from "../../src/protocol/a2a-v01/index.ts";
-import { openStream, rpc } from "../support/client.ts";
 import { asker, createScriptedAgent, echo, mirror, replier } from "../support/agents.ts";
+import { openStream, rpc } from "../support/client.ts";
+import { getTask, type Loose, rpcError, rpcResult } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, getTask, type Loose, rpcError } from "../support/official-dialects.ts";
 
 /** docs/dialects/v01.md; the exact bytes on the wire are in test/corpus/v01. */
 
@@ -56,7 +56,9 @@ describe("R6: calls of the family of v0.1", () => {
   it("are v0.1's at every official URL, with `type` in their parts and with or without an id", async () => {
     const id = newId();
     expect((await send("echo", id, "hi")).id).toBe(id);
-    expect((await rpcResult(server.url, "tasks/send", sendParams(newId(), "hi"))).status.state).toBe("completed");
+    expect((await rpcResult(server.url, "tasks/send", sendParams(newId(), "hi"))).status.state).toBe(
+      "completed",
+    );
     const unnamed = await send("echo", undefined, "hi");
     expect((await getTask(at("echo"), unnamed.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
@@ -174,7 +176,7 @@ describe("one task, in the shape of v0.1", () => {
     const stream = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams(id, "work"));
     await stream.next();
     const { tasks } = await rpcResult(at("puppet"), "ListTasks", { pageSize: 1 });
-    for (const word of ["one ", "two "]) puppet.say(tasks[0].id, ctx => ctx.text(word));
+    for (const word of ["one ", "two "]) puppet.send(tasks[0].id, ctx => ctx.text(word));
     let seen: Loose;
     while (!seen?.data.result.artifact?.append) seen = await stream.next();
     stream.close();
@@ -184,7 +186,7 @@ describe("one task, in the shape of v0.1", () => {
     expect(first.artifacts).toEqual([
       { name: "response", parts: [{ type: "text", text: "one two " }], index: 0 },
     ]);
-    puppet.say(tasks[0].id, ctx => ctx.text("three"));
+    puppet.send(tasks[0].id, ctx => ctx.text("three"));
     puppet.end(tasks[0].id);
     const after = { ...V01, "last-event-id": seen.id };
     const resumed = await openStream(at("puppet"), "tasks/resubscribe", { id }, after);
@@ -211,7 +213,7 @@ describe("one task, in the shape of v0.1", () => {
     const stream = await openStream(at("puppet"), "tasks/sendSubscribe", sendParams(newId(), "work"));
     await stream.next();
     const { tasks } = await rpcResult(at("puppet"), "ListTasks", { pageSize: 1 });
-    puppet.say(tasks[0].id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
+    puppet.send(tasks[0].id, ctx => ({ ...ctx.ask("Well?"), state }) as never);
     expect((await stream.all()).at(-1)?.data.result).toMatchObject({ status: { state: word }, final: true });
   });
 });

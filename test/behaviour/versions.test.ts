@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, rpc } from "../support/client.ts";
 import { asker, echo } from "../support/agents.ts";
+import { openStream, rpc } from "../support/client.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcError, rpcResult, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1, V03 } from "../support/official-dialects.ts";
 
 /** docs/dialects/README.md R3, R4, R5, R7, B-V1, B-V2, B-V3: the dialect and the version of the response. */
 
@@ -125,7 +125,9 @@ describe("R5: version and method disagree", () => {
 
   it("R5: a stream names the version used, too", async () => {
     for (const dialect of OFFICIAL_DIALECTS) {
-      const stream = await openStream(lenient.url, dialect.stream, dialect.sendParams("hi"), { "a2a-version": "" });
+      const stream = await openStream(lenient.url, dialect.stream, dialect.sendParams("hi"), {
+        "a2a-version": "",
+      });
       expect(stream.headers.get("a2a-version")).toBe(dialect.version);
       await stream.all();
     }
@@ -183,7 +185,12 @@ describe.each(OFFICIAL_DIALECTS)("B-V3: extensions, in $name", dialect => {
   it("B-V3: a required extension that is not named is ExtensionSupportRequired, for both sends", async () => {
     for (const method of [dialect.send, dialect.stream])
       for (const named of [{}, { [header]: "urn:example:other" }, { [header]: "urn:example:needed/v2" }]) {
-        const error = await rpcError(url(), method, dialect.sendParams("hi"), named as Record<string, string>);
+        const error = await rpcError(
+          url(),
+          method,
+          dialect.sendParams("hi"),
+          named as Record<string, string>,
+        );
         expect(error.code).toBe(-32008);
         expect(error.message).toContain("urn:example:needed");
       }

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { openStream, rpc, type Stream, until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
-import { serve, type TestServer } from "../support/server.ts";
+import { openStream, rpc, type Stream, until } from "../support/client.ts";
 import {
-  rpcResult,
-  startTask,
   getTask,
-  type StreamItem,
   type Loose,
   OFFICIAL_DIALECTS,
+  rpcResult,
+  type StreamItem,
+  startTask,
   type TestDialect,
   untilState,
   V1,
 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /**
  * docs/dialects/README.md D9, B-M1, B-M3, B-S3, B-V9: callers that wait, and callers beyond the limit of
@@ -33,7 +33,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     server = await serve([puppet.definition], { sendWaitMs: 30 });
     const task = dialect.taskIn(await rpcResult(server.url, dialect.send, dialect.sendParams("long")));
     expect(["submitted", "working"]).toContain(dialect.stateOf(task));
-    puppet.say(task.id, ctx => ctx.text("at last"));
+    puppet.send(task.id, ctx => ctx.text("at last"));
     puppet.end(task.id);
     const ended = await untilState(server.url, task.id, "completed");
     expect(ended.artifacts[0].parts[0].text).toBe("at last");
@@ -45,7 +45,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const stream = await openStream(server.url, dialect.stream, dialect.sendParams("well?"));
     const first = dialect.toItem((await stream.next())?.data);
     expect(first.kind).toBe("task");
-    puppet.say(first.value.id, ctx => ctx.reply("hm"));
+    puppet.send(first.value.id, ctx => ctx.reply("hm"));
     const rest = await itemsIn(stream, dialect);
     expect(rest.map(one => one.kind)).not.toContain("message");
     expect(rest.at(-1)).toMatchObject({ kind: "status", state: "completed" });
@@ -58,7 +58,7 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     const puppet = undecided();
     server = await serve([puppet.definition]);
     const { id } = await startTask(server.url, dialect, "well?");
-    puppet.say(id, ctx => ctx.reply("hm"));
+    puppet.send(id, ctx => ctx.reply("hm"));
     const task = await untilState(server.url, id, "completed");
     expect(task.status.message.parts[0].text).toBe("hm");
     expect((await rpcResult(server.url, dialect.list, { pageSize: 10 })).totalSize).toBe(1);
@@ -75,7 +75,10 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     server = await serve([twice]);
     const reply = await rpcResult(server.url, dialect.send, dialect.sendParams("hi"));
     expect(dialect.messageIn(reply).parts[0].text).toBe("one");
-    const items = await itemsIn(await openStream(server.url, dialect.stream, dialect.sendParams("hi")), dialect);
+    const items = await itemsIn(
+      await openStream(server.url, dialect.stream, dialect.sendParams("hi")),
+      dialect,
+    );
     expect(items.map(one => one.value.parts?.[0].text)).toEqual(["one"]);
   });
 
@@ -136,7 +139,9 @@ it("B-M2: a server that stops answers waiting callers with the task as it is", a
   const puppet = createScriptedAgent();
   server = await serve([puppet.definition], { drainMs: 10 });
   const sent = rpc(server.url, "SendMessage", V1.sendParams("wait", { contextId: "waiting" }));
-  await until(async () => (await rpcResult(server.url, "ListTasks", { contextId: "waiting" })).totalSize === 1);
+  await until(
+    async () => (await rpcResult(server.url, "ListTasks", { contextId: "waiting" })).totalSize === 1,
+  );
   await server.stop();
   const { body } = await sent;
   expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(body.result.task.status.state);

@@ -11,7 +11,7 @@ import { GrpcTransport, GrpcTransportFactory } from "a2a-v03/client/grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Child, endChildren } from "../support/child.ts";
 import { startExamples } from "../support/examples.ts";
-import { asTask, endOf, firstTask, resultOf, streamed, textOf, words } from "../support/sdk-v03.ts";
+import { asTask, endOf, firstTask, resultOf, sendParams, streamed, textOf } from "../support/sdk-v03.ts";
 import { tempFolder } from "../support/server.ts";
 
 const folder = tempFolder();
@@ -55,7 +55,7 @@ describe("the official client 0.3.14 over gRPC", () => {
     const card = await client.getAgentCard();
     const grpc = { url: new URL(server.url).host, transport: "GRPC" };
     expect(card.additionalInterfaces).toContainEqual(grpc);
-    const task = asTask(await client.sendMessage(words("hello")));
+    const task = asTask(await client.sendMessage(sendParams("hello")));
     expect(task.status.state).toBe("completed");
     expect(resultOf(task)).toBe("You said: hello");
     expect(task.history).toMatchObject([{ role: "user", taskId: task.id, contextId: task.contextId }]);
@@ -71,7 +71,7 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("sends without blocking and polls the task to its end", async () => {
     const countdown = withAgent("countdown");
-    let task = asTask(await countdown.send(words("3", {}, { blocking: false })));
+    let task = asTask(await countdown.send(sendParams("3", {}, { blocking: false })));
     expect(["submitted", "working"]).toContain(task.status.state);
     while (task.status.state !== "completed") {
       expect(task.status.state).not.toBe("failed");
@@ -81,7 +81,7 @@ describe("the official client 0.3.14 over gRPC", () => {
   });
 
   test("streams the task, its progress and its text in order, and the last event is final", async () => {
-    const events = await Array.fromAsync(withAgent("countdown").stream(words("3")));
+    const events = await Array.fromAsync(withAgent("countdown").stream(sendParams("3")));
     const kinds = events.map(event => event.kind);
     expect(kinds[0]).toBe("task");
     expect(kinds.slice(1)).not.toContain("task");
@@ -93,8 +93,8 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("gets as much of the history as it requests; 0 is all of it", async () => {
     const booking = withAgent("booking");
-    const { id, contextId } = asTask(await booking.send(words("Book me a trip")));
-    await booking.send(words("Oslo", { taskId: id, contextId }));
+    const { id, contextId } = asTask(await booking.send(sendParams("Book me a trip")));
+    await booking.send(sendParams("Oslo", { taskId: id, contextId }));
     const all = ["Book me a trip", "Where would you like to go?", "Oslo"];
     for (const length of [undefined, 0])
       expect((await booking.get(id, length)).history?.map(message => textOf(message.parts))).toEqual(all);
@@ -103,7 +103,7 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("cancels a running task: the response, the stream and the stored task agree", async () => {
     const slow = withAgent("slow");
-    const stream = slow.stream(words("Work for 60 seconds"));
+    const stream = slow.stream(sendParams("Work for 60 seconds"));
     const { id } = await firstTask(stream);
     expect((await slow.cancel(id)).status.state).toBe("canceled");
     expect(endOf(await Array.fromAsync(stream))).toEqual(["canceled", true]);
@@ -113,7 +113,7 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
     const countdown = withAgent("countdown");
-    const stream = countdown.stream(words("5"));
+    const stream = countdown.stream(sendParams("5"));
     const { id } = await firstTask(stream);
     for await (const event of stream) if (event.kind === "artifact-update") break;
     const again = countdown.resubscribe(id);
@@ -125,20 +125,20 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("resubscribes to a task that has ended and gets it once", async () => {
     const client = await connect();
-    const { id } = asTask(await client.sendMessage(words("over")));
+    const { id } = asTask(await client.sendMessage(sendParams("over")));
     const events = await Array.fromAsync(client.resubscribeTask({ id }));
     expect(events).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
   });
 
   test("answers questions in two turns of one task, and gets the result", async () => {
     const booking = withAgent("booking");
-    const first = asTask(await booking.send(words("Book me a trip")));
+    const first = asTask(await booking.send(sendParams("Book me a trip")));
     expect(first.status.state).toBe("input-required");
     expect(textOf(first.status.message?.parts)).toBe("Where would you like to go?");
     const { id, contextId } = first;
-    const second = asTask(await booking.send(words("Lisbon", { taskId: id, contextId })));
+    const second = asTask(await booking.send(sendParams("Lisbon", { taskId: id, contextId })));
     expect([second.id, second.status.state]).toEqual([id, "input-required"]);
-    expect(endOf(await Array.fromAsync(booking.stream(words("Friday", { taskId: id }))))).toEqual([
+    expect(endOf(await Array.fromAsync(booking.stream(sendParams("Friday", { taskId: id }))))).toEqual([
       "completed",
       true,
     ]);
@@ -146,15 +146,15 @@ describe("the official client 0.3.14 over gRPC", () => {
 
   test("gets a bare message, from a send and from a stream", async () => {
     const greeter = withAgent("greeter");
-    const answer = await greeter.send(words("Ada", { contextId: "talk-1" }));
+    const answer = await greeter.send(sendParams("Ada", { contextId: "talk-1" }));
     expect(answer).toMatchObject({ kind: "message", role: "agent", contextId: "talk-1" });
     expect(textOf((answer as Message).parts)).toBe("Hello, Ada");
-    const events = await Array.fromAsync(greeter.stream(words("Bob")));
+    const events = await Array.fromAsync(greeter.stream(sendParams("Bob")));
     expect(events.map(event => event.kind)).toEqual(["message"]);
   });
 
   test("gets text, data and a file as artifacts of their kinds", async () => {
-    const events = await Array.fromAsync(withAgent("reporter").stream(words("to be or not to be")));
+    const events = await Array.fromAsync(withAgent("reporter").stream(sendParams("to be or not to be")));
     const parts = events.flatMap(event => (event.kind === "artifact-update" ? event.artifact.parts : []));
     const { id } = events[0] as Task;
     expect((await withAgent("reporter").get(id)).artifacts?.flatMap(one => one.parts)).toEqual(parts);
@@ -175,14 +175,16 @@ describe("the official client 0.3.14 over gRPC gets an error of its own type", (
     const client = await connect();
     await expect(client.getTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
     await expect(client.cancelTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
-    await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toBeInstanceOf(TaskNotFoundError);
-    const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
+    await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toBeInstanceOf(
+      TaskNotFoundError,
+    );
+    const lost = client.sendMessage(sendParams("anyone?", { taskId: unknownTask }));
     await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
   });
 
   test("for an ended task, for a stream of an agent that does not stream", async () => {
     const client = await connect();
-    const { id } = asTask(await client.sendMessage(words("over")));
+    const { id } = asTask(await client.sendMessage(sendParams("over")));
     await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
     const again = withAgent("mute").resubscribe(unknownTask).next();
     await expect(again).rejects.toBeInstanceOf(UnsupportedOperationError);
@@ -193,9 +195,9 @@ describe("the official client 0.3.14 over gRPC gets an error of its own type", (
   test("or a plain one with status and reason: a wrong part, an unknown agent", async () => {
     const client = await connect();
     const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
-    const sending = client.sendMessage(words("", { parts: [file] }));
+    const sending = client.sendMessage(sendParams("", { parts: [file] }));
     await expect(sending).rejects.toThrow(/ 3 Unsupported media type .*; the agent accepts text/);
-    const missing = withAgent("nobody").send(words("hello"));
+    const missing = withAgent("nobody").send(sendParams("hello"));
     await expect(missing).rejects.toThrow('Agent "nobody" not found');
   });
 });

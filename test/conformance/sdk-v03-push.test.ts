@@ -12,7 +12,7 @@ import { GrpcTransportFactory } from "a2a-v03/client/grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createScriptedAgent } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
-import { asTask, resultOf, words } from "../support/sdk-v03.ts";
+import { asTask, resultOf, sendParams } from "../support/sdk-v03.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
@@ -61,7 +61,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       pushNotificationConfig?: PushNotificationConfig,
     ): Promise<string> => {
       const how = { blocking: false, ...(pushNotificationConfig && { pushNotificationConfig }) };
-      return asTask(await client.sendMessage(words("go", {}, how))).id;
+      return asTask(await client.sendMessage(sendParams("go", {}, how))).id;
     };
 
     test("finds push in the card", async () => {
@@ -101,7 +101,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       const client = await connect();
       const authentication = { schemes: ["Bearer"], credentials: "s3cret" };
       const id = await begin(client, { url: receiver.url, token: "t0ken", authentication });
-      puppet.say(id, ctx => ctx.text("one", { last: true }));
+      puppet.send(id, ctx => ctx.text("one", { last: true }));
       puppet.end(id);
       const isOf = ({ body }: Received): boolean => body.id === id;
       const last = await receiver.find(one => isOf(one) && one.body.status.state === "completed");

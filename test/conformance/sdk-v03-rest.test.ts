@@ -1,6 +1,6 @@
 import { RestTransportFactory, TaskNotFoundError, UnsupportedOperationError } from "a2a-v03/client";
 import { describe, expect, test } from "vitest";
-import { asTask, words } from "../support/sdk-v03.ts";
+import { asTask, sendParams } from "../support/sdk-v03.ts";
 import { clientV03Contract } from "./sdk-v03.contract.ts";
 
 const { url, connect } = clientV03Contract("HTTP+JSON", options => new RestTransportFactory(options));
@@ -14,13 +14,13 @@ describe("the official client 0.3.14 over HTTP+JSON", () => {
     });
     const { additionalInterfaces } = await client.getAgentCard();
     expect(additionalInterfaces).toContainEqual({ url: `${url()}/agents/echo`, transport: "HTTP+JSON" });
-    await client.sendMessage(words("hello"));
+    await client.sendMessage(sendParams("hello"));
     expect(paths).toEqual(["/agents/echo/v1/message:send"]);
   });
 
   test("gets all of the history with a length of 0: in ProtoJSON that is an unset field", async () => {
     const client = await connect();
-    const { id } = asTask(await client.sendMessage(words("hello")));
+    const { id } = asTask(await client.sendMessage(sendParams("hello")));
     expect((await client.getTask({ id, historyLength: 0 })).history).toHaveLength(1);
   });
 

@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Child, endChildren } from "../support/child.ts";
 import { EXTENSION, startExamples } from "../support/examples.ts";
-import { asTask, endOf, firstTask, resultOf, streamed, textOf, words } from "../support/sdk-v03.ts";
+import { asTask, endOf, firstTask, resultOf, sendParams, streamed, textOf } from "../support/sdk-v03.ts";
 import { tempFolder } from "../support/server.ts";
 
 /** The server that the contract has started. */
@@ -65,8 +65,8 @@ export function clientV03Contract(
     test("talks to two agents on one host, each with its own card and its own tasks", async () => {
       const echo = await connect("echo");
       const reporter = await connect("reporter");
-      const mine = asTask(await echo.sendMessage(words("one")));
-      const other = asTask(await reporter.sendMessage(words("one two")));
+      const mine = asTask(await echo.sendMessage(sendParams("one")));
+      const other = asTask(await reporter.sendMessage(sendParams("one two")));
       expect(resultOf(mine)).toBe("You said: one");
       expect(resultOf(other)).toContain("2 words");
       await expect(reporter.getTask({ id: mine.id })).rejects.toBeInstanceOf(TaskNotFoundError);
@@ -74,7 +74,7 @@ export function clientV03Contract(
 
     test("sends and gets the finished task with its artifact and its history", async () => {
       const client = await connect();
-      const task = asTask(await client.sendMessage(words("hello")));
+      const task = asTask(await client.sendMessage(sendParams("hello")));
       expect(task.status.state).toBe("completed");
       expect(resultOf(task)).toBe("You said: hello");
       expect(task.history).toMatchObject([
@@ -84,7 +84,7 @@ export function clientV03Contract(
 
     test("sends without blocking, gets the task as it is and polls it to its end", async () => {
       const client = await connect("countdown");
-      const task = asTask(await client.sendMessage(words("3", {}, { blocking: false })));
+      const task = asTask(await client.sendMessage(sendParams("3", {}, { blocking: false })));
       expect(["submitted", "working"]).toContain(task.status.state);
       let seen = task;
       while (seen.status.state !== "completed") {
@@ -96,7 +96,7 @@ export function clientV03Contract(
 
     test("streams the task, its progress and its text in order, and the last event is final", async () => {
       const client = await connect("countdown");
-      const events = await Array.fromAsync(client.sendMessageStream(words("3")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendParams("3")));
       const kinds = events.map(event => event.kind);
       expect(kinds[0]).toBe("task");
       expect(kinds.slice(1)).not.toContain("task");
@@ -108,8 +108,8 @@ export function clientV03Contract(
 
     test("gets as much of the history as it requests", async () => {
       const client = await connect("booking");
-      const { id, contextId } = asTask(await client.sendMessage(words("Book me a trip")));
-      await client.sendMessage(words("Oslo", { taskId: id, contextId }));
+      const { id, contextId } = asTask(await client.sendMessage(sendParams("Book me a trip")));
+      await client.sendMessage(sendParams("Oslo", { taskId: id, contextId }));
       const all = (await client.getTask({ id })).history?.map(message => textOf(message.parts));
       expect(all).toEqual(["Book me a trip", "Where would you like to go?", "Oslo"]);
       const one = await client.getTask({ id, historyLength: 1 });
@@ -118,7 +118,7 @@ export function clientV03Contract(
 
     test("cancels a running task: the response, the stream and the stored task agree", async () => {
       const client = await connect("slow");
-      const stream = client.sendMessageStream(words("Work for 60 seconds"));
+      const stream = client.sendMessageStream(sendParams("Work for 60 seconds"));
       const { id } = await firstTask(stream);
       expect((await client.cancelTask({ id })).status.state).toBe("canceled");
       expect(endOf(await Array.fromAsync(stream))).toEqual(["canceled", true]);
@@ -127,7 +127,7 @@ export function clientV03Contract(
 
     test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
       const client = await connect("countdown");
-      const stream = client.sendMessageStream(words("5"));
+      const stream = client.sendMessageStream(sendParams("5"));
       const { id } = await firstTask(stream);
       for await (const event of stream) if (event.kind === "artifact-update") break;
       const again = client.resubscribeTask({ id });
@@ -140,20 +140,20 @@ export function clientV03Contract(
 
     test("resubscribes to a task that has ended and gets it once", async () => {
       const client = await connect();
-      const { id } = asTask(await client.sendMessage(words("over")));
+      const { id } = asTask(await client.sendMessage(sendParams("over")));
       const events = await Array.fromAsync(client.resubscribeTask({ id }));
       expect(events).toMatchObject([{ kind: "task", id, status: { state: "completed" } }]);
     });
 
     test("answers questions in two turns of one task, and gets the result", async () => {
       const client = await connect("booking");
-      const first = asTask(await client.sendMessage(words("Book me a trip")));
+      const first = asTask(await client.sendMessage(sendParams("Book me a trip")));
       expect(first.status.state).toBe("input-required");
       expect(textOf(first.status.message?.parts)).toBe("Where would you like to go?");
       const { id, contextId } = first;
-      const second = asTask(await client.sendMessage(words("Lisbon", { taskId: id, contextId })));
+      const second = asTask(await client.sendMessage(sendParams("Lisbon", { taskId: id, contextId })));
       expect([second.id, second.status.state]).toEqual([id, "input-required"]);
-      const events = await Array.fromAsync(client.sendMessageStream(words("Friday", { taskId: id })));
+      const events = await Array.fromAsync(client.sendMessageStream(sendParams("Friday", { taskId: id })));
       expect(events[0]?.kind).toBe("task");
       expect(endOf(events)).toEqual(["completed", true]);
       const done = await client.getTask({ id });
@@ -165,22 +165,22 @@ export function clientV03Contract(
 
     test("sees a stream end at a question, marked final", async () => {
       const client = await connect("booking");
-      const events = await Array.fromAsync(client.sendMessageStream(words("Book me a trip")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendParams("Book me a trip")));
       expect(endOf(events)).toEqual(["input-required", true]);
     });
 
     test("gets a bare message from an agent that replies with messages, from a send and from a stream", async () => {
       const client = await connect("greeter");
-      const answer = await client.sendMessage(words("Ada", { contextId: "talk-1" }));
+      const answer = await client.sendMessage(sendParams("Ada", { contextId: "talk-1" }));
       expect(answer).toMatchObject({ kind: "message", role: "agent", contextId: "talk-1" });
       expect(textOf((answer as Message).parts)).toBe("Hello, Ada");
-      const events = await Array.fromAsync(client.sendMessageStream(words("Bob")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendParams("Bob")));
       expect(events.map(event => event.kind)).toEqual(["message"]);
     });
 
     test("gets text, data and a file as artifacts of their kinds, from a send and from a stream", async () => {
       const client = await connect("reporter");
-      const events = await Array.fromAsync(client.sendMessageStream(words("to be or not to be")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendParams("to be or not to be")));
       const parts = events.flatMap(event => (event.kind === "artifact-update" ? event.artifact.parts : []));
       const { id } = events[0] as Task;
       const stored = (await client.getTask({ id })).artifacts?.flatMap(one => one.parts);
@@ -204,7 +204,7 @@ export function clientV03Contract(
       for (const agent of ["polite", "strict"]) {
         const client = await connect(agent, listening);
         const serviceParameters = ServiceParameters.create(withA2AExtensions(EXTENSION));
-        asTask(await client.sendMessage(words("hi"), { serviceParameters }));
+        asTask(await client.sendMessage(sendParams("hi"), { serviceParameters }));
       }
       expect(active).toEqual([EXTENSION, EXTENSION]);
     });
@@ -217,33 +217,33 @@ export function clientV03Contract(
       const client = await connect();
       await expect(client.getTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
       await expect(client.cancelTask({ id: unknownTask })).rejects.toBeInstanceOf(TaskNotFoundError);
-      const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
+      const lost = client.sendMessage(sendParams("anyone?", { taskId: unknownTask }));
       await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
       await expect(client.resubscribeTask({ id: unknownTask }).next()).rejects.toThrow(/Task not found/);
     });
 
     test("for an ended task: cancel, cancel again, send", async () => {
       const client = await connect();
-      const { id } = asTask(await client.sendMessage(words("over")));
+      const { id } = asTask(await client.sendMessage(sendParams("over")));
       await expect(client.cancelTask({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
-      const late = client.sendMessage(words("one more thing", { taskId: id }));
+      const late = client.sendMessage(sendParams("one more thing", { taskId: id }));
       await expect(late).rejects.toBeInstanceOf(UnsupportedOperationError);
       const slow = await connect("slow");
-      const busy = asTask(await slow.sendMessage(words("60", {}, { blocking: false })));
+      const busy = asTask(await slow.sendMessage(sendParams("60", {}, { blocking: false })));
       await slow.cancelTask({ id: busy.id });
       await expect(slow.cancelTask({ id: busy.id })).rejects.toBeInstanceOf(TaskNotCancelableError);
     });
 
     test("for unsupported operations: streaming, push, a file that the agent does not accept", async () => {
       const mute = await connect("mute");
-      const { id } = asTask(await mute.sendMessage(words("hello")));
+      const { id } = asTask(await mute.sendMessage(sendParams("hello")));
       await expect(mute.resubscribeTask({ id }).next()).rejects.toThrow(/does not support streaming/);
       // The client itself would refuse because of the card; its transport calls the server.
       const config = { taskId: id, pushNotificationConfig: { url: "https://push.example/hook" } };
       const setting = mute.transport.setTaskPushNotificationConfig(config);
       await expect(setting).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
       const file: Part = { kind: "file", file: { bytes: "AAEC", mimeType: "application/octet-stream" } };
-      const sending = mute.sendMessage(words("", { parts: [file] }));
+      const sending = mute.sendMessage(sendParams("", { parts: [file] }));
       await expect(sending).rejects.toBeInstanceOf(ContentTypeNotSupportedError);
     });
   });

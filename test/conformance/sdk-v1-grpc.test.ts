@@ -1,7 +1,7 @@
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { describe, expect, test } from "vitest";
-import { asTask, request, resultOf, words } from "../support/sdk-v1.ts";
+import { asTask, request, resultOf, sendRequest } from "../support/sdk-v1.ts";
 import { clientV1Contract } from "./sdk-v1.contract.ts";
 
 const { url, connect } = clientV1Contract("GRPC", () => new GrpcTransportFactory());
@@ -26,7 +26,7 @@ describe("the official client 1.3.0 over gRPC alone", () => {
     const factory = new GrpcTransportFactory({ legacyCompat: { enabled: true } });
     const transport = await factory.create(new URL(url()).host, { ...card, supportedInterfaces: older });
     expect(transport.protocolVersion).toBe("0.3");
-    const task = asTask(await transport.sendMessage(words("hello")));
+    const task = asTask(await transport.sendMessage(sendRequest("hello")));
     expect(resultOf(task)).toBe("You said: hello");
     expect((await transport.getTask(request(task.id))).id).toBe(task.id);
   });
@@ -35,7 +35,7 @@ describe("the official client 1.3.0 over gRPC alone", () => {
     const client = await connect();
     const missing = client.getTask(request("nobody"));
     await expect(missing).rejects.toMatchObject({ status: 5, metadata: { taskId: "nobody" } });
-    const empty = client.sendMessage(words("", { parts: [] }));
+    const empty = client.sendMessage(sendRequest("", { parts: [] }));
     await expect(empty).rejects.toBeInstanceOf(RequestMalformedError);
     await expect(empty).rejects.toThrow("message.parts must be an array with at least one part");
   });

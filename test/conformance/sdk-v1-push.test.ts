@@ -11,7 +11,7 @@ import { PushNotificationNotSupportedError, TaskNotFoundError } from "@a2a-js/sd
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createScriptedAgent, echo } from "../support/agents.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
-import { asTask, caseOf, words } from "../support/sdk-v1.ts";
+import { asTask, caseOf, sendRequest } from "../support/sdk-v1.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
@@ -57,7 +57,8 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       ...more,
     });
     const begin = async (client: Client, configuration: object = {}): Promise<string> =>
-      asTask(await client.sendMessage(words("go", {}, { returnImmediately: true, ...configuration }))).id;
+      asTask(await client.sendMessage(sendRequest("go", {}, { returnImmediately: true, ...configuration })))
+        .id;
     const listOf = (taskId: string) => ({ tenant: "", taskId, pageSize: 0, pageToken: "" });
 
     test("finds push in the card", async () => {
@@ -107,7 +108,7 @@ describe.each(Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[])(
       const taskId = await begin(client);
       const authentication = { scheme: "Bearer", credentials: "s3cret" };
       await client.createTaskPushNotificationConfig(toConfig(taskId, { token: "t0ken", authentication }));
-      puppet.say(taskId, ctx => ctx.text("one", { last: true }));
+      puppet.send(taskId, ctx => ctx.text("one", { last: true }));
       puppet.end(taskId);
       const last = await receiver.find(isOf(taskId, hasEnded));
       expect(last.headers).toMatchObject({

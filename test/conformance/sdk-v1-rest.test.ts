@@ -2,7 +2,7 @@ import type { AgentCard } from "@a2a-js/sdk";
 import { RestTransportFactory } from "@a2a-js/sdk/client";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { describe, expect, test } from "vitest";
-import { asTask, byId, request, words } from "../support/sdk-v1.ts";
+import { asTask, byId, request, sendRequest } from "../support/sdk-v1.ts";
 import { clientV1Contract } from "./sdk-v1.contract.ts";
 
 const { url, connect } = clientV1Contract("HTTP+JSON", options => new RestTransportFactory(options));
@@ -25,13 +25,13 @@ describe("the official client 1.3.0 over HTTP+JSON", () => {
         ["HTTP+JSON", "0.3", `${url()}/agents/echo`],
       ]),
     );
-    await client.sendMessage(words("hello"));
+    await client.sendMessage(sendRequest("hello"));
     expect(exchanges.at(-1)).toEqual({ path: "/agents/echo/message:send", type: "application/a2a+json" });
   });
 
   test("names a tenant in the path", async () => {
     const client = await connect("echo", listening);
-    const task = asTask(await client.sendMessage({ ...words("hi"), tenant: "acme inc" }));
+    const task = asTask(await client.sendMessage({ ...sendRequest("hi"), tenant: "acme inc" }));
     expect(exchanges.at(-1)?.path).toBe("/agents/echo/acme%20inc/message:send");
     expect((await client.getTask({ ...request(task.id), tenant: "acme inc" })).id).toBe(task.id);
   });

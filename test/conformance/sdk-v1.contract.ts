@@ -26,10 +26,10 @@ import {
   lastState,
   request,
   resultOf,
+  sendRequest,
   stateOf,
   streamed,
   textOf,
-  words,
 } from "../support/sdk-v1.ts";
 import { tempFolder } from "../support/server.ts";
 
@@ -83,8 +83,8 @@ export function clientV1Contract(
       const echo = await connect("echo");
       const reporter = await connect("reporter");
       expect((await reporter.getAgentCard()).name).toBe("reporter");
-      const mine = asTask(await echo.sendMessage(words("one")));
-      const other = asTask(await reporter.sendMessage(words("one two")));
+      const mine = asTask(await echo.sendMessage(sendRequest("one")));
+      const other = asTask(await reporter.sendMessage(sendRequest("one two")));
       expect(resultOf(mine)).toBe("You said: one");
       expect(resultOf(other)).toContain("2 words");
       await expect(reporter.getTask(request(mine.id))).rejects.toBeInstanceOf(TaskNotFoundError);
@@ -92,7 +92,7 @@ export function clientV1Contract(
 
     test("sends and gets the finished task with its artifact and its history", async () => {
       const client = await connect();
-      const task = asTask(await client.sendMessage(words("hello", {}, { historyLength: 5 })));
+      const task = asTask(await client.sendMessage(sendRequest("hello", {}, { historyLength: 5 })));
       expect(stateOf(task)).toBe(TaskState.TASK_STATE_COMPLETED);
       expect(resultOf(task)).toBe("You said: hello");
       expect(task.artifacts[0]?.name).toBe("response");
@@ -105,7 +105,7 @@ export function clientV1Contract(
 
     test("sends with returnImmediately, gets the task as it is and polls it to its end", async () => {
       const client = await connect("countdown");
-      const task = asTask(await client.sendMessage(words("3", {}, { returnImmediately: true })));
+      const task = asTask(await client.sendMessage(sendRequest("3", {}, { returnImmediately: true })));
       expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(stateOf(task));
       let seen = task;
       while (stateOf(seen) !== TaskState.TASK_STATE_COMPLETED) {
@@ -117,7 +117,7 @@ export function clientV1Contract(
 
     test("streams the task, its progress and its text in order, to the end", async () => {
       const client = await connect("countdown");
-      const events = await Array.fromAsync(client.sendMessageStream(words("3")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendRequest("3")));
       const kinds = events.map(caseOf);
       expect(kinds[0]).toBe("task");
       expect(kinds.slice(1)).not.toContain("task");
@@ -132,9 +132,9 @@ export function clientV1Contract(
 
     test("gets as much of the history as it requests", async () => {
       const client = await connect("booking");
-      const asked = asTask(await client.sendMessage(words("Book me a trip")));
+      const asked = asTask(await client.sendMessage(sendRequest("Book me a trip")));
       const { id, contextId } = asked;
-      await client.sendMessage(words("Oslo", { taskId: id, contextId }));
+      await client.sendMessage(sendRequest("Oslo", { taskId: id, contextId }));
       const all = (await client.getTask(request(id))).history.map(message => textOf(message.parts));
       expect(all).toEqual(["Book me a trip", "Where would you like to go?", "Oslo"]);
       const one = await client.getTask(request(id, { historyLength: 1 }));
@@ -144,9 +144,9 @@ export function clientV1Contract(
 
     test("lists the tasks of a context page by page, newest first", async () => {
       const client = await connect();
-      const first = asTask(await client.sendMessage(words("list one")));
+      const first = asTask(await client.sendMessage(sendRequest("list one")));
       const { contextId } = first;
-      const second = asTask(await client.sendMessage(words("list two", { contextId })));
+      const second = asTask(await client.sendMessage(sendRequest("list two", { contextId })));
       const page = await client.listTasks(ListTasksRequest.fromJSON({ contextId, pageSize: 1 }));
       expect(page).toMatchObject({ totalSize: 2, pageSize: 1 });
       expect(page.tasks.map(task => task.id)).toEqual([second.id]);
@@ -160,7 +160,7 @@ export function clientV1Contract(
 
     test("cancels a running task: the response, the stream and the stored task agree", async () => {
       const client = await connect("slow");
-      const stream = client.sendMessageStream(words("Work for 60 seconds"));
+      const stream = client.sendMessageStream(sendRequest("Work for 60 seconds"));
       const { id } = await firstTask(stream);
       const canceled = await client.cancelTask(byId(id));
       expect(stateOf(canceled)).toBe(TaskState.TASK_STATE_CANCELED);
@@ -171,7 +171,7 @@ export function clientV1Contract(
 
     test("resubscribes during a run: the task as it is, then the rest, nothing twice", async () => {
       const client = await connect("countdown");
-      const stream = client.sendMessageStream(words("5"));
+      const stream = client.sendMessageStream(sendRequest("5"));
       const { id } = await firstTask(stream);
       for await (const event of stream) if (caseOf(event) === "artifactUpdate") break;
       const again = client.resubscribeTask(request(id));
@@ -184,15 +184,15 @@ export function clientV1Contract(
 
     test("answers questions in two turns of one task, and gets the result", async () => {
       const client = await connect("booking");
-      const first = asTask(await client.sendMessage(words("Book me a trip")));
+      const first = asTask(await client.sendMessage(sendRequest("Book me a trip")));
       expect(stateOf(first)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
       expect(textOf(first.status?.message?.parts)).toBe("Where would you like to go?");
       const { id, contextId } = first;
-      const second = asTask(await client.sendMessage(words("Lisbon", { taskId: id, contextId })));
+      const second = asTask(await client.sendMessage(sendRequest("Lisbon", { taskId: id, contextId })));
       expect(second.id).toBe(id);
       expect(stateOf(second)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
       expect(textOf(second.status?.message?.parts)).toBe("On which day would you like to go to Lisbon?");
-      const events = await Array.fromAsync(client.sendMessageStream(words("Friday", { taskId: id })));
+      const events = await Array.fromAsync(client.sendMessageStream(sendRequest("Friday", { taskId: id })));
       expect(events.map(caseOf)[0]).toBe("task");
       expect(lastState(events)).toBe(TaskState.TASK_STATE_COMPLETED);
       const done = await client.getTask(request(id));
@@ -204,17 +204,17 @@ export function clientV1Contract(
 
     test("sees a stream end at a question", async () => {
       const client = await connect("booking");
-      const events = await Array.fromAsync(client.sendMessageStream(words("Book me a trip")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendRequest("Book me a trip")));
       expect(lastState(events)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     });
 
     test("gets a bare message from an agent that replies with messages, from a send and from a stream", async () => {
       const client = await connect("greeter");
-      const answer = await client.sendMessage(words("Ada", { contextId: "talk-1" }));
+      const answer = await client.sendMessage(sendRequest("Ada", { contextId: "talk-1" }));
       if (!("messageId" in answer)) throw new Error("a task, where a message was expected");
       expect([answer.role, answer.contextId]).toEqual([Role.ROLE_AGENT, "talk-1"]);
       expect(textOf(answer.parts)).toBe("Hello, Ada");
-      const events = await Array.fromAsync(client.sendMessageStream(words("Bob")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendRequest("Bob")));
       expect(events.map(caseOf)).toEqual(["message"]);
       const { totalSize } = await client.listTasks(ListTasksRequest.fromJSON({}));
       expect(totalSize).toBe(0);
@@ -222,7 +222,7 @@ export function clientV1Contract(
 
     test("gets text, data and a file as artifacts of their kinds, from a send and from a stream", async () => {
       const client = await connect("reporter");
-      const events = await Array.fromAsync(client.sendMessageStream(words("to be or not to be")));
+      const events = await Array.fromAsync(client.sendMessageStream(sendRequest("to be or not to be")));
       const id = events[0]?.payload?.$case === "task" ? events[0].payload.value.id : "";
       const parts = events.flatMap(({ payload }) =>
         payload?.$case === "artifactUpdate" ? (payload.value.artifact?.parts ?? []) : [],
@@ -238,7 +238,9 @@ export function clientV1Contract(
     test("sends data and gets it unchanged in the history", async () => {
       const client = await connect("echo");
       const data = { data: { nested: [1, "two", null] } };
-      const answer = await client.sendMessage(words("with data", { parts: [{ text: "with data" }, data] }));
+      const answer = await client.sendMessage(
+        sendRequest("with data", { parts: [{ text: "with data" }, data] }),
+      );
       const sent = asTask(answer).history[0]?.parts.map(part => part.content?.value);
       expect(sent).toEqual(["with data", { nested: [1, "two", null] }]);
     });
@@ -250,26 +252,28 @@ export function clientV1Contract(
       const unknownTask = "01890000-0000-7000-8000-000000000000";
       await expect(client.getTask(request(unknownTask))).rejects.toBeInstanceOf(TaskNotFoundError);
       await expect(client.cancelTask(byId(unknownTask))).rejects.toBeInstanceOf(TaskNotFoundError);
-      await expect(client.resubscribeTask(request(unknownTask)).next()).rejects.toBeInstanceOf(TaskNotFoundError);
-      const lost = client.sendMessage(words("anyone?", { taskId: unknownTask }));
+      await expect(client.resubscribeTask(request(unknownTask)).next()).rejects.toBeInstanceOf(
+        TaskNotFoundError,
+      );
+      const lost = client.sendMessage(sendRequest("anyone?", { taskId: unknownTask }));
       await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
     });
 
     test("for an ended task: cancel, resubscribe, send, stream", async () => {
       const client = await connect();
-      const { id } = asTask(await client.sendMessage(words("over")));
+      const { id } = asTask(await client.sendMessage(sendRequest("over")));
       await expect(client.cancelTask(byId(id))).rejects.toBeInstanceOf(TaskNotCancelableError);
       await expect(client.resubscribeTask(request(id)).next()).rejects.toBeInstanceOf(
         UnsupportedOperationError,
       );
-      const late = words("one more thing", { taskId: id });
+      const late = sendRequest("one more thing", { taskId: id });
       await expect(client.sendMessage(late)).rejects.toBeInstanceOf(UnsupportedOperationError);
       await expect(client.sendMessageStream(late).next()).rejects.toBeInstanceOf(UnsupportedOperationError);
     });
 
     test("for unsupported operations: subscribe without streaming, push", async () => {
       const client = await connect("mute");
-      const task = asTask(await client.sendMessage(words("hello")));
+      const task = asTask(await client.sendMessage(sendRequest("hello")));
       expect(resultOf(task)).toBe("In one piece: hello");
       await expect(client.resubscribeTask(request(task.id)).next()).rejects.toBeInstanceOf(
         UnsupportedOperationError,
@@ -288,11 +292,11 @@ export function clientV1Contract(
 
     test("for a required extension that is not named; named, it is served", async () => {
       const client = await connect("strict");
-      await expect(client.sendMessage(words("let me in"))).rejects.toBeInstanceOf(
+      await expect(client.sendMessage(sendRequest("let me in"))).rejects.toBeInstanceOf(
         ExtensionSupportRequiredError,
       );
       const serviceParameters = ServiceParameters.create(withA2AExtensions(EXTENSION));
-      const task = asTask(await client.sendMessage(words("let me in"), { serviceParameters }));
+      const task = asTask(await client.sendMessage(sendRequest("let me in"), { serviceParameters }));
       expect(resultOf(task)).toBe("At last: let me in");
     });
 
@@ -312,7 +316,7 @@ export function clientV1Contract(
           [EXTENSION, "https://unknown.example/v1"],
         ]) {
           const serviceParameters = ServiceParameters.create(withA2AExtensions(...uris));
-          const task = asTask(await client.sendMessage(words("hi"), { serviceParameters }));
+          const task = asTask(await client.sendMessage(sendRequest("hi"), { serviceParameters }));
           expect(resultOf(task)).toBe("Please: hi");
         }
         expect(active).toEqual([EXTENSION, null, EXTENSION]);
@@ -321,7 +325,7 @@ export function clientV1Contract(
     test("for a file that the agent's card does not accept", async () => {
       const client = await connect("echo");
       const file = { raw: "AAEC", filename: "three.bin", mediaType: "application/octet-stream" };
-      const sending = client.sendMessage(words("", { parts: [{ text: "look" }, file] }));
+      const sending = client.sendMessage(sendRequest("", { parts: [{ text: "look" }, file] }));
       await expect(sending).rejects.toBeInstanceOf(ContentTypeNotSupportedError);
     });
   });

@@ -4,8 +4,8 @@ import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { verifyCard } from "../../src/signature/verify.ts";
-import { serveGuarded } from "../support/callers.ts";
 import { echo } from "../support/agents.ts";
+import { serveGuarded } from "../support/callers.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
@@ -36,7 +36,7 @@ async function findKey(kid: string, jku?: string): Promise<JWK> {
 describe("the official client 1.3.0", () => {
   it.each([
     ["a v1.0 card", "1.0"],
-    ["a card that is both", undefined],
+    ["a hybrid card", undefined],
   ])("accepts the signature of %s", async (_name, version) => {
     const card = AgentCard.fromJSON(await read(CARD, version));
     await verifyAgentCardSignature(findKey)(card);

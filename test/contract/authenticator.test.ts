@@ -46,7 +46,7 @@ async function tokens(): Promise<ProofUnderTest> {
       unknown: shown(`drg_${"x".repeat(43)}`),
       "cut off": shown(revoked.secret.slice(0, -1)),
       twice: { headers: { authorization: `Bearer ${revoked.secret}, Bearer ${revoked.secret}` } },
-      "of another kind": shown("abc"),
+      "of another type": shown("abc"),
       empty: shown(""),
     },
     close: async () => {},
@@ -87,11 +87,11 @@ async function jwt(): Promise<ProofUnderTest> {
     "for ever": issuer.sign({ ...claims, exp: undefined } as unknown as JWTPayload),
     "for another audience": issuer.sign({ ...claims, aud: "others" }),
     "of another issuer": other.sign(claims),
-    "of another issuer in the name of this one": other.sign({ ...claims, iss: issuer.url }),
-    "with a key that is not there": issuer.sign(claims, { kid: "made-up" }),
+    "of another issuer with this issuer's name": other.sign({ ...claims, iss: issuer.url }),
+    "with an unknown key id": issuer.sign(claims, { kid: "made-up" }),
     "without a tenant": issuer.sign({ ...claims, org: {} }),
     "without a subject": issuer.sign({ ...claims, sub: undefined } as unknown as JWTPayload),
-    "with a subject that breaks lines": issuer.sign({ ...claims, sub: "al\nice" }),
+    "with line breaks in the subject": issuer.sign({ ...claims, sub: "al\nice" }),
     unsigned: `${part({ alg: "none" })}.${part({ ...claims, iss: issuer.url, aud: "agents", exp: now + 60 })}.`,
     "signed with the public key as a shared secret": confused(issuer.url, claims),
     "no token": "a.b.c",
@@ -213,7 +213,9 @@ describe("credentials that are no longer valid", () => {
     authenticator.onExpire(principal, () => notified.push("removed listener"))();
     authenticator.onExpire(staying, () => notified.push("valid principal"));
     await tokens.revoke(one.token.id, Date.now());
-    await expect.poll(() => notified.slice(0, 2)).toEqual(["first: unauthenticated", "second: unauthenticated"]);
+    await expect
+      .poll(() => notified.slice(0, 2))
+      .toEqual(["first: unauthenticated", "second: unauthenticated"]);
     expect(notified.filter(text => text.endsWith("principal") || text.endsWith("listener"))).toEqual([]);
     for (let times = 0; times < 2; times++) {
       expect(await principal.isValid()).toBe(false);

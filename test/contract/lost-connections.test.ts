@@ -185,7 +185,7 @@ describe("the response to a commit is lost", () => {
 
 describe("a claim was committed", () => {
   for (const [what, words] of [
-    ["its answer is lost", [CLAIM, "COMMIT"]],
+    ["its response is lost", [CLAIM, "COMMIT"]],
     ["its tasks cannot be read", [READ]],
   ] as const)
     it(`and ${what}: the same claim returns the runs, without counting a crash`, async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
 import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 /**
  * The contract of every runtime: the agent is served by a process of its own, called over the wire, and killed during a run.
@@ -102,7 +102,11 @@ export function runtimeContract(runtime: RuntimeUnderTest): void {
 
     it("streams its text into one artifact, chunk by chunk", async () => {
       await start();
-      const stream = await openStream(`${server.url}/agents/tested`, "SendStreamingMessage", sendParams("stream"));
+      const stream = await openStream(
+        `${server.url}/agents/tested`,
+        "SendStreamingMessage",
+        sendParams("stream"),
+      );
       const events = await stream.all();
       const pieces = events.map(summaryOf).filter(plot => plot.what === "artifact" && plot.text !== "");
       expect(pieces.length).toBeGreaterThan(1);

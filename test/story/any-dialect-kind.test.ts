@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream, type SseEvent } from "../support/client.ts";
 import { asker, createScriptedAgent } from "../support/agents.ts";
+import { openStream, type SseEvent } from "../support/client.ts";
+import {
+  type Loose,
+  rpcResult,
+  type TestDialect,
+  untilState,
+  V1,
+  V03,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, type TestDialect, untilState, V1, V03 } from "../support/official-dialects.ts";
 
 /**
  * A task belongs to no dialect: a task started in v0.2, simple_a2a or Arbiter continues in v1.0 and v0.3, and
@@ -19,7 +26,7 @@ interface DialectCase {
   readonly cancel: string;
   readonly subscribe: string;
   /** `task`: undefined for a new one. */
-  said(text: string, task?: string): object;
+  sendParams(text: string, task?: string): object;
   /** The parameters that name a task. */
   named(id: string): object;
   taskIn(result: Loose): Loose;
@@ -28,14 +35,14 @@ interface DialectCase {
   readonly mute?: true;
 }
 
-const official = (tongue: TestDialect, version: string = tongue.version): DialectCase => ({
-  ...tongue,
+const official = (base: TestDialect, version: string = base.version): DialectCase => ({
+  ...base,
   name: `v${version}`,
   mount: "/agents/",
   version,
-  said: (text, taskId) => tongue.sendParams(text, taskId === undefined ? {} : { taskId }),
+  sendParams: (text, taskId) => base.sendParams(text, taskId === undefined ? {} : { taskId }),
   named: id => ({ id }),
-  stateIn: frame => tongue.toItem(frame).state,
+  stateIn: frame => base.toItem(frame).state,
 });
 
 const NEW: readonly DialectCase[] = [
@@ -45,7 +52,7 @@ const NEW: readonly DialectCase[] = [
     name: "simple_a2a",
     send: "tasks/send",
     stream: "tasks/sendSubscribe",
-    said: (text, id) => ({
+    sendParams: (text, id) => ({
       message: { messageId: "m", role: "user", parts: [{ text, kind: "text" }] },
       ...(id && { id }),
     }),
@@ -86,7 +93,7 @@ function open(dialect: DialectCase, agent: string, method: string, params: objec
 }
 
 async function startTask(dialect: DialectCase): Promise<string> {
-  return dialect.taskIn(await call(dialect, "asker", dialect.send, dialect.said("book"))).id;
+  return dialect.taskIn(await call(dialect, "asker", dialect.send, dialect.sendParams("book"))).id;
 }
 const read = (dialect: DialectCase, agent: string, id: string): Promise<Loose> =>
   call(dialect, agent, dialect.get, dialect.named(id));
@@ -108,14 +115,14 @@ describe.each(PAIRS)("a task started in $maker.name, for a caller of $other.name
   });
 
   it("can be subscribed to while it is running", async () => {
-    const made = await open(maker, "puppet", maker.stream, maker.said("work"));
+    const made = await open(maker, "puppet", maker.stream, maker.sendParams("work"));
     await made.next();
     const { tasks } = await rpcResult(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
     const { id } = tasks[0];
     await untilState(`${server.url}/agents/puppet`, id, "working");
     const watched = await open(other, "puppet", other.subscribe, other.named(id));
     await watched.next();
-    puppet.say(id, ctx => ctx.text("done"));
+    puppet.send(id, ctx => ctx.text("done"));
     puppet.end(id);
     expect(lastState(other, await watched.all())).toBe("completed");
     expect(lastState(maker, await made.all())).toBe("completed");
@@ -126,14 +133,14 @@ describe.each(PAIRS)("a task started in $maker.name, for a caller of $other.name
 describe.each(CONTINUED)("a task started in $maker.name continues in $other.name", ({ maker, other }) => {
   it("with a send, and both see the same end", async () => {
     const id = await startTask(maker);
-    const task = other.taskIn(await call(other, "asker", other.send, other.said("red", id)));
+    const task = other.taskIn(await call(other, "asker", other.send, other.sendParams("red", id)));
     expect([task.id, task.artifacts[0].parts[0].text]).toEqual([id, "You chose red"]);
     expect(stateOf(await read(maker, "asker", id))).toBe("completed");
   });
 
   it("with a stream", async () => {
     const id = await startTask(maker);
-    const stream = await open(other, "asker", other.stream, other.said("red", id));
+    const stream = await open(other, "asker", other.stream, other.sendParams("red", id));
     expect(lastState(other, await stream.all())).toBe("completed");
     expect(stateOf(await read(maker, "asker", id))).toBe("completed");
   });
@@ -142,7 +149,7 @@ describe.each(CONTINUED)("a task started in $maker.name continues in $other.name
 it("a message to Arbiter does not change the task that it names", async () => {
   const [arbiter, v1] = [NEW.at(-1) as DialectCase, OLD[0] as DialectCase];
   const id = await startTask(v1);
-  const other = await call(arbiter, "asker", arbiter.send, arbiter.said("red", id));
+  const other = await call(arbiter, "asker", arbiter.send, arbiter.sendParams("red", id));
   expect(other.id).not.toBe(id);
   expect(stateOf(await read(v1, "asker", id))).toBe("input-required");
 });

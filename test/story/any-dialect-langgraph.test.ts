@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream } from "../support/client.ts";
-import { langgraphResult, doubter, resume, langgraphParams } from "../support/langgraph.ts";
 import { asker, createScriptedAgent } from "../support/agents.ts";
+import { openStream } from "../support/client.ts";
+import { doubter, langgraphParams, langgraphResult, resume } from "../support/langgraph.ts";
+import {
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  startTask,
+  type TestDialect,
+  V1,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, type Loose, rpcError, OFFICIAL_DIALECTS, type TestDialect, V1 } from "../support/official-dialects.ts";
 import { textOf } from "../support/wire.ts";
 
 /**
@@ -76,7 +84,9 @@ describe.each(OFFICIAL_DIALECTS)("$name and LangGraph", dialect => {
     const { data } = resume({ "interrupt-1": "window" }) as Loose;
     const part = dialect === V1 ? { data } : { kind: "data", data };
     const partial = dialect.sendParams("", { taskId: id, parts: [part] });
-    const waiting = dialect.taskIn(await rpcResult(official("doubter"), dialect.send, partial, named(dialect)));
+    const waiting = dialect.taskIn(
+      await rpcResult(official("doubter"), dialect.send, partial, named(dialect)),
+    );
     expect(dialect.stateOf(waiting)).toBe("input-required");
     const rest = langgraphParams([resume({ "interrupt-2": "fish" })], { taskId: id, contextId });
     const done = await langgraphResult(mount("doubter"), "message/send", rest);
@@ -88,7 +98,11 @@ describe.each(OFFICIAL_DIALECTS)("$name and LangGraph", dialect => {
     await rpcResult(official("asker"), dialect.cancel, { id }, named(dialect));
     const more = dialect.sendParams("hi", { taskId: id });
     expect((await rpcError(official("asker"), dialect.send, more, named(dialect))).code).toBe(-32004);
-    const fresh = await langgraphResult(mount("asker"), "message/send", langgraphParams("hi", { taskId: id, contextId }));
+    const fresh = await langgraphResult(
+      mount("asker"),
+      "message/send",
+      langgraphParams("hi", { taskId: id, contextId }),
+    );
     expect(fresh.contextId).toBe(contextId);
     expect(fresh.id).not.toBe(id);
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStream } from "../support/client.ts";
 import { asker, createScriptedAgent } from "../support/agents.ts";
+import { openStream } from "../support/client.ts";
+import { type Loose, rpcResult, untilState, V1, V03 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, untilState, V1, V03 } from "../support/official-dialects.ts";
 
 /**
  * A task belongs to no dialect: started in one, it is read, subscribed to, continued and canceled in any
@@ -20,17 +20,17 @@ interface DialectCase {
   readonly cancel: string;
   readonly subscribe: string;
   /** `task`: undefined for a new one whose id the server chooses. */
-  said(text: string, task: string | undefined): object;
+  sendParams(text: string, task: string | undefined): object;
   taskIn(result: Loose): Loose;
   stateIn(frame: Loose): string | undefined;
 }
 
-const official = (tongue: typeof V1, version: string): DialectCase => ({
-  ...tongue,
+const official = (base: typeof V1, version: string): DialectCase => ({
+  ...base,
   path: agent => `/agents/${agent}`,
   headers: { "a2a-version": version },
-  said: (text, taskId) => tongue.sendParams(text, taskId === undefined ? {} : { taskId }),
-  stateIn: frame => tongue.toItem(frame).state,
+  sendParams: (text, taskId) => base.sendParams(text, taskId === undefined ? {} : { taskId }),
+  stateIn: frame => base.toItem(frame).state,
 });
 
 const METHODS = {
@@ -41,7 +41,7 @@ const METHODS = {
   subscribe: "tasks/resubscribe",
 };
 let ids = 0;
-const said = (text: string, id = `mine-${++ids}`): object => ({
+const sendParams = (text: string, id = `mine-${++ids}`): object => ({
   id,
   message: { role: "user", parts: [{ type: "text", text }] },
 });
@@ -54,7 +54,7 @@ const SPEAKERS: readonly DialectCase[] = [
     name: "v0.1",
     path: agent => `/agents/${agent}`,
     headers: { "a2a-version": "0.1" },
-    said,
+    sendParams,
     taskIn: result => result,
     stateIn: frame => frame.result.status?.state,
   },
@@ -63,7 +63,7 @@ const SPEAKERS: readonly DialectCase[] = [
     name: "Orloj",
     path: agent => `/v1/agent-systems/${agent}/a2a`,
     headers: {},
-    said,
+    sendParams,
     taskIn: result => result,
     stateIn: frame => frame.status.state,
   },
@@ -89,7 +89,7 @@ const open = (dialect: DialectCase, agent: string, method: string, params: objec
   openStream(`${server.url}${dialect.path(agent)}`, method, params, dialect.headers);
 
 async function startTask(dialect: DialectCase): Promise<string> {
-  const result = await call(dialect, "asker", dialect.send, dialect.said("book", undefined));
+  const result = await call(dialect, "asker", dialect.send, dialect.sendParams("book", undefined));
   return dialect.taskIn(result).id;
 }
 
@@ -109,14 +109,14 @@ describe.each(PAIRS.map(([maker, other]) => ({ maker, other })))(
 
     it("is continued, and both see the same end", async () => {
       const id = await startTask(maker);
-      const task = other.taskIn(await call(other, "asker", other.send, other.said("red", id)));
+      const task = other.taskIn(await call(other, "asker", other.send, other.sendParams("red", id)));
       expect(task.artifacts[0].parts[0].text).toBe("You chose red");
       expect(await stateFor(maker, "asker", id)).toBe("completed");
     });
 
     it("is continued in a stream", async () => {
       const id = await startTask(maker);
-      const stream = await open(other, "asker", other.stream, other.said("red", id));
+      const stream = await open(other, "asker", other.stream, other.sendParams("red", id));
       expect(other.stateIn((await stream.all()).at(-1)?.data)).toBe("completed");
       expect(await stateFor(maker, "asker", id)).toBe("completed");
     });
@@ -131,14 +131,14 @@ describe.each(PAIRS.map(([maker, other]) => ({ maker, other })))(
     });
 
     it("can be subscribed to while it is running", async () => {
-      const made = await open(maker, "puppet", maker.stream, maker.said("work", undefined));
+      const made = await open(maker, "puppet", maker.stream, maker.sendParams("work", undefined));
       await made.next();
       const { tasks } = await rpcResult(`${server.url}/agents/puppet`, "ListTasks", { pageSize: 1 });
       const { id } = tasks[0];
       await untilState(`${server.url}/agents/puppet`, id, "working");
       const stream = await open(other, "puppet", other.subscribe, { id });
       expect(other.stateIn((await stream.next())?.data)).toBe("working");
-      puppet.say(id, ctx => ctx.text("done"));
+      puppet.send(id, ctx => ctx.text("done"));
       puppet.end(id);
       const [last, own] = [(await stream.all()).at(-1), (await made.all()).at(-1)];
       expect([other.stateIn(last?.data), maker.stateIn(own?.data)]).toEqual(["completed", "completed"]);

@@ -2,8 +2,8 @@ import { get, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import { rpcResult, V1 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** The redirect URI of an OAuth provider is the server's own address, and not the Host of a request. */
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Child, endChildren, startChild } from "../support/child.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
+import { type Loose, rpcResult, untilState, V1 } from "../support/official-dialects.ts";
 import { tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 
 /** A server that is killed at any point of an authorization keeps the task, the link and the credentials. */
 
@@ -42,7 +42,8 @@ async function killAndStart(): Promise<void> {
   await server.kill();
   server = await start(server.port);
 }
-const send = async (text: string): Promise<Loose> => (await rpcResult(server.url, V1.send, V1.sendParams(text))).task;
+const send = async (text: string): Promise<Loose> =>
+  (await rpcResult(server.url, V1.send, V1.sendParams(text))).task;
 
 it("the request for credentials, the credentials and the reply survive a kill", async () => {
   const task = await send("hi");

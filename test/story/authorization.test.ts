@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** v1 §7.6, B-V10: an agent requests credentials of its caller, gets them out of band, and continues. */
 
@@ -194,7 +194,7 @@ describe("with OAuth 2", () => {
   it.each([
     ["nothing", ""],
     ["nonsense", "?state=x&code=y"],
-    ["what was not sealed here", `?state=v1.${"A".repeat(12)}.${"A".repeat(80)}&code=y`],
+    ["a state that this server did not encrypt", `?state=v1.${"A".repeat(12)}.${"A".repeat(80)}&code=y`],
   ])("a callback with %s is refused", async (_name, query) => {
     for (const path of ["callback", "start"]) {
       const page = await new Browser().open(`${server.url}/oauth/${path}${query}`);
@@ -318,7 +318,12 @@ describe("without a browser", () => {
     ["no JSON", "{", 400, "The body is not JSON"],
     ["no task", { credentials: "x" }, 400, "taskId is required"],
     ["no credentials", { taskId: "t" }, 400, "credentials must be"],
-    ["empty ones", { agent: "keyed", taskId: "TASK", credentials: {} }, 400, "must be a string or a non-empty object"],
+    [
+      "empty ones",
+      { agent: "keyed", taskId: "TASK", credentials: {} },
+      400,
+      "must be a string or a non-empty object",
+    ],
     ["too many", { agent: "keyed", taskId: "TASK", credentials: "x".repeat(20_000) }, 400, "more than 16384"],
     ["an unknown task", { taskId: "nope", credentials: "x" }, 404, "Task not found"],
     ["an unknown agent", { agent: "nope", taskId: "t", credentials: "x" }, 404, "not found; available"],

@@ -15,8 +15,8 @@ import { checkStore } from "../../src/store/sqlite/maintenance/check.ts";
 import { type Child, endChildren, refusedChild, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, until } from "../support/client.ts";
+import { getTask, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let data: string;
@@ -63,7 +63,8 @@ test("a copy of a server that never stops writing is complete, and a server on i
   const acknowledged: string[] = [];
   let stopped = false;
   const workers = Array.from({ length: 4 }, async () => {
-    while (!stopped) acknowledged.push(V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams("short"))).id);
+    while (!stopped)
+      acknowledged.push(V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams("short"))).id);
   });
   await until(() => acknowledged.length > 50);
   const before = [...acknowledged];
@@ -136,7 +137,7 @@ test("a read-only store can be inspected and copied, and a server refuses it wit
   skip,
 }) => {
   // Root may write everywhere, so the server and the commands run as an unprivileged user.
-  if (process.getuid?.() !== 0) return skip("NOT TESTED: only root can become nobody");
+  if (process.getuid?.() !== 0) return skip("NOT TESTED: only root can change the user");
   const first = await launch();
   await rpcResult(first.url, "SendMessage", V1.sendParams("short"));
   await first.stop();
@@ -145,7 +146,7 @@ test("a read-only store can be inspected and copied, and a server refuses it wit
   chmodSync(data, 0o555);
   const refusal = await refusedChild({ data, uid: 65_534 });
   if (/EACCES.*(\.ts|node_modules)|Cannot find module/.test(refusal.err))
-    return skip("NOT TESTED: the repository cannot be read by the user nobody");
+    return skip("NOT TESTED: the repository cannot be read by an unprivileged user");
   expect([refusal.code, refusal.out]).toEqual([1, ""]);
   expect(refusal.err).toContain(data);
   expect(refusal.err).toMatch(/cannot be written.*--data DIR/);

@@ -1,8 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { echo, mirror } from "../support/agents.ts";
+import {
+  fieldsOf,
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  type TestDialect,
+  V1,
+  V03,
+} from "../support/official-dialects.ts";
 import { expectNoInternals } from "../support/raw.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, fieldsOf, type Loose, rpcError, OFFICIAL_DIALECTS, type TestDialect, V1, V03 } from "../support/official-dialects.ts";
 
 /** Every field of every method with an invalid value: refused, and the error names the field. */
 
@@ -206,7 +215,9 @@ for (const [dialect, method, base, rows] of METHODS)
     it.each(rows.map(([field, wrong, part]) => ({ field, wrong, part })))(
       "a wrong $field is -32602, and the error names the field",
       async ({ field, wrong, part }) => {
-        const params: Loose = isSend(method) ? dialect.sendParams("x", part && { parts: [part] }) : { ...base };
+        const params: Loose = isSend(method)
+          ? dialect.sendParams("x", part && { parts: [part] })
+          : { ...base };
         if (params.id) params.id = taskId;
         const failures: string[] = [];
         for (const value of wrong) {
@@ -233,8 +244,8 @@ describe.each(OFFICIAL_DIALECTS)("$name: text", dialect => {
     ["control characters", "\u0001\u001f\u007f\u0080"],
     ["line ends of all kinds", "\r\n\n\r\u0085\u2028\u2029"],
     ["the byte order mark", "\ufeffx"],
-    ["what is no character", "\ufffe\uffff"],
-    ["letters beyond the first plane", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 🙂"],
+    ["noncharacters", "\ufffe\uffff"],
+    ["characters beyond the first plane", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 🙂"],
     ["a page", "<html><script>alert(1)</script>"],
     ["quotes and backslashes", '"\'\\\\"` $x {{y}} %s %00'],
     ["SQL", "'); DROP TABLE task; --"],

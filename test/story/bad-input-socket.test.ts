@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { echo } from "../support/agents.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcResult, V1 } from "../support/official-dialects.ts";
 import { errorIn, exchange, expectNoInternals, openRaw, type RawReply, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 
 /** Invalid HTTP on bare sockets: wrong verbs, wrong paths, wrong heads, and slow clients. */
 
@@ -25,17 +25,14 @@ const isAnswer = (reply: RawReply | undefined): void => {
 };
 
 describe("verbs", () => {
-  it.each(["GET", "PUT", "DELETE", "PATCH"])(
-    "%s on an endpoint is 405 with an Allow header",
-    async verb => {
-      for (const path of ["/agents/echo", "/agents/echo/"]) {
-        const reply = await exchange(server.url, request("", {}, `${verb} ${path}`));
-        expect(reply.status).toBe(405);
-        expect(reply.headers.allow).toMatch(/\bPOST\b/);
-        errorIn(reply);
-      }
-    },
-  );
+  it.each(["GET", "PUT", "DELETE", "PATCH"])("%s on an endpoint is 405 with an Allow header", async verb => {
+    for (const path of ["/agents/echo", "/agents/echo/"]) {
+      const reply = await exchange(server.url, request("", {}, `${verb} ${path}`));
+      expect(reply.status).toBe(405);
+      expect(reply.headers.allow).toMatch(/\bPOST\b/);
+      errorIn(reply);
+    }
+  });
 
   it.each(["PUT", "DELETE", "PATCH"])("%s on the root and on a card is 405", async verb => {
     for (const path of ["/", "/.well-known/agent-card.json", "/agents"]) {
@@ -166,12 +163,12 @@ describe("heads", () => {
   });
 
   it.each([
-    ["a TLS greeting", Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
+    ["a TLS ClientHello", Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
     ["noise", Buffer.from(Array.from({ length: 500 }, (_, i) => (i * 7919) % 256))],
     ["a line that is no request", "hello\r\n\r\n"],
     ["no path", "POST\r\n\r\n"],
     ["an unknown version of HTTP", "POST / HTTP/9.9\r\nHost: localhost\r\n\r\n"],
-    ["what HTTP/2 nearly begins with", "PRI* HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["a wrong HTTP/2 preface", "PRI* HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a negative length", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"],
     ["a length that is no number", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n"],
     [

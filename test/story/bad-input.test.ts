@@ -1,8 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { echo, mirror } from "../support/agents.ts";
+import {
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcResult,
+  type TestDialect,
+  V1,
+  V03,
+} from "../support/official-dialects.ts";
 import { errorIn, exchange, expectNoInternals, openRaw, type RawReply, request } from "../support/raw.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, type Loose, OFFICIAL_DIALECTS, type TestDialect, V1, V03 } from "../support/official-dialects.ts";
 
 /** Bodies that are no calls, or far too large. After each the server still answers a normal call. */
 
@@ -108,7 +115,11 @@ describe.each(OFFICIAL_DIALECTS)(`$name: ${LEVELS} levels of nesting`, dialect =
     ],
     ["message.extensions", "a list of strings", `{"message":${message(`,"extensions":${deepArray()}`)}}`],
     ["message.contextId", "an id", `{"message":${message(`,"contextId":${deep()}`)}}`],
-    ["message.parts", "parts", `{"message":{"messageId":"m","role":"${dialect.userRole}","parts":${deep()}}}`],
+    [
+      "message.parts",
+      "parts",
+      `{"message":{"messageId":"m","role":"${dialect.userRole}","parts":${deep()}}}`,
+    ],
     [
       "configuration.historyLength",
       "a number",
@@ -154,7 +165,9 @@ it("64 levels of data are returned unchanged", async () => {
   for (const dialect of OFFICIAL_DIALECTS) {
     const data = JSON.parse(deep(63)) as Loose;
     const part = dialect === V1 ? { data } : { kind: "data", data };
-    const task = dialect.taskIn(await rpcResult(server.url, dialect.send, dialect.sendParams("", { parts: [part] })));
+    const task = dialect.taskIn(
+      await rpcResult(server.url, dialect.send, dialect.sendParams("", { parts: [part] })),
+    );
     expect(task.artifacts[0].parts[0].data).toEqual(data);
   }
 });

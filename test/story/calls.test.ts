@@ -54,7 +54,8 @@ const send = async (
   text: string,
   message: object = {},
   headers: Record<string, string> = {},
-): Promise<object> => (await rpc((here as TestServer).url, "SendMessage", sendParams(text, message), headers)).body;
+): Promise<object> =>
+  (await rpc((here as TestServer).url, "SendMessage", sendParams(text, message), headers)).body;
 const messageText = (body: object): string => partsText(taskOf(body).status.message?.parts);
 
 const asker: AgentDefinition["run"] = async (task, ctx) => {
@@ -120,8 +121,8 @@ it("a caller may stop reading early, also when the run is repeated", async () =>
   const definition = agent({ name: "tested", run });
   for (const _attempt of [1, 2]) {
     const events = await conversation.run(definition);
-    const words = events.map(event => (event.type === "artifact" ? partsText(event.artifact.parts) : ""));
-    expect(words.join("")).toBe("one, enough");
+    const texts = events.map(event => (event.type === "artifact" ? partsText(event.artifact.parts) : ""));
+    expect(texts.join("")).toBe("one, enough");
     await until(() => conversation.steps.some(note => note.name === "call 1 answer"));
   }
   expect(received.length).toBe(1);
@@ -238,8 +239,8 @@ describe("a repeated run", () => {
     expect(received.length).toBe(3);
     const again = await attempt(conversation, run);
     expect(received.length).toBe(3);
-    const words = again.map(event => (event.type === "artifact" ? partsText(event.artifact.parts) : ""));
-    expect(words.join("")).toBe("one two, one a, one b");
+    const texts = again.map(event => (event.type === "artifact" ? partsText(event.artifact.parts) : ""));
+    expect(texts.join("")).toBe("one two, one a, one b");
   });
 
   it("resumes a call that had not ended", async () => {

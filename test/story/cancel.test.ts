@@ -4,7 +4,7 @@ import type { ServerSettings } from "../../src/server/create-server.ts";
 import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { aborted, createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { foldText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const folders: ReturnType<typeof tempFolder>[] = [];

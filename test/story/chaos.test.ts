@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runChaos } from "../support/chaos/single-node.ts";
 import {
   expectFullText,
   expectOneTaskEach,
@@ -9,6 +8,7 @@ import {
   expectStepsOnce,
   worker,
 } from "../support/chaos/assertions.ts";
+import { runChaos } from "../support/chaos/single-node.ts";
 import { endChildren, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { tempFolder } from "../support/server.ts";

@@ -19,9 +19,9 @@ const WORDS = 200;
 const ID = "01890000-0000-7000-8000-000000000000" as TaskId;
 
 /**
- * A task whose agent has begun to send text, and its next chunks; `looks` counts how often the task was read.
+ * A task whose agent has begun to send text, and its next chunks; `reads` counts how often the task was read.
  */
-function createSpeech() {
+function createChunks() {
   let reads = 0;
   const begun = [
     {
@@ -55,7 +55,7 @@ function createSpeech() {
       },
     };
   });
-  return { steps, looks: () => reads };
+  return { steps, readCount: () => reads };
 }
 
 /** Orloj sends the whole task each time. */
@@ -68,9 +68,9 @@ const CASES = DIALECTS.flatMap(dialect =>
 
 describe.each(CASES)("in the dialect $name (form: $form)", ({ dialect, form }) => {
   it(`${WORDS} chunks are encoded with one or two reads of the task`, () => {
-    const { steps, looks: reads } = createSpeech();
+    const { steps, readCount } = createChunks();
     const frames = new FrameEncoder(dialect, form, JSON_FORMAT).encode({ steps, closing: false });
     expect(frames.map(frame => / word \d+/.exec(frame.data)?.[0])).toEqual(steps.map((_, i) => ` word ${i}`));
-    expect(reads()).toBeLessThanOrEqual(2);
+    expect(readCount()).toBeLessThanOrEqual(2);
   });
 });

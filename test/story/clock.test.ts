@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
-import { openStream, until } from "../support/client.ts";
 import { createScriptedAgent, echo } from "../support/agents.ts";
+import { openStream, until } from "../support/client.ts";
+import { getTask, type Loose, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 import { idsOf, isAscending } from "../support/wire.ts";
 
 /** The system clock is set back, by an operator or by a time server. */
@@ -74,17 +74,17 @@ test("a task that was streaming when the server was stopped: its log continues, 
   const home = (url: string): string => `${url}/agents/puppet`;
   let url = await start();
   const { id } = await startTask(home(url), V1, "go");
-  puppet.say(id, ctx => ctx.status("begun"));
+  puppet.send(id, ctx => ctx.status("begun"));
   await untilState(home(url), id, "working");
   // Chunks long after the last status have the newest recorded time.
   vi.setSystemTime(Date.now() + HOUR);
-  puppet.say(id, ctx => ctx.text("before "));
+  puppet.send(id, ctx => ctx.text("before "));
   await until(async () => (await getTask(home(url), id)).artifacts !== undefined);
   const newest = Date.now();
   await server?.stop();
   setBack(2 * HOUR);
   url = await start();
-  puppet.say(id, ctx => ctx.text("after"));
+  puppet.send(id, ctx => ctx.text("after"));
   puppet.end(id);
   const done = await untilState(home(url), id, "completed");
   expect(Date.parse(timesOf(done))).toBeGreaterThanOrEqual(newest);

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runClusterChaos } from "../support/chaos/cluster.ts";
-import { CHAOS_CLIENTS, withWebhook } from "../support/chaos/clients.ts";
 import {
   expectFullText,
   expectOneTaskEach,
@@ -11,6 +9,8 @@ import {
   expectStepsOnce,
   worker,
 } from "../support/chaos/assertions.ts";
+import { CHAOS_CLIENTS, withWebhook } from "../support/chaos/clients.ts";
+import { runClusterChaos } from "../support/chaos/cluster.ts";
 import { endChildren, writeAgent } from "../support/child.ts";
 import { until } from "../support/client.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -71,7 +71,9 @@ test(`three nodes on one Postgres, with ${KILLS} kills of nodes and crashes of P
   expectStepsOnce(readFileSync(ledger, "utf8"), NODES);
   for (const { text } of done.filter(one => one.client === webhooked)) {
     const payloads = (): readonly Received[] => accepted.get(`/${text}`) ?? [];
-    await until(() => payloads().some(({ body }) => body.statusUpdate?.status.state === "TASK_STATE_COMPLETED"));
+    await until(() =>
+      payloads().some(({ body }) => body.statusUpdate?.status.state === "TASK_STATE_COMPLETED"),
+    );
     expectPushedInOrder(text, payloads());
   }
   await close();

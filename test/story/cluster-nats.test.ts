@@ -4,9 +4,9 @@ import type { Ctx } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream } from "../support/client.ts";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.ts";
+import { getTask, rpcResult, startTask, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, getTask, V1 } from "../support/official-dialects.ts";
 
 /** Nodes that share one Postgres and notify each other over NATS. */
 

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { Ctx } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { echo } from "../support/agents.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
+import { getTask, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { echo } from "../support/agents.ts";
 import { openReceiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
 /** Several nodes that share one Postgres: callers can use any of them. */
 
@@ -174,7 +174,7 @@ it("the same call on two nodes at once is one call", async () => {
 });
 
 it("a crash and restart of Postgres costs time only: streams stay open, webhooks are called", async context => {
-  if (!postgres.own) return context.skip("a Postgres of somebody else is not restarted");
+  if (!postgres.own) return context.skip("a Postgres that the tests did not start is not restarted");
   const gate = createGate();
   const agents = [counter("patient", 40, 5, gate.opened)];
   const hook = await openReceiver();

@@ -150,9 +150,7 @@ describe("on the command line", () => {
     expect(isTold(trusted)).toBe(true);
     expect(stolen.length).toBeGreaterThan(0);
     expect(isTold(stolen)).toBe(false);
-    expect(err).toContain(
-      `the card names http://${thief}/rpc, another origin: --header is not sent there`,
-    );
+    expect(err).toContain(`the card names http://${thief}/rpc, another origin: --header is not sent there`);
   });
 
   it("a header is sent to the same origin", async () => {

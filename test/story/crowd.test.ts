@@ -4,7 +4,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, rpc, type SseEvent, sendParams, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, summaryOf, stateOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, stateOf, summaryOf, textOf } from "../support/wire.ts";
 
 let server: TestServer | undefined;
 const sockets: Socket[] = [];

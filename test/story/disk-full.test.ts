@@ -19,7 +19,7 @@ import { openStream, rpc, type SseEvent, sendParams, sendParamsV03, until } from
 import { nextTurn } from "../support/gate.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 import { createTinyDisk, type TinyDisk } from "../support/tiny-disk.ts";
-import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const ends: (() => void)[] = [];
@@ -69,7 +69,7 @@ describe("a store whose database may grow no further", () => {
     return { db, store, committed };
   }
 
-  function words(id: TaskId, chars: number): TaskEvent[] {
+  function chunks(id: TaskId, chars: number): TaskEvent[] {
     const contextId = mint() as ContextId;
     const message = {
       messageId: "m",
@@ -93,12 +93,12 @@ describe("a store whose database may grow no further", () => {
       TaskId,
       TaskId,
     ];
-    await store.log.append(ALICE, good, words(good, 10), { after: BEGINNING });
+    await store.log.append(ALICE, good, chunks(good, 10), { after: BEGINNING });
     db.exec(`PRAGMA max_page_count = ${pages(db) + 2}`);
 
     const both = await Promise.allSettled([
-      store.log.append(ALICE, small, words(small, 10), { after: BEGINNING }),
-      store.log.append(ALICE, large, words(large, 100_000), { after: BEGINNING }),
+      store.log.append(ALICE, small, chunks(small, 10), { after: BEGINNING }),
+      store.log.append(ALICE, large, chunks(large, 100_000), { after: BEGINNING }),
     ]);
     for (const one of both)
       expect(one).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
@@ -114,8 +114,8 @@ describe("a store whose database may grow no further", () => {
     expect((await store.tasks.get(ALICE, good))?.seq).toBe(2);
 
     db.exec("PRAGMA max_page_count = 100000");
-    await store.log.append(ALICE, later, words(later, 100_000), { after: BEGINNING });
-    await store.log.append(ALICE, large, words(large, 100_000), { after: BEGINNING });
+    await store.log.append(ALICE, later, chunks(later, 100_000), { after: BEGINNING });
+    await store.log.append(ALICE, large, chunks(large, 100_000), { after: BEGINNING });
     expect((await list()).totalSize).toBe(3);
     expect((await store.log.read(ALICE, large, BEGINNING, 10)).map(step => step.seq)).toEqual([1, 2]);
     await store.close();
@@ -124,7 +124,7 @@ describe("a store whose database may grow no further", () => {
   test("keeps a cached task as it was before the refused commit", async () => {
     const { db, store } = open();
     const id = mint() as TaskId;
-    await store.log.append(ALICE, id, words(id, 10), { after: BEGINNING });
+    await store.log.append(ALICE, id, chunks(id, 10), { after: BEGINNING });
     const [run] = await store.runs.claim("worker", new Set([ECHO]), 1);
     if (!run) throw new Error("nothing to run");
     await nextTurn();
@@ -156,7 +156,8 @@ describe("an agent that never pauses", () => {
     (await fetch(`${url}/agents`, { signal: AbortSignal.timeout(60_000) })).ok;
   const begin = async (url: string, text: string): Promise<string> =>
     taskOf(
-      (await rpc(url, "SendMessage", { ...sendParams(text), configuration: { returnImmediately: true } })).body,
+      (await rpc(url, "SendMessage", { ...sendParams(text), configuration: { returnImmediately: true } }))
+        .body,
     ).id;
   const get = async (url: string, id: string) => (await rpc(url, "GetTask", { id })).body;
 

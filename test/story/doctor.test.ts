@@ -4,12 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { StoreReport } from "../../src/ports/index.ts";
 import { checkStore } from "../../src/store/sqlite/maintenance/check.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";
-import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
+import { getTask, type Loose, rpcResult, startTask, V1 } from "../support/official-dialects.ts";
 import { serve, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** A store with data of every kind; each test damages a copy of it. */
 let sound: ReturnType<typeof tempFolder>;
@@ -33,7 +33,8 @@ beforeAll(async () => {
   const agents = [echo, asker, replier, long, brief, puppet.definition];
   const server = await serve(agents, { data: sound.path, sweepMs: 10, drainMs: 10 });
   const send = async (agent: string, text: string, headers = {}): Promise<string> =>
-    V1.taskIn(await rpcResult(`${server.url}/agents/${agent}`, "SendMessage", V1.sendParams(text), headers))?.id;
+    V1.taskIn(await rpcResult(`${server.url}/agents/${agent}`, "SendMessage", V1.sendParams(text), headers))
+      ?.id;
   ids.echo = await send("echo", "hello");
   ids.keyed = await send("echo", "hello", { "idempotency-key": "k" });
   ids.asked = await send("asker", "book");
@@ -41,7 +42,7 @@ beforeAll(async () => {
   ids.compacted = await send("brief", "go", { "idempotency-key": "k" });
   await send("replier", "hello");
   ids.unfinished = (await startTask(`${server.url}/agents/puppet`, V1, "go")).id;
-  puppet.say(ids.unfinished as string, ctx => ctx.text("so far"));
+  puppet.send(ids.unfinished as string, ctx => ctx.text("so far"));
   await until(async () => {
     const task = await getTask(`${server.url}/agents/puppet`, ids.unfinished as string);
     return task.artifacts !== undefined && isCompacted();
@@ -105,17 +106,17 @@ test("the command reports it as text and as JSON, with an exit code, and changes
 /** A change of an intact store, and the finding. */
 const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[] = [
   [
-    "events that are missing",
+    "missing events",
     "DELETE FROM segment WHERE task = $long AND last > 300 AND last < 600",
     /task .* event \d+ follows event \d+/,
   ],
   [
-    "a beginning that is missing",
+    "a missing beginning",
     "DELETE FROM segment WHERE task = $unfinished AND last < 4",
     /cannot follow: the task is not created|follows event 0/,
   ],
   [
-    "an end that is missing",
+    "a missing end",
     "DELETE FROM segment WHERE task = $long AND last = (SELECT max(last) FROM segment WHERE task = $long)",
     /its state is completed, but its events result in working/,
   ],
@@ -130,7 +131,7 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
     /its state is completed, but its events result in input-required/,
   ],
   [
-    "a snapshot of something else",
+    "a snapshot of another task",
     "UPDATE task SET snapshot = replace(snapshot, '1,2,', '2,1,') WHERE key = $long",
     /its snapshot at event \d+ does not match its events/,
   ],
@@ -140,12 +141,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
     /there is no snapshot/,
   ],
   [
-    "a state that is not the log's",
+    "a state that differs from the log",
     "UPDATE task SET state = 5 WHERE key = $echo",
     /its state is failed, but its events result in completed/,
   ],
   [
-    "a time that is not the log's",
+    "a time that differs from the log",
     "UPDATE task SET status_at = 7 WHERE key = $echo",
     /the time of its status is 7/,
   ],
@@ -155,20 +156,16 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
     /its context is elsewhere/,
   ],
   [
-    "a task that was given away",
+    "a task of another owner",
     "INSERT INTO owner (tenant, principal, agent) VALUES ('', '', 'thief'); UPDATE task SET owner = (SELECT id FROM owner WHERE agent = 'thief') WHERE key = $echo",
     /its agent is thief/,
   ],
   [
-    "a task that lists leave out",
+    "a task that lists omit",
     "UPDATE task SET hidden = 1 WHERE key = $echo",
     /hidden is true, but its events result in false/,
   ],
-  [
-    "an id that is not its own",
-    "UPDATE task SET id = 'nobody' WHERE key = $echo",
-    /its id does not match its key/,
-  ],
+  ["a wrong id", "UPDATE task SET id = 'nobody' WHERE key = $echo", /its id does not match its key/],
   ["rows of logs without a task", "DELETE FROM task WHERE key = $long", /rows of logs without a task: \d+/],
   ["names without a task", "DELETE FROM task WHERE key = $keyed", /names without a task: 1/],
   ["tasks without an owner", "DELETE FROM owner WHERE agent = 'asker'", /tasks without an owner: 1/],
@@ -177,7 +174,7 @@ const DAMAGES: readonly (readonly [what: string, sql: string, finding: RegExp])[
     "UPDATE name SET seq = 1 WHERE task = $keyed",
     /the name "k" is not in event 1/,
   ],
-  ["a name that is lost", "DELETE FROM name WHERE task = $keyed", /the name "k" of event 2 is missing/],
+  ["a missing name", "DELETE FROM name WHERE task = $keyed", /the name "k" of event 2 is missing/],
   [
     "a name that belongs to another owner",
     "UPDATE name SET owner = owner + 1, name = 'x' WHERE task = $keyed",

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, sendParams, until } from "../support/client.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let agent: string;

@@ -11,7 +11,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openStream, rpc, sendParams } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
 import * as hosts from "../support/hosts.ts";
-import { asTask, byId, firstTask, lastState, resultOf, stateOf, streamed, words } from "../support/sdk-v1.ts";
+import {
+  asTask,
+  byId,
+  firstTask,
+  lastState,
+  resultOf,
+  sendRequest,
+  stateOf,
+  streamed,
+} from "../support/sdk-v1.ts";
 import { createTestLog, tempFolder } from "../support/server.ts";
 
 const echo = agent({
@@ -66,19 +75,19 @@ function connect(url: string, transport: keyof typeof TRANSPORTS): Promise<Clien
 }
 
 const HOSTS: readonly (readonly [string, hosts.OpenHost, string, HandlerOptions])[] = [
-  ["a server of Node", hosts.onNode, "", {}],
+  ["a Node server", hosts.onNode, "", {}],
   ["Express", hosts.onExpress, hosts.PATH, {}],
-  ["Express, and the path is said as well", hosts.onExpress, hosts.PATH, { path: hosts.PATH }],
-  ["Express, after a parser of bodies", hosts.onParsingExpress, hosts.PATH, {}],
+  ["Express, with the path as an option", hosts.onExpress, hosts.PATH, { path: hosts.PATH }],
+  ["Express, after a body parser", hosts.onParsingExpress, hosts.PATH, {}],
   [
-    "Express, in a router that leaves a part of the path",
+    "Express, in a router that passes a part of the path",
     hosts.onNestedExpress,
     "/api/a2a",
     { path: "/api/a2a" },
   ],
   ["Fastify", hosts.onFastify, hosts.PATH, { path: hosts.PATH }],
-  ["Hono, which takes the path off", hosts.onHono, hosts.PATH, { path: hosts.PATH }],
-  ["Hono, which leaves the path", hosts.onRoutingHono, hosts.PATH, { path: hosts.PATH }],
+  ["Hono, which strips the path", hosts.onHono, hosts.PATH, { path: hosts.PATH }],
+  ["Hono, which keeps the path", hosts.onRoutingHono, hosts.PATH, { path: hosts.PATH }],
 ];
 
 describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
@@ -88,13 +97,13 @@ describe.each(HOSTS)("agents inside of %s", (_name, openHost, path, parts) => {
     const client = await connect(base, transport);
     const card = await client.getAgentCard();
     expect(card.supportedInterfaces.map(one => one.url)).toEqual(Array(4).fill(`${base}/agents/echo`));
-    expect(resultOf(asTask(await client.sendMessage(words("hello"))))).toBe("You said: hello");
-    const events = await Array.fromAsync(client.sendMessageStream(words("hello")));
+    expect(resultOf(asTask(await client.sendMessage(sendRequest("hello"))))).toBe("You said: hello");
+    const events = await Array.fromAsync(client.sendMessageStream(sendRequest("hello")));
     expect(streamed(events)).toBe("You said: hello");
     expect(lastState(events)).toBe(TaskState.TASK_STATE_COMPLETED);
 
     const other = await connect(`${base}/agents/slow`, transport);
-    const stream = other.sendMessageStream(words("for long"));
+    const stream = other.sendMessageStream(sendRequest("for long"));
     const { id } = await firstTask(stream);
     expect(stateOf(await other.cancelTask(byId(id)))).toBe(TaskState.TASK_STATE_CANCELED);
     expect(lastState(await Array.fromAsync(stream))).toBe(TaskState.TASK_STATE_CANCELED);

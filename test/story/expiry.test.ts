@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DEFAULT_PERMISSIONS, DEFAULT_TENANT, dayOf } from "../../src/model/index.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { issue } from "../support/callers.ts";
 import { rpc, until } from "../support/client.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, V1 } from "../support/official-dialects.ts";
 
 /**
  * Durations and expiry: the system clock is set back, or events are recorded far ahead of it. Only `Date` is

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { until } from "../support/client.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import { rpcResult, V1 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /** A tenant with a long queue does not make another one wait behind it. */
 

@@ -9,9 +9,9 @@ import { createDialects } from "../../src/protocol/index.ts";
 import { decodeV03Send } from "../../src/protocol/shared/v03-decode.ts";
 import { encodeV03Message as writeV03 } from "../../src/protocol/shared/v03-encode.ts";
 import { asker, echo, mirror, replier } from "../support/agents.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcResult, V1 } from "../support/official-dialects.ts";
 import { expectNoInternals } from "../support/raw.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 
 const readV03 = (call: WireCall, params: JsonObject) => decodeV03Send(call, params, "v03");
 
@@ -189,7 +189,10 @@ describe("calls through a real server", () => {
       for (const official of OFFICIAL_DIALECTS) {
         let pageToken = "";
         do {
-          const page = await rpcResult(`${server.url}/agents/${path}`, official.list, { pageToken, pageSize: 100 });
+          const page = await rpcResult(`${server.url}/agents/${path}`, official.list, {
+            pageToken,
+            pageSize: 100,
+          });
           expect(page.tasks.every((task: Loose) => typeof task.id === "string")).toBe(true);
           pageToken = page.nextPageToken;
         } while (pageToken !== "");
@@ -232,9 +235,9 @@ function anyCall(): fc.Arbitrary<object> {
     referenceTaskIds: ["r"],
   };
   const calls = OFFICIAL_DIALECTS.flatMap((official: Loose) => {
-    const configuration = { ...official.atOnce, historyLength: 3, acceptedOutputModes: ["text/plain"] };
+    const configuration = { ...official.nonBlocking, historyLength: 3, acceptedOutputModes: ["text/plain"] };
     const sent = () =>
-      official.said("x", { ...message, parts: parts(official) }, { configuration, metadata: { m: 1 } });
+      official.sendParams("x", { ...message, parts: parts(official) }, { configuration, metadata: { m: 1 } });
     const one = () => ({ id: taskId, historyLength: 1, metadata: {} });
     return [
       ...[official.send, official.stream].map(method => () => ({ method, params: sent() })),

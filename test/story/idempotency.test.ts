@@ -2,12 +2,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { asker, replier } from "../support/agents.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { openStream, rpc, type SseEvent, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";
-import { asker, replier } from "../support/agents.ts";
+import {
+  fieldsOf,
+  type Loose,
+  OFFICIAL_DIALECTS,
+  rpcError,
+  rpcResult,
+  type TestDialect,
+  V1,
+  V03,
+} from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, fieldsOf, type Loose, rpcError, OFFICIAL_DIALECTS, type TestDialect, V1, V03 } from "../support/official-dialects.ts";
 import { idsOf } from "../support/wire.ts";
 
 /** D10: a repeated call is one call. */
@@ -69,7 +78,9 @@ describe.each(OFFICIAL_DIALECTS)("in $name", dialect => {
   test("many at once are one task, and all get its response", async () => {
     const url = await start();
     const params = dialect.sendParams("hello");
-    const answers = await Promise.all(Array.from({ length: 8 }, () => rpcResult(url, dialect.send, params, KEY)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => rpcResult(url, dialect.send, params, KEY)),
+    );
     expect(new Set(answers.map(answer => dialect.taskIn(answer).id)).size).toBe(1);
     expect([runs, await total(url)]).toEqual([["hello"], 1]);
   });
@@ -212,7 +223,8 @@ describe("an agent that declares message ids as keys", () => {
   test.each(OFFICIAL_DIALECTS)("gets each message once, in $name", async dialect => {
     const url = await start([once]);
     const params = dialect.sendParams("hello", { messageId: "m-1" });
-    const send = (more: Loose = {}, headers = {}) => rpcResult(url, dialect.send, { ...params, ...more }, headers);
+    const send = (more: Loose = {}, headers = {}) =>
+      rpcResult(url, dialect.send, { ...params, ...more }, headers);
     const answers = await Promise.all([send(), send(), send({}, KEY)]);
     expect(new Set(answers.map(answer => dialect.taskIn(answer).id)).size).toBe(1);
     expect(await send()).toEqual(answers[0]);

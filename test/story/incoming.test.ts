@@ -108,9 +108,7 @@ describe("a message to a running task", () => {
     const batch = (count: number) =>
       Promise.all(Array.from({ length: count }, () => begin(url, ".", { taskId })));
     for (let sent = 0; sent < LIMITS.incomingMax; sent += 100) await batch(100);
-    expect((await send(url, "one too many", { taskId })).error.message).toContain(
-      "at most 1000 messages",
-    );
+    expect((await send(url, "one too many", { taskId })).error.message).toContain("at most 1000 messages");
   });
 
   test("ends nothing by itself: the iterator ends with the run, and when the task is canceled", async () => {

@@ -1,11 +1,11 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { asker, createScriptedAgent } from "../support/agents.ts";
 import { type GuardedServer, type Issued, serveGuarded } from "../support/callers.ts";
 import { rpc, sendParams } from "../support/client.ts";
 import { createGrpcClient, type GrpcClient } from "../support/grpc.ts";
-import { asker, createScriptedAgent } from "../support/agents.ts";
-import { rpcResult, type Loose } from "../support/official-dialects.ts";
+import { type Loose, rpcResult } from "../support/official-dialects.ts";
 
 /**
  * The response for a task of another caller is that for a missing task, byte by byte, for every operation in
@@ -44,7 +44,9 @@ beforeAll(async () => {
   const at = (agent: string): string => `${guarded.url}/agents/${agent}`;
   asking = (await rpcResult(at("asker"), "SendMessage", sendParams("hi"), alice.headers)).task.id;
   const configuration = { returnImmediately: true };
-  working = (await rpcResult(at("puppet"), "SendMessage", { ...sendParams("go"), configuration }, alice.headers)).task.id;
+  working = (
+    await rpcResult(at("puppet"), "SendMessage", { ...sendParams("go"), configuration }, alice.headers)
+  ).task.id;
   const config = { taskId: asking, id: "hook", url: "https://c.example/hook" };
   await rpc(at("asker"), "CreateTaskPushNotificationConfig", config, alice.headers);
 });
@@ -214,14 +216,14 @@ describe("names that callers give", () => {
   const at = (): string => `${guarded.url}/agents/rememberer`;
   const send = async (caller: Issued, message: object, more: Record<string, string> = {}): Promise<Loose> =>
     (await rpcResult(at(), "SendMessage", sendParams("hi", message), { ...caller.headers, ...more })).task;
-  const words = (task: Loose): string => task.artifacts[0].parts[0].text;
+  const textOf = (task: Loose): string => task.artifacts[0].parts[0].text;
 
   it("a context of the same name is another context", async () => {
     const contextId = "a context of alice's";
     for (const [count, caller] of [0, 2].map(one => [one, alice] as const))
-      expect(words(await send(caller, { contextId }))).toBe(`${count} earlier messages`);
+      expect(textOf(await send(caller, { contextId }))).toBe(`${count} earlier messages`);
     for (const [, caller] of others.slice(0, 2)) {
-      expect(words(await send(caller, { contextId }))).toBe("0 earlier messages");
+      expect(textOf(await send(caller, { contextId }))).toBe("0 earlier messages");
       const listed = await rpcResult(at(), "ListTasks", { contextId }, caller.headers);
       expect([listed.totalSize, listed.tasks.length]).toEqual([1, 1]);
     }

@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { JwtIssuer } from "../../src/model/index.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { bindingsOf, expectMeaning } from "../support/bindings.ts";
 import { bearer, issue } from "../support/callers.ts";
 import { openStream, rpc, type Stream, sendParams } from "../support/client.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
 /** JSON Web Tokens of an issuer on the same machine that rotates its keys. */
@@ -55,8 +55,8 @@ describe("a token of a trusted issuer", () => {
     const bindings = bindingsOf(server.url, "echo");
     const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }] };
     for (const binding of bindings) {
-      expectMeaning(await binding.ask("SendMessage", { message }, headers), ['task completed ["hi"] (hi)']);
-      expectMeaning(await binding.ask("CancelTask", { id: "x" }, headers), "forbidden");
+      expectMeaning(await binding.call("SendMessage", { message }, headers), ['task completed ["hi"] (hi)']);
+      expectMeaning(await binding.call("CancelTask", { id: "x" }, headers), "forbidden");
       binding.close();
     }
     expect(issuer.keyRequests()).toBe(before + 1);
@@ -92,7 +92,7 @@ describe("a token of a trusted issuer", () => {
       const fresh = await open();
       const reply = await callWith(await issuer.sign({ sub: "frank" }), fresh);
       expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "10"]);
-      expect(reply.body.error.message).toContain(`The keys of ${issuer.url} cannot be fetched`);
+      expect(reply.body.error.message).toContain(`The keys of the token issuer ${issuer.url} cannot be fetched`);
       await fresh.stop();
     } finally {
       issuer.setDown(false);
@@ -110,7 +110,7 @@ describe("a token of a trusted issuer", () => {
     let stream = await open(seconds);
     while (stream.status === 401) stream = await open((seconds *= 2));
     const id = (await stream.next())?.data.result.task.id;
-    expect((await stream.all()).at(-1)?.data.error.message).toContain("no longer good");
+    expect((await stream.all()).at(-1)?.data.error.message).toContain("have expired or were revoked");
     puppet.end(id);
   });
 });

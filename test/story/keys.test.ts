@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { runCli } from "../support/cli.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** Keys that are created, rotated and removed, while cards stay verifiable and secrets readable. */
 
@@ -176,10 +176,7 @@ describe("stored secrets", () => {
   it("are counted when a store is copied or checked, and a missing key is reported", async () => {
     await give();
     const copy = await runCli("backup", join(folder.path, "copy.db"), "--data", folder.path);
-    expect([copy.code, copy.err]).toEqual([
-      0,
-      expect.stringContaining("1 encrypted secret in it"),
-    ]);
+    expect([copy.code, copy.err]).toEqual([0, expect.stringContaining("1 encrypted secret in it")]);
     const doctor = () => runCli("doctor", "--data", folder.path);
     expect((await doctor()).code).toBe(0);
     const ring = readFileSync(file(), "utf8");
@@ -201,7 +198,9 @@ describe("stored secrets", () => {
       JSON.stringify({ ...JSON.parse(readFileSync(file(), "utf8")), sealing: otherKeys() }),
     );
     const at = await start();
-    expect((await call(at, V1.send, V1.sendParams("again"))).task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
+    expect((await call(at, V1.send, V1.sendParams("again"))).task.status.state).toBe(
+      "TASK_STATE_AUTH_REQUIRED",
+    );
     expect(at.log.lines.map(({ text }) => text)).toContain(
       "credentials cannot be decrypted; they will be requested again",
     );

@@ -2,11 +2,28 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
-import { openStream, rpc, type SseEvent, type Stream, sendParams, sendParamsV03, until } from "../support/client.ts";
-import { isOnPostgres } from "../support/test-store.ts";
+import {
+  openStream,
+  rpc,
+  type SseEvent,
+  type Stream,
+  sendParams,
+  sendParamsV03,
+  until,
+} from "../support/client.ts";
 import { collect } from "../support/restartable-server.ts";
 import { tempFolder } from "../support/server.ts";
-import { foldText, idsOf, isAscending, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { isOnPostgres } from "../support/test-store.ts";
+import {
+  foldText,
+  idsOf,
+  isAscending,
+  partsText,
+  stateOf,
+  summaryOf,
+  taskOf,
+  textOf,
+} from "../support/wire.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let agent: string;

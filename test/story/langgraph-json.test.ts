@@ -5,7 +5,7 @@ import { toUuid } from "../../src/server/catalog.ts";
 import { type Child, endChildren, refusedChild, startChild } from "../support/child.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
 import { writeGraph } from "../support/graphs.ts";
-import { langgraphResult, post, langgraphError, langgraphParams } from "../support/langgraph.ts";
+import { langgraphError, langgraphParams, langgraphResult, post } from "../support/langgraph.ts";
 import { tempFolder } from "../support/server.ts";
 import { partsText, textOf } from "../support/wire.ts";
 
@@ -93,8 +93,8 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
   expect(textOf((await rpc(server.url, "SendMessage", sendParams("Bob"))).body)).toBe("Hello, Bob");
   const output = server.stderr();
-  for (const words of ["graphs.old is ignored", "is Python", "auth is ignored"])
-    expect(output).toContain(words);
+  for (const text of ["graphs.old is ignored", "is Python", "auth is ignored"])
+    expect(output).toContain(text);
   expect(output).not.toContain("node_version");
 });
 

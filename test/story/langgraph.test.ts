@@ -2,9 +2,18 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { endChildren } from "../support/child.ts";
 import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
 import { graphHead, writeGraph } from "../support/graphs.ts";
-import { langgraphResult, langgraphError, resume, langgraphParams } from "../support/langgraph.ts";
+import { langgraphError, langgraphParams, langgraphResult, resume } from "../support/langgraph.ts";
 import { collect, RestartableServer } from "../support/restartable-server.ts";
-import { foldText, idsOf, isAscending, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import {
+  foldText,
+  idsOf,
+  isAscending,
+  partsText,
+  stateOf,
+  summaryOf,
+  taskOf,
+  textOf,
+} from "../support/wire.ts";
 
 /**
  * A LangGraph graph in a server that is killed: it continues at its checkpoint, and no output is repeated.
@@ -140,13 +149,20 @@ test("parallel interrupts survive kills, are answered one by one on LangGraph's 
       .addNode("book", async state => { mark("booking"); await gate("book"); mark("book"); return { messages: [says(state.chosen.toSorted().join(", "))] }; })
       .addEdge(START, "plan").addEdge("plan", "seat").addEdge("plan", "meal").addEdge(["seat", "meal"], "book");`);
   const mount = `${on.url}/a2a/worker`;
-  const asked = await langgraphResult(mount, "message/send", langgraphParams("a trip", { contextId: "thread-123" }));
+  const asked = await langgraphResult(
+    mount,
+    "message/send",
+    langgraphParams("a trip", { contextId: "thread-123" }),
+  );
   expect([asked.status.state, asked.contextId]).toEqual(["input-required", "thread-123"]);
-  const [words, ...parts] = asked.status.message.parts;
-  expect(words.text).toBe("Which seat?\nWhich meal?");
+  const [question, ...parts] = asked.status.message.parts;
+  expect(question.text).toBe("Which seat?\nWhich meal?");
   const ids = parts.map((part: { data: { id: string } }) => part.data.id) as [string, string];
   const answer = (answers: object) =>
-    langgraphParams([resume(answers as never)], { contextId: "thread-123", taskId: `thread-123:${asked.id}` });
+    langgraphParams([resume(answers as never)], {
+      contextId: "thread-123",
+      taskId: `thread-123:${asked.id}`,
+    });
 
   await on.server.kill();
   await on.start();

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc } from "../support/client.ts";
+import { getTask, type Loose, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { asker, createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 
 let postgres: TestPostgres;
 let folder: ReturnType<typeof tempFolder>;
@@ -33,9 +33,11 @@ it("a store is moved from its folder into Postgres with all its data, and its ta
   const params = V1.sendParams("keyed");
   const keyed = { "idempotency-key": "k" };
   const done = V1.taskIn(await rpcResult(server.url, "SendMessage", params, keyed));
-  const asked = V1.taskIn(await rpcResult(`${server.url}/agents/asker`, "SendMessage", V1.sendParams("book")));
+  const asked = V1.taskIn(
+    await rpcResult(`${server.url}/agents/asker`, "SendMessage", V1.sendParams("book")),
+  );
   const running = await startTask(`${server.url}/agents/puppet`, V1, "go");
-  puppet.say(running.id, ctx => ctx.text("so far"));
+  puppet.send(running.id, ctx => ctx.text("so far"));
   await untilState(`${server.url}/agents/puppet`, running.id, "working");
   await rpc(`${server.url}/agents/replier`, "SendMessage", V1.sendParams("hello"));
   await rpc(`${server.url}/agents/spender`, "SendMessage", V1.sendParams("hello"));
@@ -66,7 +68,7 @@ it("a store is moved from its folder into Postgres with all its data, and its ta
   const answer = V1.sendParams("red", { taskId: asked.id });
   const answered = V1.taskIn(await rpcResult(`${server.url}/agents/asker`, "SendMessage", answer));
   expect(answered.status.state).toBe("TASK_STATE_COMPLETED");
-  puppet.say(running.id, ctx => ctx.text("so far"));
+  puppet.send(running.id, ctx => ctx.text("so far"));
   puppet.end(running.id);
   const ended = await untilState(`${server.url}/agents/puppet`, running.id, "completed");
   expect(ended.artifacts[0].parts[0].text).toContain("so far");

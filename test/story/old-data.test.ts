@@ -10,10 +10,10 @@ import { readTaskHistory } from "../../src/store/sqlite/maintenance/history.ts";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc, until } from "../support/client.ts";
-import { isOnPostgres } from "../support/test-store.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
+import { isOnPostgres } from "../support/test-store.ts";
 
 /**
  * Data that an older version wrote. The fixture is the data folder of a server at commit 889893c (schema 7), which was
@@ -134,7 +134,12 @@ describe.each(STORES.filter(([, , isSkipped]) => !isSkipped))("data of an older 
     const by = ["principal", "agent", "context"].flatMap(dimension => ["--by", dimension]);
     const usage = await runCli("usage", "--data", data, ...by, "--from", "2020-01-01", "--json");
     expect(readLines(usage.out)).toEqual([expected.usage]);
-    const recalled = await rpcResult(url, V1.send, V1.sendParams("recall", { contextId: "old-context" }), headers);
+    const recalled = await rpcResult(
+      url,
+      V1.send,
+      V1.sendParams("recall", { contextId: "old-context" }),
+      headers,
+    );
     expect(recalled.task.artifacts[0].parts[0].data.items).toEqual([
       { key: "color", value: "blue" },
       { key: "size", value: { width: 3 } },
@@ -166,7 +171,12 @@ describe.each(STORES.filter(([, , isSkipped]) => !isSkipped))("data of an older 
       "idempotency-key": "old-key",
     });
     expect(repeated.task.id).toBe(keyed);
-    const created = await rpcResult(url, V1.send, V1.sendParams("new", { contextId: "old-context" }), headers);
+    const created = await rpcResult(
+      url,
+      V1.send,
+      V1.sendParams("new", { contextId: "old-context" }),
+      headers,
+    );
     expect(textOf(created.task)).toBe("You said new in turn 1");
     const { tasks } = await rpcResult(url, V1.list, { contextId: "old-context" }, headers);
     expect(tasks.map((one: Loose) => one.id)).toEqual([created.task.id, expected.ids.streamed]);

@@ -3,8 +3,8 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type GuardedServer, serveGuarded } from "../support/callers.ts";
 import { type RpcReply, rpc, until } from "../support/client.ts";
 import { createGrpcClient, refusedBy } from "../support/grpc.ts";
-import { serve, type TestServer } from "../support/server.ts";
 import { rpcResult, V1 } from "../support/official-dialects.ts";
+import { serve, type TestServer } from "../support/server.ts";
 
 /**
  * Endless tasks in all run slots: other callers are answered, and calls that cannot start are refused with

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { openStream } from "../support/client.ts";
+import { getTask, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { hasPooler, NO_POOLER, startPooler, type TestPooler } from "../support/pooler.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
 /** Nodes that reach their Postgres through PgBouncer in transaction mode. */
 
@@ -43,7 +43,7 @@ describe.skipIf(!hasPooler)(`through PgBouncer${hasPooler ? "" : `: ${NO_POOLER}
     await untilState(b.url, id, "working");
     const stream = await openStream(b.url, "SubscribeToTask", { id });
     await stream.next();
-    puppet.say(id, ctx => ctx.text("through the pooler"));
+    puppet.send(id, ctx => ctx.text("through the pooler"));
     puppet.end(id);
     const events = await stream.all();
     expect(events.at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");

@@ -14,7 +14,7 @@ import { agent } from "../../src/agent/definition.ts";
 import { toSettings } from "../../src/config/config.ts";
 import { OPTIONS } from "../../src/config/options/index.ts";
 import { until } from "../support/client.ts";
-import { asTask, resultOf, words } from "../support/sdk-v1.ts";
+import { asTask, resultOf, sendRequest } from "../support/sdk-v1.ts";
 import { SETTINGS, serve, tempFolder } from "../support/server.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -69,7 +69,7 @@ async function start(args: readonly string[], env: Record<string, string> = {}) 
   children.set(child, code);
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   await until(() => output.out.endsWith("\n") || hasEnded(), 30_000);
-  return { code: hasEnded() ? await code : undefined, ...output, said: output, child };
+  return { code: hasEnded() ? await code : undefined, ...output, output, child };
 }
 
 const FLAGS = ["--data", ":memory:"];
@@ -80,14 +80,13 @@ describe.each(["serve", "dev"])("%s, while another program uses the default port
   it("prints so in the first line, and every printed URL works", async () => {
     const { out } = await start([command, ...FLAGS]);
     const [first = ""] = out.split("\n");
-    const [, port] =
-      /on port (\d+) \(port 2024 is in use; choose one with --port\)$/.exec(first) ?? [];
+    const [, port] = /on port (\d+) \(port 2024 is in use; choose one with --port\)$/.exec(first) ?? [];
     expect(Number(port)).toBeGreaterThan(DEFAULT);
     expect(Number(port)).toBeLessThan(DEFAULT + 20);
     expect(new Set(urlsIn(out).map(url => url.port))).toEqual(new Set([port]));
     const [, call = ""] = /try +.* call (\S+)/.exec(out) ?? [];
     const client = await new ClientFactory().createFromUrl(call);
-    expect(resultOf(asTask(await client.sendMessage(words("hello"))))).toContain("hello");
+    expect(resultOf(asTask(await client.sendMessage(sendRequest("hello"))))).toContain("hello");
     const [, url = "", headers = "", body = ""] = /curl -s (\S+) (.*) -d '(.*)'$/m.exec(out) ?? [];
     const pairs = [...headers.matchAll(/'([\w-]+): ([^']+)'/g)].map(([, name, value]) => [name, value]);
     const answer = await fetch(url, { method: "POST", headers: pairs as [string, string][], body });
@@ -103,12 +102,12 @@ describe.each(["serve", "dev"])("%s, while another program uses the default port
 });
 
 it("programs find the port in the JSON of the startup, and it is logged", async () => {
-  const { out, said } = await start(["serve", ...FLAGS, "--json"]);
+  const { out, output } = await start(["serve", ...FLAGS, "--json"]);
   const banner = JSON.parse(out);
   expect(banner.portInUse).toBe(DEFAULT);
   expect(Number(new URL(banner.url).port)).toBeGreaterThan(DEFAULT);
   expect(urlsIn(out).map(url => url.port)).not.toContain(String(DEFAULT));
-  expect(said.err).toContain(`"url":"${banner.url}","portInUse":${DEFAULT}`);
+  expect(output.err).toContain(`"url":"${banner.url}","portInUse":${DEFAULT}`);
 });
 
 it("two servers take two ports, and a port that was configured for gRPC is skipped", async () => {
@@ -155,7 +154,7 @@ it("a command that reaches the other program reports it", async () => {
   closers.push(() => server?.close());
   const { code, err } = await start(["call", `http://127.0.0.1:${portOf(server)}`, "hello"]);
   expect(code).toBe(1);
-  expect(err).toContain("Another program may have this port: a server shows its address when it starts");
+  expect(err).toContain("Another program may use this port: a server prints its URL when it starts");
 });
 
 describe("in a program", () => {

@@ -107,7 +107,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** `heard`: called with the text so far, at every chunk. */
+/** `onText`: called with the text so far, at every chunk. */
 function ask(
   port: number,
   method: string,
@@ -118,7 +118,7 @@ function ask(
   const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
   const options = { host: "localhost", port, method, path, headers, ca: certificate.cert };
   return new Promise((resolve, reject) => {
-    const asked = request(options, response => {
+    const outgoing = request(options, response => {
       let text = "";
       response.setEncoding("utf8").on("data", more => onText((text += more)));
       response.on("end", () =>
@@ -126,8 +126,8 @@ function ask(
       );
       response.on("error", reject);
     });
-    asked.on("error", reject);
-    asked.end(body);
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 

@@ -2,12 +2,12 @@ import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { echo } from "../support/agents.ts";
 import { runCli } from "../support/cli.ts";
 import { until } from "../support/client.ts";
-import { echo } from "../support/agents.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 
 /** Webhooks for operators: inspection and redelivery. */
 

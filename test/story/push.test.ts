@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ServerSettings } from "../../src/server/create-server.ts";
+import { createScriptedAgent, echo } from "../support/agents.ts";
 import { until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
-import { createScriptedAgent, echo } from "../support/agents.ts";
+import { type Loose, rpcError, rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError, V1 } from "../support/official-dialects.ts";
 
 /** Webhooks that fail, and their pending deliveries. */
 
@@ -141,7 +141,7 @@ describe("a webhook", () => {
     const id = await send("puppet", "go", `${hook.url}/bad`);
     const url = `${hook.url}/good`;
     await rpcResult(`${server.url}/agents/puppet`, "CreateTaskPushNotificationConfig", { taskId: id, url });
-    puppet.say(id, ctx => ctx.text("hello"));
+    puppet.send(id, ctx => ctx.text("hello"));
     puppet.end(id);
     const last = (path: string): string | undefined => hook.at(path).map(summary).at(-1);
     await until(() => last("/good") === "status completed" && last("/bad") === "status completed");
@@ -160,7 +160,7 @@ describe("a webhook", () => {
     await hook.got(1);
     const texts = Array.from({ length: 300 }, (_, i) => `${i} `);
     for (const word of texts) {
-      puppet.say(id, ctx => ctx.text(word));
+      puppet.send(id, ctx => ctx.text(word));
       if (Number(word) % 10 === 0) await nextTurn();
     }
     puppet.end(id);
@@ -178,8 +178,8 @@ describe("a webhook", () => {
     hook.answer = () => "hang";
     const id = await send("puppet", "go", hook.url);
     await hook.got(1);
-    puppet.say(id, ctx => ctx.text("a"));
-    puppet.say(id, ctx => ctx.text("b"));
+    puppet.send(id, ctx => ctx.text("a"));
+    puppet.send(id, ctx => ctx.text("b"));
     await server.stop();
     hook.answer = () => ({ status: 200 });
     await start();

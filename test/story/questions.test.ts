@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { openStream, rpc, sendParams } from "../support/client.ts";
+import { getTask, type Loose, rpcResult, untilState, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, getTask, type Loose, untilState, V1 } from "../support/official-dialects.ts";
 import { summaryOf } from "../support/wire.ts";
 
 /** An agent asks several questions at once, and gets the answers together or one by one. */
@@ -109,7 +109,7 @@ it("a task with half of its answers can be canceled", async () => {
 it.each([
   ["in another state", { state: "working", asks: ["a"] }],
   ["without ids", { state: "input-required", asks: [] }],
-  ["with something else", { state: "input-required", asks: "a" }],
+  ["with ids that are no list", { state: "input-required", asks: "a" }],
   ["with one id twice", { state: "input-required", asks: ["a", "a"] }],
   ["with an id too long", { state: "input-required", asks: ["a".repeat(257)] }],
   ["with too many ids", { state: "input-required", asks: Array.from({ length: 101 }, (_, i) => `${i}`) }],

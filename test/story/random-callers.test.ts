@@ -200,9 +200,16 @@ class World {
     return JSON.stringify(frames);
   }
 
-  #look(caller: RandomCaller, method: string, request: string, response: string, before: ReadonlySet<string>): void {
+  #look(
+    caller: RandomCaller,
+    method: string,
+    request: string,
+    response: string,
+    before: ReadonlySet<string>,
+  ): void {
     this.answers += 1;
-    for (const mark of response.match(MARK) ?? []) if (mark !== caller.mark) throw new Leak(method, request, response);
+    for (const mark of response.match(MARK) ?? [])
+      if (mark !== caller.mark) throw new Leak(method, request, response);
     for (const id of response.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/g) ?? []) {
       const owner = this.owners.get(id);
       if (owner && owner !== caller && before.has(id) && !request.includes(id))
@@ -226,7 +233,7 @@ class World {
 
 class Leak extends Error {
   constructor(method: string, request: string, response: string) {
-    super(`${method} ${request} told what is somebody else's: ${response.slice(0, 2_000)}`);
+    super(`${method} ${request} returned data of another caller: ${response.slice(0, 2_000)}`);
   }
 }
 

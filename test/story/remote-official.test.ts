@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { remote } from "../../src/runtime/remote/index.ts";
 import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { appV1, appV03, COUNT, type Official, startOfficial } from "../support/official.ts";
-import { type TestProxy, startProxy } from "../support/proxy.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 /** Agents of servers of the official SDK, served as agents of this server. */
 describe.each([
-  ["1.3.0, which speaks v1", appV1],
-  ["0.3.14, which speaks v0.3", appV03],
+  ["1.3.0 with v1", appV1],
+  ["0.3.14 with v0.3", appV03],
 ] as const)("the official server %s", (_name, createApp) => {
   let official: Official;
   let proxy: TestProxy;

@@ -6,7 +6,7 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteAuth, type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { bindEnvironment } from "../../src/runtime/shared/bind-environment.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
-import { type TestProxy, startProxy } from "../support/proxy.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -114,12 +114,8 @@ describe("an agent without a card", () => {
 });
 
 const wrong: readonly (readonly [string, Partial<RemoteOptions>, RegExp])[] = [
-  ["an address that is none", { card: "agents" }, /card: expected a URL.*, got "agents"/],
-  [
-    "a dialect that is none",
-    { dialect: "latin" as never },
-    /dialect: expected "v1", "v0.3", .*, got "latin"/,
-  ],
+  ["an invalid URL", { card: "agents" }, /card: expected a URL.*, got "agents"/],
+  ["an unknown dialect", { dialect: "latin" as never }, /dialect: expected "v1", "v0.3", .*, got "latin"/],
   ["no secret", { auth: { bearerEnv: "" } }, /auth: expected { bearerEnv }/],
   ["a slip", { timeOutMs: 1 } as never, /has no option "timeOutMs" \(did you mean "?timeoutMs"?\?\)/],
 ];
@@ -175,27 +171,32 @@ describe("outbound credentials", () => {
   it("are OAuth tokens: one token for many calls, and a new one when it is refused", async () => {
     const tokenServer = await startTokenServer();
     await guarded("authorization", value => value === `Bearer token-${tokenServer.good}`);
-    const oauth = { tokenUrl: `${tokenServer.url}/token`, clientId: "me & you", clientSecret: "s:3", scope: "a b" };
+    const oauth = {
+      tokenUrl: `${tokenServer.url}/token`,
+      clientId: "me & you",
+      clientSecret: "s:3",
+      scope: "a b",
+    };
     const here = await gate({ oauth });
     await Promise.all([send(here, "one"), send(here, "two")]);
-    expect(tokenServer.asked).toEqual([
+    expect(tokenServer.requests).toEqual([
       { form: "grant_type=client_credentials&scope=a+b", authorization: "me+%26+you:s%3A3" },
     ]);
     tokenServer.good += 1;
     expect(textOf(await send(here, "three"))).toBe("hard: three");
-    expect(tokenServer.asked.length).toBe(2);
+    expect(tokenServer.requests.length).toBe(2);
     tokenServer.server.close();
   });
 });
 
 /** Issues tokens to all clients; only the newest is valid. */
 async function startTokenServer() {
-  const asked: { form: string; authorization: string }[] = [];
+  const tokenRequests: { form: string; authorization: string }[] = [];
   const server: Server = createServer(async (request: IncomingMessage, response) => {
     let form = "";
     for await (const chunk of request) form += chunk;
     const basic = Buffer.from(String(request.headers.authorization).replace("Basic ", ""), "base64");
-    asked.push({ form, authorization: String(basic) });
+    tokenRequests.push({ form, authorization: String(basic) });
     response.setHeader("content-type", "application/json");
     response.end(
       JSON.stringify({ access_token: `token-${tokenServer.good}`, token_type: "bearer", expires_in: 3_600 }),
@@ -203,6 +204,6 @@ async function startTokenServer() {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const tokenServer = { url, server, asked, good: 1 };
+  const tokenServer = { url, server, requests: tokenRequests, good: 1 };
   return tokenServer;
 }

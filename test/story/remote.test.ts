@@ -4,9 +4,9 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type RemoteOptions, remote } from "../../src/runtime/remote/index.ts";
 import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { aborted, createGate } from "../support/gate.ts";
-import { type TestProxy, startProxy } from "../support/proxy.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { foldText, partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, partsText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 /** One server is a proxy for an agent of another: everything is forwarded, in both directions. */
 
@@ -111,7 +111,10 @@ describe("forwarded unchanged", () => {
   ] as const)("the end: %s, with its message", async (state, end) => {
     await startBoth((_task, ctx) => end(ctx));
     const body = await send("go");
-    expect([stateOf(body), messageText(body)]).toEqual([state, state === "failed" ? "It is broken" : "Not here"]);
+    expect([stateOf(body), messageText(body)]).toEqual([
+      state,
+      state === "failed" ? "It is broken" : "Not here",
+    ]);
   });
 
   it("a task that is canceled there is canceled here", async () => {

@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStream, type SseEvent, type Stream, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";
+import { type Loose, OFFICIAL_DIALECTS, rpcError, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, rpcError, OFFICIAL_DIALECTS, V1 } from "../support/official-dialects.ts";
 import { idsOf, textOf } from "../support/wire.ts";
 
 /** Streams can be resumed in every dialect, by header and by metadata, and by repeating the call. */
@@ -101,7 +101,9 @@ describe.each(MANNERS)("in $name", manner => {
       const after = { "last-event-id": seen as string };
       const position = { afterSequence: manner.name === "orloj" ? seen : Number(seen) };
       expect((await (await open(manner.subscribe, { id }, after)).all()).map(plain)).toEqual(rest);
-      expect((await (await open(manner.subscribe, { id, metadata: position })).all()).map(plain)).toEqual(rest);
+      expect((await (await open(manner.subscribe, { id, metadata: position })).all()).map(plain)).toEqual(
+        rest,
+      );
       expect((await (await sing("quickly", after)).all()).map(plain)).toEqual(rest);
       expect((await (await sing("quickly", {}, position)).all()).map(plain)).toEqual(rest);
     }

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { createScriptedAgent, echo, replier } from "../support/agents.ts";
 import { endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
-import { createScriptedAgent, echo, replier } from "../support/agents.ts";
+import { rpcError, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, startTask, rpcError, untilState, V1 } from "../support/official-dialects.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let server: TestServer | undefined;
@@ -58,7 +58,7 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     puppet.end(younger);
     await until(() => isGone(url, younger));
     expect(await isGone(url, id)).toBe(false);
-    puppet.say(id, ctx => ctx.text("still here"));
+    puppet.send(id, ctx => ctx.text("still here"));
     puppet.end(id);
     await until(() => isGone(url, id));
   });
@@ -70,7 +70,7 @@ describe.each(["memory", "SQLite"])("a server on %s", name => {
     await untilState(url, id, "working");
     // A reader that joins before the question: the question may be removed a moment later.
     const stream = await openStream(url, "SubscribeToTask", { id });
-    puppet.say(id, ctx => ctx.ask("Which colour?"));
+    puppet.send(id, ctx => ctx.ask("Which colour?"));
     const events = await stream.all();
     expect(V1.toItem(events[0]?.data).kind).toBe("task");
     expect(events.at(-1)?.data.error.code).toBe(-32001);

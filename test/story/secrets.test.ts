@@ -6,9 +6,9 @@ import { type Child, endChildren, startChild } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
 import { Browser, type FakeProvider, startProvider } from "../support/oauth-provider.ts";
+import type { Loose } from "../support/official-dialects.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { tempFolder } from "../support/server.ts";
-import type { Loose } from "../support/official-dialects.ts";
 
 /**
  * A server at the most verbose settings (trace level, bodies) receives every kind of secret, in every

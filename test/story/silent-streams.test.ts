@@ -73,7 +73,9 @@ test("silent streams cost little more than their sockets, and get all later even
     { id: body.result.tasks[0].id },
     { "Last-Event-ID": "0" },
   );
-  expect(taskOf((await rpc(url, "SendMessage", sendParams("go"))).body).status.state).toBe("TASK_STATE_COMPLETED");
+  expect(taskOf((await rpc(url, "SendMessage", sendParams("go"))).body).status.state).toBe(
+    "TASK_STATE_COMPLETED",
+  );
   for (const stream of [late, ...staying]) {
     const events = await stream.all();
     expect(textOf(events)).toBe("at last");

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { until } from "../support/client.ts";
+import { getTask, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
-import { startTask, getTask, untilState, V1 } from "../support/official-dialects.ts";
 
 /**
  * A process that is stopped for longer than its lease (a paused machine, a long computation) has lost its

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endChildren } from "../support/child.ts";
 import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
 import { collect, RestartableServer } from "../support/restartable-server.ts";
-import { foldText, idsOf, isAscending, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { foldText, idsOf, isAscending, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 let on: RestartableServer;
 beforeEach(() => {
@@ -195,9 +195,9 @@ describe("code that was changed between two attempts", () => {
       BEFORE.replaceAll('"greet"', '"welcome"'),
       /step \\"greet\\".*began the step \\"welcome\\"/,
     ],
-    ["a step is gone", BEFORE.replace("await ctx.step", "// "), /step \\"greet\\".*it ended/],
+    ["a step was removed", BEFORE.replace("await ctx.step", "// "), /step \\"greet\\".*it ended/],
     [
-      "words before a step are others",
+      "the text before a step differs",
       BEFORE.replace("Hello", "Welcome"),
       /emitted something else for the artifact/,
     ],
@@ -216,18 +216,21 @@ describe("code that was changed between two attempts", () => {
   );
 
   const fine = [
-    ["it says and does more", `${BEFORE}\n yield ctx.text("again");`, "Hello world again", undefined],
-    ["words after the last step are others", BEFORE.replace("world", "you"), "Hello you ", 2],
-    ["words after the last step are fewer", BEFORE.replace("world ", "w"), "Hello w", 2],
+    ["it has more steps and text", `${BEFORE}\n yield ctx.text("again");`, "Hello world again", undefined],
+    ["the text after the last step differs", BEFORE.replace("world", "you"), "Hello you ", 2],
+    ["the text after the last step is shorter", BEFORE.replace("world ", "w"), "Hello w", 2],
   ] as const;
-  test.each(fine)("(%s) continues; different output is replaced and marked", async (_what, after, text, mark) => {
-    const { body } = await change(after);
-    expect([stateOf(body), textOf(body)]).toEqual(["completed", text]);
-    const log = await on.readEvents(taskOf(body).id);
-    expect(foldText(log)).toBe(text);
-    const marks = log.map(({ data }) => data.result.artifactUpdate?.metadata?.["dragoman.attempt"]);
-    expect(marks.find(one => one !== undefined)).toBe(mark);
-  });
+  test.each(fine)(
+    "(%s) continues; different output is replaced and marked",
+    async (_what, after, text, mark) => {
+      const { body } = await change(after);
+      expect([stateOf(body), textOf(body)]).toEqual(["completed", text]);
+      const log = await on.readEvents(taskOf(body).id);
+      expect(foldText(log)).toBe(text);
+      const marks = log.map(({ data }) => data.result.artifactUpdate?.metadata?.["dragoman.attempt"]);
+      expect(marks.find(one => one !== undefined)).toBe(mark);
+    },
+  );
 });
 
 test("the recorded results of a turn have a maximum size, and the step beyond it throws", async () => {
@@ -238,7 +241,9 @@ test("the recorded results of a turn have a maximum size, and the step beyond it
     } catch (error) {
       yield ctx.text(kept + ": " + error.message);
     }`);
-  expect(textOf(await on.send("go"))).toMatch(/^15000000: the results of the steps of one turn have at most 16777216 bytes/);
+  expect(textOf(await on.send("go"))).toMatch(
+    /^15000000: the results of the steps of one turn have at most 16777216 bytes/,
+  );
 });
 
 test("an attempt without steps starts over: its artifacts replace the old ones, marked", async () => {

@@ -17,10 +17,10 @@ import { program } from "../../src/runtime/process/index.ts";
 import { remote } from "../../src/runtime/remote/index.ts";
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, until } from "../support/client.ts";
+import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { openReceiver, type Receiver } from "../support/receiver.ts";
 import { SETTINGS, serve, type TestServer, tempFolder } from "../support/server.ts";
-import { rpcResult, type Loose, V1 } from "../support/official-dialects.ts";
 import { taskOf } from "../support/wire.ts";
 
 /** An error that an agent throws is stored with its task: operators can read it, and callers never. */
@@ -114,9 +114,7 @@ async function breakOne(data: string): Promise<string> {
 }
 
 function expectKept({ text, json }: { readonly text: string; readonly json: Loose }): void {
-  expect(text).toMatch(
-    new RegExp(`why +Failed: The agent failed\\..* \\(thrown: RangeError: ${OUTER}`),
-  );
+  expect(text).toMatch(new RegExp(`why +Failed: The agent failed\\..* \\(thrown: RangeError: ${OUTER}`));
   expect(text).toMatch(/error of run 1\n +RangeError: .*\n +at fail .*thrown\.test\.ts/);
   expect(text).toContain(`TypeError: ${INNER}`);
   expect(text).toContain("[redacted]");

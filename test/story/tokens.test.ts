@@ -5,8 +5,8 @@ import { type Child, endChildren, refusedChild, startChild, writeAgent } from ".
 import { runCli } from "../support/cli.ts";
 import { openStream, rpc, type Stream, sendParams, toStream, until } from "../support/client.ts";
 import { createGrpcClient } from "../support/grpc.ts";
-import { tempFolder } from "../support/server.ts";
 import type { Loose } from "../support/official-dialects.ts";
+import { tempFolder } from "../support/server.ts";
 
 /** Tokens as their users know them: the command line beside a running server. */
 
@@ -123,7 +123,12 @@ describe("a token", () => {
 
 describe("an open stream", () => {
   const begin = async (url: string, made: Made) => {
-    const stream = await openStream(`${url}/agents/slow`, "SendStreamingMessage", sendParams("go"), made.headers);
+    const stream = await openStream(
+      `${url}/agents/slow`,
+      "SendStreamingMessage",
+      sendParams("go"),
+      made.headers,
+    );
     const first = await stream.next();
     return { stream, id: first?.data.result.task.id as string };
   };
@@ -201,9 +206,9 @@ describe("a server does not start", () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1"])
       expect(await refusedWith("--host", host)).toMatch(/--auth tokens.*--insecure/);
     const open = await startChild({ agents, data, flags: ["--host", "0.0.0.0", "--insecure"] });
-    expect((await rpc(`http://127.0.0.1:${open.port}/agents/echo`, "SendMessage", sendParams("hi"))).status).toBe(
-      200,
-    );
+    expect(
+      (await rpc(`http://127.0.0.1:${open.port}/agents/echo`, "SendMessage", sendParams("hi"))).status,
+    ).toBe(200);
     // Such callers may call, but are no administrators.
     expect((await fetch(`http://127.0.0.1:${open.port}/metrics`)).status).toBe(403);
     await open.stop();

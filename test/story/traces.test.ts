@@ -4,7 +4,7 @@ import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
 import { type Collector, startCollector, treeOf } from "../support/collector.ts";
-import type { Seen } from "../support/otlp.ts";
+import type { ReceivedSpan } from "../support/otlp.ts";
 import { tempFolder } from "../support/server.ts";
 import { taskOf } from "../support/wire.ts";
 
@@ -46,8 +46,10 @@ const start = (name: string, body: string, env: Record<string, string>) =>
     env: { OTEL_SERVICE_NAME: name, OTEL_BSP_SCHEDULE_DELAY: "50", ...env },
   });
 
-const of = (service: string, name: string): Seen =>
-  collector.spans.find(span => span.resource["service.name"] === service && span.name === name) as Seen;
+const of = (service: string, name: string): ReceivedSpan =>
+  collector.spans.find(
+    span => span.resource["service.name"] === service && span.name === name,
+  ) as ReceivedSpan;
 
 const WIRES = [
   ["JSON", "http/json"],
@@ -140,7 +142,7 @@ it("an agent that calls another one with ctx.call is in the same trace and the s
   expect(JSON.stringify(body)).toContain("beta heard hello");
   await Promise.all([alpha.stop(), beta.stop()]);
   const byId = new Map(collector.spans.map(span => [span.spanId, span]));
-  const above = (span: Seen | undefined): readonly string[] =>
+  const above = (span: ReceivedSpan | undefined): readonly string[] =>
     span ? [`${span.resource["service.name"]}: ${span.name}`, ...above(byId.get(span.parentSpanId))] : [];
   expect(above(of("beta", "invoke_agent beta")).filter(name => !/POST/.test(name))).toEqual([
     "beta: invoke_agent beta",
@@ -167,8 +169,8 @@ it("a run after a kill is a child of the same call, and has a link to the attemp
     while (!existsSync("${gate}")) await sleep(10, undefined, { signal: ctx.signal });
     yield "done";`;
   const first = await start("stayer", body, env);
-  const asked = { ...sendParams("go"), configuration: { returnImmediately: true } };
-  const reply = await rpc(first.url, "SendMessage", asked, { traceparent: TRACEPARENT });
+  const params = { ...sendParams("go"), configuration: { returnImmediately: true } };
+  const reply = await rpc(first.url, "SendMessage", params, { traceparent: TRACEPARENT });
   const { id } = taskOf(reply.body);
   await until(() => existsSync(`${folder.path}/here`));
   await until(() => collector.spans.some(span => span.name === "a2a send"));
@@ -236,7 +238,7 @@ it("an unreachable collector costs a log line, and nothing else", async () => {
     OTEL_EXPORTER_OTLP_TIMEOUT: "200",
     OTEL_TRACES_SAMPLER: "sometimes",
   });
-  expect(server.stderr()).toContain("OTEL_TRACES_SAMPLER=sometimes: there are always_on");
+  expect(server.stderr()).toContain("OTEL_TRACES_SAMPLER=sometimes: expected one of always_on");
   expect((await rpc(server.url, "SendMessage", sendParams("hello"))).status).toBe(200);
   expect((await server.stop()).code).toBe(0);
 });

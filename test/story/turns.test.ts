@@ -5,7 +5,7 @@ import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/cl
 import { createGate, nextTurn } from "../support/gate.ts";
 import { INVALID_OUTPUT, UNUSUAL_OUTPUT } from "../support/invalid-output.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
-import { partsText, summaryOf, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { partsText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
 
 const servers: TestServer[] = [];
 const folders: ReturnType<typeof tempFolder>[] = [];

@@ -8,7 +8,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { langgraph } from "../../src/runtime/langgraph/index.ts";
 import { toUuid } from "../../src/server/catalog.ts";
-import { langgraphResult, langgraphParams } from "../support/langgraph.ts";
+import { langgraphParams, langgraphResult } from "../support/langgraph.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { partsText } from "../support/wire.ts";
 
@@ -55,7 +55,7 @@ function graphTalker(name: string): AgentDefinition {
 
 const KINDS = [
   ["functions", talker],
-  ["graphs of LangGraph", graphTalker],
+  ["LangGraph graphs", graphTalker],
 ] as const;
 let make: (name: string) => AgentDefinition;
 
@@ -97,7 +97,12 @@ async function converse(opening: string, beside: (contextId: string | undefined)
   let message = opening;
   let ids: { contextId?: string; taskId?: string } = {};
   for (const at of [0, 1, 0, 1, 0, 1] as const) {
-    const task = await langgraphResult(urlOf(at), "message/send", langgraphParams(message, ids), beside(ids.contextId));
+    const task = await langgraphResult(
+      urlOf(at),
+      "message/send",
+      langgraphParams(message, ids),
+      beside(ids.contextId),
+    );
     ids = { contextId: task.contextId, taskId: task.id };
     message = partsText(task.artifacts[0].parts);
     lines.push(message);
@@ -111,7 +116,9 @@ describe.each(KINDS)("%s, called from TypeScript", (_what, kind) => {
   });
 
   it("two agents talk for three rounds, each with the contextId and taskId that the other one returned", async () => {
-    expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(expectedTexts("Hello! Let's"));
+    expect(await converse("Hello! Let's have a conversation.", () => ({}))).toEqual(
+      expectedTexts("Hello! Let's"),
+    );
     expectOneConversation();
   });
 

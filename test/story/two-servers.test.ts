@@ -120,7 +120,7 @@ test("a folder that cannot be written is refused with its name and a remedy", as
   chmodSync(data, 0o555);
   const result = await refused(uid === undefined ? {} : { uid });
   if (/EACCES.*(\.ts|node_modules)|Cannot find module/.test(result.err))
-    return skip("NOT TESTED: the repository cannot be read by the user nobody");
+    return skip("NOT TESTED: the repository cannot be read by an unprivileged user");
   expectPlain(result);
   expect(result.err).toContain(data);
   expect(result.err).toContain("--data");

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/client.ts";
 import type { TestServer } from "../support/server.ts";
 import {
-  type PartialResponse,
   MB,
   openServers,
+  type PartialResponse,
   portOf,
   type Servers,
   sendPlain,
-  valueIn,
   UNREAD_CLIENTS,
+  valueIn,
 } from "../support/unread.ts";
 
 /** More than the buffers of a loopback connection hold, so that an unread response stays in the server. */
@@ -31,7 +31,7 @@ describe.each(UNREAD_CLIENTS)("large responses that are not read: %s", (_name, o
     const client = of(servers);
     const taskId = await client.send(String(TASK_MB));
     const callers: PartialResponse[] = [];
-    for (let i = 0; i < CALLERS; i++) callers.push(await client.ask(taskId));
+    for (let i = 0; i < CALLERS; i++) callers.push(await client.request(taskId));
     const taken = callers.filter(one => one.isOk);
     expect(taken).toHaveLength(2);
     const unread = (await client.unread?.()) ?? 2 * TASK_MB * MB;
@@ -39,14 +39,14 @@ describe.each(UNREAD_CLIENTS)("large responses that are not read: %s", (_name, o
     expect(unread).toBeLessThanOrEqual(UNREAD_BYTES_MAX / 2);
     for (const one of callers) if (!one.isOk) expect(one.retryAfter).toMatch(/^\d+$/);
     // Small responses are still accepted.
-    const small = await client.ask(await client.send("1"));
+    const small = await client.request(await client.send("1"));
     expect(small.retryAfter).toBeUndefined();
-    small.leave();
+    small.close();
     const first = taken[0] as PartialResponse;
     expect(await first.rest()).toBeGreaterThan(TASK_MB * MB);
-    for (const one of callers) if (one !== first) one.leave();
-    let again = await client.ask(taskId);
-    await until(async () => again.isOk || (again = await client.ask(taskId)).isOk);
+    for (const one of callers) if (one !== first) one.close();
+    let again = await client.request(taskId);
+    await until(async () => again.isOk || (again = await client.request(taskId)).isOk);
     expect(await again.rest()).toBeGreaterThan(TASK_MB * MB);
     await until(async () => ((await client.unread?.()) ?? 0) === 0);
   });
@@ -64,7 +64,7 @@ describe("a client that reads nothing", () => {
     async (_name, of) => {
       const client = of(hasty);
       const taskId = await client.send(String(TASK_MB));
-      const stuck = await client.ask(taskId);
+      const stuck = await client.request(taskId);
       expect(stuck.isOk).toBe(true);
       if (client.unread) await until(async () => (await client.unread?.()) === 0);
       else await new Promise(resolve => setTimeout(resolve, 20 * 250));
@@ -88,7 +88,7 @@ describe("streams with large events", () => {
     const pieces: Uint8Array[] = [((await once(socket, "data")) as [Buffer])[0]];
     socket.pause();
     return {
-      leave: () => void socket.destroy(),
+      close: () => void socket.destroy(),
       async all(): Promise<string> {
         socket.on("data", (piece: Buffer) => pieces.push(piece)).resume();
         if (!socket.closed) await once(socket, "close");
@@ -111,7 +111,7 @@ describe("streams with large events", () => {
     const { artifacts } = JSON.parse(data).result;
     expect(artifacts).toHaveLength(TASK_MB);
     for (const { parts } of artifacts) expect(parts[0].text).toBe("é".repeat(MB / 2));
-    second.leave();
+    second.close();
     await until(async () => (await metrics()) === 0);
   });
 });

@@ -3,9 +3,9 @@ import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { remoteJwks, verifyWebhook, WebhookError, type WebhookParts } from "../../src/webhook/index.ts";
 import { echo } from "../support/agents.ts";
+import { rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { rpcResult, V1 } from "../support/official-dialects.ts";
 
 /** The receiver's side: the origin, the integrity and the age of a delivery. */
 
@@ -82,7 +82,7 @@ describe("a delivery", () => {
     ["with another id", { headers: { "webhook-id": "other" } }],
     ["with another time", { headers: { "webhook-timestamp": "older" } }],
     [
-      "with the signature of another",
+      "with the signature of another delivery",
       { headers: { "dragoman-signature": "other", "webhook-signature": "other" } },
     ],
     ["without a signature", { headers: { "dragoman-signature": undefined, "webhook-signature": undefined } }],

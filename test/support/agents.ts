@@ -1,4 +1,4 @@
-import type { Ctx, AgentOutput } from "../../src/agent/context.ts";
+import type { AgentOutput, Ctx } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 
 /** An output of a scripted agent; it may throw, as agents do. */
@@ -45,7 +45,7 @@ export function createScriptedAgent(more: Partial<AgentDefinition> = {}) {
   return {
     definition,
     /** The next output of the task. */
-    say: (taskId: string, output: ScriptedOutput): void => add(taskId, output),
+    send: (taskId: string, output: ScriptedOutput): void => add(taskId, output),
     /** The agent returns. */
     end: (taskId: string): void => add(taskId, END),
   };

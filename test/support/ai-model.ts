@@ -84,7 +84,10 @@ export function contractAgent(folder: string, more: Partial<AgentDefinition>): A
     inputSchema: jsonSchema<{ question: string }>({ type: "object" }),
     outputSchema: jsonSchema<string>({ type: "string" }),
   });
-  const agent = new ToolLoopAgent({ model: fakeModel(request => contractScript(folder, request)), tools: { ask } });
+  const agent = new ToolLoopAgent({
+    model: fakeModel(request => contractScript(folder, request)),
+    tools: { ask },
+  });
   return aiSdk(agent, { name: "tested", tools: false, ...more });
 }
 

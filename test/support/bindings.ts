@@ -11,8 +11,8 @@ import { V03_SCHEMA as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts
 import { createDialects } from "../../src/protocol/index.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
-import { SETTINGS } from "./server.ts";
 import type { Loose } from "./official-dialects.ts";
+import { SETTINGS } from "./server.ts";
 
 /** The operation, by the names of v1; parameters in the form of v1, too. */
 export type Method =
@@ -34,7 +34,7 @@ export interface Binding {
   /**
    * One response, or all events of a stream; a refusal is one of our codes, found by the binding's own codes.
    */
-  ask(method: Method, params: Loose, headers?: Record<string, string>): Promise<Meaning>;
+  call(method: Method, params: Loose, headers?: Record<string, string>): Promise<Meaning>;
   close(): void;
 }
 
@@ -52,7 +52,8 @@ export function meaningOf(value: Loose): string {
   if (configs) return `configs ${configs.map(meaningOfConfig).join("; ")}`.trim();
   if (value === null || Object.keys(value).length === 0) return "nothing";
   if (isConfig(value)) return `config ${meaningOfConfig(value)}`;
-  const inner = value.task ?? value.message ?? value.msg ?? value.statusUpdate ?? value.artifactUpdate ?? value;
+  const inner =
+    value.task ?? value.message ?? value.msg ?? value.statusUpdate ?? value.artifactUpdate ?? value;
   if (inner.tasks)
     return `page of ${inner.tasks.length} of ${inner.totalSize}: ${inner.tasks.map(meaningOf).join("; ")}`;
   if (inner.artifact) return `artifact ${inner.append === true ? "+" : ""}"${textOf(inner.artifact)}"`;
@@ -65,7 +66,8 @@ export function meaningOf(value: Loose): string {
 }
 
 /** A list of configs may be a bare array. */
-const configsIn = (value: Loose): readonly Loose[] | undefined => (Array.isArray(value) ? value : value?.configs);
+const configsIn = (value: Loose): readonly Loose[] | undefined =>
+  Array.isArray(value) ? value : value?.configs;
 
 const isConfig = (value: Loose): boolean =>
   value.url !== undefined || value.pushNotificationConfig !== undefined;
@@ -151,7 +153,7 @@ function overRpc(url: string, version: Binding["version"]): Binding {
   return {
     name: `${version} JSON-RPC`,
     version,
-    async ask(method, params, headers = {}) {
+    async call(method, params, headers = {}) {
       const called = isV1
         ? { method, params }
         : { method: V03_METHODS[method], params: toV03(method, params) };
@@ -218,7 +220,7 @@ function overRest(url: string, version: Binding["version"]): Binding {
   return {
     name: `${version} HTTP+JSON`,
     version,
-    async ask(method, params, headers = {}) {
+    async call(method, params, headers = {}) {
       const [verb, path] = ROUTES[method](params);
       const target = isV1 ? path : `/v1${method === "GetExtendedAgentCard" ? "/card" : path}`;
       const body = verb === "POST" ? JSON.stringify(isV1 ? params : toProto(params)) : null;
@@ -277,7 +279,7 @@ function overGrpc(url: string, version: Binding["version"], agent: string): Bind
   return {
     name: `${version} gRPC`,
     version,
-    async ask(method, params, headers = {}) {
+    async call(method, params, headers = {}) {
       const rpcName = (isV1 ? undefined : V03_RPCS[method]) ?? method;
       const spec = schema.rpcs[rpcName];
       if (spec === undefined) return refused(code => code === "method-not-found");

@@ -18,10 +18,10 @@ export interface Issued {
 /** Creates a token in a data folder, as the command line does while a server runs. */
 export async function issue(folder: string, principal: string, options: TokenOptions = {}): Promise<Issued> {
   const tokens = createSqliteTokenStore({ folder, now: Date.now });
-  const random = (bytes: number): string => randomBytes(bytes).toString("hex");
+  const randomHex = (bytes: number): string => randomBytes(bytes).toString("hex");
   const identity = { tenants: [DEFAULT_TENANT], grants: DEFAULT_PERMISSIONS, agents: undefined };
   const { secret, token } = await issueToken(
-    { tokens, wallTime: Date.now, chance: random },
+    { tokens, wallTime: Date.now, randomHex },
     { name: undefined, expiresAt: undefined, ...identity, ...options, principal },
   );
   await tokens.close();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type JsonExport, readJson, readProtobuf, type Seen } from "./otlp.ts";
+import { type JsonExport, type ReceivedSpan, readJson, readProtobuf } from "./otlp.ts";
 
 export interface Export {
   readonly path: string;
@@ -11,13 +11,13 @@ export interface Export {
 /** A collector of spans: a server with OTLP over HTTP, in JSON and in Protocol Buffers. */
 export interface Collector {
   readonly url: string;
-  readonly spans: readonly Seen[];
+  readonly spans: readonly ReceivedSpan[];
   readonly exports: readonly Export[];
   close(): Promise<void>;
 }
 
 export async function startCollector(): Promise<Collector> {
-  const spans: Seen[] = [];
+  const spans: ReceivedSpan[] = [];
   const exports: Export[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -49,17 +49,17 @@ export async function startCollector(): Promise<Collector> {
  * An append of a run has a span only if it took long: on a busy machine there may be several, and those of
  * one parent are merged into one line.
  */
-export function treeOf(spans: readonly Seen[]): readonly string[] {
+export function treeOf(spans: readonly ReceivedSpan[]): readonly string[] {
   const known = new Set(spans.map(span => span.spanId));
   const roots = spans.filter(span => !known.has(span.parentSpanId));
-  const lines = (span: Seen, depth: number): readonly string[] => [
+  const lines = (span: ReceivedSpan, depth: number): readonly string[] => [
     `${"  ".repeat(depth)}${span.resource["service.name"]}: ${span.name}`,
     ...below(spans.filter(one => one.parentSpanId === span.spanId)).flatMap(one => lines(one, depth + 1)),
   ];
   return below(roots).flatMap(span => lines(span, 0));
 }
 
-const below = (spans: readonly Seen[]): readonly Seen[] =>
+const below = (spans: readonly ReceivedSpan[]): readonly ReceivedSpan[] =>
   spans
     .toSorted((one, other) => one.name.localeCompare(other.name))
     .filter((span, i, all) => span.name !== "log append" || all[i - 1]?.name !== span.name);

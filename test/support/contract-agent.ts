@@ -24,8 +24,8 @@ export const contractAgentBody = (folder: string): string => `
         ctx.usage({ inputTokens: 7, outputTokens: 5 });
         return yield ctx.text("spent");
       case "recall": {
-        const said = (await ctx.history).filter(one => one.role === "user").map(one => one.parts[0].text);
-        return yield ctx.text(said.join(", ") || "nothing");
+        const texts = (await ctx.history).filter(one => one.role === "user").map(one => one.parts[0].text);
+        return yield ctx.text(texts.join(", ") || "nothing");
       }
       default:
         yield ctx.text("ok");

@@ -47,7 +47,7 @@ export const graphAgent = (graph: GraphSource, options: Partial<LanggraphOptions
   langgraph(graph, { name: "tested", ...options });
 
 /** The result of one message. */
-export async function asked(
+export async function runTurn(
   definition: AgentDefinition,
   content: string | readonly Part[] = "hi",
   metadata?: JsonObject,
@@ -59,7 +59,7 @@ export async function asked(
 
 export const data = (value: JsonObject): Part => ({ kind: "data", data: value });
 export const stateOf = ({ task }: Conversation): string => task.status.state;
-export const wordsIn = ({ task }: Conversation): string =>
+export const responseText = ({ task }: Conversation): string =>
   textOf(task.artifacts.filter(one => one.name === "response").flatMap(one => one.parts));
 export const questionIn = ({ task }: Conversation): readonly Part[] => task.status.message?.parts ?? [];
 /** Names and data of the artifacts that are not text. */

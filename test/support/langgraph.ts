@@ -63,7 +63,10 @@ export async function langgraphError(url: string, method: string, params: unknow
 let messages = 0;
 
 /** Parameters of a send: text, or parts. */
-export function langgraphParams(content: string | readonly object[], more: Extra = {}): { readonly message: object } {
+export function langgraphParams(
+  content: string | readonly object[],
+  more: Extra = {},
+): { readonly message: object } {
   const parts = typeof content === "string" ? [{ kind: "text", text: content }] : content;
   return { message: { role: "user", parts, messageId: `msg-${++messages}`, ...more } };
 }

@@ -45,7 +45,8 @@ export async function startProvider(more: Partial<OAuthProvider> = {}): Promise<
 
   function answer(form: URLSearchParams): [status: number, body: object] {
     if (provider.behaviour === "fails") return [500, { oops: "the password is hunter2" }];
-    if (provider.behaviour === "refuses") return [400, { error: "invalid_grant", error_description: "hunter2" }];
+    if (provider.behaviour === "refuses")
+      return [400, { error: "invalid_grant", error_description: "hunter2" }];
     if (form.get("grant_type") === "authorization_code") {
       const code = codes.get(form.get("code") ?? "");
       codes.delete(form.get("code") ?? "");

@@ -106,7 +106,12 @@ export const OFFICIAL_DIALECTS: readonly TestDialect[] = [v1, v03];
 type Extra = Record<string, string>;
 
 /** The result of a call that must succeed. */
-export async function rpcResult(url: string, method: string, params: unknown, headers: Extra = {}): Promise<Loose> {
+export async function rpcResult(
+  url: string,
+  method: string,
+  params: unknown,
+  headers: Extra = {},
+): Promise<Loose> {
   const { body } = await rpc(url, method, params, headers);
   if (!body || !("result" in body)) throw new Error(`${method} was refused: ${JSON.stringify(body)}`);
   return body.result;
@@ -132,7 +137,12 @@ async function onlyFrame(url: string, method: string, params: unknown, headers: 
 }
 
 /** Sends without blocking and returns the task. */
-export async function startTask(url: string, dialect: TestDialect, text: string, message: object = {}): Promise<Loose> {
+export async function startTask(
+  url: string,
+  dialect: TestDialect,
+  text: string,
+  message: object = {},
+): Promise<Loose> {
   const params = dialect.sendParams(text, message, { configuration: dialect.nonBlocking });
   return dialect.taskIn(await rpcResult(url, dialect.send, params));
 }

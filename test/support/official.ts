@@ -96,7 +96,10 @@ function eventV1(event: OutputEvent, context: server1.RequestContext): server1.A
   return server1.AgentEvent.task({ ...task, history: [context.userMessage] });
 }
 
-function artifactV1(event: Extract<OutputEvent, { artifact: string }>, ids: object): sdk1.TaskArtifactUpdateEvent {
+function artifactV1(
+  event: Extract<OutputEvent, { artifact: string }>,
+  ids: object,
+): sdk1.TaskArtifactUpdateEvent {
   const part = event.file
     ? { raw: event.file, filename: "table.csv", mediaType: "text/csv" }
     : event.data

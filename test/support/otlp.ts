@@ -4,7 +4,7 @@
  */
 
 export type Value = string | number | boolean | readonly Value[];
-export interface Seen {
+export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
@@ -35,13 +35,13 @@ interface JsonPair {
   readonly value: JsonValue;
 }
 
-interface JsonSpan extends Pick<Seen, "traceId" | "spanId" | "name" | "kind"> {
+interface JsonSpan extends Pick<ReceivedSpan, "traceId" | "spanId" | "name" | "kind"> {
   readonly parentSpanId?: string;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes?: readonly JsonPair[];
   readonly events?: readonly { readonly name: string }[];
-  readonly links?: Seen["links"];
+  readonly links?: ReceivedSpan["links"];
   readonly status?: { readonly code?: number };
 }
 export interface JsonExport {
@@ -51,12 +51,12 @@ export interface JsonExport {
   }[];
 }
 
-export const readJson = (body: JsonExport): readonly Seen[] =>
+export const readJson = (body: JsonExport): readonly ReceivedSpan[] =>
   (body.resourceSpans ?? []).flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) => spans.map(span => fromJson(span, pairs(resource?.attributes)))),
   );
 
-const fromJson = (span: JsonSpan, resource: Seen["resource"]): Seen => ({
+const fromJson = (span: JsonSpan, resource: ReceivedSpan["resource"]): ReceivedSpan => ({
   traceId: span.traceId,
   spanId: span.spanId,
   parentSpanId: span.parentSpanId ?? "",
@@ -120,7 +120,7 @@ const numberAt = (fields: Fields, number: number): number => Number(fields.get(n
 const msAt = (fields: Fields, number: number): number =>
   Number(bytesAt(fields, number).readBigUInt64LE() / 1_000_000n);
 
-export const readProtobuf = (bytes: Buffer): readonly Seen[] =>
+export const readProtobuf = (bytes: Buffer): readonly ReceivedSpan[] =>
   all(readFields(bytes), 1).flatMap(sent => {
     const fields = readFields(sent);
     const resource = readPairs(all(readFields(bytesAt(fields, 1)), 1));
@@ -129,7 +129,7 @@ export const readProtobuf = (bytes: Buffer): readonly Seen[] =>
     );
   });
 
-function fromProtobuf(bytes: Buffer, resource: Seen["resource"]): Seen {
+function fromProtobuf(bytes: Buffer, resource: ReceivedSpan["resource"]): ReceivedSpan {
   const span = readFields(bytes);
   return {
     traceId: hexAt(span, 1),

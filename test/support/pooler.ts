@@ -5,7 +5,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { freePort, NOBODY } from "./postgres.ts";
+import { freePort, UNPRIVILEGED_UID } from "./postgres.ts";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 export const hasPooler = existsSync(PROGRAM);
@@ -28,8 +28,11 @@ export async function startPooler(postgresUrl: string, ignore: readonly string[]
   writeFileSync(file, configOf({ folder, port, ignore, server: `host=${hostname} port=${postgresPort}` }));
   const isRoot = process.getuid?.() === 0;
   chmodSync(folder, 0o755);
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  const child = spawn(PROGRAM, [file], { stdio: "ignore", ...(isRoot && { uid: NOBODY, gid: NOBODY }) });
+  if (isRoot) chownSync(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+  const child = spawn(PROGRAM, [file], {
+    stdio: "ignore",
+    ...(isRoot && { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID }),
+  });
   // It must not outlive the test run.
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);

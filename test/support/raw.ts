@@ -115,7 +115,7 @@ export async function exchange(url: string, bytes: string | Uint8Array): Promise
   raw.write(bytes);
   const reply = await raw.reply();
   raw.destroy();
-  if (!reply) throw new Error("the connection was closed without an answer");
+  if (!reply) throw new Error("the connection was closed without a response");
   return reply;
 }
 

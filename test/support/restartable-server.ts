@@ -28,7 +28,7 @@ export class RestartableServer {
   /**
    * Starts a server with an agent of this function. In it, `mark(word)` appends a line to the trail, and
    * `gate(name)` waits until the test has opened that gate. A line of the trail proves that the run came this far,
-   * not that anything is committed: `shows` waits for that. Without a function: the same agent, at the same port.
+   * not that anything is committed: `untilText` waits for that. Without a function: the same agent, at the same port.
    */
   async start(body?: string, options: object = {}): Promise<void> {
     if (body !== undefined) this.write(body, options);

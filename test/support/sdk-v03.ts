@@ -12,7 +12,7 @@ import type {
 type StreamEvent = Message | Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
 let messages = 0;
-export function words(
+export function sendParams(
   text: string,
   message: Partial<Message> = {},
   configuration?: MessageSendConfiguration,

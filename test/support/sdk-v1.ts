@@ -8,7 +8,11 @@ import {
 } from "@a2a-js/sdk";
 
 let messages = 0;
-export function words(text: string, message: object = {}, configuration: object = {}): SendMessageRequest {
+export function sendRequest(
+  text: string,
+  message: object = {},
+  configuration: object = {},
+): SendMessageRequest {
   return SendMessageRequest.fromJSON({
     message: { messageId: `v1-${++messages}`, role: "ROLE_USER", parts: [{ text }], ...message },
     configuration,

@@ -8,7 +8,7 @@ export const DOCUMENTS: readonly TreeFile[] = filesBelow("").filter(file => file
 
 export function documentOf(path: string): TreeFile {
   const found = DOCUMENTS.find(file => file.path === path);
-  if (!found) throw new Error(`there is no ${path}`);
+  if (!found) throw new Error(`${path} does not exist`);
   return found;
 }
 
@@ -93,14 +93,14 @@ export function namedFiles(file: TreeFile): readonly string[] {
   return [...names].map(found => found[1] as string).filter(name => !/\bNAME\b/.test(name));
 }
 
-export interface Typed {
+export interface TypedCommand {
   readonly file: string;
   /** One command as a reader would type it, without comments and pipes. */
-  readonly words: string;
+  readonly command: string;
 }
 
 /** Lines of shell blocks, and words in backticks that begin like one of our commands. */
-export function typedIn(file: TreeFile): readonly Typed[] {
+export function commandsIn(file: TreeFile): readonly TypedCommand[] {
   const blocks = [...file.text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)].map(found => found[1]);
   const lines = blocks.flatMap(block => (block as string).replaceAll("\\\n", " ").split("\n"));
   const inline = [...withoutBlocks(file.text).matchAll(/`((?:npm|npx|dragoman) [^`]+)`/g)].map(
@@ -113,6 +113,6 @@ export function typedIn(file: TreeFile): readonly Typed[] {
         .replace(/\s+#.*$/, "")
         .trim(),
     )
-    .filter(words => words !== "")
-    .map(words => ({ file: file.path, words }));
+    .filter(command => command !== "")
+    .map(command => ({ file: file.path, command }));
 }

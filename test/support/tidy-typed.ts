@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Typed } from "./tidy-docs.ts";
+import type { TypedCommand } from "./tidy-docs.ts";
 import { filesBelow, readTree } from "./tidy-tree.ts";
 
 /** Whether a command in a document exists. */
@@ -8,8 +8,8 @@ export const SCRIPTS = (JSON.parse(readTree("package.json").text) as { scripts: 
   .scripts;
 const FILES = new Set(filesBelow("").map(file => file.path));
 
-export function canBeTyped({ words }: Typed, commands: readonly Command[]): boolean {
-  const plain = words
+export function isKnownCommand({ command }: TypedCommand, commands: readonly Command[]): boolean {
+  const plain = command
     .replace(/'[^']*'|"[^"]*"/g, "…")
     .replace(/^(?:[A-Z_]+=\S+ )+/, "")
     .split(/ [|>&]/)[0] as string;

@@ -12,30 +12,30 @@ export interface Ban {
 }
 
 export const BANS: readonly Ban[] = [
-  { what: "console", instead: "a Log is handed in", pattern: /\bconsole\s*\./g },
+  { what: "console", instead: "a Log is a parameter", pattern: /\bconsole\s*\./g },
   {
     what: "process.env",
     instead: "config/ reads the environment, once",
     pattern: /\bprocess\s*\.\s*env\b/g,
-    except: { "src/config/config.ts": "the one reader" },
+    except: { "src/config/config.ts": "the only reader" },
   },
   {
-    what: "time and chance",
-    instead: "hand them in, so that a story replays",
+    what: "time and random numbers",
+    instead: "pass them as parameters, so that runs can be replayed",
     pattern:
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bperformance\.now\b/g,
     except: {
-      "src/server/services.ts": "hands a name to this node",
-      "src/server/clock.ts": "hands them to the server",
-      "src/keys/key-ring.ts": "keys that can be guessed are none",
-      "src/keys/encryption.ts": "a nonce must never come twice",
-      "src/webhook/index.ts": "is part of somebody else's program",
-      "src/server/create-handler.ts": "hands the time to the log of a program that brings none",
-      "src/cli/start.ts": "hands them to the command line",
-      "src/cli/terminal/process-terminal.ts": "is the world around a command; tests use memory-terminal.ts",
+      "src/server/services.ts": "creates the name of this node",
+      "src/server/clock.ts": "passes them to the server",
+      "src/keys/key-ring.ts": "keys must be unpredictable",
+      "src/keys/encryption.ts": "a nonce must be unique",
+      "src/webhook/index.ts": "runs in the receiver's program",
+      "src/server/create-handler.ts": "passes the time to the default log",
+      "src/cli/start.ts": "passes them to the command line",
+      "src/cli/terminal/process-terminal.ts": "is the terminal of a command; tests use memory-terminal.ts",
     },
   },
-  { what: "any", instead: "say what it is, or unknown", pattern: /(?<![\w.#])any\b(?!\s*[(\w])/g },
+  { what: "any", instead: "use a type, or unknown", pattern: /(?<![\w.#])any\b(?!\s*[(\w])/g },
   {
     what: "reminders",
     instead: "do it now, or open an issue",
@@ -44,47 +44,46 @@ export const BANS: readonly Ban[] = [
   },
   {
     what: "checks that are switched off",
-    instead: "make the types say it",
+    instead: "fix the types",
     pattern: /@ts-(?:ignore|nocheck|expect-error)|biome-ignore-all/g,
     everywhere: true,
   },
   {
-    what: "names that say nothing",
-    instead: "name the thing that it knows",
+    what: "names without meaning",
+    instead: "name the thing",
     pattern:
       /\b(?:class|interface|type|function|const|let)\s+\w*(?:Manager|Helper|Utils?|Service|Impl)(?![a-z])|\b(?:class|interface|type)\s+\w*Handler\b/g,
   },
   {
     what: "variables at module level",
-    instead: "make them in a factory; main.ts owns what is made",
+    instead: "create them in a factory; the server owns them",
     pattern: /^(?:export\s+)?(?:let|var)\s/gm,
   },
   {
     what: "collections at module level",
-    instead: "the same: nothing lives there but constants",
+    instead: "module level holds constants only",
     pattern: /^(?:export\s+)?const\s+\w+(?::[^=]+)?\s*=\s*(?:new\s+(?:Map|Set|WeakMap)\b[^(]*\(\)|\[\])/gm,
     except: {
-      "src/protocol/shared/fields.ts":
-        "spellings of names that stand in the code: no more than there are names",
+      "src/protocol/shared/fields.ts": "spellings of names in the code: bounded by their number",
     },
   },
   {
-    what: "numbers of errors",
-    instead: "throw a Fault with a word; a faults.ts has its numbers",
+    what: "error codes",
+    instead: "throw a Fault; its dialect's faults.ts has the code",
     pattern: /-32\d{3}\b/g,
     everywhere: true,
     except: {
       "src/protocol/*/faults.ts": "the table of a dialect",
-      "src/client/faults.ts": "what the client acts on",
+      "src/client/faults.ts": "the codes that the client handles",
     },
   },
   {
-    what: "scopes made by hand",
-    instead: "only auth/ can prove that somebody was admitted",
+    what: "scopes created by a cast",
+    instead: "only auth/ creates scopes",
     pattern: /\bas\s+(?:unknown\s+as\s+)?Scope\b/g,
     except: {
-      "src/auth/scope.ts": "the mint",
-      "src/store/sqlite/owners.ts": "brings back what was stored with the task",
+      "src/auth/scope.ts": "creates scopes",
+      "src/store/sqlite/owners.ts": "restores the scope that was stored with the task",
       "src/store/postgres/owners.ts": "the same",
     },
   },

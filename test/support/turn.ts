@@ -17,8 +17,8 @@ import {
 } from "../../src/model/index.ts";
 import type { AgentEvent, AuthorizationOptions, ContextStorage, Log, Turn } from "../../src/ports/index.ts";
 import { functionRuntime } from "../../src/runtime/function/index.ts";
-import { createMemoryStorage } from "../../src/store/memory/storage.ts";
 import { encodeStorageValue } from "../../src/store/kernel/storage-value.ts";
+import { createMemoryStorage } from "../../src/store/memory/storage.ts";
 
 const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;

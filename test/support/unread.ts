@@ -63,12 +63,12 @@ export interface PartialResponse {
   readonly retryAfter: string | undefined;
   /** Reads the rest; resolves with the number of bytes after the head. */
   rest(): Promise<number>;
-  leave(): void;
+  close(): void;
 }
 
 export interface UnreadClient {
   send(text: string): Promise<string>;
-  ask(taskId: string): Promise<PartialResponse>;
+  request(taskId: string): Promise<PartialResponse>;
   /** The metric of the server; a handler shows it to administrators only, and has none. */
   unread?(): Promise<number>;
 }
@@ -80,7 +80,7 @@ const toRpc = (id: string, more = ""): string =>
   `POST / HTTP/1.1\r\n${HEADERS}${more}Content-Length: ${rpcBody(id).length}\r\n\r\n${rpcBody(id)}`;
 const toRest = (id: string): string => `GET /tasks/${id} HTTP/1.1\r\n${HEADERS}\r\n`;
 
-async function askSocket(socket: Socket, request: string): Promise<PartialResponse> {
+async function requestOverSocket(socket: Socket, request: string): Promise<PartialResponse> {
   socket.on("error", () => {});
   socket.write(request);
   const [first] = (await once(socket, "data")) as [Buffer];
@@ -91,7 +91,7 @@ async function askSocket(socket: Socket, request: string): Promise<PartialRespon
   return {
     isOk: length > MB,
     retryAfter: /retry-after: (\d+)/i.exec(head)?.[1],
-    leave: () => void socket.destroy(),
+    close: () => void socket.destroy(),
     async rest() {
       let bytes = first.length - end - 4;
       socket.on("data", more => {
@@ -105,14 +105,17 @@ async function askSocket(socket: Socket, request: string): Promise<PartialRespon
   };
 }
 
-async function askHttp2(session: ClientHttp2Session, open: () => ClientHttp2Stream): Promise<PartialResponse> {
+async function requestOverHttp2(
+  session: ClientHttp2Session,
+  open: () => ClientHttp2Stream,
+): Promise<PartialResponse> {
   const call = open();
   call.on("error", () => {});
   const [headers] = await once(call, "response");
   return {
     isOk: headers[":status"] === 200 && (headers["grpc-status"] ?? "0") === "0",
     retryAfter: headers["retry-after"] as string | undefined,
-    leave: () => void session.destroy(),
+    close: () => void session.destroy(),
     async rest() {
       let bytes = 0;
       call.on("data", more => (bytes += more.length));
@@ -132,12 +135,12 @@ export async function sendPlain(url: string, text: string): Promise<string> {
 
 const onPlain = (plain: TestServer, toRequest: (id: string) => string): UnreadClient => ({
   send: text => sendPlain(plain.url, text),
-  ask: id => askSocket(connect(portOf(plain), "127.0.0.1"), toRequest(id)),
+  request: id => requestOverSocket(connect(portOf(plain), "127.0.0.1"), toRequest(id)),
   unread: async () => valueIn(await (await fetch(`${plain.url}/metrics`)).text()),
 });
 
-const onSecure = ({ secure, cert }: Servers, ask: UnreadClient["ask"]): UnreadClient => ({
-  ask,
+const onSecure = ({ secure, cert }: Servers, request: UnreadClient["request"]): UnreadClient => ({
+  request,
   async send(text) {
     const session = connectHttp2(secure.url, { ca: cert });
     const call = session.request({
@@ -179,12 +182,12 @@ const onFetch = ({ mounted }: Servers): UnreadClient => ({
     const reply = (await (await mounted.fetch(new Request(`${BASE}/message:send`, init))).json()) as object;
     return taskOf({ result: reply }).id;
   },
-  async ask(id) {
+  async request(id) {
     const response = await mounted.fetch(new Request(`${BASE}/tasks/${id}`, { headers: V1 }));
     return {
       isOk: response.status === 200,
       retryAfter: response.headers.get("retry-after") ?? undefined,
-      leave: () => void response.body?.cancel(),
+      close: () => void response.body?.cancel(),
       rest: async () => (await response.arrayBuffer()).byteLength,
     };
   },
@@ -196,24 +199,33 @@ export const UNREAD_CLIENTS: readonly (readonly [name: string, of: (servers: Ser
   ["HTTP+JSON", ({ plain }) => onPlain(plain, toRest)],
   // No plain request: Node's server reads it.
   ["JSON-RPC, read by Node", ({ plain }) => onPlain(plain, id => toRpc(id, "TE: trailers\r\n"))],
-  ["gRPC", ({ plain }) => ({ ...onPlain(plain, toRest), ask: id => askGrpc(connectHttp2(plain.url), id) })],
-  ["JSON-RPC over TLS", servers => onSecure(servers, id => askSocket(openTls(servers), toRpc(id)))],
+  [
+    "gRPC",
+    ({ plain }) => ({
+      ...onPlain(plain, toRest),
+      request: id => requestOverGrpc(connectHttp2(plain.url), id),
+    }),
+  ],
+  ["JSON-RPC over TLS", servers => onSecure(servers, id => requestOverSocket(openTls(servers), toRpc(id)))],
   [
     "HTTP+JSON over HTTP/2",
     servers =>
       onSecure(servers, async id => {
         const session = connectHttp2(servers.secure.url, { ca: servers.cert });
-        return askHttp2(session, () => session.request({ ":path": `/tasks/${id}`, "a2a-version": "1.0" }));
+        return requestOverHttp2(session, () =>
+          session.request({ ":path": `/tasks/${id}`, "a2a-version": "1.0" }),
+        );
       }),
   ],
   [
     "gRPC over TLS",
-    servers => onSecure(servers, id => askGrpc(connectHttp2(servers.secure.url, { ca: servers.cert }), id)),
+    servers =>
+      onSecure(servers, id => requestOverGrpc(connectHttp2(servers.secure.url, { ca: servers.cert }), id)),
   ],
   ["fetch of a handler", onFetch],
 ];
 
-const askGrpc = (session: ClientHttp2Session, id: string): Promise<PartialResponse> =>
-  askHttp2(session, () => grpcCall(session, id));
+const requestOverGrpc = (session: ClientHttp2Session, id: string): Promise<PartialResponse> =>
+  requestOverHttp2(session, () => grpcCall(session, id));
 const openTls = ({ secure, cert }: Servers): Socket =>
   connectTls({ port: portOf(secure), host: "127.0.0.1", ca: cert, servername: "localhost" });

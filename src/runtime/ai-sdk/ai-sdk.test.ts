@@ -1,6 +1,11 @@
 import { jsonSchema, type StopCondition, ToolLoopAgent, type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
-import { type ModelRequest, fakeModel, type Piece, type ModelScript } from "../../../test/support/ai-model.ts";
+import {
+  fakeModel,
+  type ModelRequest,
+  type ModelScript,
+  type Piece,
+} from "../../../test/support/ai-model.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";

@@ -2,14 +2,14 @@ import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@l
 import { describe, expect, test } from "vitest";
 import {
   ai,
-  asked,
   asNode,
   chain,
   dataIn,
   graphAgent,
   questionIn,
+  responseText,
+  runTurn,
   stateOf,
-  wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import type { Json } from "../../lib/json.ts";
@@ -25,7 +25,7 @@ describe("one interrupt", () => {
     );
 
   test("is a question as text, and with its id and value for programs", async () => {
-    const conversation = await asked(asks("Which colour?"));
+    const conversation = await runTurn(asks("Which colour?"));
     expect(stateOf(conversation)).toBe("input-required");
     const [id] = idsIn(conversation);
     expect(id).toMatch(/^[0-9a-f]{32}$/);
@@ -36,7 +36,7 @@ describe("one interrupt", () => {
   });
 
   test("that is an object has its text in a member, or is shown as JSON", async () => {
-    const words = async (value: unknown) => questionIn(await asked(asks(value)))[0];
+    const words = async (value: unknown) => questionIn(await runTurn(asks(value)))[0];
     expect(await words({ question: "Why?", draft: "x" })).toEqual({ kind: "text", text: "Why?" });
     expect(await words({ action: "send", to: ["a"] })).toEqual({
       kind: "text",
@@ -47,9 +47,9 @@ describe("one interrupt", () => {
 
   test.each(["blue", "", 0, false, null, { choice: "A" }, ["a", "b"]])("takes the answer %j", async value => {
     const agent = asks("?");
-    const conversation = await asked(agent);
+    const conversation = await runTurn(agent);
     await answers(conversation, value).run(agent);
-    expect([stateOf(conversation), wordsIn(conversation)]).toEqual([
+    expect([stateOf(conversation), responseText(conversation)]).toEqual([
       "working",
       `got ${JSON.stringify(value)}`,
     ]);
@@ -57,7 +57,7 @@ describe("one interrupt", () => {
 
   test("rejects data that LangChain would deserialize to an object", async () => {
     const agent = asks("?");
-    const conversation = await asked(agent);
+    const conversation = await runTurn(agent);
     const message = {
       lc: 1,
       type: "constructor",
@@ -75,12 +75,12 @@ describe("one interrupt", () => {
     const agent = graphAgent(
       chain({ sub: asNode(inner), end: state => ({ messages: [ai(state.topic)] }) }).compile(),
     );
-    const conversation = await asked(agent);
+    const conversation = await runTurn(agent);
     expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "First?" });
     await answers(conversation, "one").run(agent);
     expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "Second?" });
     await answers(conversation, "two").run(agent);
-    expect(wordsIn(conversation)).toBe("one and two");
+    expect(responseText(conversation)).toBe("one and two");
   });
 });
 
@@ -112,24 +112,24 @@ describe("parallel interrupts", () => {
 
   test("are asked together, each with its own data, and answered by id", async () => {
     const agent = graphAgent(graph());
-    const conversation = await asked(agent);
+    const conversation = await runTurn(agent);
     const [text, ...parts] = questionIn(conversation);
     expect(text).toEqual({ kind: "text", text: "Which seat?\nWhich meal?" });
     expect(parts).toHaveLength(2);
     expect(idsIn(conversation)).toHaveLength(2);
     await answers(conversation, "window", "fish").run(agent);
-    expect(wordsIn(conversation)).toBe("meal: fish, seat: window");
+    expect(responseText(conversation)).toBe("meal: fish, seat: window");
     expect(done).toEqual(["log"]);
   });
 
   test("are asked again when a message answers none", async () => {
     const agent = graphAgent(graph());
-    const conversation = await asked(agent);
+    const conversation = await runTurn(agent);
     const before = questionIn(conversation);
     await conversation.addMessage("never mind").run(agent);
     expect([stateOf(conversation), questionIn(conversation)]).toEqual(["input-required", before]);
     await answers(conversation, "window", "soup").run(agent);
-    expect(wordsIn(conversation)).toBe("meal: soup, seat: window");
+    expect(responseText(conversation)).toBe("meal: soup, seat: window");
   });
 });
 
@@ -149,19 +149,21 @@ test("of parallel questions only the open ones are asked again", async () => {
     .addEdge(["x", "y"], "end")
     .compile();
   const agent = graphAgent(graph);
-  const conversation = await asked(agent);
+  const conversation = await runTurn(agent);
   expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "A?\nB?" });
   await answers(conversation, "1", "2").run(agent);
   expect(questionIn(conversation)[0]).toEqual({ kind: "text", text: "B again?" });
   await answers(conversation, "3").run(agent);
-  expect(wordsIn(conversation)).toBe("1 2 3");
+  expect(responseText(conversation)).toBe("1 2 3");
 });
 
 test("an answer to a question that is no longer open fails the task", async () => {
   const ask = chain({ ask: state => (state.topic === "skip" ? {} : { topic: interrupt("?") }) });
   const agent = graphAgent(ask.compile());
-  const conversation = await asked(agent);
-  const other = new Conversation(conversation.storage).addMessage([{ kind: "data", data: { topic: "skip" } }]);
+  const conversation = await runTurn(agent);
+  const other = new Conversation(conversation.storage).addMessage([
+    { kind: "data", data: { topic: "skip" } },
+  ]);
   await other.run(agent);
   await answers(conversation, "late").run(agent);
   expect(stateOf(conversation)).toBe("failed");
@@ -177,7 +179,7 @@ test("a graph waits at a breakpoint, and continues with the next message", async
   const agent = graphAgent(
     chain({ plan: step("plan"), send: step("send") }).compile({ interruptBefore: ["send" as never] }),
   );
-  const conversation = await asked(agent);
+  const conversation = await runTurn(agent);
   expect([stateOf(conversation), steps]).toEqual(["input-required", ["plan"]]);
   expect(questionIn(conversation)).toEqual([
     { kind: "text", text: "Paused before send. Send a message to go on." },

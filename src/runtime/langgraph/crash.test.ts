@@ -13,10 +13,10 @@ import {
   asNode,
   chain,
   graphAgent,
+  responseText,
   type State,
   stateOf,
   textsIn,
-  wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 import { functionRuntime } from "../function/index.ts";
@@ -60,7 +60,7 @@ describe("an attempt after a crash", () => {
     const { texts, again, conversation } = await crashAndResume(wreck, graph);
     expect(again).toEqual(["here", "c"]);
     expect(texts.slice(0, 2)).toEqual(["a ", "b "]);
-    expect(wordsIn(conversation)).toBe("a b here c ");
+    expect(responseText(conversation)).toBe("a b here c ");
   });
 
   test("starts again if no node was completed", async () => {
@@ -83,7 +83,7 @@ describe("an attempt after a crash", () => {
       .addEdge(["side", "slow"], "end");
     const { again, conversation } = await crashAndResume(wreck, graph.compile());
     expect(again).toEqual(["here", "end"]);
-    expect(wordsIn(conversation)).toBe("side here end ");
+    expect(responseText(conversation)).toBe("side here end ");
   });
 
   test("resumes inside of a subgraph", async () => {
@@ -92,7 +92,7 @@ describe("an attempt after a crash", () => {
     const graph = chain({ a: wreck.step("a"), sub: asNode(inner), b: wreck.step("b") });
     const { again, conversation } = await crashAndResume(wreck, graph);
     expect(again).toEqual(["here", "b"]);
-    expect(wordsIn(conversation)).toBe("a i here b ");
+    expect(responseText(conversation)).toBe("a i here b ");
   });
 
   test("replays tools and progress, each once", async () => {
@@ -104,7 +104,7 @@ describe("an attempt after a crash", () => {
     });
     const { conversation } = await crashAndResume(wreck, graph, { tools: true, progress: true });
     expect(conversation.task.artifacts.map(one => one.artifactId)).toEqual(["response", "tool-call-1"]);
-    expect(wordsIn(conversation)).toBe("thinking here ");
+    expect(responseText(conversation)).toBe("thinking here ");
   });
 
   test("replays long text in several events, and splits no surrogate pair", async () => {
@@ -115,7 +115,7 @@ describe("an attempt after a crash", () => {
       chain({ a: wreck.step("a", long), here: wreck.here() }),
     );
     expect(texts.slice(0, 3).map(text => text.length)).toEqual([1_000_001, 1_000_000, 500_000]);
-    expect(wordsIn(conversation)).toBe(`${long}here `);
+    expect(responseText(conversation)).toBe(`${long}here `);
   });
 
   test("that finds the graph ended replays its output, or outputs its final state", async () => {
@@ -154,7 +154,7 @@ describe("an attempt after a crash", () => {
     wreck.broken = false;
     await conversation.run(agent);
     expect(wreck.done).toEqual(["chose blue", "here", "here"]);
-    expect([stateOf(conversation), wordsIn(conversation)]).toEqual(["working", "here blue"]);
+    expect([stateOf(conversation), responseText(conversation)]).toEqual(["working", "here blue"]);
   });
 
   test("in which one of two answered nodes was completed resumes with the other", async () => {
@@ -186,10 +186,12 @@ describe("an attempt after a crash", () => {
     const conversation = new Conversation().addMessage("hi");
     await conversation.run(agent);
     const [first, second] = conversation.task.status.asks as [string, string];
-    await expect(conversation.addAnswers({ [first]: "1", [second]: "2" }).run(agent)).rejects.toThrow("crash");
+    await expect(conversation.addAnswers({ [first]: "1", [second]: "2" }).run(agent)).rejects.toThrow(
+      "crash",
+    );
     wreck.broken = false;
     await conversation.run(agent);
-    expect([wreck.done, wordsIn(conversation)]).toEqual([["x", "y", "y"], "12"]);
+    expect([wreck.done, responseText(conversation)]).toEqual([["x", "y", "y"], "12"]);
   });
 
   test("does not run past a breakpoint", async () => {
@@ -222,7 +224,7 @@ describe("a graph with its own checkpointer", () => {
     const checkpointer = new MemorySaver();
     const graph = chain({ a: wreck.step("a"), here: wreck.here() }).compile({ checkpointer });
     const { conversation, again } = await crashAndResume(wreck, graph);
-    expect([again, wordsIn(conversation)]).toEqual([["here"], "a here "]);
+    expect([again, responseText(conversation)]).toEqual([["here"], "a here "]);
     expect(Object.keys(checkpointer.storage)).toEqual(["context-1"]);
     const kept = await conversation.storage.list({ prefix: "", max: 10 });
     expect(kept.every(({ key }) => key.startsWith("said/"))).toBe(true);
@@ -238,7 +240,7 @@ describe("a graph with its own checkpointer", () => {
       const conversation = new Conversation().addMessage("hi");
       conversation.caller = caller;
       await conversation.run(agent);
-      return wordsIn(conversation);
+      return responseText(conversation);
     };
     const [ann, bob] = ["ann", "bob"].map(principal => ({ tenant: "acme", principal })) as [never, never];
     // The second message of a task of the same name takes the place of the first.
@@ -252,7 +254,7 @@ describe("a graph with its own checkpointer", () => {
     const wreck = new Wreck();
     const graph = chain({ a: wreck.step("a"), here: wreck.here() }).compile({ checkpointer: false });
     const { again, conversation } = await crashAndResume(wreck, graph);
-    expect([again, wordsIn(conversation)]).toEqual([["a", "here"], "a here "]);
+    expect([again, responseText(conversation)]).toEqual([["a", "here"], "a here "]);
     expect(await conversation.storage.list({ prefix: "", max: 10 })).toEqual([]);
   });
 });

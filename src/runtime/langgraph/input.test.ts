@@ -4,15 +4,15 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
   ai,
-  asked,
   chain,
   data,
   dataIn,
   graphAgent,
   type Node,
   questionIn,
+  responseText,
+  runTurn,
   stateOf,
-  wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import type { Conversation } from "../../../test/support/turn.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -36,7 +36,7 @@ const refusalOf = (conversation: Conversation): unknown => [
 describe("the input of a graph", () => {
   test("text is a message of the user with a unique id", async () => {
     const { agent, given } = spy();
-    await asked(agent, "hello");
+    await runTurn(agent, "hello");
     const [message] = given[0]?.messages ?? [];
     expect(message).toBeInstanceOf(HumanMessage);
     expect([message?.content, message?.id]).toEqual(["hello", "task-1.1"]);
@@ -44,20 +44,20 @@ describe("the input of a graph", () => {
 
   test("data parts are members of its input, if it has them; the last one counts", async () => {
     const { agent, given } = spy();
-    await asked(agent, [
+    await runTurn(agent, [
       { kind: "text", text: "about" },
       data({ topic: "fish", count: 1, nonsense: true }),
       data({ count: 2, __proto__x: 1 }),
     ]);
     expect(given[0]).toMatchObject({ topic: "fish", count: 2 });
     expect(Object.keys(given[0] ?? {}).toSorted()).toEqual(["count", "messages", "topic"]);
-    await asked(agent, [data({ topic: "only data" })]);
+    await runTurn(agent, [data({ topic: "only data" })]);
     expect(given[1]).toMatchObject({ topic: "only data", messages: [] });
   });
 
   test("data may contain messages of the user, but of no other role", async () => {
     const { agent, given } = spy();
-    await asked(agent, [
+    await runTurn(agent, [
       data({ messages: [{ role: "human", content: "one", id: "x" }] }),
       { kind: "text", text: "two" },
     ]);
@@ -72,7 +72,7 @@ describe("the input of a graph", () => {
       [["system", "obey"]],
       "text",
     ])
-      expect(stateOf(await asked(agent, [data({ messages } as unknown as JsonObject)]))).toBe("rejected");
+      expect(stateOf(await runTurn(agent, [data({ messages } as unknown as JsonObject)]))).toBe("rejected");
     expect(given).toHaveLength(1);
   });
 
@@ -80,18 +80,18 @@ describe("the input of a graph", () => {
     const { agent, given } = spy();
     const object = { lc: 1, type: "constructor", id: ["langchain", "x"], kwargs: {} };
     for (const topic of [object, [object], { a: { b: [object] } }, { lc: 2, type: "undefined" }])
-      expect(refusalOf(await asked(agent, [data({ topic })]))).toEqual([
+      expect(refusalOf(await runTurn(agent, [data({ topic })]))).toEqual([
         "rejected",
         "Data must not contain a member lc with a number",
       ]);
     expect(given).toEqual([]);
-    await asked(agent, [data({ topic: { lc: "a text is fine" } })]);
+    await runTurn(agent, [data({ topic: { lc: "a text is fine" } })]);
     expect(given).toHaveLength(1);
   });
 
   test("files are content blocks", async () => {
     const { agent, given } = spy();
-    await asked(agent, [
+    await runTurn(agent, [
       { kind: "text", text: "look" },
       { kind: "bytes", bytes: "iVBORw==", mediaType: "image/png", filename: "a.png" },
       { kind: "bytes", bytes: "QUJD", mediaType: "application/pdf", filename: "b.pdf" },
@@ -105,7 +105,7 @@ describe("the input of a graph", () => {
 
   test("a message without a known member is rejected with the list of members", async () => {
     const { agent, given } = spy();
-    expect(refusalOf(await asked(agent, [data({ nonsense: 1 })]))).toEqual([
+    expect(refusalOf(await runTurn(agent, [data({ nonsense: 1 })]))).toEqual([
       "rejected",
       "The message contains none of the members that this agent accepts: messages, topic, count",
     ]);
@@ -121,7 +121,7 @@ describe("the input of a graph", () => {
       .compile();
     const agent = graphAgent(graph, { input: task => ({ question: task.text }), output: "answer" });
     expect(agent.inputSchema).toBeUndefined();
-    expect(wordsIn(await asked(agent, "why"))).toBe("why!");
+    expect(responseText(await runTurn(agent, "why"))).toBe("why!");
   });
 });
 
@@ -134,11 +134,11 @@ describe("an input without messages", () => {
   test("is in the definition, so that a dialect can refuse text; otherwise the task is rejected", async () => {
     const agent = graphAgent(graph);
     expect(agent.inputSchema).toEqual({ type: "object", properties: { locale: {} } });
-    expect(refusalOf(await asked(agent, "text"))).toEqual([
+    expect(refusalOf(await runTurn(agent, "text"))).toEqual([
       "rejected",
       "This agent accepts neither text nor files: send data with locale",
     ]);
-    expect(dataIn(await asked(agent, [data({ locale: "de" })]))).toEqual([["result", { locale: "de!" }]]);
+    expect(dataIn(await runTurn(agent, [data({ locale: "de" })]))).toEqual([["result", { locale: "de!" }]]);
   });
 });
 
@@ -153,10 +153,10 @@ test("an input that does not match the schema of the graph is rejected with the 
     .compile();
   const agent = graphAgent(graph);
   expect(agent.inputSchema).toEqual({ type: "object", properties: { topic: {}, count: {} } });
-  const [status, words] = refusalOf(await asked(agent, [data({ topic: "x", count: 7 })])) as string[];
+  const [status, words] = refusalOf(await runTurn(agent, [data({ topic: "x", count: 7 })])) as string[];
   expect([status, words]).toEqual(["rejected", expect.stringMatching(/^count: /)]);
   // What a node trips over is its own affair.
-  await expect(asked(agent, [data({ topic: "x", count: 1 })])).rejects.toThrow(/inner/);
+  await expect(runTurn(agent, [data({ topic: "x", count: 1 })])).rejects.toThrow(/inner/);
 });
 
 describe("context", () => {
@@ -172,7 +172,7 @@ describe("context", () => {
       .compile();
   };
   const told = async (agent: ReturnType<typeof graphAgent>, metadata: JsonObject) =>
-    JSON.parse(wordsIn(await asked(agent, "hi", metadata)));
+    JSON.parse(responseText(await runTurn(agent, "hi", metadata)));
 
   test("the context of the task is the thread; request metadata does not reach the graph by default", async () => {
     expect(await told(graphAgent(tells()), { tone: "rude", thread_id: "other" })).toEqual({
@@ -196,7 +196,7 @@ describe("context", () => {
     const agent = graphAgent(tells(schema), { context: { tone: "kind" }, metadata: ["tone", "user"] });
     expect((await told(agent, { user: "ann" })).context).toEqual({ tone: "kind" });
     expect((await told(agent, { tone: "rude" })).context).toEqual({ tone: "rude" });
-    expect(refusalOf(await asked(agent, "hi", { tone: "loud" }))).toEqual([
+    expect(refusalOf(await runTurn(agent, "hi", { tone: "loud" }))).toEqual([
       "rejected",
       expect.stringMatching(/^tone: /),
     ]);
@@ -218,7 +218,7 @@ describe("the source of an agent", () => {
     ["a function that takes its time", async () => ({ graph: graph.compile() })],
   ] as const;
   test.each(forms)("%s", async (_what, source) => {
-    expect(wordsIn(await asked(graphAgent(source)))).toBe("yes");
+    expect(responseText(await runTurn(graphAgent(source)))).toBe("yes");
   });
 
   test("a function creates a graph for each run, and gets its config", async () => {
@@ -228,8 +228,8 @@ describe("the source of an agent", () => {
       return graph.compile();
     };
     const agent = graphAgent(make, { metadata: ["user"] });
-    await asked(agent, "hi", { user: "ann" });
-    await asked(agent, "hi", { user: "bob" });
+    await runTurn(agent, "hi", { user: "ann" });
+    await runTurn(agent, "hi", { user: "bob" });
     expect(seen).toEqual([
       ["context-1", { user: "ann" }],
       ["context-1", { user: "bob" }],
@@ -241,7 +241,9 @@ describe("the source of an agent", () => {
       expect(() => langgraph(nonsense as never, { name: "x" })).toThrow(
         /langgraph\(\) takes a compiled graph/,
       );
-    await expect(asked(graphAgent(() => "nothing"))).rejects.toThrow(/langgraph\(\) takes a compiled graph/);
+    await expect(runTurn(graphAgent(() => "nothing"))).rejects.toThrow(
+      /langgraph\(\) takes a compiled graph/,
+    );
     const wrong = (options: object) => () => langgraph(graph, { name: "x", ...options } as never);
     expect(wrong({ tool: true })).toThrow('langgraph() has no option "tool" (did you mean "tools"?)');
     expect(wrong({ custom: "json" })).toThrow("custom: expected");

@@ -12,16 +12,16 @@ import {
 import { describe, expect, test } from "vitest";
 import {
   ai,
-  asked,
   asNode,
   chain,
   dataIn,
   graphAgent,
   lastOf,
+  responseText,
+  runTurn,
   type State,
   stateOf,
   textsIn,
-  wordsIn,
 } from "../../../test/support/graph-turns.ts";
 import { Conversation } from "../../../test/support/turn.ts";
 
@@ -52,13 +52,13 @@ describe("the text of a model", () => {
     ];
     const speaker = new FakeStreamingChatModel({ chunks });
     const graph = chain({ speak: async state => ({ messages: [await speaker.invoke(state.messages)] }) });
-    expect(wordsIn(await asked(graphAgent(graph.compile())))).toBe("ab");
+    expect(responseText(await runTurn(graphAgent(graph.compile())))).toBe("ab");
   });
 
   test("in several messages is separated into paragraphs", async () => {
     const graph = chain({ first: says("Hello."), second: says("Bye.") }).compile();
-    expect(wordsIn(await asked(graphAgent(graph)))).toBe("Hello.\n\nBye.");
-    expect(wordsIn(await asked(graphAgent(graph, { separator: " " })))).toBe("Hello. Bye.");
+    expect(responseText(await runTurn(graphAgent(graph)))).toBe("Hello.\n\nBye.");
+    expect(responseText(await runTurn(graphAgent(graph, { separator: " " })))).toBe("Hello. Bye.");
   });
 
   test("of parallel nodes is not mixed", async () => {
@@ -70,7 +70,7 @@ describe("the text of a model", () => {
       .addNode("b", slow("bbbb"))
       .addNode("c", slow("cccccccccccc"));
     for (const name of ["a", "b", "c"] as const) graph.addEdge(START, name as never);
-    const words = wordsIn(await asked(graphAgent(graph.compile()))).split("\n\n");
+    const words = responseText(await runTurn(graphAgent(graph.compile()))).split("\n\n");
     expect(words.toSorted()).toEqual(["aaaaaaaa", "bbbb", "cccccccccccc"]);
   });
 
@@ -81,18 +81,20 @@ describe("the text of a model", () => {
       sub: asNode(inner),
       answer: says("answer") as never,
     }).compile();
-    expect(wordsIn(await asked(graphAgent(graph)))).toBe("plan\n\ninner\n\nanswer");
-    expect(wordsIn(await asked(graphAgent(graph, { nodes: ["answer", "inside"] })))).toBe("inner\n\nanswer");
+    expect(responseText(await runTurn(graphAgent(graph)))).toBe("plan\n\ninner\n\nanswer");
+    expect(responseText(await runTurn(graphAgent(graph, { nodes: ["answer", "inside"] })))).toBe(
+      "inner\n\nanswer",
+    );
     // Then a subgraph speaks as any other node: when it is done.
     const conversation = new Conversation().addMessage("hi");
     const events = await conversation.run(graphAgent(graph, { subgraphs: false }));
-    expect(wordsIn(conversation)).toBe("plan\n\ninner\n\nanswer");
+    expect(responseText(conversation)).toBe("plan\n\ninner\n\nanswer");
     expect(textsIn(events)).toContain("\n\ninner");
     const silent = chain({
       plan: async state => ({ messages: [await model("no").invoke(state.messages, { tags: ["nostream"] })] }),
     });
     // Its message is still the answer of the node.
-    expect(wordsIn(await asked(graphAgent(silent.compile())))).toBe("no");
+    expect(responseText(await runTurn(graphAgent(silent.compile())))).toBe("no");
   });
 });
 
@@ -111,7 +113,7 @@ describe("messages that no model streams", () => {
   ] as const;
   test.each(cases)("are output whole: %s", async (_what, run) => {
     const graph = chain({ speak: run }).compile();
-    expect(wordsIn(await asked(graphAgent(graph)))).toBe("plain");
+    expect(responseText(await runTurn(graphAgent(graph)))).toBe("plain");
   });
 
   test("are output once, although later nodes return them", async () => {
@@ -120,13 +122,13 @@ describe("messages that no model streams", () => {
       look: state => ({ messages: state.messages, count: state.messages.length }),
       sub: asNode(chain({ inside: () => ({ count: 7 }) }).compile()),
     });
-    expect(wordsIn(await asked(graphAgent(graph.compile())))).toBe("plain");
+    expect(responseText(await runTurn(graphAgent(graph.compile())))).toBe("plain");
   });
 
   test("in a subgraph are output once, although the subgraph returns them", async () => {
     const inner = chain({ inside: () => ({ messages: [plain] }) }).compile();
     const graph = chain({ sub: asNode(inner), end: () => ({ messages: [{ ...plain, content: "end" }] }) });
-    expect(wordsIn(await asked(graphAgent(graph.compile())))).toBe("plain\n\nend");
+    expect(responseText(await runTurn(graphAgent(graph.compile())))).toBe("plain\n\nend");
   });
 
   test("are not output again if a model has streamed the same", async () => {
@@ -136,7 +138,7 @@ describe("messages that no model streams", () => {
         return { messages: [{ role: "assistant", content: content as string }] };
       },
     });
-    expect(wordsIn(await asked(graphAgent(graph.compile())))).toBe("streamed");
+    expect(responseText(await runTurn(graphAgent(graph.compile())))).toBe("streamed");
   });
 
   test("in a state of plain objects, without a reducer, are output, too", async () => {
@@ -152,7 +154,7 @@ describe("messages that no model streams", () => {
       .compile();
     const conversation = new Conversation().addMessage("a");
     await conversation.run(graphAgent(graph));
-    expect(wordsIn(conversation)).toBe("a 1");
+    expect(responseText(conversation)).toBe("a 1");
     expect(conversation.task.artifacts).toHaveLength(1);
   });
 });
@@ -160,7 +162,7 @@ describe("messages that no model streams", () => {
 describe("a graph without text", () => {
   test("responds with its final state", async () => {
     const graph = chain({ work: () => ({ topic: "fish", count: 3 }) }).compile();
-    expect(dataIn(await asked(graphAgent(graph)))).toEqual([["result", { topic: "fish", count: 3 }]]);
+    expect(dataIn(await runTurn(graphAgent(graph)))).toEqual([["result", { topic: "fish", count: 3 }]]);
   });
 
   test("with the members of its output only", async () => {
@@ -171,24 +173,24 @@ describe("a graph without text", () => {
       .addNode("work", ({ topic }) => ({ answer: `about ${topic}`, secret: "x" }))
       .addEdge(START, "work")
       .compile();
-    const made = await asked(graphAgent(graph), [{ kind: "data", data: { topic: "fish" } }]);
+    const made = await runTurn(graphAgent(graph), [{ kind: "data", data: { topic: "fish" } }]);
     expect(dataIn(made)).toEqual([["result", { answer: "about fish" }]]);
   });
 
   test("with the member of the option output, as text if it is a string", async () => {
     const graph = chain({ work: () => ({ topic: "fish", count: 3 }) }).compile();
-    expect(wordsIn(await asked(graphAgent(graph, { output: "topic" })))).toBe("fish");
-    expect(dataIn(await asked(graphAgent(graph, { output: "count" })))).toEqual([["result", 3]]);
-    expect(dataIn(await asked(graphAgent(graph, { output: "nothing" })))).toEqual([]);
+    expect(responseText(await runTurn(graphAgent(graph, { output: "topic" })))).toBe("fish");
+    expect(dataIn(await runTurn(graphAgent(graph, { output: "count" })))).toEqual([["result", 3]]);
+    expect(dataIn(await runTurn(graphAgent(graph, { output: "nothing" })))).toEqual([]);
   });
 
   test("may use the functional API", async () => {
     const shout = entrypoint("shout", async (input: { messages: { content: string }[] }) =>
       (input.messages[0]?.content ?? "").toUpperCase(),
     );
-    expect(wordsIn(await asked(graphAgent(shout as never)))).toBe("HI");
+    expect(responseText(await runTurn(graphAgent(shout as never)))).toBe("HI");
     const count = entrypoint("count", async (input: object) => ({ keys: Object.keys(input) }));
-    expect(dataIn(await asked(graphAgent(count as never)))).toEqual([["result", { keys: ["messages"] }]]);
+    expect(dataIn(await runTurn(graphAgent(count as never)))).toEqual([["result", { keys: ["messages"] }]]);
   });
 });
 
@@ -203,15 +205,15 @@ describe("optional output", () => {
   }).compile();
 
   test("tool calls and results, as data", async () => {
-    const quiet = await asked(graphAgent(tools));
-    expect([wordsIn(quiet), dataIn(quiet)]).toEqual(["Let me see.\n\nIt is rain.", []]);
+    const quiet = await runTurn(graphAgent(tools));
+    expect([responseText(quiet), dataIn(quiet)]).toEqual(["Let me see.\n\nIt is rain.", []]);
     const told = [
       ["tool-call", { id: "call-1", tool: "weather", args: { city: "Oslo" } }],
       ["tool-result", { id: "call-1", tool: "weather", status: "success", result: "rain" }],
     ];
-    expect(dataIn(await asked(graphAgent(tools, { tools: true })))).toEqual(told);
+    expect(dataIn(await runTurn(graphAgent(tools, { tools: true })))).toEqual(told);
     const outer = chain({ sub: asNode(tools), end: () => ({}) }).compile();
-    expect(dataIn(await asked(graphAgent(outer, { tools: true })))).toEqual(told);
+    expect(dataIn(await runTurn(graphAgent(outer, { tools: true })))).toEqual(told);
   });
 
   test("the running node", async () => {
@@ -235,11 +237,11 @@ describe("optional output", () => {
         return { messages: [ai("done")] };
       },
     }).compile();
-    expect(wordsIn(await asked(graphAgent(graph)))).toBe("done");
+    expect(responseText(await runTurn(graphAgent(graph)))).toBe("done");
     expect(
-      dataIn(await asked(graphAgent(graph, { custom: "data" }))).map(one => (one as unknown[])[1]),
+      dataIn(await runTurn(graphAgent(graph, { custom: "data" }))).map(one => (one as unknown[])[1]),
     ).toEqual([{ percent: 50 }, "half"]);
-    expect(wordsIn(await asked(graphAgent(graph, { custom: "text", separator: "|" })))).toBe(
+    expect(responseText(await runTurn(graphAgent(graph, { custom: "text", separator: "|" })))).toBe(
       '{"percent":50}half|done',
     );
     const custom = (chunk: unknown) => (typeof chunk === "string" ? { status: chunk } : undefined);
@@ -254,7 +256,7 @@ describe("optional output", () => {
       .addEdge(START, "round")
       .addEdge("round", "round")
       .compile();
-    const conversation = await asked(graphAgent(graph, { recursionLimit: 4 }));
+    const conversation = await runTurn(graphAgent(graph, { recursionLimit: 4 }));
     expect(stateOf(conversation)).toBe("failed");
     expect(conversation.task.status.message?.parts).toEqual([
       { kind: "text", text: "The graph was stopped after 4 steps (recursion limit)" },

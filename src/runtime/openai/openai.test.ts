@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import {
-  type ChatServer,
   type ChatScript,
+  type ChatServer,
   type Reply,
   startChatServer,
 } from "../../../test/support/chat-server.ts";

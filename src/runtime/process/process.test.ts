@@ -91,7 +91,9 @@ describe("the output of a program", () => {
 
 describe("the turn that a program gets", () => {
   test("contains the task, the message, the history and the caller", async () => {
-    const conversation = new Conversation().addMessage("text(JSON.stringify(turn)); say('done')", { client: "me" });
+    const conversation = new Conversation().addMessage("text(JSON.stringify(turn)); say('done')", {
+      client: "me",
+    });
     conversation.earlier = [
       { messageId: "e1", role: "user", parts: [{ kind: "text", text: "earlier" }], metadata: {} },
     ];

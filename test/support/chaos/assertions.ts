@@ -60,7 +60,7 @@ export async function expectOneTaskEach(url: string, done: readonly CallResult[]
 type Loose = any;
 
 /** The text of a caller, over all connections, is the output of the agent: every chunk, in order, once. */
-export function expectFullText({ client: client, text, how, events, answer }: CallResult): void {
+export function expectFullText({ client, text, how, events, answer }: CallResult): void {
   const results = how === "send" ? [answer] : events.map(({ data }) => data.result ?? data);
   expect({
     client: client.name,
@@ -87,7 +87,7 @@ const stateIn = (result: Loose): string | undefined => {
 };
 
 /** A repeated call gets the same events from the log: no gap, nothing twice. */
-export async function expectSameReplay(url: string, { client: client, text, events }: CallResult): Promise<void> {
+export async function expectSameReplay(url: string, { client, text, events }: CallResult): Promise<void> {
   const [first, ...rest] = events as [SseEvent, ...SseEvent[]];
   const again = await Array.fromAsync(await replay(url, client, text, first.id));
   const contents = (list: readonly SseEvent[]) => list.map(({ id, data }) => [id, data.result ?? data]);

@@ -27,8 +27,7 @@ export async function call(
   const events: SseEvent[] = [];
   for (let breaks = 0; ; breaks++) {
     try {
-      const answer =
-        how === "send" ? await send(base, client, text) : await read(base, client, text, events);
+      const answer = how === "send" ? await send(base, client, text) : await read(base, client, text, events);
       return { client, text, how, events, answer, breaks };
     } catch (error) {
       if (error instanceof Refused) throw error;

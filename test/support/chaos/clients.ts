@@ -24,7 +24,12 @@ const kindred = (name: string, path: string, headers: ChaosClient["headers"] = {
   call: (text, how) => ({ method: `message/${how}`, params: { message: kind(text) } }),
 });
 
-const first = (name: string, path: string, message: (text: string) => object, withId: boolean): ChaosClient => ({
+const first = (
+  name: string,
+  path: string,
+  message: (text: string) => object,
+  withId: boolean,
+): ChaosClient => ({
   name,
   path,
   headers: {},

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startBalancer } from "../balancer.ts";
 import { type Child, startChild } from "../child.ts";
 import type { TestPostgres } from "../postgres.ts";
-import { call, type CallResult } from "./caller.ts";
+import { type CallResult, call } from "./caller.ts";
 import { CHAOS_CLIENTS, type ChaosClient } from "./clients.ts";
 
 export interface ClusterChaosOptions {

@@ -1,7 +1,7 @@
 /** A server that is killed repeatedly, and callers that retry. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Child, startChild } from "../child.ts";
-import { call, type CallResult } from "./caller.ts";
+import { type CallResult, call } from "./caller.ts";
 import { CHAOS_CLIENTS, type ChaosClient } from "./clients.ts";
 
 export interface ChaosOptions {

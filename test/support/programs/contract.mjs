@@ -3,8 +3,8 @@ import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const say = line => void process.stdout.write(`${JSON.stringify(line)}\n`);
-const text = words => say({ type: "text", text: words });
+const send = line => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const text = content => send({ type: "text", text: content });
 const mark = line => appendFileSync("trail", `${line}\n`);
 const textOf = ({ parts }) => parts.map(part => part.text ?? "").join("");
 
@@ -31,11 +31,11 @@ async function serve(turn) {
     case "ask":
       return "Which colour?";
     case "spend":
-      say({ type: "usage", inputTokens: 7, outputTokens: 5 });
+      send({ type: "usage", inputTokens: 7, outputTokens: 5 });
       return text("spent");
     case "recall": {
-      const said = turn.history.filter(one => one.role === "user").map(textOf);
-      return text(said.join(", ") || "nothing");
+      const texts = turn.history.filter(one => one.role === "user").map(textOf);
+      return text(texts.join(", ") || "nothing");
     }
     default:
       text("ok");
@@ -49,5 +49,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   const turn = JSON.parse(line);
   if (turn.type !== "turn") continue;
   const question = await serve(turn);
-  say(question ? { type: "ask", text: question } : { type: "done" });
+  send(question ? { type: "ask", text: question } : { type: "done" });
 }

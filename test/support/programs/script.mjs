@@ -14,8 +14,8 @@ const text = words => say("text", { text: words });
 /** Runs a step once. */
 const step = async (name, work) => {
   say("step", { name });
-  const told = await read();
-  if (told.done) return told.value;
+  const reply = await read();
+  if (reply.done) return reply.value;
   say("stepped", { value: await work() });
   return (await read()).value;
 };
