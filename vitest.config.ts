@@ -19,7 +19,7 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: UNIT } },
       {
         extends: true,
-        test: { name: "whole", include: ["test/**/*.test.ts"], exclude: [...UNIT, "test/chaos/**"] },
+        test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [...UNIT, "test/chaos/**"] },
       },
       { extends: true, test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
       {

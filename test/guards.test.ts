@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { bannedWords, duplicateTypes, exportsOf, importCycles, unusedPermissions } from "./support/guards.ts";
 import { commands } from "./support/tidy-tables.ts";
@@ -41,6 +42,12 @@ it("only index.ts and folders are at the top of src", () => {
   ]);
 });
 
+const flagsOf = (command: Command, parent: string): readonly string[] => {
+  const name = `${parent} ${command.name()}`;
+  const flags = command.options.filter(option => !option.hidden).map(option => option.flags);
+  return [`${name}: ${flags.join(" | ")}`, ...command.commands.flatMap(one => flagsOf(one, name))];
+};
+
 /** Changing these names affects users: the old spelling must continue to work. */
 it("the public names are those of test/public-names.txt", async () => {
   const byPath = new Map(SOURCES.map(source => [source.path, source]));
@@ -52,8 +59,6 @@ it("the public names are those of test/public-names.txt", async () => {
     const file = target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts");
     return [`${name.replace(".", "dragoman")}: ${exportsOf(file, byPath).join(" ")}`];
   });
-  const all = (await commands()).map(
-    command => `dragoman ${command.name()}: ${command.options.map(({ flags }) => flags).join(" | ")}`,
-  );
+  const all = (await commands()).flatMap(command => flagsOf(command, "dragoman"));
   await expect(`${[...modules, ...all].join("\n")}\n`).toMatchFileSnapshot("./public-names.txt");
 });

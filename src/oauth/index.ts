@@ -2,8 +2,8 @@
 import { Fault, isAnonymous, LIMITS, type OAuthProviders, type Scope, type TaskId } from "../model/index.ts";
 import type {
   AgentStorage,
-  CredentialOwner,
   CallerCredentials,
+  CredentialOwner,
   Encryption,
   Fetch,
   Lazy,

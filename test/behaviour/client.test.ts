@@ -40,7 +40,7 @@ const ENDPOINTS: Partial<Record<DialectName, string>> = {
   orloj: "/v1/agent-systems/worker/a2a",
   arbiter: "/v1/a2a/agents/worker",
 };
-const WAYS = DIALECT_NAMES.flatMap(name =>
+const CASES = DIALECT_NAMES.flatMap(name =>
   CLIENT_BINDINGS[name].map(({ transport }) => [name, transport] as const),
 );
 const signal = new AbortController().signal;
@@ -74,23 +74,23 @@ const draft = (text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessa
 
 async function collect(
   updates: AsyncIterable<AgentUpdate>,
-): Promise<{ words: string; notes: string[]; state: string }> {
+): Promise<{ text: string; progress: string[]; state: string }> {
   const texts = new Map<string, string>();
-  const notes: string[] = [];
+  const progress: string[] = [];
   let end: AgentUpdate | undefined;
   for await (const update of updates) {
     if (update.kind === "artifact") {
       const { artifactId, parts } = update.artifact;
       texts.set(artifactId, (update.append ? (texts.get(artifactId) ?? "") : "") + textOf(parts));
-    } else if (update.kind === "status") notes.push(textOf(update.message.parts));
+    } else if (update.kind === "status") progress.push(textOf(update.message.parts));
     else end = update;
   }
   const last = end?.kind === "end" ? end : undefined;
-  const said1 = last?.message ? textOf(last.message.parts) : "";
-  return { words: [...texts.values()].join("") || said1, notes, state: last?.state ?? "" };
+  const messageText = last?.message ? textOf(last.message.parts) : "";
+  return { text: [...texts.values()].join("") || messageText, progress, state: last?.state ?? "" };
 }
 
-const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]>) =>
+const resumable = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]>) =>
   dedupe(
     readResumable(
       { agent, until: "settled", delaysMs: [5, 5, 5], signal, sleep: async () => {}, onRetry: () => {} },
@@ -100,13 +100,13 @@ const followed = (begin: AsyncIterable<never> | ReturnType<RemoteAgent["stream"]
     agent.endpoint.dialect,
   );
 
-describe.each(WAYS)("in %s over %s", (dialect, transport) => {
+describe.each(CASES)("in %s over %s", (dialect, transport) => {
   it("streams the output of an agent", async () => {
     await open(dialect, transport);
-    const { words, notes, state } = await collect(followed(agent.stream(draft("go"), signal)));
-    expect([words, state]).toEqual(["one two", "completed"]);
+    const { text, progress, state } = await collect(resumable(agent.stream(draft("go"), signal)));
+    expect([text, state]).toEqual(["one two", "completed"]);
     // Two dialects cannot express it in a stream.
-    if (dialect !== "orloj") expect(notes).toContain("half way");
+    if (dialect !== "orloj") expect(progress).toContain("half way");
   });
 
   it("gets the whole reply at once", async () => {
@@ -114,15 +114,14 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     const { item } = await agent.send(draft("go"), signal);
     expect(item.kind).toBe("task");
     const task = item.kind === "task" ? item.task : undefined;
-    const words =
-      task?.artifacts.map(one => textOf(one.parts)).join("") || textOf(task?.message?.parts ?? []);
-    expect([words, task?.state]).toEqual(["one two", "completed"]);
+    const text = task?.artifacts.map(one => textOf(one.parts)).join("") || textOf(task?.message?.parts ?? []);
+    expect([text, task?.state]).toEqual(["one two", "completed"]);
   });
 
   it("gets the error of a failed call", async () => {
     await open(dialect, transport);
-    const { words, state } = await collect(followed(agent.stream(draft("fail"), signal)));
-    expect([words, state]).toEqual(["It is broken", "failed"]);
+    const { text, state } = await collect(resumable(agent.stream(draft("fail"), signal)));
+    expect([text, state]).toEqual(["It is broken", "failed"]);
   });
 
   it("answers a question in the same task, and finds the task again", async () => {
@@ -134,8 +133,8 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
     // In Arbiter's dialect every message creates a task.
     if (dialect === "arbiter") return;
     const answer = draft("this", { taskId, ...(contextId !== "" && { contextId }) });
-    const { words } = await collect(followed(agent.stream(answer, signal)));
-    expect(words).toBe("You chose this");
+    const { text } = await collect(resumable(agent.stream(answer, signal)));
+    expect(text).toBe("You chose this");
     const { task } = await agent.get({ taskId, contextId: contextId || undefined }, signal);
     expect([task.id, task.state]).toEqual([taskId, "completed"]);
   });
@@ -156,8 +155,8 @@ describe.each(WAYS)("in %s over %s", (dialect, transport) => {
       }
       gate.open();
     }
-    const { words, state } = await collect(followed(broken()));
-    expect([words, state]).toEqual(["one two", "completed"]);
+    const { text, state } = await collect(resumable(broken()));
+    expect([text, state]).toEqual(["one two", "completed"]);
     gate = createGate();
     const { item } = await agent
       .send(draft("wait", { returnImmediately: true }), AbortSignal.timeout(1_000))

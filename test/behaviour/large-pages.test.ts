@@ -16,7 +16,7 @@ const TEXT = "y".repeat(LIMITS.pageBytesMax / 2);
 const PAGE_CHARS_MAX = LIMITS.pageBytesMax * 1.2;
 
 /** The URL and the body of a list call. */
-const WAYS: readonly (readonly [string, string, string])[] = [
+const LIST_CALLS: readonly (readonly [string, string, string])[] = [
   ["v1", "", "ListTasks"],
   ["v0.3", "", "tasks/list"],
   ["LangGraph", "/a2a/talker", "tasks/list"],
@@ -37,25 +37,28 @@ describe.each([
   }, 60_000);
   afterAll(() => server.stop());
 
-  it.each(WAYS)("%s: all tasks, each once, over pages within the limit", async (_name, path, method) => {
-    const seen: string[] = [];
-    let pages = 0;
-    for (let pageToken = ""; ; pages++) {
-      const reply = await rpc(server.url + path, method, {
-        pageSize: 100,
-        ...(pageToken && { pageToken }),
-      });
-      const { tasks, nextPageToken, totalSize } = reply.body.result as Loose;
-      expect(JSON.stringify(reply.body).length).toBeLessThan(PAGE_CHARS_MAX);
-      expect(totalSize).toBe(TASKS);
-      expect(tasks.length).toBeGreaterThan(0);
-      seen.push(...tasks.map((task: Loose) => task.id));
-      pageToken = nextPageToken;
-      if (pageToken === "") break;
-    }
-    expect(seen).toEqual(ids.toReversed());
-    expect(pages).toBeGreaterThanOrEqual(TASKS / 2 - 1);
-  });
+  it.each(LIST_CALLS)(
+    "%s: all tasks, each once, over pages within the limit",
+    async (_name, path, method) => {
+      const seen: string[] = [];
+      let pages = 0;
+      for (let pageToken = ""; ; pages++) {
+        const reply = await rpc(server.url + path, method, {
+          pageSize: 100,
+          ...(pageToken && { pageToken }),
+        });
+        const { tasks, nextPageToken, totalSize } = reply.body.result as Loose;
+        expect(JSON.stringify(reply.body).length).toBeLessThan(PAGE_CHARS_MAX);
+        expect(totalSize).toBe(TASKS);
+        expect(tasks.length).toBeGreaterThan(0);
+        seen.push(...tasks.map((task: Loose) => task.id));
+        pageToken = nextPageToken;
+        if (pageToken === "") break;
+      }
+      expect(seen).toEqual(ids.toReversed());
+      expect(pages).toBeGreaterThanOrEqual(TASKS / 2 - 1);
+    },
+  );
 
   it("REST: all tasks, each once, over pages within the limit", async () => {
     const seen: string[] = [];

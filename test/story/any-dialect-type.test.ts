@@ -46,7 +46,7 @@ const sendParams = (text: string, id = `mine-${++ids}`): object => ({
   message: { role: "user", parts: [{ type: "text", text }] },
 });
 
-const SPEAKERS: readonly DialectCase[] = [
+const DIALECT_CASES: readonly DialectCase[] = [
   official(V1, "1.0"),
   official(V03, "0.3"),
   {
@@ -68,7 +68,7 @@ const SPEAKERS: readonly DialectCase[] = [
     stateIn: frame => frame.status.state,
   },
 ];
-const PAIRS = SPEAKERS.flatMap(one => SPEAKERS.map(other => [one, other] as const)).filter(
+const PAIRS = DIALECT_CASES.flatMap(one => DIALECT_CASES.map(other => [one, other] as const)).filter(
   ([one, other]) => one !== other && [one, other].some(({ send }) => send === METHODS.send),
 );
 

@@ -92,7 +92,9 @@ describe("a token of a trusted issuer", () => {
       const fresh = await open();
       const reply = await callWith(await issuer.sign({ sub: "frank" }), fresh);
       expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "10"]);
-      expect(reply.body.error.message).toContain(`The keys of the token issuer ${issuer.url} cannot be fetched`);
+      expect(reply.body.error.message).toContain(
+        `The keys of the token issuer ${issuer.url} cannot be fetched`,
+      );
       await fresh.stop();
     } finally {
       issuer.setDown(false);

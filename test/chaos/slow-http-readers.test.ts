@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { until } from "../../test/support/client.ts";
-import { createFastPath } from "./fast-path/connection.ts";
-import { sniffProtocol } from "./fast-path/sniff.ts";
-import { type HttpRequest, type HttpResponse, sendText } from "./request.ts";
-import { createStallTimer } from "./sockets.ts";
-import { createResponseWriter, type ResponseWriter } from "./write-large.ts";
+import { createFastPath } from "../../src/http/fast-path/connection.ts";
+import { sniffProtocol } from "../../src/http/fast-path/sniff.ts";
+import { type HttpRequest, type HttpResponse, sendText } from "../../src/http/request.ts";
+import { createStallTimer } from "../../src/http/sockets.ts";
+import { createResponseWriter, type ResponseWriter } from "../../src/http/write-large.ts";
+import { until } from "../support/client.ts";
 
 const KEEP_ALIVE_MS = 100;
 /** More than the buffers of a connection on loopback take. */
