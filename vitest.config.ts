@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     isolate: false,
     // Most of the time tests wait: for processes, for disks, for each other.
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 180_000,
     hookTimeout: 120_000,
     // A test waits for an event: limits of time only end tests that hang.

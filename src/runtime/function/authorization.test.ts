@@ -12,14 +12,14 @@ async function asked(request: AuthRequest, talk = new Conversation()) {
   return { event, talk };
 }
 
-function withWays(ways: Conversation["authorizationOptions"]): Conversation {
-  return Object.assign(new Conversation(), { ways });
+function withOptions(authorizationOptions: Conversation["authorizationOptions"]): Conversation {
+  return Object.assign(new Conversation(), { authorizationOptions });
 }
 
 test("the reason and the page are text for people and data for programs", async () => {
-  const ways = { github: { url: START, endpoint: ENDPOINT } };
+  const options = { github: { url: START, endpoint: ENDPOINT } };
   const request = { name: "github", scopes: ["repo"], description: "To read your issues." };
-  const { event, talk } = await asked(request, withWays(ways));
+  const { event, talk } = await asked(request, withOptions(options));
   expect(event).toMatchObject({
     type: "status",
     state: "auth-required",
@@ -75,8 +75,8 @@ test.each([
     {},
     'Authorization required: x.\nTo authorize, reply to this task with a data part {"credentials": {…}}.',
   ],
-])("the instructions depend on the available endpoints: %s", async (_name, request, ways, text) => {
-  const { event } = await asked(request, withWays(ways));
+])("the instructions depend on the available endpoints: %s", async (_name, request, options, text) => {
+  const { event } = await asked(request, withOptions(options));
   expect(event).toMatchObject({ message: { parts: [{ text }, expect.anything()] } });
 });
 
