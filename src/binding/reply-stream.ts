@@ -36,7 +36,7 @@ export interface CallContext {
 export interface ReplyStreamParts {
   /** The dialect of a reply about a task that was created in the dialect `origin`. */
   replyDialect(dialect: Dialect, call: ReplyContext, origin: string | undefined): Dialect;
-  /** The fault that ends the stream; the observer is told as well. */
+  /** The fault that ends the stream; the observer gets it as well. */
   toWireFault(context: CallContext, error: unknown): WireFault;
   /** Reserves memory for large frames, or throws a Fault. */
   hold(scope: Scope, bytes: number): Release;
@@ -140,9 +140,9 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
 /** The encodings of a step are cached with the step, so that many readers cost one encoding. */
 interface EncodedFrame {
   readonly dialect: Dialect;
-  readonly form: string | undefined;
-  readonly closing: boolean;
   readonly format: BodyFormat;
+  /** The form, and whether the stream ends: one member, because every step of every stream has such an object. */
+  readonly variant: string;
   /** null: the dialect has no message for this step. */
   readonly frame: DataFrame<WireBody> | null;
   readonly next: EncodedFrame | undefined;
@@ -160,6 +160,7 @@ interface ChunkTemplate {
 export class FrameEncoder<Body extends WireBody> {
   readonly #dialect: Dialect;
   readonly #form: string | undefined;
+  readonly #variant: string;
   readonly #format: BodyFormat<Body>;
   #template: ChunkTemplate | null = null;
   #usesTemplate: boolean;
@@ -167,6 +168,7 @@ export class FrameEncoder<Body extends WireBody> {
   constructor(dialect: Dialect, form: string | undefined, format: BodyFormat<Body>) {
     this.#dialect = dialect;
     this.#form = form;
+    this.#variant = form ?? "";
     this.#format = format;
     this.#usesTemplate = (format as BodyFormat) === JSON_FORMAT;
   }
@@ -181,25 +183,14 @@ export class FrameEncoder<Body extends WireBody> {
   }
 
   #encodeOnce(step: Step, closing: boolean): DataFrame<WireBody> | null {
+    const variant = closing ? `${this.#variant} closing` : this.#variant;
     const first = step.memo as EncodedFrame | undefined;
     for (let known = first; known; known = known.next)
-      if (
-        known.dialect === this.#dialect &&
-        known.form === this.#form &&
-        known.closing === closing &&
-        known.format === this.#format
-      )
+      if (known.variant === variant && known.dialect === this.#dialect && known.format === this.#format)
         return known.frame;
     const text = this.#usesTemplate && !closing ? appendedTextJson(step) : null;
     const frame = (text !== null && this.#fillTemplate(step, text)) || this.#encodeStep(step, closing);
-    const encoded = {
-      dialect: this.#dialect,
-      form: this.#form,
-      closing,
-      format: this.#format,
-      frame,
-      next: first,
-    };
+    const encoded = { dialect: this.#dialect, format: this.#format, variant, frame, next: first };
     step.memo = encoded satisfies EncodedFrame;
     return frame;
   }

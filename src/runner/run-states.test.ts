@@ -10,7 +10,6 @@ const INPUTS = Object.keys(RUN_STATES.running) as RunInput[];
 /** For each state the accepted inputs: the next state, or `end` and how the run ends. */
 const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
   running: {
-    output: "running",
     final: "settled",
     ready: "running",
     returned: "end completed",
@@ -20,7 +19,6 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     lost: "lost",
   },
   canceling: {
-    output: "canceling",
     final: "settled",
     ready: "canceling",
     returned: "end canceled",
@@ -28,7 +26,6 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     timeout: "end canceled",
   },
   draining: {
-    output: "draining",
     final: "settled",
     ready: "draining",
     returned: "end interrupted",
@@ -36,7 +33,6 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     timeout: "end interrupted",
   },
   lost: {
-    output: "lost",
     final: "settled",
     ready: "end lost",
     returned: "end lost",
@@ -151,7 +147,7 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     results.at(-1)?.resolve({ done: false, value });
     await settle();
   };
-  const play: Record<Exclude<RunInput, "ready">, () => Promise<void>> = {
+  const play: Record<Played, () => Promise<void>> = {
     output: () => emit({ type: "usage", usage: { tokens: 1 } }),
     final: () => emit({ type: "status", state: "input-required" }),
     returned: async () => results.at(-1)?.resolve({ done: true, value: undefined }),
@@ -171,7 +167,8 @@ function setUp(commits: () => Promise<void> = async () => {}) {
   return { play, recorded, over: over.promise, isAborted: () => signal?.aborted };
 }
 
-type Played = Exclude<RunInput, "ready">;
+/** "output": an event that does not settle the turn. */
+type Played = Exclude<RunInput, "ready"> | "output";
 const SCRIPTS: readonly (readonly [script: string, recorded: string])[] = [
   ["output returned", "usage completed"],
   ["output threw", "usage failed"],

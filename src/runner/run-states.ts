@@ -9,10 +9,10 @@ export type RunState = "running" | "canceling" | "draining" | "lost" | "settled"
 export type StopReason = "canceled" | "shutdown" | "lost";
 
 /**
- * output, final: the agent emitted an event; a final one settles the turn. ready: the event is recorded, and the agent may
- * continue. returned, threw: the agent ended. timeout: the grace period after a stop has expired.
+ * final: the agent emitted the event that settles the turn. ready: an event is recorded, and the agent may continue.
+ * returned, threw: the agent ended. timeout: the grace period after a stop has expired.
  */
-export type RunInput = "output" | "final" | "ready" | "returned" | "threw" | StopReason | "timeout";
+export type RunInput = "final" | "ready" | "returned" | "threw" | StopReason | "timeout";
 
 /** How a run ends; "settled": with the event that the agent emitted. */
 export type EndReason = "completed" | "failed" | "canceled" | "interrupted" | "lost" | "settled";
@@ -34,7 +34,6 @@ type RunRow = Readonly<Record<RunInput, RunCell>>;
 
 /** After the first stop the reason stays: a run that is canceled ends as canceled, also if its lease is lost meanwhile. */
 const stopping = (reason: End): RunRow => ({
-  output: "=",
   final: "settled",
   ready: "=",
   returned: reason,
@@ -48,7 +47,6 @@ const stopping = (reason: End): RunRow => ({
 /** Every state × every input. */
 export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
   running: {
-    output: "=",
     final: "settled",
     ready: "=",
     returned: COMPLETED,
@@ -64,7 +62,6 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
   lost: { ...stopping(LOST), ready: LOST },
   // A stop still aborts the agent's signal. The agent throws if the commit of its last event fails.
   settled: {
-    output: null,
     final: null,
     ready: SETTLED,
     returned: null,
@@ -75,7 +72,6 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
     timeout: SETTLED,
   },
   over: {
-    output: null,
     final: null,
     ready: null,
     returned: null,

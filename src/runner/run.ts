@@ -67,6 +67,8 @@ export class RunExecutor implements ActiveRun, TurnHost {
   readonly #topic: string;
   readonly #condition: { readonly run: Run };
   #state: RunState = "running";
+  /** The row of `#state`. */
+  #row = RUN_STATES.running;
   #stopReason: StopReason | undefined;
   /** No other run can have begun before this time, in ticks. */
   #leasedUntil: number;
@@ -181,11 +183,16 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   /** Looks up the transition; the cell tells whether the input was accepted. */
   #input(input: RunInput, error?: unknown): RunCell {
-    const cell = RUN_STATES[this.#state][input];
+    const cell = this.#row[input];
     if (cell === "=" || cell === null) return cell;
-    if (typeof cell === "string") this.#state = cell;
+    if (typeof cell === "string") this.#enter(cell);
     else this.#end(cell.end, error);
     return cell;
+  }
+
+  #enter(state: RunState): void {
+    this.#state = state;
+    this.#row = RUN_STATES[state];
   }
 
   /** An error in one run must not reach the loop that starts the others. */
@@ -227,7 +234,8 @@ export class RunExecutor implements ActiveRun, TurnHost {
   }
 
   #next(): void {
-    this.#input("ready");
+    // Once for each event: most events leave the state as it is.
+    if (this.#row.ready !== "=") this.#input("ready");
     if (this.#state === "over") this.#closeSource();
     else (this.#source as AsyncIterator<AgentEvent>).next().then(this.#onResult, this.#onThrow);
   }
@@ -272,7 +280,6 @@ export class RunExecutor implements ActiveRun, TurnHost {
       this.#input("final");
       return this.#record(event.type === "status" ? this.#withError(event, causeOf(output)) : event);
     }
-    this.#input("output");
     if (event.type === "artifact" && !event.append) this.#countArtifact(event.artifact.artifactId);
     return this.#record(event);
   }
@@ -328,7 +335,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   /** The only way into the state `over`. */
   #end(reason: EndReason, error?: unknown): void {
-    this.#state = "over";
+    this.#enter("over");
     void this.#finish(reason, error);
   }
 

@@ -46,8 +46,8 @@ function prettyLine(line: string, parts: LogOptions): string {
   const paint = (name: Parameters<typeof styleText>[0], text: string) =>
     parts.colour && text !== "" ? styleText(name, text, { validateStream: false }) : text;
   const clock = new Date(String(time)).toTimeString().slice(0, 8);
-  const told = Object.entries(facts).map(([key, value]) => fact(key, value));
-  const tail = told.map(one => paint("dim", one)).join("");
+  const fields = Object.entries(facts).map(([key, value]) => fact(key, value));
+  const tail = fields.map(one => paint("dim", one)).join("");
   return `${paint("dim", clock)} ${paint(style, String(level).padEnd(5))} ${msg ?? ""}${tail}\n`;
 }
 
@@ -57,7 +57,7 @@ function fact(key: string, value: unknown): string {
   return `  ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
 
-interface ToldError {
+interface LoggedError {
   readonly stack?: unknown;
   readonly cause?: unknown;
   readonly errors?: readonly unknown[];
@@ -65,7 +65,7 @@ interface ToldError {
 
 /** The stack of a redacted error, then those of its causes and of its aggregated errors. */
 function stackOf(value: unknown): string | undefined {
-  const { stack, cause, errors = [] } = (value ?? {}) as ToldError;
+  const { stack, cause, errors = [] } = (value ?? {}) as LoggedError;
   if (typeof stack !== "string") return undefined;
   const others = [cause, ...errors].flatMap(one => stackOf(one) ?? []);
   return [stack, ...others].join("\ncaused by: ");

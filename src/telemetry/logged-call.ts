@@ -69,10 +69,10 @@ class LoggedCall implements CallObserver {
     this.#taskId ??= steps[0]?.taskId;
   }
 
-  onResult(answer: OperationResult): void {
-    if (answer.kind !== "task") return;
-    this.#taskId = answer.task.id;
-    this.#outcome = answer.task.status.state;
+  onResult(result: OperationResult): void {
+    if (result.kind !== "task") return;
+    this.#taskId = result.task.id;
+    this.#outcome = result.task.status.state;
   }
 
   onFault({ code }: Fault): void {
@@ -84,7 +84,7 @@ class LoggedCall implements CallObserver {
     if (!isVerbose()) return;
     const ms = Math.round(ticks() - this.#began);
     const body = bodies && { body: toBody(this.#params) };
-    log.debug({ ...this.#told(), outcome: this.#outcome, ms, ...body }, "a call");
+    log.debug({ ...this.#fields(), outcome: this.#outcome, ms, ...body }, "a call");
   }
 
   /** A logged call has an id, which is also in its response. */
@@ -102,7 +102,7 @@ class LoggedCall implements CallObserver {
     return this.#requestId === undefined ? undefined : { "X-Request-Id": this.#requestId };
   }
 
-  #told(): object {
+  #fields(): object {
     return {
       ...this.logFields(),
       dialect: this.#dialect,

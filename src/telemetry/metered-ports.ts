@@ -39,7 +39,7 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
     begun.delete(run);
   }
 
-  function hear(run: Run, event: TaskEvent, done: Promise<void>): void {
+  function countEvent(run: Run, event: TaskEvent, done: Promise<void>): void {
     if (event.type === "usage") {
       for (const [counter, count] of Object.entries(event.usage))
         if (count > 0) meters.usage.add([run.task.agent, counter], count);
@@ -49,7 +49,7 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
     if (outcome !== undefined) endWith(run, outcome, done);
   }
 
-  /** Apart from `hear`, which is asked for every word: whatever has closures in it costs, whether they are made or not. */
+  /** Apart from `countEvent`, which runs for every chunk: a function with closures is dearer even if it makes none. */
   function endWith(run: Run, outcome: string, done: Promise<void>): void {
     done.then(
       () => end(run, outcome),
@@ -61,9 +61,9 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
     ...store,
     log: {
       ...store.log,
-      append(scope, taskId, events, expected, beside) {
-        const done = store.log.append(scope, taskId, events, expected, beside);
-        if ("run" in expected) for (const event of events) hear(expected.run, event, done);
+      append(scope, taskId, events, condition, extras) {
+        const done = store.log.append(scope, taskId, events, condition, extras);
+        if ("run" in condition) for (const event of events) countEvent(condition.run, event, done);
         return done;
       },
     },

@@ -21,12 +21,12 @@ type Result = IteratorResult<AgentEvent, unknown>;
 class TracedRun implements AsyncIterableIterator<AgentEvent> {
   readonly #span: Span;
   readonly #turn: TracedTurn;
-  readonly #inside: ReturnType<typeof contextOf>;
-  readonly #said: AsyncIterator<AgentEvent>;
+  readonly #spanContext: ReturnType<typeof contextOf>;
+  readonly #events: AsyncIterator<AgentEvent>;
   readonly #tracing: Tracing;
   #usage: Usage | undefined;
-  #words = "";
-  #spoke = false;
+  #text = "";
+  #hasOutput = false;
   #outcome: string | undefined;
   #ended = false;
 
@@ -41,11 +41,11 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
       parent,
       tracing.idOfRun(task.id, task.attempt),
     );
-    this.#inside = contextOf(parent, this.#span);
+    this.#spanContext = contextOf(parent, this.#span);
     const trace = toTrace(this.#span.spanContext(), task.trace?.baggage);
     tracing.keepFacts(this.#span, facts);
-    this.#turn = new TracedTurn(turn, { tracing, span: this.#span, context: this.#inside, trace, facts });
-    this.#said = context.with(this.#inside, () => runtime.run(this.#turn)[Symbol.asyncIterator]());
+    this.#turn = new TracedTurn(turn, { tracing, span: this.#span, context: this.#spanContext, trace, facts });
+    this.#events = context.with(this.#spanContext, () => runtime.run(this.#turn)[Symbol.asyncIterator]());
   }
 
   [Symbol.asyncIterator](): this {
@@ -55,9 +55,9 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
   async next(): Promise<Result> {
     try {
       // The span is active while the agent runs, so that libraries continue the trace.
-      const result = await context.with(this.#inside, () => this.#said.next());
+      const result = await context.with(this.#spanContext, () => this.#events.next());
       if (result.done) this.#end("completed");
-      else this.#hear(result.value);
+      else this.#onEvent(result.value);
       return result;
     } catch (error) {
       const { name = "Error", message = "" } = error as Partial<Error>;
@@ -70,30 +70,30 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
 
   async return(): Promise<Result> {
     this.#end("stopped");
-    return (await this.#said.return?.()) ?? { done: true, value: undefined };
+    return (await this.#events.return?.()) ?? { done: true, value: undefined };
   }
 
-  #hear(event: AgentEvent): void {
+  #onEvent(event: AgentEvent): void {
     if (event.type === "usage") this.#usage = sumUsage(this.#usage, event.usage);
-    else if (!this.#spoke) {
-      this.#spoke = true;
+    else if (!this.#hasOutput) {
+      this.#hasOutput = true;
       this.#span.addEvent("first word");
     }
     if (event.type === "reply") this.#outcome = "completed";
     if (event.type === "status" && event.state !== "working") this.#outcome = event.state;
     if (this.#outcome === "failed") this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    if (this.#tracing.content) this.#note(event);
+    if (this.#tracing.content) this.#addText(event);
   }
 
-  #note(event: AgentEvent): void {
-    if (this.#words.length >= CONTENT_CHARS_MAX) return;
+  #addText(event: AgentEvent): void {
+    if (this.#text.length >= CONTENT_CHARS_MAX) return;
     const parts =
       event.type === "artifact"
         ? event.artifact.parts
         : event.type === "usage"
           ? undefined
           : event.message?.parts;
-    if (parts) this.#words += textOf(parts);
+    if (parts) this.#text += textOf(parts);
   }
 
   #end(outcome: string): void {
@@ -102,29 +102,29 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
     this.#turn.close();
     this.#tracing.dropFacts(this.#span);
     this.#span.setAttributes({ ...toUsage(this.#usage), [ATTRIBUTES.outcome]: this.#outcome ?? outcome });
-    if (this.#words !== "") this.#span.setAttributes(toOutput(this.#words.slice(0, CONTENT_CHARS_MAX)));
+    if (this.#text !== "") this.#span.setAttributes(toOutput(this.#text.slice(0, CONTENT_CHARS_MAX)));
     this.#span.end();
   }
 }
 
 function toAttributes({ task, attempt, message, caller }: Turn, { content }: Tracing): Attributes {
-  const words = content ? textOf(message.parts).slice(0, CONTENT_CHARS_MAX) : "";
+  const text = content ? textOf(message.parts).slice(0, CONTENT_CHARS_MAX) : "";
   return {
     [ATTRIBUTES.genOperation]: "invoke_agent",
     [ATTRIBUTES.dialect]: task.origin,
     [ATTRIBUTES.tenant]: caller.tenant,
     [ATTRIBUTES.turn]: task.turn,
     [ATTRIBUTES.attempt]: attempt,
-    ...(words !== "" && {
-      [ATTRIBUTES.prompt]: words,
-      [ATTRIBUTES.inputMessages]: toMessages("user", words),
+    ...(text !== "" && {
+      [ATTRIBUTES.prompt]: text,
+      [ATTRIBUTES.inputMessages]: toMessages("user", text),
     }),
   };
 }
 
-const toOutput = (words: string): Attributes => ({
-  [ATTRIBUTES.completion]: words,
-  [ATTRIBUTES.outputMessages]: toMessages("assistant", words),
+const toOutput = (text: string): Attributes => ({
+  [ATTRIBUTES.completion]: text,
+  [ATTRIBUTES.outputMessages]: toMessages("assistant", text),
 });
 
 const toMessages = (role: string, content: string): string =>

@@ -154,8 +154,8 @@ export class TracedTurn implements Turn {
     return this.#turn.credentials(name);
   }
 
-  authorizationOptions(wish: AuthorizationRequest): AuthorizationOptions {
-    return this.#turn.authorizationOptions(wish);
+  authorizationOptions(request: AuthorizationRequest): AuthorizationOptions {
+    return this.#turn.authorizationOptions(request);
   }
 
   history(): Promise<readonly Message[]> {
