@@ -82,3 +82,7 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
     timeout: null,
   },
 };
+
+/** `code` is the reason: an agent that forwards a task forwards a cancel, but not the shutdown of this server. */
+export const toStopError = (reason: StopReason): Error =>
+  Object.assign(new Error(`the run was ${reason === "shutdown" ? "stopped" : reason}`), { code: reason });

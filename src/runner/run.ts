@@ -32,6 +32,7 @@ import {
   type RunInput,
   type RunState,
   type StopReason,
+  toStopError,
 } from "./run-states.ts";
 import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
 
@@ -397,7 +398,3 @@ export class RunExecutor implements ActiveRun, TurnHost {
     return found?.task.cancel !== undefined && found.task.attempt === this.run.attempt;
   }
 }
-
-/** `code` is the reason: an agent that forwards a task forwards a cancel, but not the shutdown of this server. */
-const toStopError = (reason: StopReason): Error =>
-  Object.assign(new Error(`the run was ${reason === "shutdown" ? "stopped" : reason}`), { code: reason });

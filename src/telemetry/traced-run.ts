@@ -44,7 +44,13 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
     this.#spanContext = contextOf(parent, this.#span);
     const trace = toTrace(this.#span.spanContext(), task.trace?.baggage);
     tracing.keepFacts(this.#span, facts);
-    this.#turn = new TracedTurn(turn, { tracing, span: this.#span, context: this.#spanContext, trace, facts });
+    this.#turn = new TracedTurn(turn, {
+      tracing,
+      span: this.#span,
+      context: this.#spanContext,
+      trace,
+      facts,
+    });
     this.#events = context.with(this.#spanContext, () => runtime.run(this.#turn)[Symbol.asyncIterator]());
   }
 

@@ -1,3 +1,4 @@
+/** The ProtoJSON form of v0.3 (HTTP+JSON, gRPC). Its JSON-RPC form, which v0.2 shares: `../shared/v03-decode.ts`. */
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Part, TASK_STATES, type View } from "../../model/index.ts";
 import type { SendRequest, WireCall } from "../../ports/index.ts";
