@@ -225,7 +225,7 @@ export class FrameEncoder<Body extends WireBody> {
 }
 
 /** Never in a text: control characters are removed from texts. */
-const PLACEHOLDER = "\u0000words\u0000";
+const PLACEHOLDER = "\u0000text\u0000";
 
 /** null: the frame depends on more than the text (on members of the task that may change, or it has no envelope). */
 function createTemplate(

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, type HeapSpaceInfo } from "node:v8";
 import { Histogram, type Meter } from "./meters.ts";
@@ -33,7 +33,8 @@ export function createProcessMetrics(): readonly Meter[] {
       "All such resources",
       () => process.getActiveResourcesInfo().length,
     ),
-    ...(process.platform === "linux" ? createLinuxMetrics() : []),
+    // Not on every system, and not in every container.
+    ...(existsSync("/proc/self/limits") ? createProcMetrics() : []),
     ...createEventLoopMetrics(),
     createGcMetric(),
   ];
@@ -71,7 +72,7 @@ function countResources(): ReadonlyMap<string, number> {
   return counts;
 }
 
-function createLinuxMetrics(): readonly Meter[] {
+function createProcMetrics(): readonly Meter[] {
   const numberIn = (file: string, pattern: RegExp): number =>
     Number(pattern.exec(readFileSync(`/proc/self/${file}`, "utf8"))?.[1] ?? Number.NaN);
   const kilobytes = (pattern: RegExp) => () => 1_024 * numberIn("status", pattern);
