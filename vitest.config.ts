@@ -19,9 +19,15 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: UNIT } },
       {
         extends: true,
-        test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [...UNIT, "test/chaos/**"] },
+        test: {
+          name: "behaviour",
+          include: ["test/**/*.test.ts"],
+          exclude: [...UNIT, "test/chaos/**", "test/judges/**"],
+        },
       },
       { extends: true, test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
+      // Clients and pages of others that take long: browsers with many pages, packages that are installed on demand.
+      { extends: true, test: { name: "judges", include: ["test/judges/**/*.test.ts"] } },
       {
         extends: true,
         test: {
