@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shortId, visible } from "../lib/format.ts";
 import { toast } from "../lib/toast.ts";
@@ -219,11 +219,10 @@ export function Search({ label, value, onInput, placeholder = label, class: more
   readonly onInput: (value: string) => void;
   readonly class?: string;
 }) {
-  const input = (event: JSX.TargetedEvent<HTMLInputElement>): void => onInput(event.currentTarget.value);
   return (
     <div class={`search ${more}`}>
       <Icon name="search" />
-      <input class="field" type="search" data-find aria-label={label} placeholder={placeholder} value={value} onInput={input} />
+      <input class="field" type="search" data-find aria-label={label} placeholder={placeholder} value={value} onInput={event => onInput(event.currentTarget.value)} />
     </div>
   );
 }

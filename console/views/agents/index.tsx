@@ -1,0 +1,1 @@
+export function Agents() { return null; }

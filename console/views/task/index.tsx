@@ -1,0 +1,1 @@
+export function OneTask({ id }: { readonly id: string }) { return <p>{id}</p>; }
