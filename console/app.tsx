@@ -2,14 +2,14 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { loadWaiting, me, trouble, waiting } from "./lib/admin.ts";
 import { access } from "./lib/api.ts";
+import { crumbs } from "./lib/crumbs.ts";
+import { startFeed } from "./lib/feed.ts";
 import { isHelpOpen, isPaletteOpen } from "./lib/keys.ts";
 import { href, place, replace, viewName } from "./lib/router.ts";
 import { nextTheme, theme } from "./lib/theme.ts";
 import { Button, Empty, Icon } from "./parts/basics.tsx";
 import { ConnectionMark } from "./parts/connection.tsx";
 import { KeyHelp, Palette, Toasts, TokenDialog } from "./parts/overlays.tsx";
-import { crumbs } from "./lib/crumbs.ts";
-import { startFeed } from "./lib/feed.ts";
 
 const VIEWS: Readonly<Record<string, () => Promise<ComponentType>>> = {
   chat: async () => (await import("./views/chat/index.tsx")).Chat,
@@ -33,7 +33,12 @@ const RAIL = [
 function Rail() {
   const current = viewName.value;
   const item = (view: string, label: string, icon: string, more = "") => (
-    <a key={view} class={`rail-item ${more}`} href={href([view])} aria-current={current === view ? "page" : undefined}>
+    <a
+      key={view}
+      class={`rail-item ${more}`}
+      href={href([view])}
+      aria-current={current === view ? "page" : undefined}
+    >
       <Icon name={icon} />
       <span>{label}</span>
       {view === "inbox" && waiting.value > 0 && (
@@ -52,7 +57,9 @@ function Rail() {
           <path class="b2" d="M4 13h15.9a8.5 8.5 0 0 1-8.4 8H4z" />
         </svg>
       </a>
-      {RAIL.map(([view, label, icon]) => item(view, label, icon, /deliveries|server/.test(view) ? "is-second" : ""))}
+      {RAIL.map(([view, label, icon]) =>
+        item(view, label, icon, /deliveries|server/.test(view) ? "is-second" : ""),
+      )}
       <button class="rail-item only-phone" type="button" onClick={() => (isPaletteOpen.value = true)}>
         <Icon name="more" />
         <span>More</span>
@@ -76,7 +83,9 @@ function TopBar() {
           {trail.map((crumb, at) => (
             <li key={crumb.label}>
               {at === trail.length - 1 ? (
-                <span class="cut" aria-current="page">{crumb.label}</span>
+                <span class="cut" aria-current="page">
+                  {crumb.label}
+                </span>
               ) : (
                 <a href={crumb.href ?? href([])}>{crumb.label}</a>
               )}
@@ -84,13 +93,24 @@ function TopBar() {
           ))}
         </ol>
       </nav>
-      <button class="finder" type="button" aria-keyshortcuts="Meta+K Control+K" onClick={() => (isPaletteOpen.value = true)}>
+      <button
+        class="finder"
+        type="button"
+        aria-keyshortcuts="Meta+K Control+K"
+        onClick={() => (isPaletteOpen.value = true)}
+      >
         <Icon name="search" />
         <span class="finder-text">Search or run a command</span>
         <kbd aria-hidden="true">{IS_MAC ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       <ConnectionMark />
-      <Button kind="ghost" icon={theme.value === "light" ? "sun" : theme.value === "dark" ? "moon" : "system"} name={`Theme: ${theme.value}`} keys="T" onClick={nextTheme} />
+      <Button
+        kind="ghost"
+        icon={theme.value === "light" ? "sun" : theme.value === "dark" ? "moon" : "system"}
+        name={`Theme: ${theme.value}`}
+        keys="T"
+        onClick={nextTheme}
+      />
     </header>
   );
 }
@@ -104,7 +124,11 @@ function View() {
     let isCurrent = true;
     load?.().then(
       view => isCurrent && setLoaded({ name, view }),
-      () => isCurrent && setFailure("A part of the page could not be loaded. The server may have been updated: load the page again."),
+      () =>
+        isCurrent &&
+        setFailure(
+          "A part of the page could not be loaded. The server may have been updated: load the page again.",
+        ),
     );
     return () => {
       isCurrent = false;
@@ -121,7 +145,9 @@ function View() {
     return (
       <Empty icon="search" title="Page not found">
         <p>The console has no page at this address.</p>
-        <a class="btn" href={href(["chat"])}>Open the chat</a>
+        <a class="btn" href={href(["chat"])}>
+          Open the chat
+        </a>
       </Empty>
     );
   if (loaded?.name !== name) return null;
@@ -144,7 +170,16 @@ export function App() {
   const isLocked = !me.value && (access.value === "required" || access.value === "refused");
   return (
     <div class={`app ${isFixed ? "is-fixed" : ""}`} data-view={place.value.path[0]}>
-      <a class="skip" href="#main" onClick={event => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+      <a
+        class="skip"
+        href="#main"
+        onClick={event => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
       <Rail />
       <TopBar />
       <main id="main" tabIndex={-1} ref={main}>

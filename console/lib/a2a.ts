@@ -51,7 +51,11 @@ function resultOf(body: unknown): unknown {
 }
 
 export async function call<T>(agent: string, method: string, params: object): Promise<T> {
-  const response = await request(pathOf(agent), { method: "POST", headers: HEADERS, body: callOf(method, params) });
+  const response = await request(pathOf(agent), {
+    method: "POST",
+    headers: HEADERS,
+    body: callOf(method, params),
+  });
   return resultOf(await response.json()) as T;
 }
 
@@ -71,11 +75,19 @@ export interface Sending {
 export async function sendMessage({ agent, message, key, streaming, signal }: Sending): Promise<V1Answer> {
   const method = streaming ? "SendStreamingMessage" : "SendMessage";
   const headers = { ...HEADERS, "Idempotency-Key": key };
-  const response = await request(pathOf(agent), { method: "POST", headers, body: callOf(method, { message }), signal });
-  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return resultOf(await response.json()) as V1Answer;
+  const response = await request(pathOf(agent), {
+    method: "POST",
+    headers,
+    body: callOf(method, { message }),
+    signal,
+  });
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream"))
+    return resultOf(await response.json()) as V1Answer;
   if (response.body)
     for await (const { data } of readEvents(response.body)) {
-      const answer = resultOf(JSON.parse(data)) as V1Answer & { statusUpdate?: { taskId: string; contextId: string } };
+      const answer = resultOf(JSON.parse(data)) as V1Answer & {
+        statusUpdate?: { taskId: string; contextId: string };
+      };
       if (answer.task || answer.message) return answer;
       // A repeated call of a task that waits: its first event is a change.
       const { taskId, contextId } = answer.statusUpdate ?? {};
@@ -84,6 +96,9 @@ export async function sendMessage({ agent, message, key, streaming, signal }: Se
   throw new TypeError("The stream ended before its first event");
 }
 
-export const cancelTask = (agent: string, id: string): Promise<V1Task> => call<V1Task>(agent, "CancelTask", { id });
+export const cancelTask = (agent: string, id: string): Promise<V1Task> =>
+  call<V1Task>(agent, "CancelTask", { id });
 
-export const newId = (): string => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map(one => one.toString(16).padStart(2, "0")).join("");
+export const newId = (): string =>
+  crypto.randomUUID?.() ??
+  [...crypto.getRandomValues(new Uint8Array(16))].map(one => one.toString(16).padStart(2, "0")).join("");

@@ -40,15 +40,23 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const headers = { ...authorization(), ...(init.headers as Record<string, string>) };
   const response = await fetch(urlOf(path), { ...init, headers, cache: "no-store" });
   if (response.status === 401) access.value = token.value ? "refused" : "required";
-  else if (access.value !== "granted" && response.status !== 403 && response.status < 500) access.value = "granted";
+  else if (access.value !== "granted" && response.status !== 403 && response.status < 500)
+    access.value = "granted";
   if (response.ok) return response;
   const text = await response.text();
   const body = parsed(text);
-  throw new ApiError(response.status, messageOf(body) ?? `${response.status} ${response.statusText}`.trim(), body);
+  throw new ApiError(
+    response.status,
+    messageOf(body) ?? `${response.status} ${response.statusText}`.trim(),
+    body,
+  );
 }
 
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await request(path, { headers: { Accept: "application/json" }, ...(signal && { signal }) });
+  const response = await request(path, {
+    headers: { Accept: "application/json" },
+    ...(signal && { signal }),
+  });
   return (await response.json()) as T;
 }
 
@@ -71,7 +79,8 @@ function parsed(text: string): unknown {
 function messageOf(body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const { error, message, detail } = body as Record<string, unknown>;
-  const inner = typeof error === "object" && error !== null ? (error as { message?: unknown }).message : error;
+  const inner =
+    typeof error === "object" && error !== null ? (error as { message?: unknown }).message : error;
   return [inner, message, detail].find((one): one is string => typeof one === "string");
 }
 

@@ -11,7 +11,9 @@ export interface Crumb {
 export const crumbs = signal<readonly Crumb[]>([]);
 
 export function useCrumbs(...trail: readonly (Crumb | string)[]): void {
-  const all = trail.map(one => (typeof one === "string" ? { label: visible(one) } : { ...one, label: visible(one.label) }));
+  const all = trail.map(one =>
+    typeof one === "string" ? { label: visible(one) } : { ...one, label: visible(one.label) },
+  );
   const key = JSON.stringify(all);
   useEffect(() => {
     crumbs.value = JSON.parse(key) as Crumb[];

@@ -1,7 +1,7 @@
 import type { EventRow } from "../../src/admin/api.ts";
 import type { TaskEvent } from "../../src/model/event.ts";
-import { bytes, oneLine } from "./format.ts";
 import { sizeOf } from "./files.ts";
+import { bytes, oneLine } from "./format.ts";
 import { textIn } from "./task-log.ts";
 
 /** One line about an event of the log. */
@@ -22,7 +22,9 @@ export function summaryOf({ event }: EventRow, max = 120): string {
       return oneLine([one.state, one.message && textIn(one.message.parts)].filter(Boolean).join(": "), max);
     case "artifact": {
       const text = textIn(one.artifact.parts);
-      const what = text || one.artifact.parts.map(part => `${part.filename ?? part.kind} ${bytes(sizeOf(part))}`).join(", ");
+      const what =
+        text ||
+        one.artifact.parts.map(part => `${part.filename ?? part.kind} ${bytes(sizeOf(part))}`).join(", ");
       return oneLine(`${one.artifact.name ?? one.artifact.artifactId}${one.append ? " +" : ""} ${what}`, max);
     }
     case "reply":
@@ -30,7 +32,12 @@ export function summaryOf({ event }: EventRow, max = 120): string {
     case "cancel":
       return oneLine(one.reason ?? "", max);
     case "usage":
-      return oneLine(Object.entries(one.usage).map(([name, amount]) => `${name} ${amount}`).join(", "), max);
+      return oneLine(
+        Object.entries(one.usage)
+          .map(([name, amount]) => `${name} ${amount}`)
+          .join(", "),
+        max,
+      );
     default:
       return "";
   }

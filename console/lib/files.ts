@@ -4,7 +4,8 @@ import { mediaTypeOf, type Part } from "../../src/model/message.ts";
 
 export function bytesOf(part: Part): Uint8Array<ArrayBuffer> {
   if (part.kind === "bytes") return fromBase64(part.bytes);
-  const text = part.kind === "text" ? part.text : part.kind === "data" ? JSON.stringify(part.data, null, 2) : part.url;
+  const text =
+    part.kind === "text" ? part.text : part.kind === "data" ? JSON.stringify(part.data, null, 2) : part.url;
   return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 }
 
@@ -18,29 +19,41 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 export async function toBase64(blob: Blob): Promise<string> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   let raw = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) raw += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  for (let at = 0; at < bytes.length; at += 0x8000)
+    raw += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(raw);
 }
 
 export const sizeOf = (part: Part): number =>
-  part.kind === "bytes" ? Math.floor((part.bytes.length * 3) / 4) : part.kind === "text" ? part.text.length : bytesOf(part).length;
+  part.kind === "bytes"
+    ? Math.floor((part.bytes.length * 3) / 4)
+    : part.kind === "text"
+      ? part.text.length
+      : bytesOf(part).length;
 
 /** A file of an agent may claim any type: a page is never opened from it, only saved. */
 export function save(name: string, bytes: BlobPart, mediaType = "application/octet-stream"): void {
   const url = URL.createObjectURL(new Blob([bytes], { type: mediaType }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = name.replace(/[\\/:*?"<>|\u0000-\u001f\u202a-\u202e\u2066-\u2069]/g, "_") || "file";
+  link.download = name.replace(/[\\/:*?"<>|\p{Cc}\p{Cf}]/gu, "_") || "file";
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-const EXTENSIONS: Readonly<Record<string, string>> = { "application/json": "json", "text/markdown": "md", "text/csv": "csv", "text/html": "html" };
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "application/json": "json",
+  "text/markdown": "md",
+  "text/csv": "csv",
+  "text/html": "html",
+};
 
 export function fileName(part: Part, fallback: string): string {
   if (part.filename) return part.filename;
   const type = mediaTypeOf(part).split(";")[0] ?? "";
-  return /\.\w{1,5}$/.test(fallback) ? fallback : `${fallback}.${EXTENSIONS[type] ?? (type.startsWith("text/") ? "txt" : (type.split("/")[1]?.replace(/\W.*$/, "") ?? "bin"))}`;
+  return /\.\w{1,5}$/.test(fallback)
+    ? fallback
+    : `${fallback}.${EXTENSIONS[type] ?? (type.startsWith("text/") ? "txt" : (type.split("/")[1]?.replace(/\W.*$/, "") ?? "bin"))}`;
 }
 
 export type Preview = "markdown" | "text" | "json" | "table" | "image" | "audio" | "video" | "link" | "none";
@@ -51,7 +64,8 @@ export function previewOf(part: Part): Preview {
   const type = (part.mediaType ?? (part.kind === "text" ? "text/markdown" : "")).toLowerCase();
   if (/^text\/(?:csv|tab-separated-values)/.test(type)) return "table";
   if (/json/.test(type)) return "json";
-  if (type.startsWith("text/markdown") || (part.kind === "text" && type.startsWith("text/plain"))) return "markdown";
+  if (type.startsWith("text/markdown") || (part.kind === "text" && type.startsWith("text/plain")))
+    return "markdown";
   if (type.startsWith("text/") || part.kind === "text") return "text";
   if (/^image\/(?:png|jpe?g|gif|webp|avif|svg\+xml)/.test(type)) return "image";
   if (type.startsWith("audio/")) return "audio";

@@ -56,19 +56,29 @@ export function bytes(n: number): string {
 
 export const count = (n: number): string => n.toLocaleString("en-US");
 
-export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${count(n)} ${n === 1 ? one : many}`;
 
 /** Ids begin with the time and look alike: their ends differ. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : id.slice(-8));
 
-/** Characters that change the direction of text or have no width are shown as their code points: names are untrusted. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+/**
+ * Characters that change the direction of text or have no width are shown as their code points: text of agents is
+ * untrusted. Joiners stay where scripts and emoji need them.
+ */
+const HIDDEN = /(?![\t\n\r])[\p{Cc}\p{Cf}]/gu;
 export const visible = (text: string): string =>
-  text.replace(HIDDEN, one => `⟨${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  text.replace(HIDDEN, (one, at: number) =>
+    /[\u200c\u200d]/.test(one) && at > 0 && text.charCodeAt(at - 1) > 127
+      ? one
+      : `⟨${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
 
 /** One line for lists: at most `max` characters. */
 export function oneLine(text: string, max = 160): string {
-  const line = visible(text.slice(0, max * 4)).replace(/\s+/g, " ").trim();
+  const line = visible(text.slice(0, max * 4))
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
 

@@ -38,7 +38,8 @@ export const PLACES: readonly (readonly [key: string, path: string, label: strin
 ];
 
 const inField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 let pendingG = 0;
 
@@ -52,7 +53,9 @@ export function startKeys(): void {
     }
     if (event.metaKey || event.ctrlKey || event.altKey || isPaletteOpen.value) return;
     const isField = inField(event.target);
-    const action = viewKeys.value.findLast(one => one.key.toLowerCase() === event.key.toLowerCase() && (!isField || one.inFields));
+    const action = viewKeys.value.findLast(
+      one => one.key.toLowerCase() === event.key.toLowerCase() && (!isField || one.inFields),
+    );
     const isDialog = document.querySelector("dialog[open]") !== null;
     if (isField || isDialog) {
       if (action?.inFields && !isDialog) run(event, action.run);
@@ -70,7 +73,8 @@ export function startKeys(): void {
     if (action) return run(event, action.run);
     if (event.key === "?") run(event, () => (isHelpOpen.value = true));
     else if (event.key === "t") run(event, nextTheme);
-    else if (event.key === "/") run(event, () => document.querySelector<HTMLElement>("main [data-find]")?.focus());
+    else if (event.key === "/")
+      run(event, () => document.querySelector<HTMLElement>("main [data-find]")?.focus());
   });
 }
 

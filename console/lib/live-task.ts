@@ -43,7 +43,10 @@ export function perFrame(run: () => void): () => void {
   };
 }
 
-export function openTask(row: TaskRow, snapshot?: { readonly task: V1Task; readonly reply: V1Message | null }): LiveTask {
+export function openTask(
+  row: TaskRow,
+  snapshot?: { readonly task: V1Task; readonly reply: V1Message | null },
+): LiveTask {
   const abort = new AbortController();
   const useSnapshot = snapshot !== undefined && row.events > REPLAY_MAX;
   const log = useSnapshot ? TaskLog.fromSnapshot(snapshot.task, row.events, snapshot.reply) : new TaskLog();
@@ -59,19 +62,36 @@ export function openTask(row: TaskRow, snapshot?: { readonly task: V1Task; reado
     if (recent.length > RECENT_MAX) recent.splice(0, recent.length - RECENT_MAX);
     changed();
   };
-  const live: LiveTask = { id: row.id, row: signal(row), log, version, problem, recent, close: () => abort.abort() };
-  void follow(row.id, log, take, abort.signal, snapshot && { ...snapshot, seq: row.events }).catch((error: unknown) => {
-    if (!abort.signal.aborted) problem.value = reasonOf(error);
-  });
+  const live: LiveTask = {
+    id: row.id,
+    row: signal(row),
+    log,
+    version,
+    problem,
+    recent,
+    close: () => abort.abort(),
+  };
+  void follow(row.id, log, take, abort.signal, snapshot && { ...snapshot, seq: row.events }).catch(
+    (error: unknown) => {
+      if (!abort.signal.aborted) problem.value = reasonOf(error);
+    },
+  );
   return live;
 }
 
 /** Reads the recorded events in pages, then the stream from there on until the task has ended. */
-async function follow(id: string, log: TaskLog, take: (event: EventRow) => void, abort: AbortSignal, snapshot?: { readonly task: V1Task; readonly reply: V1Message | null; readonly seq: number }): Promise<void> {
+async function follow(
+  id: string,
+  log: TaskLog,
+  take: (event: EventRow) => void,
+  abort: AbortSignal,
+  snapshot?: { readonly task: V1Task; readonly reply: V1Message | null; readonly seq: number },
+): Promise<void> {
   const path = `tasks/${segment(id)}/events`;
   for (;;) {
     const page = await readAdmin<EventPage>(path, { after: String(log.lastSeq), max: String(PAGE) }, abort);
-    if (page.compactedSeq > log.lastSeq && snapshot) Object.assign(log, TaskLog.fromSnapshot(snapshot.task, page.lastSeq, snapshot.reply));
+    if (page.compactedSeq > log.lastSeq && snapshot)
+      Object.assign(log, TaskLog.fromSnapshot(snapshot.task, page.lastSeq, snapshot.reply));
     for (const event of page.events) take(event);
     if (page.events.length === 0 || log.lastSeq >= page.lastSeq) break;
   }

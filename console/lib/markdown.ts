@@ -6,8 +6,7 @@ import { Marked, type Token, type TokensList } from "marked";
  * themselves (a request tells the sender who reads), and the result is cleaned once more by DOMPurify, which also makes
  * it a TrustedHTML (policy `dompurify`).
  */
-const escape = (text: string): string =>
-  text.replace(/[&<>"']/g, one => `&#${one.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, one => `&#${one.charCodeAt(0)};`);
 
 const SAFE_LINK = /^(?:https?:|mailto:)/i;
 
@@ -15,14 +14,15 @@ const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
-    html: ({ text }) => escape(text),
+    html: ({ text }) => escapeHtml(text),
     link({ href, tokens }) {
       const inner = this.parser.parseInline(tokens);
-      return SAFE_LINK.test(href) ? `<a href="${escape(href)}">${inner}</a>` : inner;
+      return SAFE_LINK.test(href) ? `<a href="${escapeHtml(href)}">${inner}</a>` : inner;
     },
     image: ({ href, text }) =>
-      `<span class="far-image" data-image="${SAFE_LINK.test(href) ? escape(href) : ""}">${escape(text || "image")}</span>`,
-    code: ({ text, lang }) => `<pre class="code is-round" tabindex="0"><code data-lang="${escape(lang ?? "")}">${escape(text)}</code></pre>`,
+      `<span class="far-image" data-image="${SAFE_LINK.test(href) ? escapeHtml(href) : ""}">${escapeHtml(text || "image")}</span>`,
+    code: ({ text, lang }) =>
+      `<pre class="code is-round" tabindex="0"><code data-lang="${escapeHtml(lang ?? "")}">${escapeHtml(text)}</code></pre>`,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
 });
@@ -35,7 +35,34 @@ purify.addHook("afterSanitizeAttributes", node => {
 });
 
 const ALLOWED = {
-  ALLOWED_TAGS: ["p", "br", "strong", "em", "del", "code", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "table", "thead", "tbody", "tr", "th", "td", "a", "span"],
+  ALLOWED_TAGS: [
+    "p",
+    "br",
+    "strong",
+    "em",
+    "del",
+    "code",
+    "pre",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "a",
+    "span",
+  ],
   ALLOWED_ATTR: ["href", "class", "data-image", "data-lang", "align", "start", "tabindex"],
   ALLOW_DATA_ATTR: false,
   RETURN_TRUSTED_TYPE: true,
@@ -47,7 +74,9 @@ const NESTING_MAX = 40;
 
 /** Thousands of nested quotes or lists cost quadratic time: such text is shown as it is. */
 export const isMarkdownCheap = (text: string): boolean =>
-  text.length <= MARKDOWN_LENGTH_MAX && !new RegExp(`^(?:[ \\t]*[>*+-]){${NESTING_MAX}}`, "m").test(text) && !/[[*_`<(]{200}/.test(text);
+  text.length <= MARKDOWN_LENGTH_MAX &&
+  !new RegExp(`^(?:[ \\t]*[>*+-]){${NESTING_MAX}}`, "m").test(text) &&
+  !/[[*_`<(]{200}/.test(text);
 
 export interface Block {
   readonly raw: string;
@@ -57,7 +86,9 @@ export interface Block {
 /** The blocks of a text: while it grows, only the last ones change. */
 export function toBlocks(text: string): readonly Block[] {
   const tokens = marked.lexer(text);
-  return tokens.filter(token => token.type !== "space" && token.type !== "def").map(token => ({ raw: token.raw, html: () => toHtml([token], tokens.links) }));
+  return tokens
+    .filter(token => token.type !== "space" && token.type !== "def")
+    .map(token => ({ raw: token.raw, html: () => toHtml([token], tokens.links) }));
 }
 
 function toHtml(tokens: Token[], links: TokensList["links"]): string {
@@ -67,5 +98,8 @@ function toHtml(tokens: Token[], links: TokensList["links"]): string {
 
 /** A whole document of our own, with the same rules. */
 export function toDocument(text: string): string {
-  return purify.sanitize(marked.parse(text, { async: false }), { ...ALLOWED, ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR, "id"] }) as unknown as string;
+  return purify.sanitize(marked.parse(text, { async: false }), {
+    ...ALLOWED,
+    ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR, "id"],
+  }) as unknown as string;
 }

@@ -23,11 +23,32 @@ export function searchAll(text: string, onFound: (found: readonly Command[]) => 
   }
   const timer = setTimeout(() => {
     const query = { text: words, pageSize: "6" };
-    Promise.all([readAdmin<TaskRowPage>("tasks", query, abort.signal), readAdmin<ContextPage>("contexts", query, abort.signal)]).then(
+    Promise.all([
+      readAdmin<TaskRowPage>("tasks", query, abort.signal),
+      readAdmin<ContextPage>("contexts", query, abort.signal),
+    ]).then(
       ([{ tasks }, { contexts }]) =>
         onFound([
-          ...contexts.map((one): Command => ({ id: `c-${one.agent}-${one.contextId}`, group: "Conversations", icon: "chat", label: oneLine(one.title, 60), hint: one.agent, run: () => go(["chat", one.agent, one.contextId]) })),
-          ...tasks.map((one): Command => ({ id: `t-${one.id}`, group: "Tasks", icon: "tasks", label: oneLine(one.title, 60) || shortId(one.id), hint: `${one.agent}, ${one.state}`, run: () => go(["tasks", one.id]) })),
+          ...contexts.map(
+            (one): Command => ({
+              id: `c-${one.agent}-${one.contextId}`,
+              group: "Conversations",
+              icon: "chat",
+              label: oneLine(one.title, 60),
+              hint: one.agent,
+              run: () => go(["chat", one.agent, one.contextId]),
+            }),
+          ),
+          ...tasks.map(
+            (one): Command => ({
+              id: `t-${one.id}`,
+              group: "Tasks",
+              icon: "tasks",
+              label: oneLine(one.title, 60) || shortId(one.id),
+              hint: `${one.agent}, ${one.state}`,
+              run: () => go(["tasks", one.id]),
+            }),
+          ),
         ]),
       () => {},
     );

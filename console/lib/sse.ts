@@ -78,17 +78,23 @@ export async function tail(options: TailOptions): Promise<void> {
   try {
     while (!options.signal.aborted) {
       try {
-        await once(options, last, event => {
-          failures = 0;
-          report(key, undefined);
-          if (event.id !== undefined) last = event.id;
-          options.onEvent(event);
-        }, () => report(key, undefined));
+        await once(
+          options,
+          last,
+          event => {
+            failures = 0;
+            report(key, undefined);
+            if (event.id !== undefined) last = event.id;
+            options.onEvent(event);
+          },
+          () => report(key, undefined),
+        );
         if (options.again && !options.again()) return;
         failures = Math.max(failures, 1);
       } catch (error) {
         if (options.signal.aborted) return;
-        if (error instanceof ApiError && error.status < 500 && error.status !== 429 && error.status !== 408) throw error;
+        if (error instanceof ApiError && error.status < 500 && error.status !== 429 && error.status !== 408)
+          throw error;
         if (!isNetworkError(error) && !(error instanceof ApiError)) throw error;
         failures += 1;
       }
@@ -101,11 +107,20 @@ export async function tail(options: TailOptions): Promise<void> {
   }
 }
 
-async function once(options: TailOptions, last: string | undefined, onEvent: (event: ServerEvent) => void, onOpen: () => void): Promise<void> {
+async function once(
+  options: TailOptions,
+  last: string | undefined,
+  onEvent: (event: ServerEvent) => void,
+  onOpen: () => void,
+): Promise<void> {
   const silence = new AbortController();
   const signal = AbortSignal.any([options.signal, silence.signal]);
   const init = options.init?.() ?? {};
-  const headers = { Accept: "text/event-stream", ...(init.headers as Record<string, string>), ...(last !== undefined && { "Last-Event-ID": last }) };
+  const headers = {
+    Accept: "text/event-stream",
+    ...(init.headers as Record<string, string>),
+    ...(last !== undefined && { "Last-Event-ID": last }),
+  };
   const response = await request(options.path(), { ...init, headers, signal });
   onOpen();
   options.onOpen?.(response);
@@ -126,7 +141,8 @@ async function once(options: TailOptions, last: string | undefined, onEvent: (ev
       onEvent(event);
     }
   } catch (error) {
-    if (silence.signal.aborted && !options.signal.aborted) throw new TypeError("The stream was silent for too long");
+    if (silence.signal.aborted && !options.signal.aborted)
+      throw new TypeError("The stream was silent for too long");
     throw error;
   } finally {
     clearTimeout(timer);
@@ -136,9 +152,13 @@ async function once(options: TailOptions, last: string | undefined, onEvent: (ev
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }

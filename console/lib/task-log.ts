@@ -67,7 +67,8 @@ export class TaskLog {
       case "incoming":
         return this.#onMessage(seq, at, event);
       case "started":
-        if (this.#isRunning) this.items.push({ kind: "note", seq, at, text: "Interrupted; continued by the next run" });
+        if (this.#isRunning)
+          this.items.push({ kind: "note", seq, at, text: "Interrupted; continued by the next run" });
         this.#isRunning = true;
         this.runs += 1;
         this.state = "working";
@@ -89,11 +90,16 @@ export class TaskLog {
         this.isCanceling = true;
         return;
       case "usage":
-        for (const [name, amount] of Object.entries(event.usage as Usage)) this.usage[name] = (this.usage[name] ?? 0) + amount;
+        for (const [name, amount] of Object.entries(event.usage as Usage))
+          this.usage[name] = (this.usage[name] ?? 0) + amount;
     }
   }
 
-  #onMessage(seq: number, at: number, event: TaskEvent & { type: "message" | "answered" | "incoming" }): void {
+  #onMessage(
+    seq: number,
+    at: number,
+    event: TaskEvent & { type: "message" | "answered" | "incoming" },
+  ): void {
     this.items.push({ kind: "user", seq, at, message: event.message });
     const answers = "answers" in event ? event.answers : undefined;
     for (const id of Object.keys((answers ?? {}) as JsonObject)) this.answered.add(id);
@@ -105,7 +111,11 @@ export class TaskLog {
     this.#isRunning = false;
   }
 
-  #onStep(seq: number, at: number, note: { readonly kind: string; readonly name: string; readonly threw?: true }): void {
+  #onStep(
+    seq: number,
+    at: number,
+    note: { readonly kind: string; readonly name: string; readonly threw?: true },
+  ): void {
     if (note.kind !== "step") return;
     const last = this.items.at(-1);
     const name = note.threw ? `${note.name} (threw)` : note.name;
@@ -125,15 +135,28 @@ export class TaskLog {
     this.progress = "";
     for (const piece of this.artifacts.values()) piece.isGrowing = false;
     for (const item of this.items) if (item.kind === "artifact") item.piece.isGrowing = false;
-    const status: Status = { state: event.state, message: event.message, asks: event.asks ?? [], auth: event.auth, asksToRepeat: event.again === true, isBroken: event.broken === true };
+    const status: Status = {
+      state: event.state,
+      message: event.message,
+      asks: event.asks ?? [],
+      auth: event.auth,
+      asksToRepeat: event.again === true,
+      isBroken: event.broken === true,
+    };
     if (event.state !== "completed" || event.message) this.items.push({ kind: "status", seq, at, status });
   }
 
-  #onArtifact(seq: number, at: number, { artifact, append, join, last }: TaskEvent & { type: "artifact" }): void {
+  #onArtifact(
+    seq: number,
+    at: number,
+    { artifact, append, join, last }: TaskEvent & { type: "artifact" },
+  ): void {
     const whole = this.artifacts.get(artifact.artifactId);
     if (whole && append) extend(whole, artifact.parts, join);
     else this.artifacts.set(artifact.artifactId, toPiece(artifact));
-    const current = this.items.slice(this.#turnStart).findLast(item => item.kind === "artifact" && item.piece.artifactId === artifact.artifactId);
+    const current = this.items
+      .slice(this.#turnStart)
+      .findLast(item => item.kind === "artifact" && item.piece.artifactId === artifact.artifactId);
     if (current?.kind !== "artifact") {
       const piece = toPiece(artifact);
       piece.name ??= whole?.name;
@@ -157,7 +180,11 @@ export class TaskLog {
     const at = Date.parse(task.status.timestamp ?? "") || 0;
     log.lastAt = at;
     for (const message of task.history ?? [])
-      log.items.push(message.role === "ROLE_USER" ? { kind: "user", seq: 0, at, message: fromV1Message(message) } : { kind: "status", seq: 0, at, status: { ...NO_STATUS, message: fromV1Message(message) } });
+      log.items.push(
+        message.role === "ROLE_USER"
+          ? { kind: "user", seq: 0, at, message: fromV1Message(message) }
+          : { kind: "status", seq: 0, at, status: { ...NO_STATUS, message: fromV1Message(message) } },
+      );
     log.#turnStart = log.items.length;
     for (const artifact of task.artifacts ?? []) {
       const piece = toPiece({ ...artifact, parts: artifact.parts.map(fromV1Part) } as Artifact);
@@ -166,15 +193,38 @@ export class TaskLog {
     }
     if (reply) log.items.push({ kind: "reply", seq: 0, at, message: fromV1Message(reply) });
     else if (log.state !== "completed" && log.state !== "working" && log.state !== "submitted")
-      log.items.push({ kind: "status", seq: 0, at, status: { ...NO_STATUS, state: log.state, message: task.status.message && fromV1Message(task.status.message) } });
+      log.items.push({
+        kind: "status",
+        seq: 0,
+        at,
+        status: {
+          ...NO_STATUS,
+          state: log.state,
+          message: task.status.message && fromV1Message(task.status.message),
+        },
+      });
     return log;
   }
 }
 
-const NO_STATUS: Status = { state: "working", message: undefined, asks: [], auth: undefined, asksToRepeat: false, isBroken: false };
+const NO_STATUS: Status = {
+  state: "working",
+  message: undefined,
+  asks: [],
+  auth: undefined,
+  asksToRepeat: false,
+  isBroken: false,
+};
 
 function toPiece({ artifactId, name, description, parts }: Artifact): Piece {
-  return { artifactId, name, description, parts: parts.map(part => ({ ...part })), isGrowing: false, version: 0 };
+  return {
+    artifactId,
+    name,
+    description,
+    parts: parts.map(part => ({ ...part })),
+    isGrowing: false,
+    version: 0,
+  };
 }
 
 function extend(piece: Piece, parts: readonly Part[], join: boolean): void {
@@ -194,7 +244,11 @@ export function textIn(parts: readonly Part[]): string {
   return text;
 }
 
-export const stateOfV1 = (state: string): string => state.replace(/^TASK_STATE_/, "").toLowerCase().replaceAll("_", "-");
+export const stateOfV1 = (state: string): string =>
+  state
+    .replace(/^TASK_STATE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
 
 export function fromV1Part({ text, raw, url, data, ...extras }: V1Part): Part {
   if (text !== undefined) return { kind: "text", text, ...extras };
@@ -203,13 +257,21 @@ export function fromV1Part({ text, raw, url, data, ...extras }: V1Part): Part {
   return { kind: "data", data: data ?? null, ...extras };
 }
 
-export const fromV1Message = ({ messageId, role, parts }: V1Message): Message => ({ messageId, role: role === "ROLE_USER" ? "user" : "agent", parts: parts.map(fromV1Part) });
+export const fromV1Message = ({ messageId, role, parts }: V1Message): Message => ({
+  messageId,
+  role: role === "ROLE_USER" ? "user" : "agent",
+  parts: parts.map(fromV1Part),
+});
 
 export function toV1Part(part: Part): V1Part {
   const { kind, ...rest } = part;
   if (kind === "bytes") {
     const { bytes, ...extras } = part;
-    return { raw: bytes, ...(extras.filename && { filename: extras.filename }), ...(extras.mediaType && { mediaType: extras.mediaType }) };
+    return {
+      raw: bytes,
+      ...(extras.filename && { filename: extras.filename }),
+      ...(extras.mediaType && { mediaType: extras.mediaType }),
+    };
   }
   return rest as V1Part;
 }

@@ -12,7 +12,10 @@ let lastId = 0;
 
 export function toast(text: string, options: { isError?: boolean; action?: Toast["action"] } = {}): void {
   const id = (lastId += 1);
-  toasts.value = [...toasts.value.slice(-2), { id, text, isError: options.isError ?? false, action: options.action }];
+  toasts.value = [
+    ...toasts.value.slice(-2),
+    { id, text, isError: options.isError ?? false, action: options.action },
+  ];
   setTimeout(() => dismiss(id), options.isError || options.action ? 8000 : 2500);
 }
 

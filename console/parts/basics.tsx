@@ -31,12 +31,21 @@ const STATES: Readonly<Record<string, StateLook>> = {
   rejected: { look: "rejected", word: "Rejected" },
 };
 export const STATE_NAMES = Object.keys(STATES);
-export const stateLook = (state: string): StateLook => STATES[state] ?? { look: "canceled", word: visible(state) };
+export const stateLook = (state: string): StateLook =>
+  STATES[state] ?? { look: "canceled", word: visible(state) };
 export const isTerminal = (state: string): boolean => /^(?:completed|failed|canceled|rejected)$/.test(state);
 export const isWaiting = (state: string): boolean => state === "input-required" || state === "auth-required";
 
 /** A state of a task: a shape, a word and a colour. */
-export function State({ state, pill, text }: { readonly state: string; readonly pill?: boolean; readonly text?: string }) {
+export function State({
+  state,
+  pill,
+  text,
+}: {
+  readonly state: string;
+  readonly pill?: boolean;
+  readonly text?: string;
+}) {
   const { look, word } = stateLook(state);
   return (
     <span class={`st is-${look}${pill ? " st-pill" : ""}`}>
@@ -48,12 +57,18 @@ export function State({ state, pill, text }: { readonly state: string; readonly 
 
 /** A hue from the letters of the name: the same agent has the same colour everywhere. */
 function hueOf(name: string): number {
-  let hash = 7;
-  for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 3600;
-  return Math.round(hash / 10 / 12) * 12;
+  let hash = 0;
+  for (const char of name) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return (Math.imul(hash, 0x9e3779b1) >>> 0) % 360;
 }
 
-export function Monogram({ name, size = "" }: { readonly name: string; readonly size?: "" | "mid" | "large" }) {
+export function Monogram({
+  name,
+  size = "",
+}: {
+  readonly name: string;
+  readonly size?: "" | "mid" | "large";
+}) {
   const letter = [...name.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "?";
   return (
     <span class={`mono-gram ${size && `is-${size}`}`} style={{ "--h": hueOf(name) }} aria-hidden="true">
@@ -90,7 +105,16 @@ export async function copy(text: string, what = "Copied"): Promise<void> {
 /** The end of an id; a click copies all of it. */
 export function Id({ id, what = "id" }: { readonly id: string; readonly what?: string }) {
   return (
-    <button class="id" type="button" title={`${id}: copy`} onClick={event => { event.preventDefault(); event.stopPropagation(); void copy(id, `Copied the ${what}`); }}>
+    <button
+      class="id"
+      type="button"
+      title={`${id}: copy`}
+      onClick={event => {
+        event.preventDefault();
+        event.stopPropagation();
+        void copy(id, `Copied the ${what}`);
+      }}
+    >
       {shortId(id)}
       <Icon name="copy" />
       <span class="sr">: copy the {what}</span>
@@ -114,18 +138,54 @@ export interface ButtonProps {
   readonly name?: string;
 }
 
-export function Button({ label, icon, kind = "plain", small, onClick, disabled, type = "button", keys, name, pressed, expanded, ...rest }: ButtonProps) {
-  const classes = ["btn", kind !== "plain" && `btn-${kind}`, small && "btn-small", !label && "btn-icon", rest.class].filter(Boolean);
+export function Button({
+  label,
+  icon,
+  kind = "plain",
+  small,
+  onClick,
+  disabled,
+  type = "button",
+  keys,
+  name,
+  pressed,
+  expanded,
+  ...rest
+}: ButtonProps) {
+  const classes = [
+    "btn",
+    kind !== "plain" && `btn-${kind}`,
+    small && "btn-small",
+    !label && "btn-icon",
+    rest.class,
+  ].filter(Boolean);
   const title = name ? (keys ? `${name} (${keys})` : name) : keys;
   return (
-    <button class={classes.join(" ")} type={type} disabled={disabled} onClick={onClick} title={title} aria-label={name} aria-pressed={pressed} aria-expanded={expanded}>
+    <button
+      class={classes.join(" ")}
+      type={type}
+      disabled={disabled}
+      onClick={onClick}
+      title={title}
+      aria-label={name}
+      aria-pressed={pressed}
+      aria-expanded={expanded}
+    >
       {icon && <Icon name={icon} />}
       {label && <span>{label}</span>}
     </button>
   );
 }
 
-export function Empty({ icon, title, children }: { readonly icon?: string; readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon?: string;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
   return (
     <div class="empty">
       {icon && <Icon name={icon} />}
@@ -145,7 +205,15 @@ export function Bones({ rows = 6 }: { readonly rows?: number }) {
   );
 }
 
-export function Note({ look = "failed", icon = "alert", children }: { readonly look?: string; readonly icon?: string; readonly children: ComponentChildren }) {
+export function Note({
+  look = "failed",
+  icon = "alert",
+  children,
+}: {
+  readonly look?: string;
+  readonly icon?: string;
+  readonly children: ComponentChildren;
+}) {
   return (
     <div class={`note is-${look}`} role="status">
       <Icon name={icon} />
@@ -161,7 +229,14 @@ export interface TabItem {
 }
 
 /** Tabs of the ARIA pattern: arrows move, one is in the order of the Tab key. */
-export function Tabs({ label, items, chosen, onChoose, segmented, class: more = "" }: {
+export function Tabs({
+  label,
+  items,
+  chosen,
+  onChoose,
+  segmented,
+  class: more = "",
+}: {
   readonly label: string;
   readonly items: readonly TabItem[];
   readonly chosen: string;
@@ -181,9 +256,23 @@ export function Tabs({ label, items, chosen, onChoose, segmented, class: more = 
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus());
   };
   return (
-    <div class={`${segmented ? "seg" : "tabs"} ${more}`} role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+    <div
+      class={`${segmented ? "seg" : "tabs"} ${more}`}
+      role="tablist"
+      aria-label={label}
+      ref={list}
+      onKeyDown={move}
+    >
       {items.map(item => (
-        <button key={item.id} class="tab" type="button" role="tab" aria-selected={item.id === chosen} tabIndex={item.id === chosen ? 0 : -1} onClick={() => onChoose(item.id)}>
+        <button
+          key={item.id}
+          class="tab"
+          type="button"
+          role="tab"
+          aria-selected={item.id === chosen}
+          tabIndex={item.id === chosen ? 0 : -1}
+          onClick={() => onChoose(item.id)}
+        >
           {item.label}
           {item.count !== undefined && <span class="count">{item.count}</span>}
         </button>
@@ -203,7 +292,11 @@ export function useNow(isRunning: boolean, everyMs = 1000): number {
   return now;
 }
 
-export function Pairs({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren] | undefined | false)[] }) {
+export function Pairs({
+  rows,
+}: {
+  readonly rows: readonly (readonly [string, ComponentChildren] | undefined | false)[];
+}) {
   return (
     <dl class="pairs">
       {rows.map(row => row && [<dt key={`t${row[0]}`}>{row[0]}</dt>, <dd key={`d${row[0]}`}>{row[1]}</dd>])}
@@ -212,7 +305,13 @@ export function Pairs({ rows }: { readonly rows: readonly (readonly [string, Com
 }
 
 /** A search field with its glass. */
-export function Search({ label, value, onInput, placeholder = label, class: more = "" }: {
+export function Search({
+  label,
+  value,
+  onInput,
+  placeholder = label,
+  class: more = "",
+}: {
   readonly label: string;
   readonly value: string;
   readonly placeholder?: string;
@@ -222,7 +321,15 @@ export function Search({ label, value, onInput, placeholder = label, class: more
   return (
     <div class={`search ${more}`}>
       <Icon name="search" />
-      <input class="field" type="search" data-find aria-label={label} placeholder={placeholder} value={value} onInput={event => onInput(event.currentTarget.value)} />
+      <input
+        class="field"
+        type="search"
+        data-find
+        aria-label={label}
+        placeholder={placeholder}
+        value={value}
+        onInput={event => onInput(event.currentTarget.value)}
+      />
     </div>
   );
 }

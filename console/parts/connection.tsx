@@ -34,7 +34,12 @@ export function ConnectionMark() {
   const isLost = !text.startsWith("Live");
   const who = me.value ? `${me.value.principal}${token.value ? ", with a token" : ""}` : "";
   return (
-    <button class={`conn${isLost ? " is-lost" : ""}`} type="button" title={who && `Signed in as ${who}`} onClick={() => (isTokenOpen.value = true)}>
+    <button
+      class={`conn${isLost ? " is-lost" : ""}`}
+      type="button"
+      title={who && `Signed in as ${who}`}
+      onClick={() => (isTokenOpen.value = true)}
+    >
       <span class="dot" />
       <span class="conn-text" role="status">
         <span class="sr">Connection: </span>

@@ -18,14 +18,27 @@ function Leaf({ value }: { readonly value: unknown }) {
     return (
       <span class="s" dir="auto">
         "{cut ? text.slice(0, TEXT_MAX) : text}"
-        {cut && <button class="link" type="button" onClick={() => setWhole(true)}>{` … ${text.length - TEXT_MAX} more`}</button>}
+        {cut && (
+          <button
+            class="link"
+            type="button"
+            onClick={() => setWhole(true)}
+          >{` … ${text.length - TEXT_MAX} more`}</button>
+        )}
       </span>
     );
   }
   return <span class={typeof value === "number" ? "n" : "w"}>{String(value)}</span>;
 }
 
-function Node({ name, value, depth, open, find, isLast }: {
+function Node({
+  name,
+  value,
+  depth,
+  open,
+  find,
+  isLast,
+}: {
   readonly name?: string;
   readonly value: unknown;
   readonly depth: number;
@@ -33,7 +46,10 @@ function Node({ name, value, depth, open, find, isLast }: {
   readonly find: string;
   readonly isLast: boolean;
 }) {
-  const isFound = find !== "" && (name?.toLowerCase().includes(find) || (typeof value !== "object" && String(value).toLowerCase().includes(find)));
+  const isFound =
+    find !== "" &&
+    (name?.toLowerCase().includes(find) ||
+      (typeof value !== "object" && String(value).toLowerCase().includes(find)));
   const key = name !== undefined && (
     <>
       <span class="k">{isFound ? <mark>{visible(name)}</mark> : visible(name)}</span>
@@ -44,14 +60,23 @@ function Node({ name, value, depth, open, find, isLast }: {
     return (
       <li class="jt-row">
         {key}
-        <span class={isFound ? "jt-found" : ""}><Leaf value={value} /></span>
+        <span class={isFound ? "jt-found" : ""}>
+          <Leaf value={value} />
+        </span>
         {!isLast && <span class="p">,</span>}
       </li>
     );
   return <Branch label={key} value={value} depth={depth} open={open} find={find} isLast={isLast} />;
 }
 
-function Branch({ label, value, depth, open, find, isLast }: {
+function Branch({
+  label,
+  value,
+  depth,
+  open,
+  find,
+  isLast,
+}: {
   readonly label: preact.ComponentChildren;
   readonly value: object;
   readonly depth: number;
@@ -65,25 +90,53 @@ function Branch({ label, value, depth, open, find, isLast }: {
   const [left, right] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   const isExpanded = isOpen || (find !== "" && depth < 8);
   if (members.length === 0)
-    return <li class="jt-row">{label}<span class="p">{left}{right}{!isLast && ","}</span></li>;
+    return (
+      <li class="jt-row">
+        {label}
+        <span class="p">
+          {left}
+          {right}
+          {!isLast && ","}
+        </span>
+      </li>
+    );
   return (
     <li class="jt-row">
       <button class="jt-toggle" type="button" aria-expanded={isExpanded} onClick={() => setOpen(!isOpen)}>
         {label}
         <span class="p">{left}</span>
-        {!isExpanded && <span class="c">{` ${members.length} ${Array.isArray(value) ? (members.length === 1 ? "item" : "items") : members.length === 1 ? "member" : "members"} ${right}`}</span>}
+        {!isExpanded && (
+          <span class="c">{` ${members.length} ${Array.isArray(value) ? (members.length === 1 ? "item" : "items") : members.length === 1 ? "member" : "members"} ${right}`}</span>
+        )}
       </button>
       {isExpanded && (
         <>
           <ul class="jt">
             {members.slice(0, shown).map(([key, one], at) => (
-              <Node key={key} {...(!Array.isArray(value) && { name: key })} value={one} depth={depth + 1} open={open} find={find} isLast={at === members.length - 1} />
+              <Node
+                key={key}
+                {...(!Array.isArray(value) && { name: key })}
+                value={one}
+                depth={depth + 1}
+                open={open}
+                find={find}
+                isLast={at === members.length - 1}
+              />
             ))}
             {members.length > shown && (
-              <li><button class="link" type="button" onClick={() => setShown(shown + 10 * ROWS_MAX)}>{`${members.length - shown} more`}</button></li>
+              <li>
+                <button
+                  class="link"
+                  type="button"
+                  onClick={() => setShown(shown + 10 * ROWS_MAX)}
+                >{`${members.length - shown} more`}</button>
+              </li>
             )}
           </ul>
-          <span class="p">{right}{!isLast && ","}</span>
+          <span class="p">
+            {right}
+            {!isLast && ","}
+          </span>
         </>
       )}
     </li>
@@ -91,7 +144,15 @@ function Branch({ label, value, depth, open, find, isLast }: {
 }
 
 /** A JSON value as a tree that folds; deep and long values are opened piece by piece. */
-export function Json({ value, open = 3, find = "" }: { readonly value: unknown; readonly open?: number; readonly find?: string }) {
+export function Json({
+  value,
+  open = 3,
+  find = "",
+}: {
+  readonly value: unknown;
+  readonly open?: number;
+  readonly find?: string;
+}) {
   return (
     <ul class="jt code is-tree">
       <Node value={value} depth={0} open={open} find={find.toLowerCase()} isLast />
@@ -100,14 +161,35 @@ export function Json({ value, open = 3, find = "" }: { readonly value: unknown; 
 }
 
 /** The same with a head: a name, copy and search. */
-export function JsonPanel({ title, value, open = 3 }: { readonly title: string; readonly value: unknown; readonly open?: number }) {
+export function JsonPanel({
+  title,
+  value,
+  open = 3,
+}: {
+  readonly title: string;
+  readonly value: unknown;
+  readonly open?: number;
+}) {
   const [find, setFind] = useState("");
   return (
     <div class="json-panel">
       <div class="code-bar">
         <span class="mono grow cut">{title}</span>
-        <input class="field ev-find" type="search" aria-label={`Find in ${title}`} placeholder="Find" value={find} onInput={event => setFind(event.currentTarget.value)} />
-        <Button small kind="ghost" icon="copy" label="Copy" onClick={() => copy(JSON.stringify(value, null, 2), "Copied the JSON")} />
+        <input
+          class="field ev-find"
+          type="search"
+          aria-label={`Find in ${title}`}
+          placeholder="Find"
+          value={find}
+          onInput={event => setFind(event.currentTarget.value)}
+        />
+        <Button
+          small
+          kind="ghost"
+          icon="copy"
+          label="Copy"
+          onClick={() => copy(JSON.stringify(value, null, 2), "Copied the JSON")}
+        />
       </div>
       <div class="scroll json-scroll" tabIndex={0} role="group" aria-label={title}>
         <Json value={value} open={open} find={find} />

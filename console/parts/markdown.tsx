@@ -24,7 +24,11 @@ export function LongText({ text }: { readonly text: string }) {
   return (
     <div class="prose is-plain" dir="auto">
       {cut ? text.slice(0, PLAIN_MAX) : text}
-      {cut && <p class="dim">… {text.length - PLAIN_MAX} more characters. Download the artifact to read all of it.</p>}
+      {cut && (
+        <p class="dim">
+          … {text.length - PLAIN_MAX} more characters. Download the artifact to read all of it.
+        </p>
+      )}
     </div>
   );
 }

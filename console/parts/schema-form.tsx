@@ -20,7 +20,8 @@ function kindOf(schema: Record<string, unknown>): FormField["kind"] {
   const type = Array.isArray(schema.type) ? schema.type.find(one => one !== "null") : schema.type;
   if (type === "boolean") return "boolean";
   if (type === "number" || type === "integer") return "number";
-  if (type === "string") return Number(schema.maxLength ?? 0) > 200 || schema.format === "textarea" ? "long" : "text";
+  if (type === "string")
+    return Number(schema.maxLength ?? 0) > 200 || schema.format === "textarea" ? "long" : "text";
   return "json";
 }
 
@@ -32,13 +33,29 @@ export function fieldsOf(schema: JsonObject | null): readonly FormField[] {
     .slice(0, 60)
     .map(([name, one]) => {
       const kind = kindOf(one);
-      const initial = one.default === undefined ? "" : typeof one.default === "string" ? one.default : JSON.stringify(one.default);
-      return { name, kind, label: text(one.title) || name, help: text(one.description), isRequired: required.includes(name), choices: Array.isArray(one.enum) ? one.enum.map(String) : [], initial };
+      const initial =
+        one.default === undefined
+          ? ""
+          : typeof one.default === "string"
+            ? one.default
+            : JSON.stringify(one.default);
+      return {
+        name,
+        kind,
+        label: text(one.title) || name,
+        help: text(one.description),
+        isRequired: required.includes(name),
+        choices: Array.isArray(one.enum) ? one.enum.map(String) : [],
+        initial,
+      };
     });
 }
 
 /** The value of the form, or what is wrong with it. */
-export function readForm(fields: readonly FormField[], values: Readonly<Record<string, string>>): { readonly value: JsonObject } | { readonly wrong: Readonly<Record<string, string>> } {
+export function readForm(
+  fields: readonly FormField[],
+  values: Readonly<Record<string, string>>,
+): { readonly value: JsonObject } | { readonly wrong: Readonly<Record<string, string>> } {
   const value: Record<string, Json> = {};
   const wrong: Record<string, string> = {};
   for (const field of fields) {
@@ -61,7 +78,12 @@ export function readForm(fields: readonly FormField[], values: Readonly<Record<s
   return Object.keys(wrong).length > 0 ? { wrong } : { value };
 }
 
-export function SchemaForm({ fields, values, wrong, onChange }: {
+export function SchemaForm({
+  fields,
+  values,
+  wrong,
+  onChange,
+}: {
   readonly fields: readonly FormField[];
   readonly values: Readonly<Record<string, string>>;
   readonly wrong: Readonly<Record<string, string>>;
@@ -74,25 +96,79 @@ export function SchemaForm({ fields, values, wrong, onChange }: {
           <span>
             {oneLine(field.label, 80)} {field.isRequired && <span class="dim">required</span>}
           </span>
-          <FieldInput field={field} value={values[field.name] ?? field.initial} isWrong={field.name in wrong} onChange={value => onChange(field.name, value)} />
-          {wrong[field.name] ? <span class="is-wrong" role="alert">{wrong[field.name]}</span> : field.help && <span class="dim">{oneLine(field.help, 200)}</span>}
+          <FieldInput
+            field={field}
+            value={values[field.name] ?? field.initial}
+            isWrong={field.name in wrong}
+            onChange={value => onChange(field.name, value)}
+          />
+          {wrong[field.name] ? (
+            <span class="is-wrong" role="alert">
+              {wrong[field.name]}
+            </span>
+          ) : (
+            field.help && <span class="dim">{oneLine(field.help, 200)}</span>
+          )}
         </label>
       ))}
     </div>
   );
 }
 
-function FieldInput({ field, value, isWrong, onChange }: { readonly field: FormField; readonly value: string; readonly isWrong: boolean; readonly onChange: (value: string) => void }) {
+function FieldInput({
+  field,
+  value,
+  isWrong,
+  onChange,
+}: {
+  readonly field: FormField;
+  readonly value: string;
+  readonly isWrong: boolean;
+  readonly onChange: (value: string) => void;
+}) {
   const invalid = isWrong ? "true" : undefined;
-  if (field.kind === "boolean") return <input type="checkbox" checked={value === "true"} onChange={event => onChange(String(event.currentTarget.checked))} />;
+  if (field.kind === "boolean")
+    return (
+      <input
+        type="checkbox"
+        checked={value === "true"}
+        onChange={event => onChange(String(event.currentTarget.checked))}
+      />
+    );
   if (field.kind === "choice")
     return (
-      <select class="field" aria-invalid={invalid} value={value} onChange={event => onChange(event.currentTarget.value)}>
+      <select
+        class="field"
+        aria-invalid={invalid}
+        value={value}
+        onChange={event => onChange(event.currentTarget.value)}
+      >
         <option value="">–</option>
-        {field.choices.map(one => <option key={one} value={one}>{one}</option>)}
+        {field.choices.map(one => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
       </select>
     );
   if (field.kind === "json" || field.kind === "long")
-    return <textarea class={`area${field.kind === "json" ? " mono" : ""}`} rows={2} aria-invalid={invalid} value={value} placeholder={field.kind === "json" ? "JSON" : ""} onInput={event => onChange(event.currentTarget.value)} />;
-  return <input class="field" inputMode={field.kind === "number" ? "decimal" : "text"} aria-invalid={invalid} value={value} onInput={event => onChange(event.currentTarget.value)} />;
+    return (
+      <textarea
+        class={`area${field.kind === "json" ? " mono" : ""}`}
+        rows={2}
+        aria-invalid={invalid}
+        value={value}
+        placeholder={field.kind === "json" ? "JSON" : ""}
+        onInput={event => onChange(event.currentTarget.value)}
+      />
+    );
+  return (
+    <input
+      class="field"
+      inputMode={field.kind === "number" ? "decimal" : "text"}
+      aria-invalid={invalid}
+      value={value}
+      onInput={event => onChange(event.currentTarget.value)}
+    />
+  );
 }

@@ -1,1 +1,3 @@
-export function Docs() { return null; }
+export function Docs() {
+  return null;
+}

@@ -27,16 +27,27 @@ async function attach(files: Iterable<File>, before: readonly Attached[]): Promi
   const added: Attached[] = [...before];
   for (const file of files) {
     if (added.reduce((sum, one) => sum + one.size, file.size) > FILES_BYTES_MAX) {
-      toast(`${oneLine(file.name, 40)} is too large: files of a message have at most ${bytes(FILES_BYTES_MAX)}`, { isError: true });
+      toast(
+        `${oneLine(file.name, 40)} is too large: files of a message have at most ${bytes(FILES_BYTES_MAX)}`,
+        { isError: true },
+      );
       continue;
     }
-    const part = { raw: await toBase64(file), filename: file.name, mediaType: file.type || "application/octet-stream" };
+    const part = {
+      raw: await toBase64(file),
+      filename: file.name,
+      mediaType: file.type || "application/octet-stream",
+    };
     added.push({ name: file.name, size: file.size, part });
   }
   return added;
 }
 
-const fromPart = (part: Part): Attached => ({ name: part.filename ?? (part.kind === "data" ? "data" : "file"), size: part.kind === "bytes" ? Math.floor(part.bytes.length * 0.75) : 0, part: toV1Part(part) });
+const fromPart = (part: Part): Attached => ({
+  name: part.filename ?? (part.kind === "data" ? "data" : "file"),
+  size: part.kind === "bytes" ? Math.floor(part.bytes.length * 0.75) : 0,
+  part: toV1Part(part),
+});
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const agent = findAgent(conversation.agent);
@@ -67,7 +78,14 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) area.current?.focus();
   }, [conversation]);
-  useKeys([{ key: "Escape", label: "Stop the task", inFields: true, run: () => running && conversation.cancel(running) }]);
+  useKeys([
+    {
+      key: "Escape",
+      label: "Stop the task",
+      inFields: true,
+      run: () => running && conversation.cancel(running),
+    },
+  ]);
 
   const write = (value: string): void => {
     setText(value);
@@ -93,7 +111,11 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     event?.preventDefault();
     const data = dataPart();
     if (data === "wrong") return;
-    const parts: readonly V1Part[] = [...(text.trim() ? [{ text }] : []), ...files.map(one => one.part), ...(data ? [data] : [])];
+    const parts: readonly V1Part[] = [
+      ...(text.trim() ? [{ text }] : []),
+      ...files.map(one => one.part),
+      ...(data ? [data] : []),
+    ];
     if (parts.length === 0) return;
     conversation.send(parts, answers?.id);
     write("");
@@ -108,10 +130,23 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   };
   const onFiles = async (list: Iterable<File>): Promise<void> => setFiles(await attach(list, files));
   const isEmpty = text.trim() === "" && files.length === 0 && form === "none";
-  if (!mayAct()) return <div class="composer-wrap"><p class="composer-off">Read only: this token may not send messages.</p></div>;
+  if (!mayAct())
+    return (
+      <div class="composer-wrap">
+        <p class="composer-off">Read only: this token may not send messages.</p>
+      </div>
+    );
   return (
     <div class="composer-wrap">
-      <form class={`composer${answers ? " is-answer" : ""}`} onSubmit={submit} onDragOver={event => event.preventDefault()} onDrop={event => { event.preventDefault(); void onFiles(event.dataTransfer?.files ?? []); }}>
+      <form
+        class={`composer${answers ? " is-answer" : ""}`}
+        onSubmit={submit}
+        onDragOver={event => event.preventDefault()}
+        onDrop={event => {
+          event.preventDefault();
+          void onFiles(event.dataTransfer?.files ?? []);
+        }}
+      >
         {answers && (
           <div class="composer-for">
             <Icon name="input" />
@@ -131,33 +166,105 @@ export function Composer({ conversation }: { readonly conversation: Conversation
               <li key={at} class="tag">
                 <Icon name="file" />
                 {oneLine(file.name, 40)} <span class="dim">{bytes(file.size)}</span>
-                <button type="button" aria-label={`Remove ${file.name}`} onClick={() => setFiles(files.filter((_, index) => index !== at))}><Icon name="x" /></button>
+                <button
+                  type="button"
+                  aria-label={`Remove ${file.name}`}
+                  onClick={() => setFiles(files.filter((_, index) => index !== at))}
+                >
+                  <Icon name="x" />
+                </button>
               </li>
             ))}
           </ul>
         )}
-        {form === "fields" && <SchemaForm fields={fields} values={values} wrong={wrong} onChange={(name, value) => setValues({ ...values, [name]: value })} />}
+        {form === "fields" && (
+          <SchemaForm
+            fields={fields}
+            values={values}
+            wrong={wrong}
+            onChange={(name, value) => setValues({ ...values, [name]: value })}
+          />
+        )}
         {form === "json" && (
           <div class="schema-form">
             <label class="lab">
               Data
-              <textarea class="area mono" rows={4} placeholder='{"member": "value"}' value={json} aria-invalid={"json" in wrong ? "true" : undefined} onInput={event => setJson(event.currentTarget.value)} />
-              {wrong.json && <span class="is-wrong" role="alert">{wrong.json}</span>}
+              <textarea
+                class="area mono"
+                rows={4}
+                placeholder='{"member": "value"}'
+                value={json}
+                aria-invalid={"json" in wrong ? "true" : undefined}
+                onInput={event => setJson(event.currentTarget.value)}
+              />
+              {wrong.json && (
+                <span class="is-wrong" role="alert">
+                  {wrong.json}
+                </span>
+              )}
             </label>
           </div>
         )}
-        <textarea ref={area} rows={1} aria-label={answers ? "Your answer" : `Message to ${conversation.agent}`} placeholder={answers ? "Your answer" : `Message ${oneLine(conversation.agent, 40)}`} value={text} onInput={event => write(event.currentTarget.value)} onKeyDown={onKey} onPaste={event => { const pasted = [...(event.clipboardData?.files ?? [])]; if (pasted.length > 0) { event.preventDefault(); void onFiles(pasted); } }} />
+        <textarea
+          ref={area}
+          rows={1}
+          aria-label={answers ? "Your answer" : `Message to ${conversation.agent}`}
+          placeholder={answers ? "Your answer" : `Message ${oneLine(conversation.agent, 40)}`}
+          value={text}
+          onInput={event => write(event.currentTarget.value)}
+          onKeyDown={onKey}
+          onPaste={event => {
+            const pasted = [...(event.clipboardData?.files ?? [])];
+            if (pasted.length > 0) {
+              event.preventDefault();
+              void onFiles(pasted);
+            }
+          }}
+        />
         <div class="composer-foot">
-          <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files" onChange={event => { void onFiles([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ""; }} />
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            tabIndex={-1}
+            aria-label="Files"
+            onChange={event => {
+              void onFiles([...(event.currentTarget.files ?? [])]);
+              event.currentTarget.value = "";
+            }}
+          />
           <Button kind="ghost" icon="clip" name="Attach files" onClick={() => picker.current?.click()} />
-          <Button kind="ghost" icon="braces" name={fields.length > 0 ? "Send data with a form" : "Send data as JSON"} pressed={form !== "none"} onClick={() => setForm(form !== "none" ? "none" : fields.length > 0 ? "fields" : "json")} />
+          <Button
+            kind="ghost"
+            icon="braces"
+            name={fields.length > 0 ? "Send data with a form" : "Send data as JSON"}
+            pressed={form !== "none"}
+            onClick={() => setForm(form !== "none" ? "none" : fields.length > 0 ? "fields" : "json")}
+          />
           {form === "fields" && <Button small kind="ghost" label="as JSON" onClick={() => setForm("json")} />}
           <span class="grow" />
-          <span class="hide-phone key-hint"><kbd>↵</kbd> send <kbd>⇧</kbd><kbd>↵</kbd> new line</span>
+          <span class="hide-phone key-hint">
+            <kbd>↵</kbd> send <kbd>⇧</kbd>
+            <kbd>↵</kbd> new line
+          </span>
           {running && isEmpty ? (
-            <Button kind="primary" icon="stop" name="Stop the task" keys="Esc" disabled={running.log.isCanceling} onClick={() => conversation.cancel(running)} />
+            <Button
+              kind="primary"
+              icon="stop"
+              name="Stop the task"
+              keys="Esc"
+              disabled={running.log.isCanceling}
+              onClick={() => conversation.cancel(running)}
+            />
           ) : (
-            <Button kind="primary" icon="up" type="submit" name={answers ? "Send the answer" : "Send"} disabled={isEmpty} />
+            <Button
+              kind="primary"
+              icon="up"
+              type="submit"
+              name={answers ? "Send the answer" : "Send"}
+              disabled={isEmpty}
+            />
           )}
         </div>
       </form>

@@ -57,14 +57,19 @@ export class Conversation {
       const found: ContextTask[] = [];
       let pageToken = "";
       do {
-        const page = await readAdmin<ContextDetail>(`contexts/${segment(contextId)}`, { agent: this.agent, pageSize: "100", pageToken }, this.#abort.signal);
+        const page = await readAdmin<ContextDetail>(
+          `contexts/${segment(contextId)}`,
+          { agent: this.agent, pageSize: "100", pageToken },
+          this.#abort.signal,
+        );
         found.push(...page.tasks);
         pageToken = page.nextPageToken;
       } while (pageToken !== "" && found.length < 500);
       for (const one of found.slice(-REPLAYED_TASKS_MAX)) this.#add(one.row, one);
       this.problem.value = "";
     } catch (error) {
-      if (!this.#abort.signal.aborted && !(error instanceof ApiError && error.status === 401)) this.problem.value = reasonOf(error);
+      if (!this.#abort.signal.aborted && !(error instanceof ApiError && error.status === 401))
+        this.problem.value = reasonOf(error);
     }
     this.isLoading.value = false;
   }
@@ -80,13 +85,20 @@ export class Conversation {
       known.row.value = row;
       return;
     }
-    const snapshot = found?.task ? { task: found.task as unknown as V1Task, reply: found.reply as unknown as V1Message | null } : undefined;
+    const snapshot = found?.task
+      ? { task: found.task as unknown as V1Task, reply: found.reply as unknown as V1Message | null }
+      : undefined;
     const next = [...this.tasks.peek(), openTask(row, snapshot)];
     this.tasks.value = next.sort((one, other) => one.row.peek().createdAt - other.row.peek().createdAt);
   }
 
   #onChange(change: Change): void {
-    if (change.kind === "task" && change.row.agent === this.agent && change.row.contextId === this.contextId.peek()) this.#add(change.row);
+    if (
+      change.kind === "task" &&
+      change.row.agent === this.agent &&
+      change.row.contextId === this.contextId.peek()
+    )
+      this.#add(change.row);
     else if (change.kind === "gone" && this.tasks.peek().some(one => one.id === change.id))
       this.tasks.value = this.tasks.peek().filter(one => one.id !== change.id);
   }
@@ -94,13 +106,12 @@ export class Conversation {
   /** The task that a message answers: the newest one, if it waits for the caller. */
   waitingTask(): LiveTask | undefined {
     const last = this.tasks.value.at(-1);
-    return last && (last.version.value, isWaiting(last.log.state)) ? last : undefined;
+    return last && last.version.value >= 0 && isWaiting(last.log.state) ? last : undefined;
   }
 
   runningTask(): LiveTask | undefined {
     return this.tasks.value.findLast(task => {
-      task.version.value;
-      return !isTerminal(task.log.state) && !isWaiting(task.log.state);
+      return task.version.value >= 0 && !isTerminal(task.log.state) && !isWaiting(task.log.state);
     });
   }
 
@@ -108,9 +119,22 @@ export class Conversation {
     // The caller may choose the id of a context: so the address is known before the server responds.
     if (this.contextId.peek() === "") this.#enter(newId());
     const contextId = this.contextId.peek();
-    const message: V1Message = { messageId: newId(), role: "ROLE_USER", parts, contextId, ...(taskId && { taskId }) };
+    const message: V1Message = {
+      messageId: newId(),
+      role: "ROLE_USER",
+      parts,
+      contextId,
+      ...(taskId && { taskId }),
+    };
     const streaming = findAgent(this.agent)?.streaming ?? true;
-    const pending: Pending = { key: newId(), agent: this.agent, contextId, message, streaming, at: Date.now() };
+    const pending: Pending = {
+      key: newId(),
+      agent: this.agent,
+      contextId,
+      message,
+      streaming,
+      at: Date.now(),
+    };
     addToOutbox(pending);
     void this.#deliver(pending);
   }
@@ -128,14 +152,16 @@ export class Conversation {
         return;
       } catch (error) {
         if (this.#abort.signal.aborted) return;
-        const isRefused = !isNetworkError(error) && error instanceof ApiError && error.status < 500 && error.status !== 429;
+        const isRefused =
+          !isNetworkError(error) && error instanceof ApiError && error.status < 500 && error.status !== 429;
         sending.problem.value = reasonOf(error);
         if (isRefused && error.status !== 401) {
           sending.isRefused.value = true;
           removeFromOutbox(pending.key);
           return;
         }
-        if (isRefused) await until(() => access.peek() !== "required" && access.peek() !== "refused", this.#abort.signal);
+        if (isRefused)
+          await until(() => access.peek() !== "required" && access.peek() !== "refused", this.#abort.signal);
       }
       await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 5000, this.#abort.signal);
     }

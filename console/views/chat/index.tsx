@@ -4,7 +4,7 @@ import { useCrumbs } from "../../lib/crumbs.ts";
 import { oneLine } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href, inQuery, place, replace } from "../../lib/router.ts";
-import { stored, store } from "../../lib/theme.ts";
+import { store, stored } from "../../lib/theme.ts";
 import { Bones, Button, Empty, Icon, Monogram, Note } from "../../parts/basics.tsx";
 import { Composer } from "./composer.tsx";
 import { Contexts, contexts, rename, titleOf, titles } from "./contexts.tsx";
@@ -41,7 +41,8 @@ export function Chat() {
   const [isDrawerOpen, setDrawerOpen] = useState(stored(DRAWER_KEY) !== "closed" && innerWidth > 1240);
   const conversation = useConversation(agent, contextId);
   const row = contexts.value?.find(one => one.contextId === contextId && one.agent === agent);
-  const title = titles.value[contextId] ?? (row ? titleOf(row) : contextId ? "Conversation" : "New conversation");
+  const title =
+    titles.value[contextId] ?? (row ? titleOf(row) : contextId ? "Conversation" : "New conversation");
   useCrumbs({ label: "Chat", href: href(["chat"]) }, title);
   useKeys([{ key: "c", label: "New conversation", run: () => go(["chat"], { agent }) }]);
   const toggleDrawer = (): void => {
@@ -53,7 +54,14 @@ export function Chat() {
     <div class={`chat${hasDrawer ? "" : " is-empty"}`}>
       <Contexts agent={agent} contextId={contextId} isOpen={isListOpen} onClose={() => setListOpen(false)} />
       <section class="talk" aria-label="Conversation">
-        <TalkHead agent={agent} contextId={contextId} title={title} isDrawerOpen={isDrawerOpen} onList={() => setListOpen(!isListOpen)} onDrawer={toggleDrawer} />
+        <TalkHead
+          agent={agent}
+          contextId={contextId}
+          title={title}
+          isDrawerOpen={isDrawerOpen}
+          onList={() => setListOpen(!isListOpen)}
+          onDrawer={toggleDrawer}
+        />
         {conversation && findAgent(agent) ? (
           <>
             <Messages key={agent + contextId} conversation={conversation} />
@@ -68,7 +76,21 @@ export function Chat() {
   );
 }
 
-function TalkHead({ agent, contextId, title, isDrawerOpen, onList, onDrawer }: { readonly agent: string; readonly contextId: string; readonly title: string; readonly isDrawerOpen: boolean; readonly onList: () => void; readonly onDrawer: () => void }) {
+function TalkHead({
+  agent,
+  contextId,
+  title,
+  isDrawerOpen,
+  onList,
+  onDrawer,
+}: {
+  readonly agent: string;
+  readonly contextId: string;
+  readonly title: string;
+  readonly isDrawerOpen: boolean;
+  readonly onList: () => void;
+  readonly onDrawer: () => void;
+}) {
   const [name, setName] = useState<string>();
   useEffect(() => setName(undefined), [contextId]);
   const save = (event?: Event): void => {
@@ -87,11 +109,24 @@ function TalkHead({ agent, contextId, title, isDrawerOpen, onList, onDrawer }: {
         </div>
       ) : (
         <form class="grow" onSubmit={save}>
-          <input class="field" aria-label="Title of the conversation" autofocus maxLength={120} value={name} onInput={event => setName(event.currentTarget.value)} onBlur={() => save()} onKeyDown={event => event.key === "Escape" && setName(undefined)} />
+          <input
+            class="field"
+            aria-label="Title of the conversation"
+            autofocus
+            maxLength={120}
+            value={name}
+            onInput={event => setName(event.currentTarget.value)}
+            onBlur={() => save()}
+            onKeyDown={event => event.key === "Escape" && setName(undefined)}
+          />
         </form>
       )}
-      {contextId && name === undefined && <Button class="hide-phone" kind="ghost" small label="Rename" onClick={() => setName(title)} />}
-      {contextId && <Button kind="ghost" icon="panel" name="Details" expanded={isDrawerOpen} onClick={onDrawer} />}
+      {contextId && name === undefined && (
+        <Button class="hide-phone" kind="ghost" small label="Rename" onClick={() => setName(title)} />
+      )}
+      {contextId && (
+        <Button kind="ghost" icon="panel" name="Details" expanded={isDrawerOpen} onClick={onDrawer} />
+      )}
     </header>
   );
 }
@@ -99,7 +134,12 @@ function TalkHead({ agent, contextId, title, isDrawerOpen, onList, onDrawer }: {
 function ChooseAgent({ agent }: { readonly agent: string }) {
   const all = agents.value;
   if (!all) return <Bones />;
-  if (agent && all.length > 0) return <Empty icon="agents" title="Agent not found"><p>There is no agent {oneLine(agent, 60)} on this server, or this caller may not use it.</p></Empty>;
+  if (agent && all.length > 0)
+    return (
+      <Empty icon="agents" title="Agent not found">
+        <p>There is no agent {oneLine(agent, 60)} on this server, or this caller may not use it.</p>
+      </Empty>
+    );
   return (
     <div class="empty empty-tall">
       <Icon name="chat" />
@@ -107,9 +147,17 @@ function ChooseAgent({ agent }: { readonly agent: string }) {
       <p>Every agent of this server can be used here, with the same calls as any A2A client.</p>
       <div class="pick">
         {all.slice(0, 30).map(one => (
-          <a key={one.name} class="pick-agent" href={href(["chat"], { agent: one.name })} title={one.description}>
+          <a
+            key={one.name}
+            class="pick-agent"
+            href={href(["chat"], { agent: one.name })}
+            title={one.description}
+          >
             <Monogram name={one.name} size="mid" />
-            <span class="grow"><b>{oneLine(one.name, 40)}</b><span class="dim cut">{oneLine(one.description, 90)}</span></span>
+            <span class="grow">
+              <b>{oneLine(one.name, 40)}</b>
+              <span class="dim cut">{oneLine(one.description, 90)}</span>
+            </span>
           </a>
         ))}
       </div>
@@ -128,7 +176,10 @@ function Examples({ conversation }: { readonly conversation: Conversation }) {
       {examples.length > 0 && (
         <div class="pick-examples">
           {examples.map(text => (
-            <button key={text} class="chip" type="button" onClick={() => conversation.send([{ text }])}><Icon name="play" />{oneLine(text, 80)}</button>
+            <button key={text} class="chip" type="button" onClick={() => conversation.send([{ text }])}>
+              <Icon name="play" />
+              {oneLine(text, 80)}
+            </button>
           ))}
         </div>
       )}
@@ -162,16 +213,51 @@ function Messages({ conversation }: { readonly conversation: Conversation }) {
   const sending = conversation.sending.value;
   return (
     <div class="talk-scroll">
-      <div class="talk-body scroll" tabIndex={0} role="log" aria-label="Messages" aria-busy={conversation.runningTask() !== undefined} ref={body} onScroll={onScroll}>
+      <div
+        class="talk-body scroll"
+        tabIndex={0}
+        role="log"
+        aria-label="Messages"
+        aria-busy={conversation.runningTask() !== undefined}
+        ref={body}
+        onScroll={onScroll}
+      >
         <div class="talk-in" ref={inner}>
           {conversation.isLoading.value && tasks.length === 0 && sending.length === 0 && <Bones rows={4} />}
-          {conversation.problem.value && <Note>{conversation.problem.value} <Button small label="Try again" onClick={() => conversation.reload()} /></Note>}
-          {!conversation.isLoading.value && tasks.length === 0 && sending.length === 0 && !conversation.problem.value && <Examples conversation={conversation} />}
-          {tasks.map((task, at) => <TaskBlock key={task.id} task={task} conversation={conversation} isLast={at === tasks.length - 1} />)}
-          {sending.map(pending => <PendingBlock key={pending.key} pending={pending} conversation={conversation} />)}
+          {conversation.problem.value && (
+            <Note>
+              {conversation.problem.value}{" "}
+              <Button small label="Try again" onClick={() => conversation.reload()} />
+            </Note>
+          )}
+          {!conversation.isLoading.value &&
+            tasks.length === 0 &&
+            sending.length === 0 &&
+            !conversation.problem.value && <Examples conversation={conversation} />}
+          {tasks.map((task, at) => (
+            <TaskBlock
+              key={task.id}
+              task={task}
+              conversation={conversation}
+              isLast={at === tasks.length - 1}
+            />
+          ))}
+          {sending.map(pending => (
+            <PendingBlock key={pending.key} pending={pending} conversation={conversation} />
+          ))}
         </div>
       </div>
-      {!isAtEnd && <Button class="to-end" icon="down" name="Go to the end" onClick={() => { follows.current = true; body.current?.scrollTo({ top: body.current.scrollHeight }); }} />}
+      {!isAtEnd && (
+        <Button
+          class="to-end"
+          icon="down"
+          name="Go to the end"
+          onClick={() => {
+            follows.current = true;
+            body.current?.scrollTo({ top: body.current.scrollHeight });
+          }}
+        />
+      )}
     </div>
   );
 }

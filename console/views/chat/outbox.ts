@@ -34,7 +34,8 @@ export const removeFromOutbox = (key: string): void => write(readOutbox().filter
 
 const draftKey = (agent: string, contextId: string): string => `dragoman-draft ${agent} ${contextId}`;
 
-export const readDraft = (agent: string, contextId: string): string => sessionStorage.getItem(draftKey(agent, contextId)) ?? "";
+export const readDraft = (agent: string, contextId: string): string =>
+  sessionStorage.getItem(draftKey(agent, contextId)) ?? "";
 
 export function writeDraft(agent: string, contextId: string, text: string): void {
   if (text === "") sessionStorage.removeItem(draftKey(agent, contextId));

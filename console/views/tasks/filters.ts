@@ -65,22 +65,33 @@ export function matches(filters: Filters, row: TaskRow): boolean {
     (filters.contextId === "" || row.contextId === filters.contextId) &&
     (from === undefined || row.createdAt >= from) &&
     (!filters.isCrashed || row.crashes > 0) &&
-    (text === "" || [row.id, row.title, row.text, row.alias ?? "", row.contextId].some(one => one.toLowerCase().includes(text)))
+    (text === "" ||
+      [row.id, row.title, row.text, row.alias ?? "", row.contextId].some(one =>
+        one.toLowerCase().includes(text),
+      ))
   );
 }
 
-const WORDS: Readonly<Record<string, keyof Filters>> = { caller: "caller", tenant: "tenant", context: "contextId", since: "since" };
+const WORDS: Readonly<Record<string, keyof Filters>> = {
+  caller: "caller",
+  tenant: "tenant",
+  context: "contextId",
+  since: "since",
+};
 
 /** `agent:trips state:failed lisbon` in the search field: words with a colon are filters. */
 export function fromTyped(typed: string, before: Filters): Query {
   const agents = new Set(before.agents);
   const states = new Set(before.states);
   const changes: Record<string, string> = {};
-  const rest = typed.replace(/\b(agent|state|caller|tenant|context|since):(\S+)(?=\s)/g, (_, name: string, value: string) => {
-    if (name === "agent") agents.add(value);
-    else if (name === "state") states.add(value);
-    else changes[WORDS[name] ?? name] = value;
-    return "";
-  });
+  const rest = typed.replace(
+    /\b(agent|state|caller|tenant|context|since):(\S+)(?=\s)/g,
+    (_, name: string, value: string) => {
+      if (name === "agent") agents.add(value);
+      else if (name === "state") states.add(value);
+      else changes[WORDS[name] ?? name] = value;
+      return "";
+    },
+  );
   return { ...changes, agent: [...agents], state: [...states], text: rest.replace(/^\s+/, "") };
 }

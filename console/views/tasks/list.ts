@@ -46,7 +46,11 @@ export class TaskList {
     try {
       // With words to find, a page can be empty although there are more.
       for (let pages = 0; pages < 20; pages++) {
-        const page = await readAdmin<TaskRowPage>("tasks", { ...this.#query, pageSize: PAGE, pageToken: this.#next }, this.#abort.signal);
+        const page = await readAdmin<TaskRowPage>(
+          "tasks",
+          { ...this.#query, pageSize: PAGE, pageToken: this.#next },
+          this.#abort.signal,
+        );
         const known = new Set(this.rows.peek().map(row => row.id));
         this.rows.value = [...this.rows.peek(), ...page.tasks.filter(row => !known.has(row.id))];
         this.#next = page.nextPageToken;
@@ -64,7 +68,11 @@ export class TaskList {
   /** Errors keep the rows that were there. */
   async reload(): Promise<void> {
     try {
-      const page = await readAdmin<TaskRowPage>("tasks", { ...this.#query, pageSize: PAGE }, this.#abort.signal);
+      const page = await readAdmin<TaskRowPage>(
+        "tasks",
+        { ...this.#query, pageSize: PAGE },
+        this.#abort.signal,
+      );
       this.rows.value = page.tasks;
       this.fresh.value = [];
       this.#next = page.nextPageToken;
@@ -103,10 +111,14 @@ export class TaskList {
     });
     if (isTouched) this.rows.value = rows;
     const newest = rows[0]?.createdAt ?? 0;
-    const added = [...changed.values()].filter(row => !row.isReply && row.createdAt >= newest && this.#matches(row));
+    const added = [...changed.values()].filter(
+      row => !row.isReply && row.createdAt >= newest && this.#matches(row),
+    );
     if (added.length === 0) return;
     const kept = this.fresh.peek().filter(row => !added.some(one => one.id === row.id));
-    this.fresh.value = [...added, ...kept].sort((one, other) => other.createdAt - one.createdAt).slice(0, FRESH_MAX);
+    this.fresh.value = [...added, ...kept]
+      .sort((one, other) => other.createdAt - one.createdAt)
+      .slice(0, FRESH_MAX);
     if (this.isRunning.peek() || rows.length === 0) this.showFresh();
   }
 }
