@@ -29,7 +29,7 @@ const marked = new Marked({
 
 const purify = createDOMPurify(window);
 purify.addHook("afterSanitizeAttributes", node => {
-  if (node.tagName !== "A") return;
+  if (node.tagName !== "A" || !SAFE_LINK.test(node.getAttribute("href") ?? "")) return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer nofollow");
 });
@@ -96,10 +96,32 @@ function toHtml(tokens: Token[], links: TokensList["links"]): string {
   return purify.sanitize(html, ALLOWED) as unknown as string;
 }
 
-/** A whole document of our own, with the same rules. */
-export function toDocument(text: string): string {
-  return purify.sanitize(marked.parse(text, { async: false }), {
-    ...ALLOWED,
-    ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR, "id"],
-  }) as unknown as string;
+/** The id of a heading, as links in the documents spell it. */
+export const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/<[^>]+>|[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
+
+/** A document of this package: links between pages stay in the console, headings have ids. */
+export function toDocument(text: string, toLink: (href: string) => string): string {
+  const documents = new Marked({
+    gfm: true,
+    renderer: {
+      html: ({ text: raw }) => escapeHtml(raw),
+      heading({ tokens, depth, text: title }) {
+        return `<h${depth} id="${escapeHtml(slugOf(title))}">${this.parser.parseInline(tokens)}</h${depth}>`;
+      },
+      link({ href, tokens }) {
+        return `<a href="${escapeHtml(toLink(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      image: ({ text: alt }) => escapeHtml(alt),
+      code: ({ text: code }) =>
+        `<pre class="code is-round" tabindex="0"><code>${escapeHtml(code)}</code></pre>`,
+    },
+  });
+  const html = documents.parse(text, { async: false });
+  const allowed = { ...ALLOWED, ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR, "id"] };
+  return purify.sanitize(html, allowed) as unknown as string;
 }

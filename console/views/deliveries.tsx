@@ -8,7 +8,13 @@ import { inQuery, setQuery } from "../lib/router.ts";
 import { Bones, Button, Empty, Note, Search } from "../parts/basics.tsx";
 import { DeliveryTable } from "../parts/deliveries.tsx";
 
-const STATES: readonly (readonly [string, string])[] = [["", "All"], ["failing", "Retrying"], ["dead", "Given up"], ["waiting", "Waiting"], ["done", "Delivered"]];
+const STATES: readonly (readonly [string, string])[] = [
+  ["", "All"],
+  ["failing", "Retrying"],
+  ["dead", "Given up"],
+  ["waiting", "Waiting"],
+  ["done", "Delivered"],
+];
 
 /** Webhooks: where events are sent, what was answered, and when the next try is. */
 export function Deliveries() {
@@ -27,10 +33,18 @@ export function Deliveries() {
     return () => clearTimeout(timer);
   }, [typed]);
   // Something with dashes and digits is the id of a task, anything else a host.
-  const query = { state, agent, ...(find && (/^[0-9a-f-]{16,}$/i.test(find) ? { task: find } : { host: find })) };
+  const query = {
+    state,
+    agent,
+    ...(find && (/^[0-9a-f-]{16,}$/i.test(find) ? { task: find } : { host: find })),
+  };
   const load = async (pageToken: string, abort?: AbortSignal): Promise<void> => {
     try {
-      const page = await readAdmin<DeliveryPage>("deliveries", { ...query, pageSize: "100", pageToken }, abort);
+      const page = await readAdmin<DeliveryPage>(
+        "deliveries",
+        { ...query, pageSize: "100", pageToken },
+        abort,
+      );
       setRows(before => (pageToken ? [...(before ?? []), ...page.deliveries] : page.deliveries));
       setNext(page.nextPageToken);
       setProblem("");
@@ -65,24 +79,59 @@ export function Deliveries() {
         <span class="lead">At least once, in order, with the same webhook-id at every attempt</span>
       </header>
       <div class="filters">
-        <Search label="Search webhooks" placeholder="A host or the id of a task" value={typed} onInput={setTyped} />
+        <Search
+          label="Search webhooks"
+          placeholder="A host or the id of a task"
+          value={typed}
+          onInput={setTyped}
+        />
         <div class="chips" role="group" aria-label="States">
-          {STATES.map(([id, label]) => <button key={id} class="chip" type="button" aria-pressed={state === id} onClick={() => setQuery({ state: id })}>{label}</button>)}
+          {STATES.map(([id, label]) => (
+            <button
+              key={id}
+              class="chip"
+              type="button"
+              aria-pressed={state === id}
+              onClick={() => setQuery({ state: id })}
+            >
+              {label}
+            </button>
+          ))}
         </div>
         <label class={`chip choice${agent ? " is-set" : ""}`}>
           <span>Agent</span>
           <select value={agent} onChange={event => setQuery({ agent: event.currentTarget.value })}>
             <option value="">any</option>
-            {(agents.value ?? []).map(one => <option key={one.name} value={one.name}>{one.name}</option>)}
+            {(agents.value ?? []).map(one => (
+              <option key={one.name} value={one.name}>
+                {one.name}
+              </option>
+            ))}
           </select>
         </label>
       </div>
-      {problem && <Note>{problem} <Button small label="Try again" onClick={() => setTurn(turn + 1)} /></Note>}
+      {problem && (
+        <Note>
+          {problem} <Button small label="Try again" onClick={() => setTurn(turn + 1)} />
+        </Note>
+      )}
       <div class="card is-bleed">
         {!rows && !problem && <Bones />}
         {rows && rows.length > 0 && <DeliveryTable deliveries={rows} onChanged={() => setTurn(turn + 1)} />}
-        {rows?.length === 0 && <Empty icon="send" title={state || find || agent ? "No webhook matches" : "No webhooks"}><p>Callers set webhooks for their tasks with push notification configurations. Each is listed here with its attempts.</p></Empty>}
-        {next && <div class="pager"><span class="grow" /><Button small label="Load more" onClick={() => load(next)} /></div>}
+        {rows?.length === 0 && (
+          <Empty icon="send" title={state || find || agent ? "No webhook matches" : "No webhooks"}>
+            <p>
+              Callers set webhooks for their tasks with push notification configurations. Each is listed here
+              with its attempts.
+            </p>
+          </Empty>
+        )}
+        {next && (
+          <div class="pager">
+            <span class="grow" />
+            <Button small label="Load more" onClick={() => load(next)} />
+          </div>
+        )}
       </div>
     </div>
   );

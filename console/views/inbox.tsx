@@ -11,7 +11,18 @@ import { type LiveTask, openTask } from "../lib/live-task.ts";
 import { go, href, inQuery, setQuery } from "../lib/router.ts";
 import { fromV1Message, type Status, textIn } from "../lib/task-log.ts";
 import { toast } from "../lib/toast.ts";
-import { AgentName, Bones, Button, Empty, Icon, isTerminal, isWaiting, Note, Pairs, useNow } from "../parts/basics.tsx";
+import {
+  AgentName,
+  Bones,
+  Button,
+  Empty,
+  Icon,
+  isTerminal,
+  isWaiting,
+  Note,
+  Pairs,
+  useNow,
+} from "../parts/basics.tsx";
 import { answer, isMine, Question } from "../parts/question.tsx";
 
 const statusOf = (row: InboxRow): Status => ({
@@ -35,13 +46,33 @@ function AnswerForm({ row, onSent }: { readonly row: InboxRow; readonly onSent: 
   };
   return (
     <form class="ask-form" onSubmit={send}>
-      <textarea class="field ask-field" rows={1} aria-label={`Answer to ${row.task.agent}`} placeholder={row.asksToRepeat ? "yes or no" : "Your answer"} value={text} onInput={event => setText(event.currentTarget.value)} onKeyDown={event => event.key === "Enter" && !event.shiftKey && !event.isComposing && send(event)} />
+      <textarea
+        class="field ask-field"
+        rows={1}
+        aria-label={`Answer to ${row.task.agent}`}
+        placeholder={row.asksToRepeat ? "yes or no" : "Your answer"}
+        value={text}
+        onInput={event => setText(event.currentTarget.value)}
+        onKeyDown={event => event.key === "Enter" && !event.shiftKey && !event.isComposing && send(event)}
+      />
       <Button type="submit" label={isBusy ? "Sending" : "Answer"} disabled={isBusy || text.trim() === ""} />
     </form>
   );
 }
 
-function Ask({ row, now, isCurrent, onSelect, onSent }: { readonly row: InboxRow; readonly now: number; readonly isCurrent: boolean; readonly onSelect: () => void; readonly onSent: () => void }) {
+function Ask({
+  row,
+  now,
+  isCurrent,
+  onSelect,
+  onSent,
+}: {
+  readonly row: InboxRow;
+  readonly now: number;
+  readonly isCurrent: boolean;
+  readonly onSelect: () => void;
+  readonly onSent: () => void;
+}) {
   const { task } = row;
   const isAuth = task.state === "auth-required";
   const status = statusOf(row);
@@ -58,18 +89,39 @@ function Ask({ row, now, isCurrent, onSelect, onSent }: { readonly row: InboxRow
   };
   const canAnswer = mayAct() && isMine(task);
   return (
-    <article class="card ask" data-task={task.id} aria-current={isCurrent ? "true" : undefined} onFocusCapture={onSelect} onClick={onSelect}>
+    <article
+      class="card ask"
+      data-task={task.id}
+      aria-current={isCurrent ? "true" : undefined}
+      onFocusCapture={onSelect}
+      onClick={onSelect}
+    >
       <div class="ask-head">
         <AgentName name={task.agent} />
         <span>waits {duration(Math.floor(Math.max(0, now - task.stateAt) / 1000) * 1000)}</span>
         <span class="grow" />
-        <span class="hide-phone">{oneLine(`${task.principal} of ${task.tenant}`, 50)}, {dialectTitle(task.dialect)}</span>
-        <a class="id" href={href(["tasks", task.id])}>{shortId(task.id)}</a>
+        <span class="hide-phone">
+          {oneLine(`${task.principal} of ${task.tenant}`, 50)}, {dialectTitle(task.dialect)}
+        </span>
+        <a class="id" href={href(["tasks", task.id])}>
+          {shortId(task.id)}
+        </a>
       </div>
-      {task.title && <p class="ask-said">after “<q class="plain">{oneLine(task.title, 120)}</q>”</p>}
+      {task.title && (
+        <p class="ask-said">
+          after “<q class="plain">{oneLine(task.title, 120)}</q>”
+        </p>
+      )}
       <Question row={task} status={status} isOpen={canAnswer || !isMine(task)} onAnswer={send} />
       {canAnswer && !isAuth && row.asks.length <= 1 && <AnswerForm row={row} onSent={onSent} />}
-      {canAnswer && <div class="ask-foot"><a class="btn btn-small" href={href(["chat", task.agent, task.contextId])}>Open in chat</a><Button small kind="danger" label="Cancel the task" onClick={cancel} /></div>}
+      {canAnswer && (
+        <div class="ask-foot">
+          <a class="btn btn-small" href={href(["chat", task.agent, task.contextId])}>
+            Open in chat
+          </a>
+          <Button small kind="danger" label="Cancel the task" onClick={cancel} />
+        </div>
+      )}
     </article>
   );
 }
@@ -83,25 +135,61 @@ function Said({ row }: { readonly row: InboxRow }) {
     return () => opened.close();
   }, [row.task.id]);
   live?.version.value;
-  const items = live?.log.items.filter(item => item.kind === "user" || item.kind === "artifact" || item.kind === "status") ?? [];
+  const items =
+    live?.log.items.filter(
+      item => item.kind === "user" || item.kind === "artifact" || item.kind === "status",
+    ) ?? [];
   return (
     <section class="card">
       <h2>Conversation so far</h2>
       <ol class="said-mini">
         {items.slice(-8).map((item, at) => (
           <li key={at}>
-            <span class="who"><span>{item.kind === "user" ? visible(row.task.principal) : visible(row.task.agent)}</span><span>{clock(item.at)}</span></span>
-            <span dir="auto">{oneLine(item.kind === "user" ? textIn(item.message.parts) : item.kind === "artifact" ? textIn(item.piece.parts) : item.kind === "status" && item.status.message ? textIn(item.status.message.parts) : "", 240)}</span>
+            <span class="who">
+              <span>{item.kind === "user" ? visible(row.task.principal) : visible(row.task.agent)}</span>
+              <span>{clock(item.at)}</span>
+            </span>
+            <span dir="auto">
+              {oneLine(
+                item.kind === "user"
+                  ? textIn(item.message.parts)
+                  : item.kind === "artifact"
+                    ? textIn(item.piece.parts)
+                    : item.kind === "status" && item.status.message
+                      ? textIn(item.status.message.parts)
+                      : "",
+                240,
+              )}
+            </span>
           </li>
         ))}
       </ol>
-      <Pairs rows={[["task", <span key="i" class="mono">{shortId(row.task.id)}</span>], ["caller", oneLine(`${row.task.principal} of ${row.task.tenant}`, 60)], ["dialect", dialectTitle(row.task.dialect)]]} />
-      <div class="actions"><a class="btn btn-small" href={href(["tasks", row.task.id])}>Open the task</a></div>
+      <Pairs
+        rows={[
+          [
+            "task",
+            <span key="i" class="mono">
+              {shortId(row.task.id)}
+            </span>,
+          ],
+          ["caller", oneLine(`${row.task.principal} of ${row.task.tenant}`, 60)],
+          ["dialect", dialectTitle(row.task.dialect)],
+        ]}
+      />
+      <div class="actions">
+        <a class="btn btn-small" href={href(["tasks", row.task.id])}>
+          Open the task
+        </a>
+      </div>
     </section>
   );
 }
 
-const KINDS: readonly (readonly [string, string, string])[] = [["", "All", ""], ["input", "Questions", "input"], ["authorization", "Authorization", "auth"]];
+const KINDS: readonly (readonly [string, string, string])[] = [
+  ["", "All", ""],
+  ["input", "Questions", "input"],
+  ["authorization", "Authorization", "auth"],
+];
 
 /** Every task that waits for a person, the longest first; answered in place. */
 export function Inbox() {
@@ -163,20 +251,63 @@ export function Inbox() {
     <div class="page">
       <header class="page-head">
         <h1>Inbox</h1>
-        <span class="lead">{page ? (page.total === 0 ? "" : `${plural(page.total, "task waits", "tasks wait")} for a person, the longest first`) : ""}</span>
+        <span class="lead">
+          {page
+            ? page.total === 0
+              ? ""
+              : `${plural(page.total, "task waits", "tasks wait")} for a person, the longest first`
+            : ""}
+        </span>
         <span class="grow" />
         <div class="chips" role="group" aria-label="Kinds">
-          {KINDS.map(([id, label, icon]) => <button key={id} class="chip" type="button" aria-pressed={kind === id} onClick={() => setQuery({ kind: id })}>{icon && <span class={`st is-${icon}`}><Icon name={icon} /></span>}{label}</button>)}
+          {KINDS.map(([id, label, icon]) => (
+            <button
+              key={id}
+              class="chip"
+              type="button"
+              aria-pressed={kind === id}
+              onClick={() => setQuery({ kind: id })}
+            >
+              {icon && (
+                <span class={`st is-${icon}`}>
+                  <Icon name={icon} />
+                </span>
+              )}
+              {label}
+            </button>
+          ))}
         </div>
       </header>
-      {problem && <Note>{problem} <Button small label="Try again" onClick={() => setTurn(turn + 1)} /></Note>}
+      {problem && (
+        <Note>
+          {problem} <Button small label="Try again" onClick={() => setTurn(turn + 1)} />
+        </Note>
+      )}
       {!page && !problem && <Bones rows={7} />}
-      {page && rows.length === 0 && <Empty icon="inbox" title="No task waits for a person"><p>When an agent asks a question or needs authorization, it is shown here and can be answered in place.</p></Empty>}
+      {page && rows.length === 0 && (
+        <Empty icon="inbox" title="No task waits for a person">
+          <p>
+            When an agent asks a question or needs authorization, it is shown here and can be answered in
+            place.
+          </p>
+        </Empty>
+      )}
       {rows.length > 0 && (
         <div class="inbox">
           <div class="asks">
-            {rows.map(row => <Ask key={row.task.id} row={row} now={now} isCurrent={row === current} onSelect={() => setSelected(row.task.id)} onSent={sent} />)}
-            {page && page.total > rows.length && <p class="dim">{page.total - rows.length} more wait. Answer these first.</p>}
+            {rows.map(row => (
+              <Ask
+                key={row.task.id}
+                row={row}
+                now={now}
+                isCurrent={row === current}
+                onSelect={() => setSelected(row.task.id)}
+                onSent={sent}
+              />
+            ))}
+            {page && page.total > rows.length && (
+              <p class="dim">{page.total - rows.length} more wait. Answer these first.</p>
+            )}
           </div>
           <aside class="side" aria-label="Selected task">
             {current && <Said key={current.task.id} row={current} />}
@@ -187,7 +318,21 @@ export function Inbox() {
             <section class="hide-phone">
               <h2>Keys</h2>
               <ul class="keys">
-                {[["next, previous", "J K"], ["answer", "A"], ["send", "↵"], ["open the task", "O"]].map(([label, keys]) => <li key={label}><span>{label}</span><span>{keys?.split(" ").map(one => <kbd key={one}>{one}</kbd>)}</span></li>)}
+                {[
+                  ["next, previous", "J K"],
+                  ["answer", "A"],
+                  ["send", "↵"],
+                  ["open the task", "O"],
+                ].map(([label, keys]) => (
+                  <li key={label}>
+                    <span>{label}</span>
+                    <span>
+                      {keys?.split(" ").map(one => (
+                        <kbd key={one}>{one}</kbd>
+                      ))}
+                    </span>
+                  </li>
+                ))}
               </ul>
             </section>
           </aside>

@@ -20,15 +20,32 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
   const text = agent.skills[0]?.examples[0] ?? "Hello";
   const json = JSON.stringify(text);
   const auth = needsToken ? ` \\\n  -H 'Authorization: Bearer '"$TOKEN"` : "";
-  const body = quote(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text }] } } }));
+  const body = quote(
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "SendStreamingMessage",
+      params: { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text }] } },
+    }),
+  );
   return [
-    { id: "curl", title: "curl", note: "A2A 1.0 over JSON-RPC; the answer streams.", code: `curl -N '${url}' \\\n  -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${auth} \\\n  -d '${body}'` },
-    { id: "cli", title: "Command line", note: "The client of this package.", code: `npx dragoman call '${root}' --agent '${agent.name}' '${quote(text)}'` },
+    {
+      id: "curl",
+      title: "curl",
+      note: "A2A 1.0 over JSON-RPC; the answer streams.",
+      code: `curl -N '${url}' \\\n  -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${auth} \\\n  -d '${body}'`,
+    },
+    {
+      id: "cli",
+      title: "Command line",
+      note: "The client of this package.",
+      code: `npx dragoman call '${root}' --agent '${agent.name}' '${quote(text)}'`,
+    },
     {
       id: "js",
       title: "A2A JS SDK",
       note: "npm install @a2a-js/sdk",
-      code: `import { ClientFactory } from "@a2a-js/sdk/client";\n\nconst client = await new ClientFactory().createFromUrl("${url}");\nconst stream = client.sendMessageStream({\n  message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: ${json} }] },\n});\nfor await (const event of stream) console.log(event);`,
+      code: `import { SendMessageRequest } from "@a2a-js/sdk";\nimport { ClientFactory } from "@a2a-js/sdk/client";\n\nconst client = await new ClientFactory().createFromUrl("${url}/");\nconst request = SendMessageRequest.fromJSON({\n  message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: ${json} }] },\n});\nfor await (const event of client.sendMessageStream(request)) console.log(event.payload);`,
     },
     {
       id: "python",
@@ -52,7 +69,7 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
       id: "dragoman",
       title: "Another Dragoman",
       note: "The agent as an agent of another server.",
-      code: `import { remote } from "dragoman/remote";\n\nexport default remote("${url}");`,
+      code: `import { remote } from "dragoman/remote";\n\nexport default remote({ name: "${agent.name}", card: "${url}" });`,
     },
   ];
 }
@@ -65,21 +82,59 @@ export function Connect({ agent }: { readonly agent: AgentRow }) {
   return (
     <div class="ag-cols">
       <div class="card-json">
-        <div class="card-head"><Tabs segmented label="Client" items={snippets.map(snippet => ({ id: snippet.id, label: snippet.title }))} chosen={id} onChoose={setId} /></div>
+        <div class="card-head">
+          <Tabs
+            segmented
+            label="Client"
+            items={snippets.map(snippet => ({ id: snippet.id, label: snippet.title }))}
+            chosen={id}
+            onChoose={setId}
+          />
+        </div>
         {one && (
           <>
-            <div class="code-bar"><span class="grow">{one.note}</span><Button small kind="ghost" icon="copy" label="Copy" onClick={() => copy(one.code)} /></div>
-            <pre class="code connect-code" tabIndex={0}>{one.code}</pre>
+            <div class="code-bar">
+              <span class="grow">{one.note}</span>
+              <Button small kind="ghost" icon="copy" label="Copy" onClick={() => copy(one.code)} />
+            </div>
+            <pre class="code connect-code" tabIndex={0}>
+              {one.code}
+            </pre>
           </>
         )}
       </div>
       <div>
-        <div class="card-head"><h2>Addresses</h2><span class="count">{addresses.length}</span></div>
+        <div class="card-head">
+          <h2>Addresses</h2>
+          <span class="count">{addresses.length}</span>
+        </div>
         <table class="table addresses">
-          <thead><tr><th scope="col">Dialect</th><th scope="col">Transport</th><th scope="col">URL</th><th scope="col"><span class="sr">Copy</span></th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">Dialect</th>
+              <th scope="col">Transport</th>
+              <th scope="col">URL</th>
+              <th scope="col">
+                <span class="sr">Copy</span>
+              </th>
+            </tr>
+          </thead>
           <tbody>
             {addresses.map((address, at) => (
-              <tr key={at}><td>{address.title}</td><td class="muted">{address.binding}</td><td class="what cut mono">{address.url}</td><td><Button small kind="ghost" icon="copy" name={`Copy the URL for ${address.title}`} onClick={() => copy(address.url, "Copied the URL")} /></td></tr>
+              <tr key={at}>
+                <td>{address.title}</td>
+                <td class="muted">{address.binding}</td>
+                <td class="what cut mono">{address.url}</td>
+                <td>
+                  <Button
+                    small
+                    kind="ghost"
+                    icon="copy"
+                    name={`Copy the URL for ${address.title}`}
+                    onClick={() => copy(address.url, "Copied the URL")}
+                  />
+                </td>
+              </tr>
             ))}
           </tbody>
         </table>
