@@ -146,6 +146,34 @@ function addRun(
     });
 }
 
+function addStep(
+  add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
+  entry: TimelineRow,
+  step: StepRow,
+): void {
+  const look = step.threw ? "failed" : "working";
+  // A sleep is recorded when it begins; its name is its length.
+  if (step.kind === "sleep")
+    return add(entry, 2, {
+      kind: "step",
+      icon: "clock",
+      look,
+      title: `Sleep for ${duration(Number(step.name) || 0)}`,
+      to: entry.at + (Number(step.name) || 0),
+    });
+  return add(entry, 2, {
+    kind: "step",
+    icon: step.called ? "fork" : "step",
+    look,
+    title: oneLine(step.name, 120),
+    more: [step.kind !== "step" && step.kind, step.threw && "threw", step.called && `called ${step.called}`]
+      .filter(Boolean)
+      .join(", "),
+    from: entry.at - step.withinMs,
+    to: entry.at,
+  });
+}
+
 function addEntry(
   add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
   entry: TimelineRow,
@@ -153,29 +181,7 @@ function addEntry(
 ): void {
   const text = oneLine(entry.text, 200);
   const { what } = entry;
-  if (step) {
-    const look = step.threw ? "failed" : "working";
-    // A sleep is recorded when it begins; its name is its length.
-    if (step.kind === "sleep")
-      return add(entry, 2, {
-        kind: "step",
-        icon: "clock",
-        look,
-        title: `Sleep for ${duration(Number(step.name) || 0)}`,
-        to: entry.at + (Number(step.name) || 0),
-      });
-    return add(entry, 2, {
-      kind: "step",
-      icon: step.called ? "fork" : "step",
-      look,
-      title: oneLine(step.name, 120),
-      more: [step.kind !== "step" && step.kind, step.threw && "threw", step.called && `called ${step.called}`]
-        .filter(Boolean)
-        .join(", "),
-      from: entry.at - step.withinMs,
-      to: entry.at,
-    });
-  }
+  if (step) return addStep(add, entry, step);
   if (what === "artifact") {
     const pieces = entry.lastSeq - entry.seq + 1;
     return add(entry, 2, {
