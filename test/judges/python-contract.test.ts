@@ -67,14 +67,21 @@ graph = builder.compile()
 
 const python = installPython("langgraph", LANGGRAPH_PACKAGES);
 
-if (python === undefined) describe("an agent made with LangGraph for Python", () => it.skip("needs langgraph"));
+if (python === undefined)
+  describe("an agent made with LangGraph for Python", () => it.skip("needs langgraph"));
 else
   runtimeContract({
     name: "LangGraph for Python",
     resumes: true,
     async createAgent(folder, more) {
       writeFileSync(join(folder, "tested.py"), GRAPH);
-      const agent = { runtime: "langgraph", name: "tested", graph: "./tested.py:graph", separator: "", python };
+      const agent = {
+        runtime: "langgraph",
+        name: "tested",
+        graph: "./tested.py:graph",
+        separator: "",
+        python,
+      };
       const config = `export default { agents: [${JSON.stringify({ ...agent, ...more })}] };\n`;
       writeFileSync(join(folder, "dragoman.config.ts"), config);
       return { serveArguments: [join(folder, "dragoman.config.ts")] };

@@ -93,7 +93,10 @@ async function* run(
     yield* definition.run(task, ctx) as AsyncIterable<AgentOutput>;
   } catch (error) {
     if (!(error instanceof WorkerExit) || ctx.attempt >= ATTEMPTS_MAX) throw error;
-    ctx.log.warn({ taskId: task.id, err: error }, "the Python process of a graph has ended: the run is resumed");
+    ctx.log.warn(
+      { taskId: task.id, err: error },
+      "the Python process of a graph has ended: the run is resumed",
+    );
     throw new RunInterrupted(error.message, { cause: error });
   }
 }
