@@ -2,7 +2,7 @@ import { sql as first } from "./0001.ts";
 import { sql as pushes } from "./0002.ts";
 import { sql as access } from "./0003.ts";
 import { sql as nodes } from "./0004.ts";
-import { sql as items } from "./0006.ts";
+import { sql as items } from "./0005.ts";
 
 export interface Migration {
   readonly sql: string;
