@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 import type { Scope } from "../model/index.ts";
 
 /** The values of a caller that belong to no context and no agent: a long-term memory, in namespaces. */
@@ -101,4 +101,3 @@ export type Embed = (texts: readonly string[]) => Promise<readonly (readonly num
 
 /** Opens the items of a caller. */
 export type OpenItems = (scope: Scope) => CallerItems;
-export type ItemFilter = Readonly<Record<string, Json>>;
