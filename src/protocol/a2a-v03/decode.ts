@@ -42,7 +42,7 @@ export function decodeProtoSend(
 
 const SYNTAX: SendSyntax = {
   origin: "v03",
-  userRoles: [PROTO_ROLES.user, 1],
+  roles: [PROTO_ROLES.user, PROTO_ROLES.agent, 1, 2],
   partsMember: "content",
   decodePart: decodeProtoPart,
   pushMember: "pushNotification",

@@ -18,7 +18,7 @@ import { ROLES, STATES, V1_SCHEMA } from "./schema.ts";
 const SYNTAX: SendSyntax = {
   origin: "v1",
   // ProtoJSON accepts the number of an enum value.
-  userRoles: [ROLES.user, 1],
+  roles: [ROLES.user, ROLES.agent, 1, 2],
   decodePart: decodeV1Part,
   pushMember: "taskPushNotificationConfig",
   decodePush: (call, from, path) => decodePushConfig(call, from, path, "v1"),

@@ -30,8 +30,10 @@ export function decodeV03Send(
   return { send, view, blocking: readBoolean(configuration, "blocking", "configuration") ?? true };
 }
 
+export const V03_ROLES = ["user", "agent"] as const;
+
 const SYNTAX: Omit<SendSyntax, "origin" | "decodePush"> = {
-  userRoles: ["user"],
+  roles: V03_ROLES,
   decodePart: decodeV03Part,
   pushMember: "pushNotificationConfig",
 };
