@@ -27,7 +27,8 @@ export function createV03(options: V03Options): Dialect {
     name: "v03",
     routes: ROUTES,
     faults: FAULTS,
-    envelope: JSON_RPC,
+    // Both official servers answer a refused call without an id.
+    envelope: { ...JSON_RPC, withoutId: "faults" },
     signsCards: true,
     claims: call => ENDPOINTS.has(call.endpoint) || call.endpoint === GRPC_ENDPOINT,
     decode(call) {
