@@ -57,7 +57,7 @@ function withMessage(params: JsonObject): JsonObject {
 }
 
 const CONTENTS = ["text", "file", "data"] as const;
-const FILE = { bytes: ["fileWithBytes"], uri: "fileWithUri" };
+const FILE = { bytes: ["fileWithBytes"], uri: ["fileWithUri"] };
 
 function decodeProtoPart(from: JsonObject, path: string): Part {
   const present = CONTENTS.filter(name => getMember(from, name) !== undefined);

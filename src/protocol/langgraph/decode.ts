@@ -60,6 +60,8 @@ export function decodeSend(
 
 function decodePart(from: JsonObject, path: string): Part {
   const kind = getMember(from, "kind");
+  if (kind === "data" && !isObject(getMember(from, "data")))
+    throw invalidField(`${path}.data`, "must be an object");
   if (kind === "text" || kind === "data") return decodeV03Part(from, path);
   if (typeof kind !== "string") throw invalidField(`${path}.kind`, 'must be "text" or "data"');
   throw new Fault(
