@@ -29,7 +29,10 @@ export function decodeSend(
   params: JsonObject,
 ): { send: SendRequest; view: View; returnImmediately: boolean } {
   const { send, view, configuration } = decodeSendParams(call, params, SYNTAX);
-  const returnImmediately = readBoolean(configuration, "returnImmediately", "configuration") ?? false;
+  // `blocking` is its name in v0.3, inverted; clients that were moved to v1 still send it.
+  const returnImmediately =
+    readBoolean(configuration, "returnImmediately", "configuration") ??
+    readBoolean(configuration, "blocking", "configuration") === false;
   return { send, view, returnImmediately };
 }
 
