@@ -43,6 +43,7 @@ export function decodeProtoSend(
 const SYNTAX: SendSyntax = {
   origin: "v03",
   roles: [PROTO_ROLES.user, PROTO_ROLES.agent, 1, 2],
+  contextAnswers: true,
   partsMember: "content",
   decodePart: decodeProtoPart,
   pushMember: "pushNotification",

@@ -19,6 +19,7 @@ const SYNTAX: SendSyntax = {
   origin: "v1",
   // ProtoJSON accepts the number of an enum value.
   roles: [ROLES.user, ROLES.agent, 1, 2],
+  contextAnswers: true,
   decodePart: decodeV1Part,
   pushMember: "taskPushNotificationConfig",
   decodePush: (call, from, path) => decodePushConfig(call, from, path, "v1"),

@@ -26,6 +26,8 @@ export interface SendSyntax {
   readonly roles: readonly Json[];
   /** Role and messageId may be missing. */
   readonly isLenient?: true;
+  /** See `SendRequest`. */
+  readonly contextAnswers?: true;
   /** The member of a message with its parts, if it is not `parts`. */
   readonly partsMember?: string;
   readonly decodePart: (from: JsonObject, path: string) => Part;
@@ -49,6 +51,7 @@ export function decodeSendParams(
     message,
     taskId,
     contextId,
+    contextAnswers: syntax.contextAnswers,
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readStrings(configuration, "acceptedOutputModes", CONFIGURATION),
     extensions: readExtensions(call),

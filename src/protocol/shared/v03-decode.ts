@@ -34,6 +34,7 @@ export const V03_ROLES = ["user", "agent"] as const;
 
 const SYNTAX: Omit<SendSyntax, "origin" | "decodePush"> = {
   roles: V03_ROLES,
+  contextAnswers: true,
   decodePart: decodeV03Part,
   pushMember: "pushNotificationConfig",
 };
