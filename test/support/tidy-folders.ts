@@ -27,6 +27,8 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   signature: { folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"], libraries: ["jose"] },
   outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
   quotas: INNER,
+  // The admin API of the console.
+  admin: INNER,
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
   // Receivers of webhooks import this alone.
   webhook: { folders: [], libraries: ["node:crypto"] },

@@ -42,7 +42,7 @@ export function installInto(folder: string): void {
     join(own, "package.json"),
     JSON.stringify({ name: "dragoman", type: "module", exports: MODULES }),
   );
-  writeProgram(join(modules, ".bin/dragoman"), `exec '${process.execPath}' '${ROOT}src/cli/main.ts' "$@"`);
+  writeProgram(join(modules, ".bin/dragoman"), `exec '${process.execPath}' '${ROOT}bin/dragoman.cjs' "$@"`);
 }
 
 export function writeProgram(file: string, script: string): void {
