@@ -14,6 +14,7 @@ import {
   isRun,
   placeOf,
 } from "../support/documents/blocks.ts";
+import { variablesIn } from "../support/documents/pages.ts";
 import { PROGRAMS } from "../support/documents/program-checks.ts";
 import { installInto, writeAlone, writeBlock } from "../support/documents/project.ts";
 import { typeErrors } from "../support/documents/types.ts";
@@ -52,11 +53,8 @@ function write(folder: string, block: Block): string {
   return writeAlone(folder, block, page);
 }
 
-/** A value for each variable that a config or an agent reads. */
 function stubVariables(blocks: readonly Block[]): void {
-  for (const { text } of blocks)
-    for (const found of text.matchAll(/process\.env\.(\w+)|Env: "(\w+)"/g))
-      vi.stubEnv((found[1] ?? found[2]) as string, "0123456789abcdef0123456789abcdef");
+  for (const [name, value] of Object.entries(variablesIn(blocks))) vi.stubEnv(name, value);
 }
 
 describe("configs", () => {

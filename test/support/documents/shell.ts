@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { until } from "../client.ts";
@@ -25,30 +25,48 @@ interface Server {
 }
 
 const SERVES = /^(?:[A-Z_]+=\S+ )*(?:npx dragoman (?:serve|dev)|npm start|npm run dev)\b/;
+const EXPORT = /^export (\w+)=(\S+)$/;
 const DEFAULT_PORT = 2024;
 /** Folders of a machine, which a page has below its own. */
 const FOLDERS = /(?<![\w.:/-])\/(srv|var\/lib|backup|etc)\b/g;
 const PORTS = /(?<=(?:127\.0\.0\.1|localhost):|--(?:admin-|grpc-)?port[ =])\d{4,5}\b/g;
 const TASK = /\bTASK\b|\b01[0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
-/** `examples`: the port of a server that serves the bundled examples, for pages that start none. */
-export function openPage(folder: string, examples: number): Page {
+export interface PageParts {
+  readonly folder: string;
+  /** The port of a server with the bundled examples, for pages that start none. */
+  readonly examples: number;
+  /** The data folder of a server that has stopped, and a task in it, for commands that read a store. */
+  readonly store: string;
+  readonly storedTask: string;
+  /** Environment variables that the reader has set. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Where pages have a store. */
+const STORES = [".dragoman", "tasks", "srv/tasks", "var/lib/dragoman"];
+
+export function openPage({ folder, examples, store, storedTask, variables }: PageParts): Page {
   const bin = join(folder, "bin");
   mkdirSync(bin, { recursive: true });
-  for (const name of ["srv", "var/lib", "backup", "etc"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["backup", "etc"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of STORES) cpSync(store, join(folder, name), { recursive: true });
   installInto(folder);
   writeTools(bin, folder);
   const ports = new Map<number, number>();
   const servers: Server[] = [];
-  const env = {
+  /** The newest task that a response of this page showed. */
+  let task: string | undefined;
+  const env: Record<string, string | undefined> = {
     ...process.env,
+    ...variables,
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     NODE_OPTIONS: "",
     NO_COLOR: "1",
   };
 
   const portOf = async (port: number): Promise<number> => {
-    if (port === DEFAULT_PORT && servers.length === 0 && !ports.has(port)) return examples;
+    if (port === DEFAULT_PORT && !ports.has(port)) return examples;
     const free = ports.get(port) ?? (await findPort());
     ports.set(port, free);
     return free;
@@ -59,10 +77,10 @@ export function openPage(folder: string, examples: number): Page {
     for (const port of text.match(PORTS) ?? []) found.set(port, String(await portOf(Number(port))));
     text = text.replaceAll(PORTS, port => found.get(port) as string);
     if (text.search(TASK) === -1) return text;
-    return text.replaceAll(
-      TASK,
-      await newestTask(`http://127.0.0.1:${await portOf(DEFAULT_PORT)}`, agentIn(line)),
-    );
+    if (/ --data /.test(text)) return text.replaceAll(TASK, storedTask);
+    const ours = agentIn(line) === undefined ? task : undefined;
+    const url = `http://127.0.0.1:${await portOf(DEFAULT_PORT)}`;
+    return text.replaceAll(TASK, ours ?? (await findTask(url, agentIn(line), / cancel /.test(line))));
   };
 
   const stop = async (server: Server): Promise<void> => {
@@ -100,6 +118,7 @@ export function openPage(folder: string, examples: number): Page {
       child.kill("SIGINT");
     }
     const [code] = await closed;
+    task = [...output.text.matchAll(/"task":\{"id":"([0-9a-f-]{36})"/g)].at(-1)?.[1] ?? task;
     const expected = Number(/^exits with (\d)/.exec(block.note?.kind ?? "")?.[1] ?? 0);
     const isInterrupted = block.note?.kind === "until its first output" && (code === 130 || code === null);
     if ((code !== expected && !isInterrupted) || /"error":\{/.test(output.text))
@@ -110,7 +129,9 @@ export function openPage(folder: string, examples: number): Page {
     folder,
     async run(block) {
       for (const line of commandsOf(block.text))
-        await (SERVES.test(line) && !line.includes("--help") ? serve(line, block) : execute(line, block));
+        if (EXPORT.test(line)) env[EXPORT.exec(line)?.[1] as string] = EXPORT.exec(line)?.[2] as string;
+        else
+          await (SERVES.test(line) && !line.includes("--help") ? serve(line, block) : execute(line, block));
     },
     async close() {
       for (const server of [...servers]) await stop(server);
@@ -118,16 +139,16 @@ export function openPage(folder: string, examples: number): Page {
   };
 }
 
-/** One command per item; a line that ends in a backslash continues. Here documents and loops are one item. */
+/** One command per item: continued lines, here documents and quotes over several lines belong together. */
 export function commandsOf(text: string): readonly string[] {
   const commands: string[] = [];
   let open = "";
   for (const line of text.replaceAll("\\\n", " ").split("\n")) {
     open = open === "" ? line : `${open}\n${line}`;
-    const heredoc = /<<-? ?'?(\w+)'?/.exec(open)?.[1];
-    if (heredoc !== undefined && !new RegExp(`^${heredoc}$`, "m").test(open)) continue;
-    if (open.replace(/#.*/, "").trim() !== "")
-      commands.push(open.replace(/^\$ /, "").replace(/\s+# .*$/, ""));
+    const end = /<<-? ?'?(\w+)'?/.exec(open)?.[1];
+    if (end !== undefined && !new RegExp(`^${end}$`, "m").test(open)) continue;
+    if ((open.match(/'/g)?.length ?? 0) % 2 === 1 && !open.startsWith("#")) continue;
+    if (!/^\s*(?:#.*)?$/.test(open)) commands.push(open.replace(/^\$ /, "").replace(/\s+# .*$/, ""));
     open = "";
   }
   return commands;
@@ -170,13 +191,13 @@ const agentIn = (line: string): string | undefined =>
 
 const HEADERS = { "content-type": "application/json", "a2a-version": "1.0" };
 
-/** The newest task of an agent; a new one if it has none. */
-async function newestTask(url: string, agent: string | undefined): Promise<string> {
+/** The newest task of an agent; a new one if it has none, or if the task is to be canceled. */
+async function findTask(url: string, agent: string | undefined, isNew: boolean): Promise<string> {
   const base = agent === undefined ? url : `${url}/agents/${agent}`;
   const listed = (await (await fetch(`${base}/tasks`, { headers: HEADERS })).json()) as {
     tasks?: { id: string }[];
   };
-  if (listed.tasks?.[0]) return listed.tasks[0].id;
+  if (listed.tasks?.[0] && !isNew) return listed.tasks[0].id;
   const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] };
   const sent = await fetch(`${base}/message:send`, {
     method: "POST",
