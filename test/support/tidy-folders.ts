@@ -20,6 +20,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   agent: INNER,
   operation: INNER,
   runner: INNER,
+  items: INNER,
   auth: { ...INNER, libraries: ["jose", "node:crypto"] },
   oauth: { ...INNER, libraries: ["node:crypto"] },
   keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
