@@ -101,6 +101,8 @@ export const LIMITS = {
   fileFetchMs: 30_000,
   /** Bytes of one output line of a program: one event. */
   programLineBytesMax: 4 * 1024 * 1024,
+  /** Bytes of one line of a Python graph: a checkpoint of the largest size, in base64. */
+  graphLineBytesMax: 32 * 1024 * 1024,
   /** Characters of one line that a program writes to standard error: the rest is not logged. */
   programLogCharsMax: 2_000,
   /** Lines that a program writes to standard error in one turn: further ones are not logged. */

@@ -16,6 +16,7 @@ export type * from "./outbound.ts";
 export type * from "./pipeline.ts";
 export type * from "./protocol.ts";
 export type * from "./push.ts";
+export * from "./run-interrupted.ts";
 export type * from "./runs.ts";
 export type * from "./runtime.ts";
 export type * from "./schedules.ts";

@@ -1,6 +1,6 @@
 /** Loads the agents that the settings name. */
 import { dirname } from "node:path";
-import { readVariable, type Settings } from "../config/config.ts";
+import { readVariable, readVariables, type Settings } from "../config/config.ts";
 import { isProviderModel } from "../items/provider-embed.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { importReference } from "../loader/import-file.ts";
@@ -24,7 +24,12 @@ export interface ServedAgents {
 /** `generation`: see `LoadParts`. */
 export async function loadServedAgents(settings: Settings, generation: number): Promise<ServedAgents> {
   const { agentsFolder: cwd } = settings;
-  const loaded = await loadAgents(settings.agents, { cwd, generation, createAgent });
+  const variables = readVariables();
+  const loaded = await loadAgents(settings.agents, {
+    cwd,
+    generation,
+    createAgent: (spec, load, context) => createAgent(spec, load, { ...context, variables }),
+  });
   const agents = loaded.agents.map(agent => toServed(agent, cwd));
   const embed = await loadEmbed(settings, generation);
   return { agents, defaultAgent: findDefault(agents, settings.default), files: loaded.files, embed };
