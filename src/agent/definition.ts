@@ -46,6 +46,11 @@ export interface AgentDefinition {
   readonly turns?: "queue" | "reject" | "parallel" | undefined;
   /** Messages to a running task are passed to the run as `ctx.incoming`. */
   readonly acceptsWhileWorking?: boolean | undefined;
+  /**
+   * A message with a contextId and without a taskId answers the task of that context that waits for input, if there is
+   * exactly one; default: true. false: it begins a new task.
+   */
+  readonly contextAnswers?: boolean | undefined;
   /** "messageId": a message with a known id is a repetition of the same call. */
   readonly dedupe?: "messageId" | undefined;
   /** How long settled tasks and their events are stored, by age and by number per caller; default: forever. */
@@ -204,6 +209,7 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     attempts: definition.attempts,
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
+    contextAnswers: definition.contextAnswers ?? true,
     dedupe: definition.dedupe,
     retention: definition.retention,
   };
