@@ -72,12 +72,16 @@ export async function recordMessage(
       const recorded = names && (await findRecorded(parts, draft, names));
       if (recorded) return recorded;
       // Most messages begin a task: no lookup is needed.
-      if (!isAddressed(send) && !given) return await recordInNewTask(parts, draft, send.contextId);
-      const found = isAddressed(send) ? await findAddressed(parts, draft) : null;
-      if (found && !(send.follows && !acceptsAnswer(found.task)))
-        return await recordInTask(parts, draft, found);
+      const { contextId } = send;
+      const isAnswer = contextId !== undefined && send.contextAnswers && agent.policy.contextAnswers;
+      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft, contextId);
+      const found = isAddressed(send)
+        ? await findAddressed(parts, draft)
+        : isAnswer && (await findWaiting(parts, draft, contextId));
+      const isFollowed = found && send.follows && !acceptsAnswer(found.task);
+      if (found && !isFollowed) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
-      return await recordInNewTask(parts, draft, found?.task.contextId ?? send.contextId);
+      return await recordInNewTask(parts, draft, isFollowed ? found.task.contextId : contextId);
     } catch (error) {
       const isConflict = error instanceof Fault && error.code === "conflict";
       if (!isConflict || tries >= LIMITS.conflictTriesMax) throw error;
@@ -105,7 +109,7 @@ const isAddressed = ({ taskId, alias, follows }: SendRequest): boolean =>
 async function findAddressed(parts: OperationParts, draft: MessageDraft): Promise<FoundTask | null> {
   const { agent, scope, send } = draft;
   const { taskId, follows } = send;
-  if (follows === "context") return findWaiting(parts, draft);
+  if (follows === "context") return findNewestWaiting(parts, draft);
   if (follows) return findTask(parts, agent, scope, follows.taskId);
   if (taskId === undefined) return findTaskOrNull(parts, agent, scope, send.alias as string);
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
@@ -114,14 +118,28 @@ async function findAddressed(parts: OperationParts, draft: MessageDraft): Promis
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
 }
 
-/** The task of the message's context that waits for its caller. */
-async function findWaiting(
+/** The newest task of the message's context that waits for its caller. */
+async function findNewestWaiting(
   parts: OperationParts,
   { agent, scope, send: { contextId } }: MessageDraft,
 ): Promise<FoundTask | null> {
   if (contextId === undefined) return null;
   const taskId = await findInContext(parts, agent, scope, contextId, ["input-required", "auth-required"]);
   return taskId === undefined ? null : findTaskOrNull(parts, agent, scope, taskId);
+}
+
+/** The only task of a context that waits for input; null: there is none, or there are several. */
+async function findWaiting(
+  { store: { tasks } }: OperationParts,
+  { agent, scope }: MessageDraft,
+  contextId: ContextId,
+): Promise<FoundTask | null> {
+  const filter = { contextId, state: "input-required" as const, pageSize: 2 };
+  const page = await tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
+  const [task] = page.tasks;
+  if (!task || page.totalSize > 1) return null;
+  const found = await tasks.get(scope, task.id);
+  return found && acceptsAnswer(found.task) ? found : null;
 }
 
 const acceptsAnswer = ({ status, cancel }: Task): boolean =>

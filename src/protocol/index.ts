@@ -9,6 +9,7 @@ import { createArbiter } from "./arbiter/index.ts";
 import { ARBITER_API } from "./arbiter/schema.ts";
 import { createLanggraph } from "./langgraph/index.ts";
 import { createOpenai } from "./openai/index.ts";
+import { OPENAI_API } from "./openai/schema.ts";
 import type { ApiDescription } from "./openapi/description.ts";
 import { createOrloj } from "./orloj/index.ts";
 import type { VendorProfile } from "./shared/routes.ts";
@@ -49,5 +50,5 @@ export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
   orloj: { title: "Orloj", unnamedAgent: "the agent that the metadata names" },
   simple: { title: "simple_a2a" },
   arbiter: ARBITER_API,
-  openai: { title: "OpenAI API", unnamedAgent: "the agent that `model` names" },
+  openai: OPENAI_API,
 };

@@ -26,6 +26,7 @@ const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   attempts: true,
   turns: true,
   acceptsWhileWorking: true,
+  contextAnswers: true,
   dedupe: true,
   retention: true,
   stateTransitionHistory: true,
