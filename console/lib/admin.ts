@@ -54,6 +54,11 @@ export async function loadWaiting(): Promise<void> {
 }
 
 export const mayAct = (): boolean => me.value?.mayAct ?? false;
+/** Messages and cancels are ordinary calls with permissions of their own; a console that only reads sends none. */
+const may = (permission: "send" | "cancel"): boolean =>
+  me.value?.console === "on" && me.value.permissions.includes(permission);
+export const maySend = (): boolean => may("send");
+export const mayCancel = (): boolean => may("cancel");
 export const findAgent = (name: string): AgentRow | undefined => agents.value?.find(one => one.name === name);
 export const dialectTitle = (name: string): string =>
   me.value?.features.dialects.find(one => one.name === name)?.title ?? name;

@@ -20,7 +20,7 @@ import {
 import { Markdown } from "../../parts/markdown.tsx";
 import { Question } from "../../parts/question.tsx";
 import type { Conversation, PendingSend } from "./conversation.ts";
-import { edit } from "./draft.ts";
+import { edit, startOver } from "./draft.ts";
 
 type Part = (Item & { kind: "user" })["message"]["parts"][number];
 
@@ -287,14 +287,20 @@ function Foot({ task, conversation }: { readonly task: LiveTask; readonly conver
         small
         icon="retry"
         name="Try again"
-        onClick={() => conversation.send(parts.map(toV1Part))}
+        onClick={() =>
+          conversation.waitingTask() ? startOver(row.agent, parts) : conversation.send(parts.map(toV1Part))
+        }
       />
       <Button
         kind="ghost"
         small
         icon="edit"
         name="Edit and send again"
-        onClick={() => edit(row.agent, conversation.contextId.value, parts)}
+        onClick={() =>
+          conversation.waitingTask()
+            ? startOver(row.agent, parts)
+            : edit(row.agent, conversation.contextId.value, parts)
+        }
       />
       {log.state === "completed" ? (
         <span>{facts.join(", ")}</span>
