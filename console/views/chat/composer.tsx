@@ -67,6 +67,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const picker = useRef<HTMLInputElement>(null);
   const fields = fieldsOf(agent?.inputSchema ?? null);
   const answers = waiting;
+  const isAuth = answers?.log.state === "auth-required";
 
   useEffect(() => {
     const taken = draft.value;
@@ -146,7 +147,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   return (
     <div class="composer-wrap">
       <form
-        class={`composer${answers ? " is-answer" : ""}`}
+        class={`composer${answers ? (isAuth ? " is-answer is-auth" : " is-answer") : ""}`}
         onSubmit={submit}
         onDragOver={event => event.preventDefault()}
         onDrop={event => {
@@ -156,8 +157,12 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       >
         {answers && (
           <div class="composer-for">
-            <Icon name="input" />
-            <span class="grow cut">Your answer goes to task {shortId(answers.id)}</span>
+            <Icon name={isAuth ? "auth" : "input"} />
+            <span class="grow cut">
+              {isAuth
+                ? "Waiting for authorization: see above"
+                : `Your answer goes to task ${shortId(answers.id)}`}
+            </span>
             <Button small kind="ghost" label="New conversation instead" onClick={startOver} />
           </div>
         )}

@@ -13,9 +13,9 @@ export function Boom({ error, run }: { readonly error: ErrorRecord; readonly run
   return (
     <div class="boom">
       <header>
-        <h3>
+        <p class="boom-title">
           {visible(error.name)}: {visible(error.message)}
-        </h3>
+        </p>
         <span class="dim">
           run {run}
           {error.code ? `, code ${error.code}` : ""}; only operators see this
