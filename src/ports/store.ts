@@ -12,6 +12,7 @@ import type {
   View,
 } from "../model/index.ts";
 import type { Maintenance } from "./maintenance.ts";
+import type { TaskOverview } from "./overview.ts";
 import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
 import type { Run, RunQueue } from "./runs.ts";
 import type { AgentStorage } from "./storage.ts";
@@ -20,6 +21,7 @@ import type { UsageStore } from "./usage.ts";
 export interface Store {
   readonly log: EventLog;
   readonly tasks: TaskIndex;
+  readonly overview: TaskOverview;
   readonly runs: RunQueue;
   readonly maintenance: Maintenance;
   readonly storage: AgentStorage;

@@ -21,6 +21,7 @@ import type { Telemetry } from "../telemetry/index.ts";
 import type { Clock } from "./clock.ts";
 import { type CommitState, watchCommits } from "./health.ts";
 import { isPostgresUrl } from "./open-store-admin.ts";
+import { readVersion } from "./package-files.ts";
 
 export interface OpenStoreParts {
   readonly settings: {
@@ -137,6 +138,7 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
     pushLeaseMs: settings.pushTimeoutMs + settings.leaseMs,
     url,
     node,
+    version: readVersion(),
     connectionsMax: settings.databaseConnectionsMax,
     statementMs: LIMITS.statementMs,
     commits,

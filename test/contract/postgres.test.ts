@@ -12,6 +12,7 @@ import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
 import { fenceContract } from "./fence.contract.ts";
 import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
+import { overviewContract } from "./overview.contract.ts";
 import { packedEventsContract } from "./packed-events.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
@@ -38,6 +39,7 @@ function database(): StoreUnderTest {
       ...parts,
       url: await url,
       node: "node",
+      version: "test",
       durability: "power",
       connectionsMax: 4,
       statementMs: 10_000,
@@ -82,9 +84,9 @@ function soon(opening: Promise<PostgresStore>): Store {
       },
     );
   const store = Object.fromEntries(
-    (["log", "tasks", "runs", "maintenance", "storage", "usage", "pushes", "deliveries"] as const).map(
-      name => [name, part(name as keyof Store)],
-    ),
+    (
+      ["log", "tasks", "overview", "runs", "maintenance", "storage", "usage", "pushes", "deliveries"] as const
+    ).map(name => [name, part(name as keyof Store)]),
   );
   return { ...store, lastAt: 0, close: async () => (await opening).close() } as unknown as Store;
 }
@@ -99,6 +101,7 @@ quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packedEventsContract("Postgres", database);
 pageContract("Postgres", database);
+overviewContract("Postgres", database);
 runQuotaContract("Postgres", database);
 concurrentReadersContract("Postgres", database);
 tokenStoreContract("Postgres", () => {

@@ -24,6 +24,7 @@ import type {
 } from "../single-node/backend.ts";
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
+import { createMemoryOverview } from "./overview.ts";
 import { createMemoryPushes } from "./pushes.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
@@ -48,10 +49,13 @@ export function createMemoryBackend(): Backend {
   const names = new Map<string, NamedTask>();
   const storage = createMemoryStorage();
   const usage = createMemoryUsage();
-  const pushes = createMemoryPushes(taskId => {
-    const one = tasks.get(taskId);
-    return one && seqOf(one);
-  });
+  const pushes = createMemoryPushes(
+    taskId => {
+      const one = tasks.get(taskId);
+      return one && seqOf(one);
+    },
+    taskId => (tasks.get(taskId) as StoredTask).task.agent,
+  );
   const toNameKey = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: CallerName): string =>
     JSON.stringify([tenant, principal, agent, kind, name]);
 
@@ -128,6 +132,7 @@ export function createMemoryBackend(): Backend {
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
+    overview: createMemoryOverview(() => tasks.values()),
     list(scope, agent, filter, cursor): Listing {
       const matching = [...tasks.values()].filter(one => matches(one, scope, agent, filter));
       const rows = matching

@@ -11,14 +11,23 @@ import {
 import type {
   AgentStorage,
   CallerName,
+  ContextOwner,
   ListFilter,
   NamedTask,
+  OwnerFilter,
   PushAttempt,
+  PushScan,
+  PushScanPage,
   PushSubscription,
   StorageArea,
   StoredItem,
+  TaskCount,
+  TaskScan,
+  TaskScanPage,
   UsageQuery,
   UsageRow,
+  WaitingScan,
+  WaitingScanPage,
 } from "../../ports/index.ts";
 import type { NewName } from "../kernel/caller-names.ts";
 import type { ListCursor } from "../kernel/page-token.ts";
@@ -47,6 +56,7 @@ export interface Backend {
   reportUsage(query: UsageQuery): readonly UsageRow[];
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
+  readonly overview: OverviewBackend;
   /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
   unfinished(): readonly QueueItem[];
   /** Data beyond these bounds, the oldest first. Asynchronous, because the search may take long. */
@@ -58,6 +68,14 @@ export interface Backend {
   /** Approximate size on disk. */
   bytes(): number;
   close(): void;
+}
+
+/** See `TaskOverview`. */
+export interface OverviewBackend {
+  scan(query: TaskScan): TaskScanPage;
+  scanWaiting(query: WaitingScan): WaitingScanPage;
+  contextEnds(context: ContextOwner): { readonly first: TaskId; readonly last: TaskId } | undefined;
+  count(owners: OwnerFilter): readonly TaskCount[];
 }
 
 /** A write to agent storage: values are already JSON; undefined deletes the key. */
@@ -81,6 +99,8 @@ export interface PushBackend {
   idle(): readonly (PushCursor & { readonly behind: boolean })[];
   /** The first configs with a scheduled retry, the soonest first. */
   waiting(max: number): readonly WaitingPush[];
+  /** See `TaskOverview`. */
+  scan(query: PushScan): PushScanPage;
 }
 
 /** A push config and how far its delivery is. */

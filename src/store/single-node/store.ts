@@ -22,6 +22,7 @@ import type { Backend, QueueItem, TaskRevision } from "./backend.ts";
 import { Leases } from "./leases.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createNameIndex } from "./name-index.ts";
+import { createSingleNodeOverview } from "./overview.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
 import { createSingleNodeStorage } from "./storage.ts";
@@ -260,6 +261,7 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     lastAt: backend.lastAt,
     nodes: () => 1,
     maintenance,
+    overview: createSingleNodeOverview({ ...parts, cache }),
     storage: createSingleNodeStorage(backend, writer),
     pushes: pushes.pushes,
     deliveries: pushes.deliveries,
