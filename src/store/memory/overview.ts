@@ -63,7 +63,8 @@ interface Place {
   readonly at: number;
   readonly taskId: TaskId;
 }
-const comparePlaces = (a: Place, b: Place): number => a.at - b.at || Number(a.taskId > b.taskId) - Number(a.taskId < b.taskId);
+const comparePlaces = (a: Place, b: Place): number =>
+  a.at - b.at || Number(a.taskId > b.taskId) - Number(a.taskId < b.taskId);
 
 function matches({ scope, task }: OwnedTask, query: TaskScan): boolean {
   const { owners, states, contextId, withHidden, from, to } = query;
