@@ -5,6 +5,7 @@ import {
   DEFAULT_PERMISSIONS,
   type JwtIssuer,
   PERMISSIONS,
+  type Permission,
 } from "../model/index.ts";
 import type { Authenticator, AuthMethod, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
 import { adminOnly } from "./admin-only.ts";
@@ -39,6 +40,8 @@ export interface AuthParts extends AuthSettings {
   readonly randomHex: (bytes: number) => string;
   /** Only this machine can connect. */
   readonly isLocal: boolean;
+  /** undefined: the operator did not choose. */
+  readonly console: "off" | "read" | "on" | undefined;
 }
 
 /** The authenticator that the settings ask for, and the endpoints that administer its tokens. */
@@ -49,7 +52,7 @@ export function createAuth(parts: AuthParts): {
   const { auth, tokens, catalog } = parts;
   if (!tokens && auth.includes("tokens")) throw new Error("auth mode tokens without a token store");
   if (auth.includes("none")) {
-    const grants = parts.isLocal ? PERMISSIONS : DEFAULT_PERMISSIONS;
+    const grants = parts.isLocal ? PERMISSIONS : [...DEFAULT_PERMISSIONS, ...CONSOLE_GRANTS[parts.console ?? "off"]];
     return { authenticator: createAnonymousAuthenticator({ catalog, grants }), endpoints: [] };
   }
   const authenticator = createAuthenticator({
@@ -59,6 +62,13 @@ export function createAuth(parts: AuthParts): {
   const routes = tokens ? createTokenRoutes({ ...parts, tokens }) : [];
   return { authenticator, endpoints: routes.map(route => adminOnly(route, authenticator)) };
 }
+
+/** Permissions of callers without authentication, if other machines can connect and the operator chose a console. */
+const CONSOLE_GRANTS: Readonly<Record<"off" | "read" | "on", readonly Permission[]>> = {
+  off: [],
+  read: ["console:read"],
+  on: ["console:read", "console:act"],
+};
 
 function createAuthMethod(mode: AuthMode, parts: AuthParts): AuthMethod {
   switch (mode) {

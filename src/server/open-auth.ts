@@ -6,7 +6,11 @@ import type { AuthMode } from "../model/index.ts";
 import type { Authenticator, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
 
 export interface OpenAuthParts {
-  readonly settings: AuthSettings & { readonly data: string; readonly host: string };
+  readonly settings: AuthSettings & {
+    readonly data: string;
+    readonly host: string;
+    readonly console: "off" | "read" | "on" | undefined;
+  };
   readonly catalog: Catalog;
   readonly fetch: Fetch;
   readonly wallTime: () => number;
@@ -23,6 +27,15 @@ export interface OpenAuth {
   /** Administration of tokens. */
   readonly endpoints: readonly Endpoint[];
   close(): Promise<void>;
+}
+
+/** Without authentication, a console that other machines can reach must be asked for. */
+export function consoleModeOf(
+  settings: Pick<OpenAuthParts["settings"], "auth" | "host" | "console">,
+  isMounted: boolean,
+): "off" | "read" | "on" {
+  const isSafe = !settings.auth.includes("none") || (!isMounted && isLoopback(settings.host));
+  return settings.console ?? (isSafe ? "on" : "off");
 }
 
 export async function openAuth(parts: OpenAuthParts): Promise<OpenAuth> {

@@ -13,7 +13,7 @@ import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
-import { checkAuthSettings, openAuth } from "./open-auth.ts";
+import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
 
@@ -66,13 +66,15 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const { levels } = parts;
     const times = { now, wallTime, ticks };
     const outputs = { levels, log, version: readVersion, digest: toDigest };
-    const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
+    const consoleMode = consoleModeOf(settings, parts.mount !== undefined);
+    const counts = consoleMode !== "off";
+    const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId, counts });
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
     const opened = await openStore({ settings, clock, loop, telemetry, node, log });
     closers.push(opened.close);
-    const { store, bus, commits } = opened;
+    const { store, bus, changes, commits } = opened;
     // Ids of the newest recorded millisecond may be in use.
     clock.notBefore(store.lastAt + 1);
     const keys = await openKeys(settings, opened, wallTime, log);
@@ -108,11 +110,13 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       store,
       commits,
       bus,
+      changes,
       keys,
       outbound,
       webhooks,
       catalog,
       auth,
+      consoleMode,
       oauth,
       close,
     };

@@ -30,7 +30,10 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   // What happened to a task, in words.
   timeline: { folders: ["lib", "model"] },
   // The admin API of the console.
-  admin: { folders: [...BASE, "operation", "signature", "timeline"], libraries: ["node:timers/promises"] },
+  admin: {
+    folders: [...BASE, "operation", "protocol/a2a-v1", "signature", "timeline"],
+    libraries: ["node:timers/promises"],
+  },
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
   // Receivers of webhooks import this alone.
   webhook: { folders: [], libraries: ["node:crypto"] },
