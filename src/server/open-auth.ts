@@ -1,5 +1,5 @@
 /** Opens the authentication that the settings ask for, and checks the settings before anything is opened. */
-import { type AuthSettings, createAuth } from "../auth/index.ts";
+import { type AuthSettings, createAuth, type TokenAdmin } from "../auth/index.ts";
 import { isLoopback } from "../http/host-check.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import type { AuthMode } from "../model/index.ts";
@@ -26,6 +26,8 @@ export interface OpenAuth {
   readonly authenticator: Authenticator;
   /** Administration of tokens. */
   readonly endpoints: readonly Endpoint[];
+  /** undefined: this server issues no tokens. */
+  readonly tokens: TokenAdmin | undefined;
   close(): Promise<void>;
 }
 
