@@ -25,7 +25,9 @@ import type {
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
 import { createMemoryOverview } from "./overview.ts";
+import { createMemoryItems } from "./items.ts";
 import { createMemoryPushes } from "./pushes.ts";
+import { createMemorySchedules } from "./schedules.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
 
@@ -118,10 +120,11 @@ export function createMemoryBackend(): Backend {
       }
       return steps;
     },
-    commit(changes, storageWrites, pushChanges) {
+    commit(changes, storageWrites, pushChanges, others) {
       for (const change of changes) write(change);
       for (const one of storageWrites) storage.write(one);
       for (const change of pushChanges) pushes.write(change);
+      for (const write of others) write();
     },
     findByName: (scope, agent, name) => names.get(toNameKey(scope, agent, name)) ?? null,
     count: scope => {
@@ -133,6 +136,8 @@ export function createMemoryBackend(): Backend {
     listStorage: storage.list,
     pushes: pushes.backend,
     overview: createMemoryOverview(() => tasks.values()),
+    items: createMemoryItems(),
+    schedules: createMemorySchedules(),
     list(scope, agent, filter, cursor): Listing {
       const matching = [...tasks.values()].filter(one => matches(one, scope, agent, filter));
       const rows = matching

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentName, Scope } from "../../model/index.ts";
 import { matchesOwner, type OwnerFilter } from "../../ports/index.ts";
+import { toStoredScope } from "../kernel/stored-scope.ts";
 
 interface OwnerRow {
   readonly id: number;
@@ -46,8 +47,7 @@ export function createOwnerTable(db: DatabaseSync) {
     },
     /** The scope that was authorized when the task was created. */
     scopeOf(id: number): Scope {
-      const { tenant, principal } = rows.get(id) as OwnerRow;
-      return { tenant, principal } as Scope;
+      return toStoredScope(rows.get(id) as OwnerRow);
     },
     /** undefined: all of them. */
     matching(filter: OwnerFilter): ReadonlySet<number> | undefined {
