@@ -69,7 +69,12 @@ export function createAdminAccess({ authenticator, console, limit }: AdminAccess
   /** An operator of several tenants need not name one. */
   const ownScope = (principal: Principal): Scope => {
     const [tenant] = principal.tenants;
-    return authenticator.authorize(principal, { op: "agents", agent: undefined, base: "", ...(tenant && { tenant }) });
+    return authenticator.authorize(principal, {
+      op: "agents",
+      agent: undefined,
+      base: "",
+      ...(tenant && { tenant }),
+    });
   };
 
   return {

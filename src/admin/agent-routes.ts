@@ -99,8 +99,7 @@ export function createAgentRoutes(parts: AgentRouteParts): readonly AdminRoute[]
       path: "/agents/{agent}",
       needs: "read",
       summary: "One agent",
-      serve: async ({ base, vars }, caller) =>
-        reply(await toRow(find(caller, vars.agent), base(), caller)),
+      serve: async ({ base, vars }, caller) => reply(await toRow(find(caller, vars.agent), base(), caller)),
     },
     {
       verb: "GET",
@@ -161,7 +160,11 @@ const BINDING_NAMES = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", document: "card"
 /** A route that stands for the HTTP+JSON interface of a dialect. */
 const REST_SEND = /^(.*)\/message:send$/;
 
-function toUrls({ dialects, titles, grpcAt }: AgentRouteParts, agent: Agent, base: string): readonly AgentUrl[] {
+function toUrls(
+  { dialects, titles, grpcAt }: AgentRouteParts,
+  agent: Agent,
+  base: string,
+): readonly AgentUrl[] {
   const name = encodeURIComponent(agent.name);
   const urls = toTitled(dialects, titles).flatMap(({ dialect, ...info }) =>
     dialect.routes
@@ -202,7 +205,13 @@ async function toCards(
     const v1 = dialects.find(dialect => dialect.name === "v1");
     const operation = { op: "card", agent: agent.name, base, form: "v1" } as const;
     const extended = v1?.encode(operation, { ...result, agent: { ...agent, card } });
-    if (extended) forms.push({ form: "extended", title: "Extended", path: "extendedAgentCard", card: extended as JsonObject });
+    if (extended)
+      forms.push({
+        form: "extended",
+        title: "Extended",
+        path: "extendedAgentCard",
+        card: extended as JsonObject,
+      });
   }
   return Promise.all(forms.map(form => toForm(form, agent, parts.signer)));
 }
@@ -217,7 +226,8 @@ interface EncodedCard {
 
 function encodeForms({ name, title, dialect }: TitledDialect, result: CardResult): EncodedCard[] {
   const route = dialect.routes.find(
-    ({ transport, path }) => transport === "document" && path.includes("{agent}") && /agent-?card|agent\.json/i.test(path),
+    ({ transport, path }) =>
+      transport === "document" && path.includes("{agent}") && /agent-?card|agent\.json/i.test(path),
   );
   if (!route) return [];
   const encode = (form: string): JsonObject =>
@@ -226,10 +236,21 @@ function encodeForms({ name, title, dialect }: TitledDialect, result: CardResult
   return name === "v1" ? [{ ...own, form: "hybrid", title: "Hybrid", card: encode("hybrid") }, own] : [own];
 }
 
-async function toForm({ form, title, path, card }: EncodedCard, agent: Agent, signer: Signer): Promise<CardForm> {
+async function toForm(
+  { form, title, path, card }: EncodedCard,
+  agent: Agent,
+  signer: Signer,
+): Promise<CardForm> {
   const name = encodeURIComponent(agent.name);
   const full = path.startsWith("/") ? path.replace("{agent}", name) : `/agents/${name}/${path}`;
-  return { form, title, path: full, card, ...lintCard(card, KINDS[form] ?? "common"), signatures: await verify(card, signer) };
+  return {
+    form,
+    title,
+    path: full,
+    card,
+    ...lintCard(card, KINDS[form] ?? "common"),
+    signatures: await verify(card, signer),
+  };
 }
 
 /** With the keys of this server. */

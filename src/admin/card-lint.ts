@@ -48,10 +48,8 @@ const isMediaType = (value: Json): boolean =>
 /** gRPC is addressed by host and port. */
 const isGrpc = (one: JsonObject): boolean => one.protocolBinding === "GRPC" || one.transport === "GRPC";
 
-const missingIn = (
-  all: readonly (readonly [string, JsonObject])[],
-  member: string,
-): readonly string[] => all.filter(([, one]) => !isText(one[member])).map(([path]) => `${path}.${member}`);
+const missingIn = (all: readonly (readonly [string, JsonObject])[], member: string): readonly string[] =>
+  all.filter(([, one]) => !isText(one[member])).map(([path]) => `${path}.${member}`);
 
 const repeatedIds = (card: JsonObject): readonly string[] => {
   const ids = skills(card).map(([, skill]) => skill.id);
@@ -107,7 +105,9 @@ const CHECKS: readonly Check[] = [
     title: "The address is not HTTPS",
     text: "An interface must be an absolute HTTPS URL in production. On loopback it may stay as it is; behind a proxy set --public-url.",
     find: card => {
-      const found = interfaces(card).find(([, one]) => !isGrpc(one) && isHttpUrl(one.url) && !isHttps(one.url));
+      const found = interfaces(card).find(
+        ([, one]) => !isGrpc(one) && isHttpUrl(one.url) && !isHttps(one.url),
+      );
       return found ? [`${found[0]}.url`] : [];
     },
   },
@@ -119,7 +119,9 @@ const CHECKS: readonly Check[] = [
     text: "protocolBinding must be JSONRPC, HTTP+JSON, GRPC, or a URI of another binding.",
     find: card =>
       interfaces(card)
-        .filter(([, one]) => !BINDINGS.includes(one.protocolBinding ?? null) && !isHttpUrl(one.protocolBinding))
+        .filter(
+          ([, one]) => !BINDINGS.includes(one.protocolBinding ?? null) && !isHttpUrl(one.protocolBinding),
+        )
         .map(([path]) => `${path}.protocolBinding`),
   },
   {
@@ -136,10 +138,16 @@ const CHECKS: readonly Check[] = [
     section: INTERFACE,
     title: "No interface speaks A2A 1.0",
     text: "Clients of 1.0 use an interface whose protocolVersion is 1.0.",
-    find: card => (interfaces(card).some(([, one]) => one.protocolVersion === "1.0") ? [] : ["supportedInterfaces"]),
+    find: card =>
+      interfaces(card).some(([, one]) => one.protocolVersion === "1.0") ? [] : ["supportedInterfaces"],
   },
   required(V03, CARD_V03, "url", "Clients of 0.3 send their calls to this URL."),
-  required(V03, CARD_V03, "protocolVersion", "The version of the protocol that the agent speaks, such as 0.3.0."),
+  required(
+    V03,
+    CARD_V03,
+    "protocolVersion",
+    "The version of the protocol that the agent speaks, such as 0.3.0.",
+  ),
   {
     kinds: V03,
     level: "error",
@@ -272,7 +280,10 @@ const CHECKS: readonly Check[] = [
     section: SECURITY,
     title: "No authentication is declared",
     text: "The card names no security scheme: every client that reaches the server may call the agent. That is right on loopback; elsewhere require authentication with --auth.",
-    find: card => (isObject(card.securitySchemes) && Object.keys(card.securitySchemes).length > 0 ? [] : ["securitySchemes"]),
+    find: card =>
+      isObject(card.securitySchemes) && Object.keys(card.securitySchemes).length > 0
+        ? []
+        : ["securitySchemes"],
   },
   {
     kinds: OFFICIAL,

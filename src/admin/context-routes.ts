@@ -53,7 +53,10 @@ export function createContextRoutes({ store }: { readonly store: Store }): reado
           const [first] = ends.first === task.id ? [one] : (await overview.read([ends.first])).tasks;
           const title = titleOf((first ?? one).task);
           titles.set(task.id, title);
-          return text === undefined || `${title}\n${newestText(one)}\n${task.contextId}`.toLowerCase().includes(text);
+          return (
+            text === undefined ||
+            `${title}\n${newestText(one)}\n${task.contextId}`.toLowerCase().includes(text)
+          );
         });
         const contexts = tasks.map(one => toContextRow(one, titles));
         const result: ContextPage = { contexts, nextPageToken: next ?? "" };
@@ -77,7 +80,11 @@ export function createContextRoutes({ store }: { readonly store: Store }): reado
         } as const;
         const page = { size: readPageSize(query), after: readTaskToken(query) };
         const { tasks, next } = await findTasks(overview, scan, page, undefined);
-        const result: ContextDetail = { contextId, tasks: tasks.map(toContextTask), nextPageToken: next ?? "" };
+        const result: ContextDetail = {
+          contextId,
+          tasks: tasks.map(toContextTask),
+          nextPageToken: next ?? "",
+        };
         return reply(result);
       },
     },
@@ -99,7 +106,9 @@ export function createContextRoutes({ store }: { readonly store: Store }): reado
         const { tasks } = await overview.read(found.taskIds);
         const counts = await overview.count(owners);
         const result: InboxPage = {
-          tasks: tasks.filter(one => (states as ReadonlySet<string>).has(one.task.status.state)).map(toInboxRow),
+          tasks: tasks
+            .filter(one => (states as ReadonlySet<string>).has(one.task.status.state))
+            .map(toInboxRow),
           nextPageToken: found.next ? `${found.next.at}.${found.next.taskId}` : "",
           total: counts
             .filter(one => (states as ReadonlySet<string>).has(one.state))

@@ -70,7 +70,11 @@ const laterMethods = (
 });
 
 const v1Rest =
-  (verb: Request["verb"], tail: (taskId: string) => string, body?: (target: CurlTarget) => JsonObject): ToRequest =>
+  (
+    verb: Request["verb"],
+    tail: (taskId: string) => string,
+    body?: (target: CurlTarget) => JsonObject,
+  ): ToRequest =>
   target => ({
     verb,
     path: `/agents/${encodeURIComponent(target.agent)}/${tail(encodeURIComponent(target.taskId))}`,
@@ -94,7 +98,11 @@ const COMMANDS: readonly CommandSet[] = [
     actions: {
       get: v1Rest("GET", id => `tasks/${id}`),
       subscribe: v1Rest("GET", id => `tasks/${id}:subscribe`),
-      cancel: v1Rest("POST", id => `tasks/${id}:cancel`, () => ({})),
+      cancel: v1Rest(
+        "POST",
+        id => `tasks/${id}:cancel`,
+        () => ({}),
+      ),
       send: v1Rest("POST", () => "message:send", v1Message),
     },
   },

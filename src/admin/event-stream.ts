@@ -31,7 +31,9 @@ export function toStreamResponse(
   open: (latch: Latch) => StreamSource,
 ): EndpointResponse {
   if (!streams.hasRoom())
-    throw new Fault("unavailable", "The limit of open streams is reached; retry later", { retryAfterMs: 1_000 });
+    throw new Fault("unavailable", "The limit of open streams is reached; retry later", {
+      retryAfterMs: 1_000,
+    });
 
   async function* write(): AsyncGenerator<string> {
     const { promise: ended, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,13 @@
 /** Pages of tasks, from scans of the store. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type TaskId, taskNotFound, timeKey } from "../model/index.ts";
-import { matchesOwner, type OwnedTask, type Store, type TaskOverview, type TaskScan } from "../ports/index.ts";
+import {
+  matchesOwner,
+  type OwnedTask,
+  type Store,
+  type TaskOverview,
+  type TaskScan,
+} from "../ports/index.ts";
 import type { AdminCaller } from "./access.ts";
 import type { TaskFilter } from "./parameters.ts";
 import { containsText } from "./task-row.ts";

@@ -48,7 +48,12 @@ export function createLogLines({ now, redact, scrub }: LogLineParts) {
     const text = JSON.stringify(redact(facts)) ?? "{}";
     if (text.length <= FACTS_CHARS_MAX) return { json: JSON.parse(text) as JsonObject, size: text.length };
     const { taskId, attempt, agent } = facts as Readonly<Record<string, string | number | undefined>>;
-    const json = { taskId: taskId ?? null, attempt: attempt ?? null, agent: agent ?? null, more: text.slice(0, FACTS_CHARS_MAX) };
+    const json = {
+      taskId: taskId ?? null,
+      attempt: attempt ?? null,
+      agent: agent ?? null,
+      more: text.slice(0, FACTS_CHARS_MAX),
+    };
     return { json, size: FACTS_CHARS_MAX };
   }
 

@@ -11,7 +11,10 @@ const PERMISSIONS: Readonly<Record<AdminRoute["needs"], string>> = {
   "operator-act": "admin and console:act",
 };
 
-const ERROR = { description: "A fault", content: { "application/json": { schema: { $ref: "#/components/schemas/Fault" } } } };
+const ERROR = {
+  description: "A fault",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Fault" } } },
+};
 
 const toOperation = ({ path, needs, summary, verb }: AdminRoute): JsonObject => ({
   summary,
@@ -34,11 +37,26 @@ const toOperation = ({ path, needs, summary, verb }: AdminRoute): JsonObject => 
 });
 
 const contentType = (path: string): string =>
-  STREAMS.has(path) ? "text/event-stream" : path === "/docs/{section}/{page}" ? "text/markdown" : "application/json";
+  STREAMS.has(path)
+    ? "text/event-stream"
+    : path === "/docs/{section}/{page}"
+      ? "text/markdown"
+      : "application/json";
 const STREAMS: ReadonlySet<string> = new Set(["/tasks/changes", "/tasks/{id}/events/stream"]);
 
 const PAGE = ["pageSize", "pageToken"];
-const FILTERS = ["agent", "state", "caller", "tenant", "contextId", "from", "to", "text", "crashed", "replies"];
+const FILTERS = [
+  "agent",
+  "state",
+  "caller",
+  "tenant",
+  "contextId",
+  "from",
+  "to",
+  "text",
+  "crashed",
+  "replies",
+];
 const QUERY: Readonly<Record<string, readonly string[]>> = {
   "/tasks": [...FILTERS, ...PAGE],
   "/tasks/changes": FILTERS,
@@ -61,7 +79,12 @@ const NUMBERS: ReadonlySet<string> = new Set(["after", "max", "pageSize"]);
 function toParameter(name: string, place: "path" | "query"): JsonObject {
   const one = NUMBERS.has(name) ? { type: "integer" } : { type: "string" };
   const isList = place === "query" && LISTS.has(name);
-  return { name, in: place, required: place === "path", schema: isList ? { type: "array", items: one } : one };
+  return {
+    name,
+    in: place,
+    required: place === "path",
+    schema: isList ? { type: "array", items: one } : one,
+  };
 }
 
 const FAULT_SCHEMA: JsonObject = {

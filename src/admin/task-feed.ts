@@ -89,7 +89,7 @@ export function openTaskFeed(parts: TaskFeedParts, filter: TaskFilter, latch: La
     const page = { size: RECENT, after: undefined };
     const { tasks } = await findTasks(overview, toScan(filter), page, isWanted);
     return tasks
-      .filter(one => sent.has(one.task.id) ? sent.get(one.task.id) !== one.seq : true)
+      .filter(one => (sent.has(one.task.id) ? sent.get(one.task.id) !== one.seq : true))
       .map(toText)
       .join("");
   }

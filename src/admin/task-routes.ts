@@ -205,7 +205,8 @@ function createEventRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
         const shown = toTitled(dialects, titles).filter(
           ({ name }) => wanted.length === 0 || wanted.includes(name),
         );
-        if (shown.length === 0) throw invalid("dialect", `must be one of ${dialects.map(one => one.name).join(", ")}`);
+        if (shown.length === 0)
+          throw invalid("dialect", `must be one of ${dialects.map(one => one.name).join(", ")}`);
         const max = readInteger(call.query, "max", FRAMES_DEFAULT, FRAMES_MAX);
         const steps = await readSteps(owned, readAfter(call), max);
         const page: FramePage = { frames: steps.map(step => toFrameRow(step, shown)), lastSeq: owned.seq };

@@ -54,15 +54,24 @@ function describeParts(parts: readonly Part[]): string {
 
 /** One line, at most so many characters; a pair of surrogates is not cut. */
 function shorten(text: string, charsMax: number): string {
-  const line = text.slice(0, 4 * charsMax).replace(/\s+/g, " ").trim();
-  return line.length > charsMax ? `${line.slice(0, charsMax - 1).toWellFormed().replace(/\uFFFD$/, "")}…` : line;
+  const line = text
+    .slice(0, 4 * charsMax)
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > charsMax
+    ? `${line
+        .slice(0, charsMax - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, "")}…`
+    : line;
 }
 
 /** Whether the text is in the ids, messages, answers or status of the task. `text`: in lower case. */
 export function containsText(task: Task, text: string): boolean {
   const has = (where: string | undefined): boolean => where?.toLowerCase().includes(text) ?? false;
   const inParts = (parts: readonly Part[]): boolean => parts.some(part => has(searchable(part)));
-  const inMessage = (message: Message | undefined): boolean => message !== undefined && inParts(message.parts);
+  const inMessage = (message: Message | undefined): boolean =>
+    message !== undefined && inParts(message.parts);
   return (
     has(task.id) ||
     has(task.alias) ||

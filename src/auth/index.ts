@@ -1,3 +1,4 @@
+import type { JsonObject } from "../lib/json.ts";
 import {
   type ApiKey,
   type AuthMode,
@@ -7,7 +8,6 @@ import {
   PERMISSIONS,
   type Permission,
 } from "../model/index.ts";
-import type { JsonObject } from "../lib/json.ts";
 import type {
   AccessToken,
   Authenticator,
@@ -21,10 +21,10 @@ import { adminOnly } from "./admin-only.ts";
 import { createAnonymousAuthenticator } from "./anonymous.ts";
 import { createApiKeyAuth } from "./api-key-auth.ts";
 import { createAuthenticator } from "./authenticator.ts";
+import { type IssueParts, issueToken } from "./issue-token.ts";
 import { createJwtAuth } from "./jwt-auth.ts";
 import { createMtlsAuth } from "./mtls-auth.ts";
 import { createTokenAuth } from "./token-auth.ts";
-import { type IssueParts, issueToken } from "./issue-token.ts";
 import { createTokenRoutes, readTokenRequest } from "./token-routes.ts";
 
 export { adminOnly } from "./admin-only.ts";
@@ -64,8 +64,14 @@ export function createAuth(parts: AuthParts): {
   const { auth, tokens, catalog } = parts;
   if (!tokens && auth.includes("tokens")) throw new Error("auth mode tokens without a token store");
   if (auth.includes("none")) {
-    const grants = parts.isLocal ? PERMISSIONS : [...DEFAULT_PERMISSIONS, ...CONSOLE_GRANTS[parts.console ?? "off"]];
-    return { authenticator: createAnonymousAuthenticator({ catalog, grants }), endpoints: [], tokens: undefined };
+    const grants = parts.isLocal
+      ? PERMISSIONS
+      : [...DEFAULT_PERMISSIONS, ...CONSOLE_GRANTS[parts.console ?? "off"]];
+    return {
+      authenticator: createAnonymousAuthenticator({ catalog, grants }),
+      endpoints: [],
+      tokens: undefined,
+    };
   }
   const authenticator = createAuthenticator({
     methods: auth.map(mode => createAuthMethod(mode, parts)),

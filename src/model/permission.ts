@@ -6,7 +6,15 @@ import { LIMITS } from "./limits.ts";
  * Permissions: messages and streams, reading, cancelling, push configs; the endpoints below /admin; the admin API for the
  * caller's own tasks, to read and to change.
  */
-export const PERMISSIONS = ["send", "read", "cancel", "push", "admin", "console:read", "console:act"] as const;
+export const PERMISSIONS = [
+  "send",
+  "read",
+  "cancel",
+  "push",
+  "admin",
+  "console:read",
+  "console:act",
+] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 export const DEFAULT_PERMISSIONS: readonly Permission[] = ["send", "read", "cancel", "push"];
 

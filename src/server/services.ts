@@ -52,6 +52,11 @@ export interface ServicesParts extends ServerParts {
   readonly mount?: { readonly path: string | undefined } | undefined;
 }
 
+export interface WiringParts extends ServicesParts {
+  /** Cards name an address for gRPC. */
+  readonly hasGrpc: boolean;
+}
+
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 /** Opens all services. If one fails, those that are open are closed again. */
@@ -69,7 +74,8 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const { levels } = parts;
     const times = { now, wallTime, ticks };
     const outputs = { levels, log, version: readVersion, digest: toDigest };
-    const consoleMode = consoleModeOf(settings, parts.mount !== undefined);
+    const isMounted = parts.mount !== undefined;
+    const consoleMode = consoleModeOf(settings, isMounted);
     const counts = consoleMode !== "off";
     const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId, counts });
     closers.push(telemetry.close);
@@ -88,18 +94,9 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const fetch = outbound.trusted;
     const items = openItems({ ...parts, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
-    const isMounted = parts.mount !== undefined;
     const { openTokens } = opened;
-    const auth = await openAuth({
-      settings,
-      catalog,
-      fetch,
-      wallTime,
-      ticks,
-      openTokens,
-      randomHex,
-      isMounted,
-    });
+    const authParts = { settings, catalog, fetch, wallTime, ticks, openTokens, randomHex, isMounted };
+    const auth = await openAuth(authParts);
     closers.push(auth.close);
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
     const providers = settings.oauth ?? {};

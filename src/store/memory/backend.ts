@@ -24,8 +24,8 @@ import type {
 } from "../single-node/backend.ts";
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
-import { createMemoryOverview } from "./overview.ts";
 import { createMemoryItems } from "./items.ts";
+import { createMemoryOverview } from "./overview.ts";
 import { createMemoryPushes } from "./pushes.ts";
 import { createMemorySchedules } from "./schedules.ts";
 import { createMemoryStorage } from "./storage.ts";

@@ -9,4 +9,14 @@ import { sql as items } from "./0008.ts";
 import { sql as overview } from "./0009.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
-export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf, usage, push, items, overview];
+export const MIGRATIONS: readonly string[] = [
+  first,
+  names,
+  compacted,
+  arrived,
+  shelf,
+  usage,
+  push,
+  items,
+  overview,
+];
