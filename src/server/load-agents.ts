@@ -1,6 +1,6 @@
 /** Loads the agents that the settings name. */
 import { basename, dirname } from "node:path";
-import { readVariable, type Settings } from "../config/config.ts";
+import { readVariable, readVariables, type Settings } from "../config/config.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { findAgents } from "../loader/find-agents.ts";
 import { type LoadedAgent, loadAgents } from "../loader/load-agents.ts";
@@ -37,7 +37,12 @@ export function findServedAgents<T extends Settings>(settings: T): { settings: T
 /** `generation`: see `LoadParts`. */
 export async function loadServedAgents(settings: Settings, generation: number): Promise<ServedAgents> {
   const { agentsFolder: cwd } = settings;
-  const loaded = await loadAgents(settings.agents, { cwd, generation, createAgent });
+  const variables = readVariables();
+  const loaded = await loadAgents(settings.agents, {
+    cwd,
+    generation,
+    createAgent: (spec, load, context) => createAgent(spec, load, { ...context, variables }),
+  });
   const agents = loaded.agents.map(agent => toServed(agent, cwd));
   return { agents, defaultAgent: findDefault(agents, settings.default), files: loaded.files };
 }

@@ -10,6 +10,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
 import { fenceContract } from "./fence.contract.ts";
+import { itemsContract } from "./items.contract.ts";
 import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { packedEventsContract } from "./packed-events.contract.ts";
@@ -17,6 +18,7 @@ import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { runQuotaContract } from "./run-quota.contract.ts";
+import { schedulesContract } from "./schedules.contract.ts";
 import { storageContract } from "./storage.contract.ts";
 import { storeContract } from "./store.contract.ts";
 import type { StoreUnderTest } from "./store-harness.ts";
@@ -82,9 +84,20 @@ function soon(opening: Promise<PostgresStore>): Store {
       },
     );
   const store = Object.fromEntries(
-    (["log", "tasks", "runs", "maintenance", "storage", "usage", "pushes", "deliveries"] as const).map(
-      name => [name, part(name as keyof Store)],
-    ),
+    (
+      [
+        "log",
+        "tasks",
+        "runs",
+        "maintenance",
+        "storage",
+        "items",
+        "schedules",
+        "usage",
+        "pushes",
+        "deliveries",
+      ] as const
+    ).map(name => [name, part(name as keyof Store)]),
   );
   return { ...store, lastAt: 0, close: async () => (await opening).close() } as unknown as Store;
 }
@@ -95,6 +108,8 @@ turnsContract("Postgres", database);
 namesContract("Postgres", database);
 maintenanceContract("Postgres", database);
 storageContract("Postgres", database);
+itemsContract("Postgres", database);
+schedulesContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packedEventsContract("Postgres", database);

@@ -24,7 +24,9 @@ import type {
 } from "../single-node/backend.ts";
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
+import { createMemoryItems } from "./items.ts";
 import { createMemoryPushes } from "./pushes.ts";
+import { createMemorySchedules } from "./schedules.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
 
@@ -114,10 +116,11 @@ export function createMemoryBackend(): Backend {
       }
       return steps;
     },
-    commit(changes, storageWrites, pushChanges) {
+    commit(changes, storageWrites, pushChanges, others) {
       for (const change of changes) write(change);
       for (const one of storageWrites) storage.write(one);
       for (const change of pushChanges) pushes.write(change);
+      for (const write of others) write();
     },
     findByName: (scope, agent, name) => names.get(toNameKey(scope, agent, name)) ?? null,
     count: scope => {
@@ -128,6 +131,8 @@ export function createMemoryBackend(): Backend {
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
+    items: createMemoryItems(),
+    schedules: createMemorySchedules(),
     list(scope, agent, filter, cursor): Listing {
       const matching = [...tasks.values()].filter(one => matches(one, scope, agent, filter));
       const rows = matching

@@ -10,7 +10,7 @@ import {
   needsSnapshot,
 } from "../kernel/log-tail.ts";
 import { packEvents } from "../kernel/packed-events.ts";
-import type { Backend, PushChange, StorageWrite, TaskChange } from "./backend.ts";
+import type { Backend, CommitPart, PushChange, StorageWrite, TaskChange } from "./backend.ts";
 import type { TailCache } from "./tail-cache.ts";
 import type { TaskEntry } from "./task-entry.ts";
 
@@ -35,6 +35,7 @@ interface WriteBatch {
   readonly entries: TaskEntry[];
   readonly storage: StorageWrite[];
   readonly pushes: PushChange[];
+  readonly others: CommitPart[];
   readonly done: PromiseWithResolvers<void>;
 }
 
@@ -60,7 +61,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
     const done = Promise.withResolvers<void>();
     // Not every writer waits for the commit; those that do get the same rejection.
     done.promise.catch(() => {});
-    return { at: parts.now(), entries: [], storage: [], pushes: [], done };
+    return { at: parts.now(), entries: [], storage: [], pushes: [], others: [], done };
   }
 
   /** Appends all events or, if the lifecycle rejects one, none. Resolves after the commit. */
@@ -86,15 +87,15 @@ export function createBatchWriter(parts: BatchWriterParts) {
     const writing = batch;
     if (!writing) return;
     batch = null;
-    const { entries, storage, pushes, done } = writing;
+    const { entries, storage, pushes, others, done } = writing;
     // All writes of the batch may have been rejected.
-    if (entries.length === 0 && storage.length === 0 && pushes.length === 0) return done.resolve();
+    if (entries.length + storage.length + pushes.length + others.length === 0) return done.resolve();
     cache.evictUnpinned();
     const day = dayOf(parts.wallTime());
     const changes = entries.map(entry => toChange(entry, day));
     const onCommit = parts.commits?.startCommit();
     try {
-      backend.commit(changes, storage, pushes);
+      backend.commit(changes, storage, pushes, others);
     } catch (cause) {
       parts.commits?.onFailure();
       parts.onFailed(entries);
@@ -153,6 +154,12 @@ export function createBatchWriter(parts: BatchWriterParts) {
     writePush(change: PushChange): Promise<void> {
       batch ??= startBatch();
       batch.pushes.push(change);
+      return batch.done.promise;
+    },
+    /** `part` must not throw, except for an error of the disk: it would fail the whole commit. */
+    write(part: CommitPart): Promise<void> {
+      batch ??= startBatch();
+      batch.others.push(part);
       return batch.done.promise;
     },
     flush,

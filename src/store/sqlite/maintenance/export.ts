@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskId } from "../../../model/index.ts";
 import { unpackEvents } from "../../kernel/packed-events.ts";
-import type { ExportedItem, ExportedTask, ExportedToken, StoreExport } from "../../kernel/store-export.ts";
+import type {
+  ExportedItem,
+  ExportedSchedule,
+  ExportedStorage,
+  ExportedTask,
+  ExportedToken,
+  StoreExport,
+} from "../../kernel/store-export.ts";
 import { openDatabase } from "../open.ts";
 import { createOwnerTable } from "../owners.ts";
 import { createPushTable } from "../pushes.ts";
@@ -24,7 +31,7 @@ export function openForExport(folder: string): StoreExport {
   );
   const selectSegments = db.prepare("SELECT last, rev, events FROM segment WHERE task = ? ORDER BY last");
   const selectNames = db.prepare("SELECT kind, name, seq, digest FROM name WHERE task = ?");
-  const selectItems = db.prepare(
+  const selectStorage = db.prepare(
     "SELECT tenant, principal, agent, shelf, key, value FROM shelf JOIN owner ON owner.id = shelf.owner",
   );
 
@@ -47,7 +54,9 @@ export function openForExport(folder: string): StoreExport {
     *tasks() {
       for (const row of selectTasks.iterate()) yield toExported(row as unknown as TaskRow);
     },
-    storage: () => selectItems.iterate() as unknown as Iterable<ExportedItem>,
+    storage: () => selectStorage.iterate() as unknown as Iterable<ExportedStorage>,
+    items: () => db.prepare("SELECT * FROM item").iterate() as unknown as Iterable<ExportedItem>,
+    schedules: () => db.prepare("SELECT * FROM schedule").iterate() as unknown as Iterable<ExportedSchedule>,
     usage: () => readUsage(db, { from: 0, to: Number.MAX_SAFE_INTEGER }),
     tokens: () => readTokens(folder),
     close() {
