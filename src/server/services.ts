@@ -6,14 +6,14 @@ import { LoopBudget } from "../lib/loop-budget.ts";
 import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
-import type { Agent, Embed, Log } from "../ports/index.ts";
+import type { Agent, Embed, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
 import { openTelemetry } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
-import { checkAuthSettings, openAuth } from "./open-auth.ts";
+import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
@@ -21,7 +21,14 @@ import { readVersion } from "./package-files.ts";
 /** The settings of a server; those of the loader are not needed. */
 export type ServerSettings = Omit<
   Settings,
-  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "warnings" | "portChosen"
+  | "agents"
+  | "agentsFolder"
+  | "agentsOrigin"
+  | "configFiles"
+  | "default"
+  | "logLevel"
+  | "warnings"
+  | "portChosen"
 > &
   Partial<Pick<Settings, "portChosen">>;
 
@@ -35,6 +42,15 @@ export interface ServerParts {
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
+  /** undefined: the server is not in development. */
+  readonly development?: Development | undefined;
+}
+
+/** For the author of the agents, who is the caller as well. */
+export interface Development {
+  readonly observer: Observer;
+  /** Reports what an agent threw, and returns what its caller is told about it. */
+  onFailure(run: Run, error: unknown): string;
 }
 
 /** The addresses of a server. They are known once it listens: until then, and in a mounted server, they are undefined. */
@@ -50,6 +66,11 @@ export interface ServicesParts extends ServerParts {
   readonly addresses: ServerAddresses;
   /** The server does not listen: another program hands in its requests. */
   readonly mount?: { readonly path: string | undefined } | undefined;
+}
+
+export interface WiringParts extends ServicesParts {
+  /** Cards name an address for gRPC. */
+  readonly hasGrpc: boolean;
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -68,14 +89,18 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const newId = createIdGenerator({ now, randomHex });
     const { levels } = parts;
     const times = { now, wallTime, ticks };
-    const outputs = { levels, log, version: readVersion, digest: toDigest };
+    const observer = parts.development?.observer;
+    const isMounted = parts.mount !== undefined;
+    const consoleMode = consoleModeOf(settings, isMounted);
+    const counts = consoleMode !== "off";
+    const outputs = { levels, log, observer, counts, version: readVersion, digest: toDigest };
     const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
     const opened = await openStore({ settings, clock, loop, telemetry, node, log });
     closers.push(opened.close);
-    const { store, bus, commits } = opened;
+    const { store, bus, changes, commits } = opened;
     // Ids of the newest recorded millisecond may be in use.
     clock.notBefore(store.lastAt + 1);
     const keys = await openKeys(settings, opened, wallTime, log);
@@ -86,18 +111,9 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const fetch = outbound.trusted;
     const items = openItems({ ...parts, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
-    const isMounted = parts.mount !== undefined;
     const { openTokens } = opened;
-    const auth = await openAuth({
-      settings,
-      catalog,
-      fetch,
-      wallTime,
-      ticks,
-      openTokens,
-      randomHex,
-      isMounted,
-    });
+    const authParts = { settings, catalog, fetch, wallTime, ticks, openTokens, randomHex, isMounted };
+    const auth = await openAuth(authParts);
     closers.push(auth.close);
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
     const providers = settings.oauth ?? {};
@@ -112,12 +128,14 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       store,
       commits,
       bus,
+      changes,
       keys,
       outbound,
       webhooks,
       items,
       catalog,
       auth,
+      consoleMode,
       oauth,
       close,
     };

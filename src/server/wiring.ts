@@ -1,4 +1,5 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
+import { createLogLines, type LogLines } from "../admin/index.ts";
 import { adminOnly } from "../auth/index.ts";
 import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
@@ -24,18 +25,16 @@ import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../q
 import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
+import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
+import { consoleModeOf } from "./open-auth.ts";
+import { type OpenConsole, openConsole } from "./open-console.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
-import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
+import { createServices, publicBase, type Services, type WiringParts } from "./services.ts";
 import { startWorkers, type Workers } from "./workers.ts";
 
 export type { ServerAddresses, ServerParts, ServerSettings } from "./services.ts";
-
-export interface WiringParts extends ServicesParts {
-  /** Cards name an address for gRPC. */
-  readonly hasGrpc: boolean;
-}
 
 /** A socket that accepts requests. */
 export interface Listener {
@@ -49,6 +48,8 @@ interface ServerState {
   isOpen: boolean;
   /** undefined: `start` has not been called. */
   workers: Workers | undefined;
+  /** undefined: it is off. */
+  console?: OpenConsole;
 }
 
 export type WiredServer = Awaited<ReturnType<typeof connect>>;
@@ -58,16 +59,25 @@ export async function wireServer(
   parts: WiringParts,
   environment: ServerEnvironment = createEnvironment(),
 ): Promise<WiredServer> {
-  const services = await createServices(parts, environment);
+  const consoleMode = consoleModeOf(parts.settings, parts.mount !== undefined);
+  const lines =
+    consoleMode === "off" ? undefined : createLogLines({ now: environment.clock.wallTime, redact, scrub });
+  const logged = lines ? { ...parts, log: lines.wrap(parts.log) } : parts;
+  const services = await createServices(logged, environment);
   try {
-    return await connect(parts, services, environment);
+    return await connect(logged, services, environment, lines);
   } catch (error) {
     await services.close();
     throw error;
   }
 }
 
-async function connect(parts: WiringParts, services: Services, environment: ServerEnvironment) {
+async function connect(
+  parts: WiringParts,
+  services: Services,
+  environment: ServerEnvironment,
+  lines: LogLines | undefined,
+) {
   const { settings, log } = parts;
   const { store, catalog, telemetry, clock } = services;
   const state: ServerState = { isOpen: true, workers: undefined };
@@ -93,6 +103,24 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
     others: [...mcp.endpoints, ...listEndpoints(parts, services, calls)],
+    openConsole(checkHealth) {
+      const { consoleMode } = services;
+      if (consoleMode === "off" || !lines || !telemetry.totals) return { public: [], admin: [] };
+      const runsRunning = (): number => state.workers?.runner.running ?? 0;
+      const { totals } = telemetry;
+      const unreadBytes = (): number => unread.bytes;
+      return (state.console = openConsole({
+        ...calls,
+        parts,
+        services,
+        console: consoleMode,
+        totals,
+        lines,
+        runsRunning,
+        unreadBytes,
+        checkHealth,
+      }));
+    },
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
@@ -100,6 +128,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
   return {
     router: { ...settings, bindings, match: createRoutes(dialects, endpoints.public), log },
     adminEndpoints: endpoints.admin,
+    hasConsole: state.console !== undefined,
     pipeline,
     streams,
     unread,
@@ -111,13 +140,21 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     refreshCards: remoteCards.refresh,
     toObserved: telemetry.agent,
     start(): Runner {
-      state.workers = startWorkers({ settings, services, dialects, tools: mcp.tools, log });
+      state.workers = startWorkers({
+        settings,
+        services,
+        dialects,
+        tools: mcp.tools,
+        onFailure: parts.development?.onFailure,
+        log,
+      });
       warnOfUnserved(unfinished, catalog.names(), log);
       return state.workers.runner;
     },
     async close(listeners: readonly Listener[]): Promise<void> {
       state.isOpen = false;
       for (const listener of listeners) listener.refuseNew();
+      state.console?.close();
       await state.workers?.stop();
       await Promise.all(listeners.map(listener => listener.close()));
       await Promise.all([remoteCards.stop(), mcp.close()]);
@@ -168,7 +205,18 @@ function wireCalls(
     observer: services.telemetry.watch,
     log,
   });
-  return { authenticator, streams, unread, operationParts, execute, isOwnBase, dialects, pipeline };
+  return {
+    authenticator,
+    streams,
+    unread,
+    operationParts,
+    execute,
+    // The limits of calls for calls that are no operations.
+    limit: limit(async () => ({ kind: "nothing" })),
+    isOwnBase,
+    dialects,
+    pipeline,
+  };
 }
 
 type Calls = ReturnType<typeof wireCalls>;

@@ -11,14 +11,23 @@ import {
 import type {
   AgentStorage,
   CallerName,
+  ContextOwner,
   ListFilter,
   NamedTask,
+  OwnerFilter,
   PushAttempt,
+  PushScan,
+  PushScanPage,
   PushSubscription,
   StorageArea,
   StoredItem,
+  TaskCount,
+  TaskScan,
+  TaskScanPage,
   UsageQuery,
   UsageRow,
+  WaitingScan,
+  WaitingScanPage,
 } from "../../ports/index.ts";
 import type { NewName } from "../kernel/caller-names.ts";
 import type { ItemRow, ItemWrite } from "../kernel/item-row.ts";
@@ -50,6 +59,7 @@ export interface Backend {
   reportUsage(query: UsageQuery): readonly UsageRow[];
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
+  readonly overview: OverviewBackend;
   readonly items: ItemBackend;
   readonly schedules: ScheduleBackend;
   /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
@@ -63,6 +73,14 @@ export interface Backend {
   /** Approximate size on disk. */
   bytes(): number;
   close(): void;
+}
+
+/** See `TaskOverview`. */
+export interface OverviewBackend {
+  scan(query: TaskScan): TaskScanPage;
+  scanWaiting(query: WaitingScan): WaitingScanPage;
+  contextEnds(context: ContextOwner): { readonly first: TaskId; readonly last: TaskId } | undefined;
+  count(owners: OwnerFilter): readonly TaskCount[];
 }
 
 /** A write to agent storage: values are already JSON; undefined deletes the key. */
@@ -122,6 +140,8 @@ export interface PushBackend {
   idle(): readonly (PushCursor & { readonly behind: boolean })[];
   /** The first configs with a scheduled retry, the soonest first. */
   waiting(max: number): readonly WaitingPush[];
+  /** See `TaskOverview`. */
+  scan(query: PushScan): PushScanPage;
 }
 
 /** A push config and how far its delivery is. */

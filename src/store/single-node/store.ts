@@ -23,6 +23,7 @@ import { createSingleNodeItems } from "./items.ts";
 import { Leases } from "./leases.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createNameIndex } from "./name-index.ts";
+import { createSingleNodeOverview } from "./overview.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
 import { createSingleNodeSchedules } from "./schedules.ts";
@@ -262,6 +263,7 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     lastAt: backend.lastAt,
     nodes: () => 1,
     maintenance,
+    overview: createSingleNodeOverview({ ...parts, cache }),
     storage: createSingleNodeStorage(backend, writer),
     items: createSingleNodeItems({ ...parts, writer }),
     schedules: createSingleNodeSchedules({ ...parts, writer }),
