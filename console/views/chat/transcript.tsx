@@ -75,6 +75,7 @@ export function TaskBlock({
   const row = task.row.value;
   const isRunning = !isTerminal(log.state) && !isWaiting(log.state);
   const groups = groupsOf(log.items);
+  const lastStatus = log.items.findLast(item => item.kind === "status");
   const endsWithUser = groups.at(-1)?.[0]?.kind === "user" || groups.length === 0;
   return (
     <section class="turns" aria-label={`Task ${shortId(task.id)}`}>
@@ -93,7 +94,7 @@ export function TaskBlock({
                 key={`${item.kind}${item.seq}${index}`}
                 item={item}
                 task={task}
-                isOpen={isLast && at === groups.length - 1 && index === group.length - 1}
+                isOpen={isLast && item === lastStatus}
               />
             ))}
             {at === groups.length - 1 && isRunning && <Working task={task} conversation={conversation} />}
