@@ -13,6 +13,7 @@ import type {
 } from "../model/index.ts";
 import type { Maintenance } from "./maintenance.ts";
 import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
+import type { Resources } from "./resources.ts";
 import type { Run, RunQueue } from "./runs.ts";
 import type { AgentStorage } from "./storage.ts";
 import type { UsageStore } from "./usage.ts";
@@ -23,6 +24,7 @@ export interface Store {
   readonly runs: RunQueue;
   readonly maintenance: Maintenance;
   readonly storage: AgentStorage;
+  readonly resources: Resources;
   readonly pushes: PushConfigs;
   readonly deliveries: PushQueue;
   readonly usage: UsageStore;

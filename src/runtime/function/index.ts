@@ -17,6 +17,7 @@ export function toAgent(definition: AgentDefinition): Agent {
     inputSchema: definition.inputSchema,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
+    graph: definition.graph,
   };
 }
 

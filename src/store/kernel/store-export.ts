@@ -1,4 +1,5 @@
 import type { PushSubscription, UsageRow } from "../../ports/index.ts";
+import type { ResourceRow } from "./resource-row.ts";
 
 /** The content of a store, to be imported into another store. */
 export interface StoreExport {
@@ -6,6 +7,7 @@ export interface StoreExport {
   /** In order of creation. */
   tasks(): Iterable<ExportedTask>;
   storage(): Iterable<ExportedItem>;
+  resources(): Iterable<ResourceRow>;
   usage(): readonly UsageRow[];
   tokens(): readonly ExportedToken[];
   close(): void;

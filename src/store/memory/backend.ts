@@ -25,6 +25,7 @@ import type {
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
 import { createMemoryPushes } from "./pushes.ts";
+import { createMemoryResources } from "./resources.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
 
@@ -47,6 +48,7 @@ export function createMemoryBackend(): Backend {
   const tasks = new Map<TaskId, StoredTask>();
   const names = new Map<string, NamedTask>();
   const storage = createMemoryStorage();
+  const resources = createMemoryResources();
   const usage = createMemoryUsage();
   const pushes = createMemoryPushes(taskId => {
     const one = tasks.get(taskId);
@@ -114,9 +116,10 @@ export function createMemoryBackend(): Backend {
       }
       return steps;
     },
-    commit(changes, storageWrites, pushChanges) {
+    commit(changes, storageWrites, pushChanges, resourceWrites) {
       for (const change of changes) write(change);
       for (const one of storageWrites) storage.write(one);
+      for (const one of resourceWrites) resources.write(one);
       for (const change of pushChanges) pushes.write(change);
     },
     findByName: (scope, agent, name) => names.get(toNameKey(scope, agent, name)) ?? null,
@@ -127,6 +130,11 @@ export function createMemoryBackend(): Backend {
     spent: usage.spent,
     reportUsage: usage.report,
     listStorage: storage.list,
+    resources: resources.backend,
+    revOf(taskId) {
+      const one = tasks.get(taskId);
+      return one ? revOf(one) : null;
+    },
     pushes: pushes.backend,
     list(scope, agent, filter, cursor): Listing {
       const matching = [...tasks.values()].filter(one => matches(one, scope, agent, filter));

@@ -9,6 +9,7 @@ import { migrate } from "./migrate.ts";
 import { OwnerIds } from "./owners.ts";
 import { PostgresPushes } from "./pushes.ts";
 import { TaskReader } from "./reader.ts";
+import { createResources } from "./resources.ts";
 import { createMaintenance } from "./retention.ts";
 import { PostgresRunQueue } from "./run-queue.ts";
 import { createAgentStorage } from "./storage.ts";
@@ -93,6 +94,7 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
     pushes: pushes.configs,
     deliveries: pushes.queue,
     storage: createAgentStorage(db, owners),
+    resources: createResources(db),
     usage: createUsageStore(db),
     async readTime() {
       const [row] = await db.query<{ now: number }>(

@@ -15,6 +15,8 @@ import type {
   NamedTask,
   PushAttempt,
   PushSubscription,
+  ResourceKind,
+  ResourceRange,
   StorageArea,
   StoredItem,
   UsageQuery,
@@ -22,6 +24,7 @@ import type {
 } from "../../ports/index.ts";
 import type { NewName } from "../kernel/caller-names.ts";
 import type { ListCursor } from "../kernel/page-token.ts";
+import type { ResourceRow } from "../kernel/resource-row.ts";
 import type { RetentionBounds } from "../kernel/retention.ts";
 
 /** Stores committed data. Synchronous: a commit happens completely or not at all. */
@@ -39,6 +42,7 @@ export interface Backend {
     changes: readonly TaskChange[],
     storageWrites: readonly StorageWrite[],
     pushChanges: readonly PushChange[],
+    resourceWrites: readonly ResourceWrite[],
   ): void;
   findByName(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: ListCursor): Listing;
@@ -47,10 +51,13 @@ export interface Backend {
   reportUsage(query: UsageQuery): readonly UsageRow[];
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
+  readonly resources: ResourceBackend;
   /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
   unfinished(): readonly QueueItem[];
   /** Data beyond these bounds, the oldest first. Asynchronous, because the search may take long. */
   findExpired(agent: AgentName, bounds: RetentionBounds): Promise<ExpiredData>;
+  /** The newest revision of a task; null: it is not there. */
+  revOf(taskId: TaskId): number | null;
   /** Removes it in one commit, a long log in several. Tasks that changed since the search stay. Returns the changed tasks. */
   prune(expired: ExpiredData): readonly TaskId[];
   /** Writes like a commit, without changing data; throws if the store cannot write. */
@@ -64,6 +71,22 @@ export interface Backend {
 export interface StorageWrite {
   readonly area: StorageArea;
   readonly changes: readonly { readonly key: string; readonly text: string | undefined }[];
+}
+
+/** Tenant, principal, kind, id. */
+export type ResourceKey = readonly [string, string, ResourceKind, string];
+
+/** A write of a record of a caller; null deletes it. */
+export interface ResourceWrite {
+  readonly key: ResourceKey;
+  readonly row: ResourceRow | null;
+}
+
+/** Committed records of callers. */
+export interface ResourceBackend {
+  find(scope: Scope, kind: ResourceKind, id: string): ResourceRow | null;
+  list(scope: Scope, kind: ResourceKind, range: ResourceRange): readonly ResourceRow[];
+  expired(kind: ResourceKind, at: number, max: number): readonly ResourceRow[];
 }
 
 /** A write of a push config; null deletes it. Configs of tasks that do not exist are ignored. */

@@ -26,6 +26,7 @@ import { pragma } from "./open.ts";
 import { createOwnerTable, type OwnerTable } from "./owners.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
+import { createResourceTable } from "./resources.ts";
 import { createStorageTable } from "./storage.ts";
 import { createTransact } from "./transact.ts";
 import { createUsageTable } from "./usage.ts";
@@ -63,6 +64,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const names = createNameTable(db, owners);
   const storage = createStorageTable(db, owners);
   const pushes = createPushTable(db, owners);
+  const resources = createResourceTable(db);
   const counts = createTaskCounts(db);
   const usage = createUsageTable(db);
   const writeTask = createTaskWriter(db, owners.idOf, names.write);
@@ -85,6 +87,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const selectFileSize = db.prepare(
     "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
   );
+  const selectRev = db.prepare("SELECT rev FROM task WHERE key = ? AND id = ?");
   const schema = pragma(db, "user_version");
   const newest = findNewest(db);
 
@@ -133,7 +136,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
       const from = (base ? after : useSnapshot ? row.snapshot_seq : 0) as Seq;
       return toSteps(readSegments(row, from), from, base ?? (useSnapshot ? readSnapshot() : null), max);
     },
-    commit(changes, storageWrites, pushChanges) {
+    commit(changes, storageWrites, pushChanges, resourceWrites) {
       try {
         transact(() => {
           for (const change of changes) {
@@ -142,6 +145,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
           }
           for (const one of storageWrites) storage.write(one);
           for (const change of pushChanges) pushes.write(change);
+          for (const one of resourceWrites) resources.write(one);
         });
       } catch (error) {
         owners.rollBackNew();
@@ -156,6 +160,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
+    resources: resources.backend,
     list: createListQuery(db, owners),
     unfinished() {
       const rows = db
@@ -166,6 +171,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
       return (rows as unknown as TaskRow[]).map(row => toQueueItem(row, owners));
     },
     findExpired,
+    revOf: taskId => (selectRev.get(timeKey(taskId), taskId)?.rev as number | undefined) ?? null,
     prune: createPruner(db, transact, load, removedOwners => {
       for (const owner of removedOwners) counts.change(owners.scopeOf(owner), -1);
     }),

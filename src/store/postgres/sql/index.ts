@@ -2,6 +2,7 @@ import { sql as first } from "./0001.ts";
 import { sql as pushes } from "./0002.ts";
 import { sql as access } from "./0003.ts";
 import { sql as nodes } from "./0004.ts";
+import { sql as resources } from "./0005.ts";
 
 export interface Migration {
   readonly sql: string;
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: pushes, oldest: 2 },
   { sql: access, oldest: 3 },
   { sql: nodes, oldest: 4 },
+  { sql: resources, oldest: 4 },
 ];

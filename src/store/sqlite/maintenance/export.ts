@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskId } from "../../../model/index.ts";
 import { unpackEvents } from "../../kernel/packed-events.ts";
+import type { ResourceRow } from "../../kernel/resource-row.ts";
 import type { ExportedItem, ExportedTask, ExportedToken, StoreExport } from "../../kernel/store-export.ts";
 import { openDatabase } from "../open.ts";
 import { createOwnerTable } from "../owners.ts";
@@ -48,6 +49,7 @@ export function openForExport(folder: string): StoreExport {
       for (const row of selectTasks.iterate()) yield toExported(row as unknown as TaskRow);
     },
     storage: () => selectItems.iterate() as unknown as Iterable<ExportedItem>,
+    resources: () => db.prepare("SELECT * FROM resource").iterate() as unknown as Iterable<ResourceRow>,
     usage: () => readUsage(db, { from: 0, to: Number.MAX_SAFE_INTEGER }),
     tokens: () => readTokens(folder),
     close() {
