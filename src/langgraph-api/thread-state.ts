@@ -5,10 +5,10 @@ import type {
   Agent,
   CheckpointRef,
   GraphContext,
-  GraphState,
   HistoryRange,
   StateUpdate,
   Store,
+  ThreadSnapshot,
 } from "../ports/index.ts";
 import { notFound } from "./faults.ts";
 import { toIso } from "./fields.ts";
@@ -35,7 +35,7 @@ export interface Thread {
   readonly interrupts: JsonObject;
 }
 
-const EMPTY_STATE = (threadId: string): GraphState => ({
+const EMPTY_STATE = (threadId: string): ThreadSnapshot => ({
   values: {},
   next: [],
   tasks: [],
@@ -61,7 +61,11 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
   };
 
   /** Of an agent that is no graph: one state for each task, oldest first. */
-  async function readPlainStates(scope: Scope, agent: Agent, id: ContextId): Promise<readonly GraphState[]> {
+  async function readPlainStates(
+    scope: Scope,
+    agent: Agent,
+    id: ContextId,
+  ): Promise<readonly ThreadSnapshot[]> {
     const filter = { contextId: id, pageSize: LIMITS.pageSizeMax };
     const { tasks } = await store.tasks.list(scope, agent.name, filter);
     const ordered = [...tasks].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -80,7 +84,7 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
     thread: FoundThread,
     at: CheckpointRef | undefined,
     subgraphs: boolean,
-  ): Promise<GraphState> {
+  ): Promise<ThreadSnapshot> {
     const agent = await threads.agentOf(scope, thread);
     if (!agent) return EMPTY_STATE(thread.id);
     if (agent.graph) return agent.graph.readState(graphContext(scope, agent, thread.id), at, subgraphs);
@@ -95,7 +99,7 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
     scope: Scope,
     thread: FoundThread,
     range: HistoryRange,
-  ): Promise<readonly GraphState[]> {
+  ): Promise<readonly ThreadSnapshot[]> {
     const agent = await threads.agentOf(scope, thread);
     if (!agent) return [];
     if (agent.graph) return agent.graph.readHistory(graphContext(scope, agent, thread.id), range);
@@ -162,7 +166,7 @@ export function toStatus(tasks: readonly Task[]): ThreadStatus {
 }
 
 /** By the id of the graph's task. */
-const toInterrupts = ({ tasks }: GraphState): JsonObject =>
+const toInterrupts = ({ tasks }: ThreadSnapshot): JsonObject =>
   Object.fromEntries(
     tasks
       .filter(({ interrupts }) => Array.isArray(interrupts) && interrupts.length > 0)
@@ -175,7 +179,7 @@ function toPlainState(
   step: number,
   messages: readonly JsonObject[],
   parent: JsonObject | null,
-): GraphState {
+): ThreadSnapshot {
   const { state, message } = task.status;
   const waits = state === "input-required" || state === "auth-required";
   const value = message ? toMessages({ ...task, history: [], artifacts: [] })[0]?.content : undefined;

@@ -13,9 +13,13 @@ export interface GraphAccess {
   /** The schemas of subgraphs by their namespace. */
   subgraphs(namespace: string | undefined, recurse: boolean): Promise<Readonly<Record<string, GraphSchemas>>>;
   /** At a checkpoint, or the newest. A context without a state has one with empty values. */
-  readState(context: GraphContext, at: CheckpointRef | undefined, subgraphs: boolean): Promise<GraphState>;
+  readState(
+    context: GraphContext,
+    at: CheckpointRef | undefined,
+    subgraphs: boolean,
+  ): Promise<ThreadSnapshot>;
   /** The newest first. */
-  readHistory(context: GraphContext, range: HistoryRange): Promise<readonly GraphState[]>;
+  readHistory(context: GraphContext, range: HistoryRange): Promise<readonly ThreadSnapshot[]>;
   /** Writes as if nodes had run; all updates of one step are one checkpoint. Returns the newest checkpoint. */
   updateState(
     context: GraphContext,
@@ -65,7 +69,7 @@ export interface StateUpdate {
 }
 
 /** LangGraph's ThreadState. */
-export interface GraphState {
+export interface ThreadSnapshot {
   readonly values: JsonObject;
   readonly next: readonly string[];
   readonly tasks: readonly JsonObject[];

@@ -85,6 +85,7 @@ export const BANS: readonly Ban[] = [
       "src/auth/scope.ts": "creates scopes",
       "src/store/sqlite/owners.ts": "restores the scope that was stored with the task",
       "src/store/postgres/owners.ts": "the same",
+      "src/store/kernel/resource-row.ts": "restores the scope that was stored with the record",
     },
   },
 ];

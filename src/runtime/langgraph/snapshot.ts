@@ -1,6 +1,6 @@
 /** The state of a graph in the form of the Agent Server. */
 import type { Json, JsonObject } from "../../lib/json.ts";
-import type { GraphState } from "../../ports/index.ts";
+import type { ThreadSnapshot } from "../../ports/index.ts";
 import { isRecord } from "../shared/options.ts";
 import type { GraphConfig } from "./graph.ts";
 import { toErrorText, toWire } from "./wire.ts";
@@ -26,7 +26,7 @@ interface SnapshotTask {
 }
 
 /** `threadId`: as callers know it. */
-export function toGraphState(snapshot: StateSnapshot, threadId: string): GraphState {
+export function toGraphState(snapshot: StateSnapshot, threadId: string): ThreadSnapshot {
   const interrupts = snapshot.tasks.flatMap(task => task.interrupts ?? []);
   return {
     values: toWire(snapshot.values ?? {}) as JsonObject,
