@@ -27,7 +27,7 @@ import { ProtobufReader } from "../src/protocol/protobuf/reader.ts";
 import { WELL_KNOWN_TYPES } from "../src/protocol/protobuf/well-known-types.ts";
 import { checkJson, normalizeBase64 } from "../src/protocol/shared/fields.ts";
 import { readExtensions, readVersion } from "../src/protocol/shared/headers.ts";
-import { readLines } from "../src/runtime/process/read-lines.ts";
+import { readLines } from "../src/runtime/shared/read-lines.ts";
 import { toCanonicalJson } from "../src/signature/canonical.ts";
 import { redact, scrub } from "../src/telemetry/redact.ts";
 import { toSpanContext } from "../src/telemetry/spans.ts";

@@ -46,6 +46,11 @@ export interface AgentDefinition {
   readonly turns?: "queue" | "reject" | "parallel" | undefined;
   /** Messages to a running task are passed to the run as `ctx.incoming`. */
   readonly acceptsWhileWorking?: boolean | undefined;
+  /**
+   * A message with a contextId and without a taskId answers the task of that context that waits for input, if there is
+   * exactly one; default: true. false: it begins a new task.
+   */
+  readonly contextAnswers?: boolean | undefined;
   /** "messageId": a message with a known id is a repetition of the same call. */
   readonly dedupe?: "messageId" | undefined;
   /** How long settled tasks and their events are stored, by age and by number per caller; default: forever. */
@@ -92,6 +97,16 @@ export interface AgentSpec {
 /** Imports an export that the config names as `./file.ts:export`. */
 export type Load = (reference: string) => Promise<{ readonly value: unknown; readonly file: string }>;
 
+/** Where an agent of the config is loaded. */
+export interface LoadContext {
+  /** The folder of the config. */
+  readonly folder: string;
+  /** The variables of the server's environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** A reload depends on these files as well. */
+  watch(files: readonly string[]): void;
+}
+
 /** Only `id` is required; the card has defaults for the rest. */
 export interface SkillDefinition {
   readonly id: string;
@@ -127,6 +142,29 @@ export function agent(definition: AgentDefinition): AgentDefinition {
 /** An error in the definition of an agent: the loader shows the message without a stack. */
 export const definitionError = (reason: string): TypeError =>
   Object.assign(new TypeError(reason), { code: "ERR_AGENT_DEFINITION" });
+
+/** An error in a file of the user that a runtime has loaded: the loader shows the place and the hint. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly hint: string | undefined;
+
+  constructor(
+    reason: string,
+    place: {
+      readonly file: string;
+      readonly line?: number | undefined;
+      readonly hint?: string | undefined;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(reason, { cause: place.cause });
+    this.file = place.file;
+    this.line = place.line;
+    this.hint = place.hint;
+  }
+}
 
 export const isAgent = (value: unknown): value is AgentDefinition =>
   typeof value === "object" && value !== null && MARK in value;
@@ -173,6 +211,7 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     attempts: definition.attempts,
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
+    contextAnswers: definition.contextAnswers ?? true,
     dedupe: definition.dedupe,
     retention: definition.retention,
   };

@@ -1,4 +1,4 @@
-import { readVersion } from "../server/package-files.ts";
+import { PACKAGE_FOLDER, readVersion } from "../server/package-files.ts";
 import type { CommandFile } from "./command.ts";
 import { run } from "./program.ts";
 import { createTerminal } from "./terminal/process-terminal.ts";
@@ -14,6 +14,7 @@ export async function start(commands: readonly CommandFile[]): Promise<void> {
   const terminal = createTerminal({
     process,
     version: readVersion(),
+    root: PACKAGE_FOLDER,
     now: Date.now,
     sinceStartMs: () => performance.now(),
     fetch,

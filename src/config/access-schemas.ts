@@ -11,6 +11,7 @@ import {
   type JwtIssuer,
   PERMISSIONS,
 } from "../model/index.ts";
+import type { OptionValues } from "./options/index.ts";
 
 const toList = (value: unknown): unknown => (value === undefined || Array.isArray(value) ? value : [value]);
 const oneOrMore = <T extends z.ZodType>(one: T) => z.preprocess(toList, z.array(one).min(1));
@@ -144,7 +145,9 @@ const API_KEYS = z
   .array(API_KEY)
   .refine(keys => isUnique(keys.map(({ hash }) => hash)), "expected each key once");
 
-export const ACCESS_SCHEMAS = {
+type AccessOption = "apiKeys" | "jwt" | "clientCertificates";
+
+export const ACCESS_SCHEMAS: { readonly [K in AccessOption]: z.ZodType<OptionValues[K]> } = {
   apiKeys: API_KEYS,
   jwt: ISSUERS,
   clientCertificates: z.array(CERTIFICATE).min(1),

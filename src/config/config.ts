@@ -90,6 +90,12 @@ export const toSettings = (config: Config, cwd: string): Settings => ({
 /** For agents whose definitions name the variable of a key instead of the key. */
 export const readVariable = (name: string): string | undefined => process.env[name];
 
+/** For agents that are processes of their own, and get the environment of the server. */
+export const readVariables = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+
 // ---- the config file -----------------------------------------------------------------------------------------
 
 /** Ours by name; LangGraph's under any name. */

@@ -57,6 +57,7 @@ const DEFINITION = z.strictObject({
   attempts: z.int().min(1).max(1_000).optional(),
   turns: z.enum(["queue", "reject", "parallel"]).optional(),
   acceptsWhileWorking: z.boolean().optional(),
+  contextAnswers: z.boolean().optional(),
   dedupe: z.literal("messageId").optional(),
   retention: z
     .strictObject({

@@ -55,11 +55,16 @@ describe("graphs", () => {
     expect(warnings).toEqual([`graphs.${key} is served as "${name}": agent names are in lower case`]);
   });
 
-  test.each(["./agent.py:graph", "my_package.agent:graph"])("%s is Python: ignored, with a hint", path => {
-    const { values, warnings, problems } = read({ graphs: { ...GRAPHS, py: path } });
-    expect(values.agents).toHaveLength(1);
-    expect(warnings[0]).toMatch(/^graphs\.py is ignored: .* is Python\. .*langgraph dev.*runtime: "remote"/);
-    expect(problems).toEqual([]);
+  test.each(["./agent.py:graph", "./agent.py", "my_package.agent:graph"])("%s is Python", path => {
+    const { values, warnings, problems } = read({ graphs: { ...GRAPHS, py: path }, python: "./env" });
+    const spec = { runtime: "langgraph", name: "py", graph: path, python: "./env" };
+    expect(values.agents).toEqual([expect.not.objectContaining({ python: "./env" }), spec]);
+    expect([warnings, problems]).toEqual([[], []]);
+  });
+
+  test("python is a path", () => {
+    const { problems } = read({ graphs: GRAPHS, python: 3 });
+    expect(problems[0]).toContain("python must be the path of a program or of a virtual environment");
   });
 
   test.each([
@@ -67,7 +72,7 @@ describe("graphs", () => {
     [{ graphs: [] }, "graphs is missing"],
     [{ graphs: { a: 7 } }, 'graphs.a must be "./FILE:EXPORT"'],
     [{ graphs: { a: { description: "x" } } }, 'graphs.a must be "./FILE:EXPORT"'],
-    [{ graphs: { a: "./a.py:graph" } }, "no graph can be served\n  graphs.a is ignored"],
+    [{ graphs: { a: "./a.rb:graph" } }, "no graph can be served\n  graphs.a is ignored"],
     ["[]", "expected an object"],
     ["{ graphs: 1 }", "invalid JSON: "],
   ])("%j is rejected", (config, problem) => {

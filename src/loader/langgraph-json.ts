@@ -42,15 +42,18 @@ const IGNORED: Readonly<Record<string, string>> = {
   ui_config: "UI components are not supported",
   webhooks: "callers configure webhooks as push notifications",
 };
-const KNOWN: readonly string[] = ["graphs", "env", "http"];
+const KNOWN: readonly string[] = ["graphs", "env", "http", "python"];
 const HTTP_KNOWN: readonly string[] = ["disable_a2a", "cors"];
 
 export function readLanggraphFile(file: string): LanggraphFile {
   const warnings: string[] = [];
   const problems: string[] = [];
   const config = readObject(file, problems);
+  if (config.python !== undefined && typeof config.python !== "string")
+    problems.push("python must be the path of a program or of a virtual environment");
   const env = readEnv(config.env, file, warnings, problems);
-  const agents = readGraphs(config.graphs, warnings, problems);
+  const python = typeof config.python === "string" ? { python: config.python } : {};
+  const agents = readGraphs(config.graphs, python, warnings, problems);
   const http = readHttp(config.http, warnings, problems);
   for (const key of Object.keys(config)) if (!KNOWN.includes(key)) warnings.push(...toWarnings(key));
   const withFile = (lines: readonly string[]) => lines.map(line => `${file}: ${line}`);
@@ -85,7 +88,13 @@ function toWarnings(key: string): readonly string[] {
   return [`${key} is unknown and ignored${didYouMean(key, known)}`];
 }
 
-function readGraphs(graphs: unknown, warnings: string[], problems: string[]): readonly AgentSpec[] {
+/** `python`: the option of the graphs in Python. */
+function readGraphs(
+  graphs: unknown,
+  python: { readonly python?: string },
+  warnings: string[],
+  problems: string[],
+): readonly AgentSpec[] {
   if (!isObject(graphs)) {
     problems.push('graphs is missing: "graphs": { "agent": "./agent.ts:graph" }');
     return [];
@@ -95,8 +104,9 @@ function readGraphs(graphs: unknown, warnings: string[], problems: string[]): re
     const { path, description } = isObject(value) ? value : { path: value, description: undefined };
     if (typeof path !== "string")
       problems.push(`graphs.${key} must be "./FILE:EXPORT", or an object with such a path`);
-    else if (!isScript(path)) warnings.push(`graphs.${key} is ignored: ${notScript(key, path)}`);
-    else specs.push(toSpec(key, path, description, warnings));
+    else if (!isScript(path) && !isPython(path))
+      warnings.push(`graphs.${key} is ignored: ${path} is neither JavaScript, TypeScript nor Python`);
+    else specs.push({ ...toSpec(key, path, description, warnings), ...(isPython(path) && python) });
   }
   if (specs.length === 0 && problems.length === 0)
     problems.push(`no graph can be served${warnings.map(warning => `\n  ${warning}`).join("")}`);
@@ -105,10 +115,8 @@ function readGraphs(graphs: unknown, warnings: string[], problems: string[]): re
 
 const isScript = (path: string): boolean => /\.[cm]?[jt]s(?::[\w$]+)?$/.test(path);
 
-const notScript = (key: string, path: string): string =>
-  /\.py\b|^[\w.]+:\w+$/.test(path)
-    ? `${path} is Python. Run it with langgraph dev, and serve it as a remote agent: { runtime: "remote", name: "${key}", card: "http://127.0.0.1:PORT/.well-known/agent-card.json?assistant_id=${key}" } in a dragoman.config.ts`
-    : `${path} is not a JavaScript or TypeScript file`;
+/** A file, or the name of a module. */
+const isPython = (path: string): boolean => /\.py(?::\w+)?$|^[\w.]+:\w+$/.test(path) && !isScript(path);
 
 function toSpec(key: string, graph: string, description: unknown, warnings: string[]): AgentSpec {
   const name = isAgentName(key) ? key : toName(key);

@@ -1,5 +1,11 @@
 /** Loads agents from files, globs, folders and objects. */
-import type { AgentDefinition, AgentSpec, Load } from "../agent/definition.ts";
+import {
+  type AgentDefinition,
+  type AgentSpec,
+  type Load,
+  type LoadContext,
+  SourceError,
+} from "../agent/definition.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { findDefinitions, toDefinition } from "./definition.ts";
 import { exampleFiles, findFiles } from "./find-files.ts";
@@ -14,7 +20,11 @@ export interface LoadParts {
   /** Above 0: agent files and their imports are imported again, once for each number. */
   readonly generation: number;
   /** Creates an agent from its description in a config: `{ runtime: "openai", … }`. */
-  readonly createAgent: (spec: AgentSpec, load: Load) => Promise<AgentDefinition>;
+  readonly createAgent: (
+    spec: AgentSpec,
+    load: Load,
+    context: Omit<LoadContext, "variables">,
+  ) => Promise<AgentDefinition>;
 }
 const isSpec = (source: object): source is AgentSpec => "runtime" in source && !("run" in source);
 
@@ -55,15 +65,22 @@ async function createFromSpec(
   parts: LoadParts,
   files: Set<string>,
 ): Promise<AgentDefinition> {
+  const watch = (found: readonly string[]): void => {
+    for (const file of found) files.add(file);
+  };
   const load: Load = async reference => {
     const imported = await importReference(reference, parts.cwd, parts.generation);
-    for (const file of imported.files) files.add(file);
+    watch(imported.files);
     return imported;
   };
   try {
-    return await parts.createAgent(spec, load);
+    return await parts.createAgent(spec, load, { folder: parts.cwd, watch });
   } catch (error) {
     if (error instanceof StartupError) throw error;
+    if (error instanceof SourceError) {
+      const { file, line, message: reason, hint } = error;
+      throw createLoadError({ file, line, reason, hint, cause: error });
+    }
     const reason = `The agent "${spec.name}": ${error instanceof Error ? error.message : String(error)}`;
     throw createLoadError({ file: parts.cwd, reason, hint: "Correct it in the config" });
   }

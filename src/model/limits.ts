@@ -65,6 +65,28 @@ export const LIMITS = {
   storageKeyCharsMax: 1_024,
   /** Characters of the JSON of one stored value: a checkpoint of a graph with a long conversation. */
   storageValueBytesMax: 16 * 1024 * 1024,
+  /** Characters of a label of a namespace, and of the key of an item: together they are a key of an index. */
+  itemKeyCharsMax: 512,
+  /** Labels of a namespace. */
+  itemLabelsMax: 16,
+  /** Characters of the JSON of one item: a document, not a file. */
+  itemValueCharsMax: 1024 * 1024,
+  /** Items that a search reads: a search by meaning compares each of them. */
+  itemsSearchedMax: 100_000,
+  /** Items that a search returns. */
+  itemsFoundMax: 1_000,
+  /** Expired items that are deleted in one commit. */
+  itemsSweptMax: 500,
+  /** Schedules of one caller: a list reads all of them. */
+  schedulesPerCallerMax: 1_000,
+  /** Characters of the JSON of one schedule, with the input of its runs. */
+  scheduleCharsMax: 1024 * 1024,
+  /** Schedules that a node begins at the same time. */
+  schedulesDueMax: 50,
+  /** How long a node may take to begin the run of a schedule: then another node tries. */
+  scheduleLeaseMs: 60_000,
+  /** Between two looks at the schedules, in case a notification was lost. */
+  schedulePollMs: 30_000,
   /** Characters of the URL of a webhook: what receivers and their proxies accept. */
   pushUrlCharsMax: 2_048,
   /** Characters of a token, of credentials or of a secret for a webhook: it must fit into a header. */
@@ -79,6 +101,8 @@ export const LIMITS = {
   fileFetchMs: 30_000,
   /** Bytes of one output line of a program: one event. */
   programLineBytesMax: 4 * 1024 * 1024,
+  /** Bytes of one line of a Python graph: a checkpoint of the largest size, in base64. */
+  graphLineBytesMax: 32 * 1024 * 1024,
   /** Characters of one line that a program writes to standard error: the rest is not logged. */
   programLogCharsMax: 2_000,
   /** Lines that a program writes to standard error in one turn: further ones are not logged. */

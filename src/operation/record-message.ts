@@ -72,8 +72,12 @@ export async function recordMessage(
       const recorded = names && (await findRecorded(parts, draft, names));
       if (recorded) return recorded;
       // Most messages begin a task: no lookup is needed.
-      if (!isAddressed(send) && !given) return await recordInNewTask(parts, draft);
-      const found = isAddressed(send) ? await findAddressed(parts, draft) : null;
+      const { contextId } = send;
+      const isAnswer = contextId !== undefined && send.contextAnswers && agent.policy.contextAnswers;
+      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft);
+      const found = isAddressed(send)
+        ? await findAddressed(parts, draft)
+        : isAnswer && (await findWaiting(parts, draft, contextId));
       if (found) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
       return await recordInNewTask(parts, draft);
@@ -108,6 +112,20 @@ async function findAddressed(parts: OperationParts, draft: MessageDraft): Promis
   const found = await findTaskOrNull(parts, agent, scope, taskId);
   if (!found || !(acceptsAnswer(found.task) || acceptsIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
+}
+
+/** The only task of a context that waits for input; null: there is none, or there are several. */
+async function findWaiting(
+  { store: { tasks } }: OperationParts,
+  { agent, scope }: MessageDraft,
+  contextId: ContextId,
+): Promise<FoundTask | null> {
+  const filter = { contextId, state: "input-required" as const, pageSize: 2 };
+  const page = await tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
+  const [task] = page.tasks;
+  if (!task || page.totalSize > 1) return null;
+  const found = await tasks.get(scope, task.id);
+  return found && acceptsAnswer(found.task) ? found : null;
 }
 
 const acceptsAnswer = ({ status, cancel }: Task): boolean =>

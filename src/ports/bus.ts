@@ -17,3 +17,5 @@ export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
 export const RUN_DUE = "due";
 /** Notified when there is something to deliver to a webhook. */
 export const PUSH_DUE = "push-due";
+/** Notified when a schedule was created or changed. */
+export const SCHEDULE_DUE = "schedule-due";

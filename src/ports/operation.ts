@@ -108,6 +108,8 @@ export interface SendRequest {
   /** The caller's own id of the task: continues the task with this alias, or gives it to a new one. */
   readonly alias?: string;
   readonly contextId?: ContextId;
+  /** Without a task id, the message answers the task of its context that waits for input, if there is exactly one. */
+  readonly contextAnswers?: true;
   /** The Idempotency-Key: a repeated call with the same key is the same call. */
   readonly key?: string;
   /** The id under which traces of the conversation are grouped. */

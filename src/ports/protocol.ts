@@ -26,6 +26,8 @@ export interface WireCall extends Caller, ReplyContext {
   /** Scheme and host under which the caller reached the server, without a trailing slash. */
   readonly base: Lazy<string>;
   readonly params: Json | undefined;
+  /** A JSON-RPC call without an id, or with the id null. */
+  readonly isNotification?: boolean | undefined;
   /** The size of the request body, roughly. */
   readonly bytes: number;
   /** The member `metadata` of the envelope, beside the parameters (docs/dialects/langgraph.md L19). */
@@ -130,9 +132,8 @@ export interface EncodedPush {
 }
 /** What a dialect does with the JSON-RPC envelope. */
 export interface JsonRpcEnvelope {
-  /** The reply to a call without an id: an empty response with this status, or a response with the id null. */
-  readonly withoutId: 202 | 204 | "answer";
-  readonly nullId: 202 | "answer";
+  /** Which calls without an id get a response, with the id null: none, refused ones, all. The others get 204. */
+  readonly withoutId: "none" | "faults" | "all";
   /** Whether the messages of a stream carry the call's id. */
   readonly idInFrames: boolean;
 }

@@ -17,6 +17,7 @@ import type {
 import type { KnownCaller } from "./caller.ts";
 import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
 import type { GraphAccess } from "./graph.ts";
+import type { CallerItems } from "./items.ts";
 import type { Log } from "./log.ts";
 import type { McpServerProvider } from "./mcp.ts";
 import type { Outbound } from "./outbound.ts";
@@ -73,6 +74,8 @@ export interface Turn {
   recordStep(step: StepRecord): Promise<void>;
   /** The storage of this agent in this context, for this caller. */
   readonly storage: ContextStorage;
+  /** The long-term memory of this caller. */
+  readonly items: CallerItems;
   readonly caller: Pick<Scope, "tenant" | "principal">;
   /** The credentials that the caller gave to this agent under this name; undefined: none that are valid. */
   credentials(name: string): Promise<Credential | undefined>;

@@ -11,10 +11,12 @@ import type {
   TaskState,
   View,
 } from "../model/index.ts";
+import type { ItemStore } from "./items.ts";
 import type { Maintenance } from "./maintenance.ts";
 import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
 import type { Resources } from "./resources.ts";
 import type { Run, RunQueue } from "./runs.ts";
+import type { ScheduleStore } from "./schedules.ts";
 import type { AgentStorage } from "./storage.ts";
 import type { UsageStore } from "./usage.ts";
 
@@ -25,6 +27,8 @@ export interface Store {
   readonly maintenance: Maintenance;
   readonly storage: AgentStorage;
   readonly resources: Resources;
+  readonly items: ItemStore;
+  readonly schedules: ScheduleStore;
   readonly pushes: PushConfigs;
   readonly deliveries: PushQueue;
   readonly usage: UsageStore;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AgentName, Fault, LIMITS, type Scope, type Task, type TaskEvent } from "../model/index.ts";
-import type { Agent, AgentEvent, Run } from "../ports/index.ts";
+import { type Agent, type AgentEvent, type Run, RunInterrupted } from "../ports/index.ts";
 import { type ActiveRun, RunExecutor, type RunExecutorParts } from "./run.ts";
 import { RUN_STATES, type RunInput, type RunState } from "./run-states.ts";
 
@@ -14,6 +14,7 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     ready: "running",
     returned: "end completed",
     threw: "end failed",
+    broke: "end interrupted",
     canceled: "canceling",
     shutdown: "draining",
     lost: "lost",
@@ -23,6 +24,7 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     ready: "canceling",
     returned: "end canceled",
     threw: "end canceled",
+    broke: "end canceled",
     timeout: "end canceled",
   },
   draining: {
@@ -30,6 +32,7 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     ready: "draining",
     returned: "end interrupted",
     threw: "end interrupted",
+    broke: "end interrupted",
     timeout: "end interrupted",
   },
   lost: {
@@ -37,11 +40,13 @@ const EXPECTED: Record<RunState, Partial<Record<RunInput, string>>> = {
     ready: "end lost",
     returned: "end lost",
     threw: "end lost",
+    broke: "end lost",
     timeout: "end lost",
   },
   settled: {
     ready: "end settled",
     threw: "end settled",
+    broke: "end settled",
     timeout: "end settled",
     canceled: "settled",
     shutdown: "settled",
@@ -152,6 +157,7 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     final: () => emit({ type: "status", state: "input-required" }),
     returned: async () => results.at(-1)?.resolve({ done: true, value: undefined }),
     threw: async () => results.at(-1)?.reject(new Error("boom")),
+    broke: async () => results.at(-1)?.reject(new RunInterrupted("exit")),
     async canceled() {
       state.isCanceled = true;
       executor.wake();
@@ -172,6 +178,8 @@ type Played = Exclude<RunInput, "ready"> | "output";
 const SCRIPTS: readonly (readonly [script: string, recorded: string])[] = [
   ["output returned", "usage completed"],
   ["output threw", "usage failed"],
+  ["output broke", "usage released"],
+  ["canceled broke", "canceled"],
   ["output final", "usage input-required"],
   ["canceled output returned", "usage canceled"],
   ["canceled threw", "canceled"],

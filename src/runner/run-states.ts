@@ -10,9 +10,9 @@ export type StopReason = "canceled" | "shutdown" | "lost";
 
 /**
  * final: the agent emitted the event that settles the turn. ready: an event is recorded, and the agent may continue.
- * returned, threw: the agent ended. timeout: the grace period after a stop has expired.
+ * returned, threw: the agent ended. broke: its own process ended, as in a crash. timeout: the grace period after a stop has expired.
  */
-export type RunInput = "final" | "ready" | "returned" | "threw" | StopReason | "timeout";
+export type RunInput = "final" | "ready" | "returned" | "threw" | "broke" | StopReason | "timeout";
 
 /** How a run ends; "settled": with the event that the agent emitted. */
 export type EndReason = "completed" | "failed" | "canceled" | "interrupted" | "lost" | "settled";
@@ -38,6 +38,7 @@ const stopping = (reason: End): RunRow => ({
   ready: "=",
   returned: reason,
   threw: reason,
+  broke: reason,
   canceled: null,
   shutdown: null,
   lost: null,
@@ -51,6 +52,7 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
     ready: "=",
     returned: COMPLETED,
     threw: FAILED,
+    broke: INTERRUPTED,
     canceled: "canceling",
     shutdown: "draining",
     lost: "lost",
@@ -66,6 +68,7 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
     ready: SETTLED,
     returned: null,
     threw: SETTLED,
+    broke: SETTLED,
     canceled: "=",
     shutdown: "=",
     lost: "=",
@@ -76,6 +79,7 @@ export const RUN_STATES: Readonly<Record<RunState, RunRow>> = {
     ready: null,
     returned: null,
     threw: null,
+    broke: null,
     canceled: null,
     shutdown: null,
     lost: null,

@@ -17,6 +17,7 @@ import {
   type Bus,
   type Log,
   type Run,
+  RunInterrupted,
   runTopic,
 } from "../ports/index.ts";
 import { toFailed, toInterrupted } from "./end-events.ts";
@@ -260,7 +261,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
   };
 
   readonly #onThrow = (error: unknown): void => {
-    this.#input("threw", error);
+    this.#input(error instanceof RunInterrupted ? "broke" : "threw", error);
     this.#closeSource();
   };
 
@@ -287,8 +288,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   #countArtifact(artifactId: string): void {
     this.#artifactIds ??= new Set(this.run.task.artifacts.map(one => one.artifactId));
-    this.#artifactIds.add(artifactId);
-    if (this.#artifactIds.size > LIMITS.artifactsMax)
+    if (this.#artifactIds.add(artifactId).size > LIMITS.artifactsMax)
       throw new BadAgentEvent(`a task has at most ${LIMITS.artifactsMax} artifacts`);
   }
 

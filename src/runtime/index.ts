@@ -1,12 +1,26 @@
 /** The list of runtimes: an agent in the config is `{ runtime: "openai", name, … }`. */
-import { type AgentDefinition, type AgentSpec, definitionError, type Load } from "../agent/definition.ts";
+import {
+  type AgentDefinition,
+  type AgentSpec,
+  definitionError,
+  type Load,
+  type LoadContext,
+} from "../agent/definition.ts";
 
-type Create = (spec: AgentSpec, load: Load) => AgentDefinition | Promise<AgentDefinition>;
+type Create = (
+  spec: AgentSpec,
+  load: Load,
+  context: LoadContext,
+) => AgentDefinition | Promise<AgentDefinition>;
 
 /** A runtime is imported when it is used. */
 const RUNTIMES: Readonly<Record<string, () => Promise<Create>>> = {
   "ai-sdk": async () => fromReference("agent", (await import("./ai-sdk/index.ts")).aiSdk),
-  langgraph: async () => fromReference("graph", (await import("./langgraph/definition.ts")).toDefinition),
+  langgraph: async () => {
+    const create = fromReference("graph", (await import("./langgraph/definition.ts")).toDefinition);
+    return (spec, load, context) =>
+      isPython(spec.graph) ? createPython(spec, context) : create(spec, load, context);
+  },
   openai: async () => fromOptions((await import("./openai/index.ts")).openai),
   process: async () => fromOptions((await import("./process/index.ts")).program),
   remote: async () => fromOptions((await import("./remote/index.ts")).remote),
@@ -28,10 +42,29 @@ const fromReference =
     return create(value as S, options as O, file);
   };
 
+const isPython = (reference: unknown): boolean =>
+  typeof reference === "string" && /\.py(?::\w+)?$|^[\w.]+:\w+$/.test(reference) && !isScript(reference);
+const isScript = (reference: string): boolean => /\.[cm]?[jt]s(?::|$)/.test(reference);
+
+/** A graph in a Python file or module, such as "./agent.py:graph". */
+async function createPython(
+  { runtime: _runtime, graph, ...options }: AgentSpec,
+  context: LoadContext,
+): Promise<AgentDefinition> {
+  const { pythonGraph, toReference } = await import("./langgraph/python/index.ts");
+  const { definition, files } = await pythonGraph(toReference(graph as string, context), options, context);
+  context.watch(files);
+  return definition;
+}
+
 export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES);
 
-export async function createAgent(spec: AgentSpec, load: Load): Promise<AgentDefinition> {
+export async function createAgent(
+  spec: AgentSpec,
+  load: Load,
+  context: LoadContext,
+): Promise<AgentDefinition> {
   const importRuntime = Object.hasOwn(RUNTIMES, spec.runtime) ? RUNTIMES[spec.runtime] : undefined;
-  if (importRuntime) return (await importRuntime())(spec, load);
+  if (importRuntime) return (await importRuntime())(spec, load, context);
   throw new Error(`Unknown runtime "${spec.runtime}"; available: ${RUNTIME_NAMES.join(", ")}`);
 }

@@ -1,7 +1,11 @@
 /** Files of the package beside the code, at the same relative path from src/ and dist/. */
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+export const PACKAGE_FOLDER = resolve(fileURLToPath(new URL("../..", import.meta.url)));
+
+const read = (path: string): string => readFileSync(join(PACKAGE_FOLDER, path), "utf8");
 
 export const readVersion = (): string => (JSON.parse(read("package.json")) as { version: string }).version;
 

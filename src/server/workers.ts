@@ -21,7 +21,8 @@ export interface Workers {
 }
 
 export function startWorkers({ settings, services, dialects, tools, log }: WorkersParts): Workers {
-  const { store, bus, catalog, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } = services;
+  const { store, bus, catalog, items, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } =
+    services;
   const { wallTime, ticks } = services.clock;
   const random = (): number => toFraction(randomHex(7));
   const runner = createRunner({
@@ -29,6 +30,7 @@ export function startWorkers({ settings, services, dialects, tools, log }: Worke
     store,
     bus,
     catalog,
+    items,
     outbound,
     tools,
     log,

@@ -10,6 +10,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
 import { fenceContract } from "./fence.contract.ts";
+import { itemsContract } from "./items.contract.ts";
 import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
 import { packedEventsContract } from "./packed-events.contract.ts";
@@ -18,6 +19,7 @@ import { pushesContract } from "./pushes.contract.ts";
 import { quotaContract } from "./quota.contract.ts";
 import { resourcesContract } from "./resources.contract.ts";
 import { runQuotaContract } from "./run-quota.contract.ts";
+import { schedulesContract } from "./schedules.contract.ts";
 import { storageContract } from "./storage.contract.ts";
 import { storeContract } from "./store.contract.ts";
 import type { StoreUnderTest } from "./store-harness.ts";
@@ -83,9 +85,20 @@ function soon(opening: Promise<PostgresStore>): Store {
       },
     );
   const store = Object.fromEntries(
-    (["log", "tasks", "runs", "maintenance", "storage", "usage", "pushes", "deliveries"] as const).map(
-      name => [name, part(name as keyof Store)],
-    ),
+    (
+      [
+        "log",
+        "tasks",
+        "runs",
+        "maintenance",
+        "storage",
+        "items",
+        "schedules",
+        "usage",
+        "pushes",
+        "deliveries",
+      ] as const
+    ).map(name => [name, part(name as keyof Store)]),
   );
   return { ...store, lastAt: 0, close: async () => (await opening).close() } as unknown as Store;
 }
@@ -97,6 +110,8 @@ namesContract("Postgres", database);
 maintenanceContract("Postgres", database);
 storageContract("Postgres", database);
 resourcesContract("Postgres", database);
+itemsContract("Postgres", database);
+schedulesContract("Postgres", database);
 quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packedEventsContract("Postgres", database);

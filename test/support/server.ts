@@ -68,6 +68,7 @@ export const SETTINGS: ServerSettings = {
   mcp: false,
   mcpWaitMs: LIMITS.mcpWaitMs,
   mcpServers: {},
+  items: {},
   signCards: false,
   keyFile: undefined,
   keys: undefined,

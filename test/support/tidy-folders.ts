@@ -20,6 +20,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   agent: INNER,
   operation: INNER,
   runner: INNER,
+  items: INNER,
   auth: { ...INNER, libraries: ["jose", "node:crypto"] },
   oauth: { ...INNER, libraries: ["node:crypto"] },
   keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
@@ -27,6 +28,8 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   signature: { folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"], libraries: ["jose"] },
   outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
   quotas: INNER,
+  // The admin API of the console.
+  admin: INNER,
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
   // Receivers of webhooks import this alone.
   webhook: { folders: [], libraries: ["node:crypto"] },
@@ -97,7 +100,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
     lazily: ["runtime/langgraph", "runtime/ai-sdk", "runtime/openai", "runtime/process", "runtime/remote"],
   },
   // No runtime imports another runtime: common code is in shared and calls.
-  "runtime/shared": { folders: [...BASE, "agent"] },
+  "runtime/shared": { folders: [...BASE, "agent"], libraries: ["node:child_process"] },
   // Calls to other agents: ctx.call and the remote runtime.
   "runtime/calls": {
     folders: [...BASE, "agent", "client", "runtime/shared"],
@@ -119,7 +122,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   "runtime/process": {
     folders: [...BASE, "agent", "runtime/shared"],
-    libraries: ["node:child_process", "node:path"],
+    libraries: ["node:path"],
   },
   "runtime/remote": { folders: [...BASE, "agent", "runtime/shared", "runtime/calls", "client"] },
   loader: { folders: ["lib", "model", "agent"], libraries: ["node:*", "zod"] },

@@ -19,8 +19,9 @@ export function isKnownCommand({ command }: TypedCommand, commands: readonly Com
   if (first === "npm" && second === "test") return true;
   if (first === "npm" && second === "start") return hasFlags("serve", [third, ...rest], commands);
   if (first === "dragoman") return isCommand([second, third, ...rest], commands);
+  if (first === "npx" && second === "dragoman") return isCommand([third, ...rest], commands);
   if (first !== "npx" || second !== "node") return true;
-  return third === "src/cli/main.ts" ? isCommand(rest, commands) : FILES.has(third);
+  return FILES.has(third);
 }
 
 /** A word in capitals stands for any command. */

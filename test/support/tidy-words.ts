@@ -83,9 +83,7 @@ export const BANS: readonly Ban[] = [
     pattern: /\bas\s+(?:unknown\s+as\s+)?Scope\b/g,
     except: {
       "src/auth/scope.ts": "creates scopes",
-      "src/store/sqlite/owners.ts": "restores the scope that was stored with the task",
-      "src/store/postgres/owners.ts": "the same",
-      "src/store/kernel/resource-row.ts": "restores the scope that was stored with the record",
+      "src/store/kernel/stored-scope.ts": "restores the scope that was stored with a row",
     },
   },
 ];

@@ -44,10 +44,10 @@ function watchFolder(folder: string, parts: WatchParts, changed: () => void) {
   return watcher;
 }
 
-const SKIPPED = new Set(["node_modules", ".git", ".dragoman"]);
+const SKIPPED = new Set(["node_modules", ".git", ".dragoman", ".venv", "venv", "__pycache__"]);
 
 /** Code, and files that code reads when it is loaded. */
-const isSource = (path: string): boolean => /\.([cm]?[jt]s|json|ya?ml|md|txt)$/.test(path);
+const isSource = (path: string): boolean => /\.([cm]?[jt]s|py|json|ya?ml|md|txt)$/.test(path);
 
 export function isWithin(folder: string, path: string): boolean {
   const below = relative(folder, path);

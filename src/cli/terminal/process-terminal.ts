@@ -1,14 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { relative } from "node:path";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { ClientError } from "./errors.ts";
+import { programName } from "./program-name.ts";
 import type { OutputStream, Terminal } from "./terminal.ts";
 
 /** The terminal of a real process. */
 export function createTerminal(parts: {
   process: NodeJS.Process;
   version: string;
+  /** The folder of this package. */
+  root: string;
   now: () => number;
   sinceStartMs: () => number;
   fetch: typeof fetch;
@@ -19,7 +21,7 @@ export function createTerminal(parts: {
     err: toOutputStream(own.stderr),
     interactive: Boolean(own.stdin.isTTY && own.stdout.isTTY && own.stderr.isTTY),
     cwd: own.cwd(),
-    program: programName(own.argv[1] ?? "", own.execPath, own.cwd()),
+    program: programName({ script: own.argv[1] ?? "", root: parts.root, cwd: own.cwd() }),
     version: parts.version,
     now: parts.now,
     sinceStartMs: parts.sinceStartMs,
@@ -50,15 +52,6 @@ const toOutputStream = (stream: WriteStream): OutputStream => ({
   },
   write: text => void stream.write(text),
 });
-
-/** How to start this program: its name, or Node with the path of the sources. */
-export function programName(entry: string, node: string, cwd: string): string {
-  if (!entry.endsWith(".ts")) return "dragoman";
-  const path = relative(cwd, entry);
-  const script = path.startsWith("..") ? entry : path;
-  // A global Node may be too old to run the sources; npx uses the one of this package.
-  return `${node.includes("node_modules") ? "npx node" : "node"} ${script}`;
-}
 
 async function ask(
   input: NodeJS.ReadStream,

@@ -16,7 +16,7 @@ import { isReserved } from "./config.ts";
 import { type GraphSource, inputKeysOf, needsCheckpointer, toGraph } from "./graph.ts";
 import { createGraphAccess } from "./graph-access.ts";
 import { findLibrary, loadLibrary } from "./library.ts";
-import { type GraphSettings, runGraph } from "./run.ts";
+import { type GraphAgent, type GraphSettings, runGraph } from "./run.ts";
 import type { GraphOutput } from "./task-output.ts";
 
 export interface LanggraphOptions extends CommonOptions {
@@ -55,7 +55,7 @@ const CUSTOM: OptionRule = {
   is: value => value === "text" || value === "data" || value === "status",
 };
 
-const OPTION_RULES: OptionRules<LanggraphOptions> = {
+export const OPTION_RULES: OptionRules<LanggraphOptions> = {
   nodes: RULES.stringList,
   subgraphs: RULES.boolean,
   separator: RULES.stringOrEmpty,
@@ -80,20 +80,26 @@ export function toDefinition(
   file: string | undefined,
 ): AgentDefinition {
   checkOptions("langgraph()", options, OPTION_RULES);
-  checkPolicy(options);
   // The input and checkpointer of a graph that is created for each run are not known yet.
   const graph = typeof source === "function" ? undefined : toGraph(source);
   const find = () => findLibrary([...(file === undefined ? [] : [file]), `${process.cwd()}/package.json`]);
   if (graph && needsCheckpointer(graph)) find();
   const loadCheckpointer = once(async () => createCheckpointerFactory(await loadLibrary(find())));
-  const parts = { source, graph, loadCheckpointer, settings: toSettings(options) };
+  return agent(define({ source, graph, loadCheckpointer }, options));
+}
+
+/** Like `toDefinition`, for a graph whose library is known. */
+export function define(graphParts: Omit<GraphAgent, "settings">, options: LanggraphOptions): AgentDefinition {
+  checkPolicy(options);
+  const { graph } = graphParts;
+  const parts = { ...graphParts, settings: toSettings(options) };
   const keys = graph && !options.input ? inputKeysOf(graph) : undefined;
-  return agent({
+  return {
     ...(keys && { inputSchema: toSchema(keys) }),
     ...pickCommonOptions(options),
     graph: createGraphAccess(parts),
     run: (task, ctx) => runGraph(parts, task, ctx),
-  });
+  };
 }
 
 /** Options of a definition that a graph cannot support. */

@@ -19,12 +19,23 @@ export type GraphSource =
 export interface Graph {
   /** false: the graph has no checkpoints. */
   readonly checkpointer?: Checkpointer | boolean | undefined;
+  /** The store that the graph was compiled with. */
+  readonly store?: unknown;
   readonly outputChannels?: string | readonly string[];
   readonly interruptBefore?: "*" | readonly string[];
   readonly interruptAfter?: "*" | readonly string[];
   readonly builder?: unknown;
+  /** Of a graph without a builder in this process. */
+  readonly facts?: GraphFacts;
   stream(input: unknown, config: GraphConfig): Promise<AsyncIterable<StreamChunk>>;
   getState(config: GraphConfig): Promise<Snapshot>;
+}
+
+export interface GraphFacts {
+  /** The members of its input; null: not known. */
+  readonly inputKeys?: readonly string[] | null;
+  /** The members of its context; null: not known. */
+  readonly contextKeys?: readonly string[] | null;
 }
 
 /** Namespace, stream mode, payload. */
@@ -128,14 +139,16 @@ const compiled = (value: unknown): unknown =>
   isRecord(value) && typeof value.compile === "function" && !isGraph(value) ? value.compile() : undefined;
 
 /** The members of its input; undefined: not known. */
-export function inputKeysOf({ builder }: Graph): readonly string[] | undefined {
+export function inputKeysOf({ builder, facts }: Graph): readonly string[] | undefined {
+  if (facts) return facts.inputKeys ?? undefined;
   if (!isRecord(builder) || !(builder._schemaDefinitions instanceof Map)) return undefined;
   const schema: unknown = builder._schemaDefinitions.get(builder._inputDefinition);
   return isRecord(schema) ? Object.keys(schema) : undefined;
 }
 
 /** The members of its context; undefined: not known. */
-export function contextKeysOf({ builder }: Graph): readonly string[] | undefined {
+export function contextKeysOf({ builder, facts }: Graph): readonly string[] | undefined {
+  if (facts) return facts.contextKeys ?? undefined;
   const schema = isRecord(builder) ? builder._configRuntimeSchema : undefined;
   const shape = isRecord(schema) ? schema.shape : undefined;
   return isRecord(shape) ? Object.keys(shape) : undefined;

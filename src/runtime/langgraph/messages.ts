@@ -15,8 +15,9 @@ export interface AnyMessage {
 export const isMessage = (value: unknown): value is AnyMessage =>
   isRecord(value) && "content" in value && (typeof value.role === "string" || typeof value.type === "string");
 
-/** A chunk of a streamed message. */
-export const isMessageChunk = (message: AnyMessage): boolean => "concat" in message;
+/** A chunk of a streamed message; plain objects come from Python. */
+export const isMessageChunk = (message: AnyMessage): boolean =>
+  "concat" in message || message.type === "AIMessageChunk";
 
 const KINDS: Readonly<Record<string, "ai" | "human" | "tool">> = {
   ai: "ai",

@@ -2,7 +2,9 @@
 import { resolve } from "node:path";
 import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
 import { type AgentDefinition, agent } from "../../agent/definition.ts";
+import { LIMITS } from "../../model/index.ts";
 import { type Environment, withEnvironment } from "../shared/bind-environment.ts";
+import { Child, type Command } from "../shared/child.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../shared/history.ts";
 import {
   type CommonOptions,
@@ -14,7 +16,6 @@ import {
   RULES,
   required,
 } from "../shared/options.ts";
-import { Child, type Command } from "./child.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { ProgramTurn, type ProgramTurnParts } from "./program-turn.ts";
 
@@ -112,5 +113,6 @@ function toCommand(options: ProgramOptions, { folder, variable }: Environment): 
     folder: resolve(folder, options.cwd ?? "."),
     env: { ...PYTHON, ...Object.fromEntries(passed), ...options.env },
     graceMs: options.graceMs ?? 2_000,
+    lineBytesMax: LIMITS.programLineBytesMax,
   };
 }

@@ -1,4 +1,4 @@
-import type { Child } from "./child.ts";
+import type { Child } from "../shared/child.ts";
 
 export interface PoolParts {
   open(): Child;

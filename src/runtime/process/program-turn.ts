@@ -1,7 +1,7 @@
 import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
 import type { Json } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
-import type { Child } from "./child.ts";
+import type { Child } from "../shared/child.ts";
 import {
   FINAL_TYPES,
   OUTPUT_TYPES,

@@ -25,6 +25,7 @@ const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   attempts: true,
   turns: true,
   acceptsWhileWorking: true,
+  contextAnswers: true,
   dedupe: true,
   retention: true,
   stateTransitionHistory: true,

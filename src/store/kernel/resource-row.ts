@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json.ts";
-import { Fault, LIMITS, type Scope } from "../../model/index.ts";
+import { Fault, LIMITS } from "../../model/index.ts";
 import type { NewResource, OwnedResource, Resource, ResourceRange } from "../../ports/index.ts";
+import { toStoredScope } from "./stored-scope.ts";
 
 /** A row of the table `resource`. */
 export interface ResourceRow {
@@ -27,7 +28,7 @@ export const toResource = (row: ResourceRow): Resource => ({
 /** With the scope that was authorized when the record was created. */
 export const toOwnedResource = (row: ResourceRow): OwnedResource => ({
   ...toResource(row),
-  scope: { tenant: row.tenant, principal: row.principal } as Scope,
+  scope: toStoredScope(row),
 });
 
 export function encodeResource({ value }: NewResource): string {

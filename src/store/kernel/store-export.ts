@@ -1,13 +1,17 @@
 import type { PushSubscription, UsageRow } from "../../ports/index.ts";
+import type { ItemRow } from "./item-row.ts";
 import type { ResourceRow } from "./resource-row.ts";
+import type { ScheduleRow } from "./schedule-row.ts";
 
 /** The content of a store, to be imported into another store. */
 export interface StoreExport {
   readonly counts: { readonly tasks: number };
   /** In order of creation. */
   tasks(): Iterable<ExportedTask>;
-  storage(): Iterable<ExportedItem>;
   resources(): Iterable<ResourceRow>;
+  storage(): Iterable<ExportedStorage>;
+  items(): Iterable<ExportedItem>;
+  schedules(): Iterable<ExportedSchedule>;
   usage(): readonly UsageRow[];
   tokens(): readonly ExportedToken[];
   close(): void;
@@ -44,8 +48,19 @@ export interface ExportedTask {
   readonly pushes: readonly PushSubscription[];
 }
 
+export interface ExportedItem extends ItemRow {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly ttl_ms: number | null;
+}
+
+export interface ExportedSchedule extends ScheduleRow {
+  readonly tenant: string;
+  readonly principal: string;
+}
+
 /** A row of the table `shelf`, with its owner. */
-export interface ExportedItem {
+export interface ExportedStorage {
   readonly tenant: string;
   readonly principal: string;
   readonly agent: string;

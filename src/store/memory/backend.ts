@@ -24,8 +24,10 @@ import type {
 } from "../single-node/backend.ts";
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
+import { createMemoryItems } from "./items.ts";
 import { createMemoryPushes } from "./pushes.ts";
 import { createMemoryResources } from "./resources.ts";
+import { createMemorySchedules } from "./schedules.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
 
@@ -116,11 +118,11 @@ export function createMemoryBackend(): Backend {
       }
       return steps;
     },
-    commit(changes, storageWrites, pushChanges, resourceWrites) {
+    commit(changes, storageWrites, pushChanges, others) {
       for (const change of changes) write(change);
       for (const one of storageWrites) storage.write(one);
-      for (const one of resourceWrites) resources.write(one);
       for (const change of pushChanges) pushes.write(change);
+      for (const write of others) write();
     },
     findByName: (scope, agent, name) => names.get(toNameKey(scope, agent, name)) ?? null,
     count: scope => {
@@ -130,12 +132,14 @@ export function createMemoryBackend(): Backend {
     spent: usage.spent,
     reportUsage: usage.report,
     listStorage: storage.list,
-    resources: resources.backend,
+    resources,
     revOf(taskId) {
       const one = tasks.get(taskId);
       return one ? revOf(one) : null;
     },
     pushes: pushes.backend,
+    items: createMemoryItems(),
+    schedules: createMemorySchedules(),
     list(scope, agent, filter, cursor): Listing {
       const matching = [...tasks.values()].filter(one => matches(one, scope, agent, filter));
       const rows = matching

@@ -1,11 +1,11 @@
 import { type ResourceRow, TIME_COLUMNS } from "../kernel/resource-row.ts";
-import type { ResourceBackend, ResourceWrite } from "../single-node/backend.ts";
+import type { ResourceBackend } from "../single-node/backend.ts";
 
 /** Records of callers, in memory. */
-export function createMemoryResources() {
+export function createMemoryResources(): ResourceBackend {
   const rows = new Map<string, ResourceRow>();
 
-  const backend: ResourceBackend = {
+  return {
     find: ({ tenant, principal }, kind, id) =>
       rows.get(JSON.stringify([tenant, principal, kind, id])) ?? null,
     list({ tenant, principal }, kind, { by, backwards, beyond, max }) {
@@ -25,11 +25,7 @@ export function createMemoryResources() {
         .filter(row => row.kind === kind && row.expires_at !== null && row.expires_at <= at)
         .sort((a, b) => (a.expires_at as number) - (b.expires_at as number))
         .slice(0, max),
-  };
-
-  return {
-    backend,
-    write({ key, row }: ResourceWrite): void {
+    write(key, row) {
       if (row) rows.set(JSON.stringify(key), row);
       else rows.delete(JSON.stringify(key));
     },

@@ -5,6 +5,7 @@ import type { StoreParts } from "../kernel/store-parts.ts";
 import { watchSetBack } from "./clock-set-back.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { startHeartbeat } from "./heartbeat.ts";
+import { createItemStore } from "./items.ts";
 import { migrate } from "./migrate.ts";
 import { OwnerIds } from "./owners.ts";
 import { PostgresPushes } from "./pushes.ts";
@@ -12,6 +13,7 @@ import { TaskReader } from "./reader.ts";
 import { createResources } from "./resources.ts";
 import { createMaintenance } from "./retention.ts";
 import { PostgresRunQueue } from "./run-queue.ts";
+import { createScheduleStore } from "./schedules.ts";
 import { createAgentStorage } from "./storage.ts";
 import { TaskCache } from "./task-cache.ts";
 import { createTaskIndex } from "./task-index.ts";
@@ -95,6 +97,8 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
     deliveries: pushes.queue,
     storage: createAgentStorage(db, owners),
     resources: createResources(db),
+    items: createItemStore({ ...parts, db }),
+    schedules: createScheduleStore({ ...parts, db }),
     usage: createUsageStore(db),
     async readTime() {
       const [row] = await db.query<{ now: number }>(

@@ -1,4 +1,5 @@
 import { type AgentName, LIMITS, type Scope } from "../../model/index.ts";
+import { toStoredScope } from "../kernel/stored-scope.ts";
 import type { Queryable } from "./database.ts";
 
 interface OwnerRow {
@@ -51,8 +52,7 @@ export class OwnerIds {
 
   /** Restores the scope that was authenticated when the task was created. */
   scopeOf(id: number): Scope {
-    const { tenant, principal } = this.#rows.get(id) as OwnerRow;
-    return { tenant, principal } as Scope;
+    return toStoredScope(this.#rows.get(id) as OwnerRow);
   }
 
   #cache(row: OwnerRow): void {

@@ -23,9 +23,11 @@ import type {
   UsageRow,
 } from "../../ports/index.ts";
 import type { NewName } from "../kernel/caller-names.ts";
+import type { ItemRow, ItemWrite } from "../kernel/item-row.ts";
 import type { ListCursor } from "../kernel/page-token.ts";
 import type { ResourceRow } from "../kernel/resource-row.ts";
 import type { RetentionBounds } from "../kernel/retention.ts";
+import type { ScheduleRow } from "../kernel/schedule-row.ts";
 
 /** Stores committed data. Synchronous: a commit happens completely or not at all. */
 export interface Backend {
@@ -42,7 +44,7 @@ export interface Backend {
     changes: readonly TaskChange[],
     storageWrites: readonly StorageWrite[],
     pushChanges: readonly PushChange[],
-    resourceWrites: readonly ResourceWrite[],
+    others: readonly CommitPart[],
   ): void;
   findByName(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: ListCursor): Listing;
@@ -52,6 +54,8 @@ export interface Backend {
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
   readonly resources: ResourceBackend;
+  readonly items: ItemBackend;
+  readonly schedules: ScheduleBackend;
   /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
   unfinished(): readonly QueueItem[];
   /** Data beyond these bounds, the oldest first. Asynchronous, because the search may take long. */
@@ -76,17 +80,49 @@ export interface StorageWrite {
 /** Tenant, principal, kind, id. */
 export type ResourceKey = readonly [string, string, ResourceKind, string];
 
-/** A write of a record of a caller; null deletes it. */
-export interface ResourceWrite {
-  readonly key: ResourceKey;
-  readonly row: ResourceRow | null;
-}
-
 /** Committed records of callers. */
 export interface ResourceBackend {
   find(scope: Scope, kind: ResourceKind, id: string): ResourceRow | null;
   list(scope: Scope, kind: ResourceKind, range: ResourceRange): readonly ResourceRow[];
   expired(kind: ResourceKind, at: number, max: number): readonly ResourceRow[];
+  /** Only as a part of a commit; null deletes the record. */
+  write(key: ResourceKey, row: ResourceRow | null): void;
+}
+
+/** A write of another table, called inside the transaction of a commit. */
+export type CommitPart = () => void;
+
+/** Items of callers; those that expired by `now` are invisible. Methods that write are called inside a commit only. */
+export interface ItemBackend {
+  get(scope: Scope, namespace: string, key: string, now: number): ItemRow | undefined;
+  list(scope: Scope, range: ItemRowRange, now: number): readonly ItemRow[];
+  /** Keys of namespaces from `from` on, below `to`. */
+  listNamespaces(scope: Scope, from: string, to: string, max: number, now: number): readonly string[];
+  write(scope: Scope, change: ItemWrite, now: number): void;
+  refresh(scope: Scope, namespace: string, key: string, now: number): void;
+  /** Deletes expired items and returns their number. */
+  sweep(max: number, now: number): number;
+}
+export interface ItemRowRange {
+  /** Keys of namespaces from this one on, below `to`. */
+  readonly from: string;
+  readonly to: string;
+  readonly after: Pick<ItemRow, "namespace" | "key" | "updated_at"> | undefined;
+  readonly max: number;
+  readonly withVectors: boolean;
+}
+
+/** Methods that write are called inside a commit only. */
+export interface ScheduleBackend {
+  get(scope: Scope, id: string): ScheduleRow | undefined;
+  /** The newest first. */
+  list(scope: Scope, max: number): readonly ScheduleRow[];
+  write(scope: Scope, row: ScheduleRow): void;
+  delete(scope: Scope, id: string): void;
+  /** Those whose time has come by `now`, the earliest first. */
+  due(now: number, max: number): readonly (ScheduleRow & { readonly scope: Scope })[];
+  /** The earliest time; undefined: nothing is scheduled. */
+  earliest(): number | undefined;
 }
 
 /** A write of a push config; null deletes it. Configs of tasks that do not exist are ignored. */

@@ -44,7 +44,8 @@ export function createSingleNodeResources({ resources }: Backend, writer: BatchW
         const { tenant, principal } = scope;
         const { id, createdAt, updatedAt, expiresAt = null } = resource;
         const times = { created_at: createdAt, updated_at: updatedAt, expires_at: expiresAt };
-        await writer.writeResource({ key, row: { tenant, principal, kind, id, ...times, rev, value } });
+        const row = { tenant, principal, kind, id, ...times, rev, value };
+        await writer.write(() => resources.write(key, row));
         return { ...resource, rev };
       });
     },
@@ -52,7 +53,7 @@ export function createSingleNodeResources({ resources }: Backend, writer: BatchW
       const key = toKey(scope, kind, id);
       return enqueue(key, async () => {
         const isKnown = resources.find(scope, kind, id) !== null;
-        if (isKnown) await writer.writeResource({ key, row: null });
+        if (isKnown) await writer.write(() => resources.write(key, null));
         return isKnown;
       });
     },

@@ -19,12 +19,14 @@ import { createPageCache } from "../kernel/page-cache.ts";
 import { decodePageToken, encodePageToken } from "../kernel/page-token.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
 import type { Backend, QueueItem, TaskRevision } from "./backend.ts";
+import { createSingleNodeItems } from "./items.ts";
 import { Leases } from "./leases.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createNameIndex } from "./name-index.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
 import { createSingleNodeResources } from "./resources.ts";
+import { createSingleNodeSchedules } from "./schedules.ts";
 import { createSingleNodeStorage } from "./storage.ts";
 import { createTailCache } from "./tail-cache.ts";
 import { createTaskEntry, readTail, type TaskEntry } from "./task-entry.ts";
@@ -264,6 +266,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     maintenance,
     storage: createSingleNodeStorage(backend, writer),
     resources: createSingleNodeResources(backend, writer),
+    items: createSingleNodeItems({ ...parts, writer }),
+    schedules: createSingleNodeSchedules({ ...parts, writer }),
     pushes: pushes.pushes,
     deliveries: pushes.deliveries,
     usage: {

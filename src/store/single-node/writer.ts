@@ -10,7 +10,7 @@ import {
   needsSnapshot,
 } from "../kernel/log-tail.ts";
 import { packEvents } from "../kernel/packed-events.ts";
-import type { Backend, PushChange, ResourceWrite, StorageWrite, TaskChange } from "./backend.ts";
+import type { Backend, CommitPart, PushChange, StorageWrite, TaskChange } from "./backend.ts";
 import type { TailCache } from "./tail-cache.ts";
 import type { TaskEntry } from "./task-entry.ts";
 
@@ -35,7 +35,7 @@ interface WriteBatch {
   readonly entries: TaskEntry[];
   readonly storage: StorageWrite[];
   readonly pushes: PushChange[];
-  readonly resources: ResourceWrite[];
+  readonly others: CommitPart[];
   readonly done: PromiseWithResolvers<void>;
 }
 
@@ -61,7 +61,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
     const done = Promise.withResolvers<void>();
     // Not every writer waits for the commit; those that do get the same rejection.
     done.promise.catch(() => {});
-    return { at: parts.now(), entries: [], storage: [], pushes: [], resources: [], done };
+    return { at: parts.now(), entries: [], storage: [], pushes: [], others: [], done };
   }
 
   /** Appends all events or, if the lifecycle rejects one, none. Resolves after the commit. */
@@ -87,15 +87,15 @@ export function createBatchWriter(parts: BatchWriterParts) {
     const writing = batch;
     if (!writing) return;
     batch = null;
-    const { entries, storage, pushes, resources, done } = writing;
+    const { entries, storage, pushes, others, done } = writing;
     // All writes of the batch may have been rejected.
-    if (entries.length + storage.length + pushes.length + resources.length === 0) return done.resolve();
+    if (entries.length + storage.length + pushes.length + others.length === 0) return done.resolve();
     cache.evictUnpinned();
     const day = dayOf(parts.wallTime());
     const changes = entries.map(entry => toChange(entry, day));
     const onCommit = parts.commits?.startCommit();
     try {
-      backend.commit(changes, storage, pushes, resources);
+      backend.commit(changes, storage, pushes, others);
     } catch (cause) {
       parts.commits?.onFailure();
       parts.onFailed(entries);
@@ -156,9 +156,10 @@ export function createBatchWriter(parts: BatchWriterParts) {
       batch.pushes.push(change);
       return batch.done.promise;
     },
-    writeResource(write: ResourceWrite): Promise<void> {
+    /** `part` must not throw, except for an error of the disk: it would fail the whole commit. */
+    write(part: CommitPart): Promise<void> {
       batch ??= startBatch();
-      batch.resources.push(write);
+      batch.others.push(part);
       return batch.done.promise;
     },
     flush,

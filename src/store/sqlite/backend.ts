@@ -19,6 +19,7 @@ import { FIRST_SETTLED, STATES } from "../kernel/state-numbers.ts";
 import type { Backend, LoadedTask, QueueItem, TaskChange } from "../single-node/backend.ts";
 import { toSerialKey } from "../single-node/queue.ts";
 import { createTaskCounts } from "./counts.ts";
+import { createItemTable } from "./items.ts";
 import { createListQuery } from "./list.ts";
 import { createNameTable } from "./names.ts";
 import { findNewest } from "./newest-event.ts";
@@ -27,6 +28,7 @@ import { createOwnerTable, type OwnerTable } from "./owners.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
 import { createResourceTable } from "./resources.ts";
+import { createScheduleTable } from "./schedules.ts";
 import { createStorageTable } from "./storage.ts";
 import { createTransact } from "./transact.ts";
 import { createUsageTable } from "./usage.ts";
@@ -136,7 +138,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
       const from = (base ? after : useSnapshot ? row.snapshot_seq : 0) as Seq;
       return toSteps(readSegments(row, from), from, base ?? (useSnapshot ? readSnapshot() : null), max);
     },
-    commit(changes, storageWrites, pushChanges, resourceWrites) {
+    commit(changes, storageWrites, pushChanges, others) {
       try {
         transact(() => {
           for (const change of changes) {
@@ -145,7 +147,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
           }
           for (const one of storageWrites) storage.write(one);
           for (const change of pushChanges) pushes.write(change);
-          for (const one of resourceWrites) resources.write(one);
+          for (const write of others) write();
         });
       } catch (error) {
         owners.rollBackNew();
@@ -160,7 +162,9 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
-    resources: resources.backend,
+    resources,
+    items: createItemTable(db),
+    schedules: createScheduleTable(db),
     list: createListQuery(db, owners),
     unfinished() {
       const rows = db

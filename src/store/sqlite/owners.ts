@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentName, Scope } from "../../model/index.ts";
+import { toStoredScope } from "../kernel/stored-scope.ts";
 
 interface OwnerRow {
   readonly id: number;
@@ -45,8 +46,7 @@ export function createOwnerTable(db: DatabaseSync) {
     },
     /** The scope that was authorized when the task was created. */
     scopeOf(id: number): Scope {
-      const { tenant, principal } = rows.get(id) as OwnerRow;
-      return { tenant, principal } as Scope;
+      return toStoredScope(rows.get(id) as OwnerRow);
     },
     agentOf: (id: number): AgentName => (rows.get(id) as OwnerRow).agent as AgentName,
   };

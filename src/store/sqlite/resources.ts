@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type ResourceRow, TIME_COLUMNS } from "../kernel/resource-row.ts";
-import type { ResourceBackend, ResourceWrite } from "../single-node/backend.ts";
+import type { ResourceBackend } from "../single-node/backend.ts";
 
 const COLUMNS = "tenant, principal, kind, id, created_at, updated_at, expires_at, rev, value";
 const OWN = "tenant = ? AND principal = ? AND kind = ?";
 
 /** The table `resource`. */
-export function createResourceTable(db: DatabaseSync) {
+export function createResourceTable(db: DatabaseSync): ResourceBackend {
   const select = db.prepare(`SELECT ${COLUMNS} FROM resource WHERE ${OWN} AND id = ?`);
   const upsert = db.prepare(
     `INSERT INTO resource (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, principal, kind, id) ` +
@@ -29,7 +29,7 @@ export function createResourceTable(db: DatabaseSync) {
     return known;
   }
 
-  const backend: ResourceBackend = {
+  return {
     find: ({ tenant, principal }, kind, id) =>
       (select.get(tenant, principal, kind, id) as unknown as ResourceRow | undefined) ?? null,
     list({ tenant, principal }, kind, { by, backwards, beyond, max }) {
@@ -38,12 +38,7 @@ export function createResourceTable(db: DatabaseSync) {
       return statement.all(tenant, principal, kind, start.at, start.id, max) as unknown as ResourceRow[];
     },
     expired: (kind, at, max) => selectExpired.all(kind, at, max) as unknown as ResourceRow[],
-  };
-
-  return {
-    backend,
-    /** Only inside a transaction. */
-    write({ key: [tenant, principal, kind, id], row }: ResourceWrite): void {
+    write([tenant, principal, kind, id], row) {
       if (!row) remove.run(tenant, principal, kind, id);
       else
         upsert.run(

@@ -190,6 +190,7 @@ async function importBesideTasks(db: Database, owners: OwnerIds, from: StoreExpo
         one.value,
       ],
     );
+  await importItems(db, from);
   for (const row of from.usage())
     for (const [counter, total] of Object.entries(row.usage))
       await db.query(
@@ -213,5 +214,32 @@ async function importBesideTasks(db: Database, owners: OwnerIds, from: StoreExpo
         token.revoked,
         token.used,
       ],
+    );
+}
+
+/** Long-term memory and schedules, which belong to callers and not to agents. */
+async function importItems(db: Database, from: StoreExport): Promise<void> {
+  for (const item of from.items())
+    await db.query(
+      "INSERT INTO item (tenant, principal, namespace, key, value, vectors, created_at, updated_at, ttl_ms, expires_at) " +
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+      [
+        item.tenant,
+        item.principal,
+        item.namespace,
+        item.key,
+        item.value,
+        item.vectors,
+        item.created_at,
+        item.updated_at,
+        item.ttl_ms,
+        item.expires_at,
+      ],
+    );
+  for (const one of from.schedules())
+    await db.query(
+      "INSERT INTO schedule (tenant, principal, id, next_at, created_at, updated_at, body) " +
+        "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+      [one.tenant, one.principal, one.id, one.next_at, one.created_at, one.updated_at, one.body],
     );
 }

@@ -2,7 +2,8 @@ import { sql as first } from "./0001.ts";
 import { sql as pushes } from "./0002.ts";
 import { sql as access } from "./0003.ts";
 import { sql as nodes } from "./0004.ts";
-import { sql as resources } from "./0005.ts";
+import { sql as items } from "./0005.ts";
+import { sql as resources } from "./0006.ts";
 
 export interface Migration {
   readonly sql: string;
@@ -16,5 +17,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: pushes, oldest: 2 },
   { sql: access, oldest: 3 },
   { sql: nodes, oldest: 4 },
+  { sql: items, oldest: 4 },
   { sql: resources, oldest: 4 },
 ];

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import type { TaskId } from "../../../model/index.ts";
 import { unpackEvents } from "../../kernel/packed-events.ts";
 import type { ResourceRow } from "../../kernel/resource-row.ts";
-import type { ExportedItem, ExportedTask, ExportedToken, StoreExport } from "../../kernel/store-export.ts";
+import type {
+  ExportedItem,
+  ExportedSchedule,
+  ExportedStorage,
+  ExportedTask,
+  ExportedToken,
+  StoreExport,
+} from "../../kernel/store-export.ts";
 import { openDatabase } from "../open.ts";
 import { createOwnerTable } from "../owners.ts";
 import { createPushTable } from "../pushes.ts";
@@ -25,7 +32,7 @@ export function openForExport(folder: string): StoreExport {
   );
   const selectSegments = db.prepare("SELECT last, rev, events FROM segment WHERE task = ? ORDER BY last");
   const selectNames = db.prepare("SELECT kind, name, seq, digest FROM name WHERE task = ?");
-  const selectItems = db.prepare(
+  const selectStorage = db.prepare(
     "SELECT tenant, principal, agent, shelf, key, value FROM shelf JOIN owner ON owner.id = shelf.owner",
   );
 
@@ -48,8 +55,10 @@ export function openForExport(folder: string): StoreExport {
     *tasks() {
       for (const row of selectTasks.iterate()) yield toExported(row as unknown as TaskRow);
     },
-    storage: () => selectItems.iterate() as unknown as Iterable<ExportedItem>,
     resources: () => db.prepare("SELECT * FROM resource").iterate() as unknown as Iterable<ResourceRow>,
+    storage: () => selectStorage.iterate() as unknown as Iterable<ExportedStorage>,
+    items: () => db.prepare("SELECT * FROM item").iterate() as unknown as Iterable<ExportedItem>,
+    schedules: () => db.prepare("SELECT * FROM schedule").iterate() as unknown as Iterable<ExportedSchedule>,
     usage: () => readUsage(db, { from: 0, to: Number.MAX_SAFE_INTEGER }),
     tokens: () => readTokens(folder),
     close() {

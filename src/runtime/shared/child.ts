@@ -9,6 +9,8 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   /** The time between closing standard input, SIGTERM and SIGKILL. */
   readonly graceMs: number;
+  /** The maximum length of an output line. */
+  readonly lineBytesMax: number;
 }
 
 export interface ExitReport {
@@ -39,7 +41,7 @@ export class Child {
     // A process group of its own, so that its child processes are killed with it.
     const options = { cwd: command.folder, env: command.env, detached: process.platform !== "win32" };
     this.#process = spawn(program, args, { ...options, stdio: "pipe", windowsHide: true });
-    this.#lines = readLines(this.#process.stdout, LIMITS.programLineBytesMax);
+    this.#lines = readLines(this.#process.stdout, command.lineBytesMax);
     this.ended = this.#watchExit();
     // A write error means that the process has exited, which `ended` reports.
     this.#process.stdin.on("error", () => {});

@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+// The program as users start it: in a clone, in a project that installed the package, and globally.
+// Syntax of old versions of Node: the check of the version must run on each of them, before any import.
+"use strict";
+
+const fs = require("fs");
+const path = require("path");
+
+const ROOT = path.join(__dirname, "..");
+const REQUIRED = require("../package.json").engines.node.replace(">=", "");
+// The sources of a clone need no build, and a build beside them may be out of date. Node strips no types in node_modules.
+const SOURCES = path.join(ROOT, "src", "cli", "main.ts");
+const isClone = fs.existsSync(SOURCES) && !/[\\/]node_modules[\\/]/.test(ROOT);
+const MAIN = isClone ? SOURCES : path.join(ROOT, "dist", "cli", "main.js");
+// Servers keep more short-lived objects between two collections (docs/decisions/0026).
+const SERVER_FLAG = "--max-semi-space-size=16";
+const isServer = /^(serve|dev)$/.test(process.argv[2] || "");
+const hasFlag = process.execArgv.some(flag => /^--max[-_]semi[-_]space[-_]size/.test(flag));
+
+function isNewEnough() {
+  const required = REQUIRED.split(".").map(Number);
+  const own = process.versions.node.split(".").map(Number);
+  return own[0] > required[0] || (own[0] === required[0] && own[1] >= (required[1] || 0));
+}
+
+// The Node of a clone is a package of it.
+function findBundledNode() {
+  const name = process.platform === "win32" ? "node.exe" : "node";
+  const file = path.join(ROOT, "node_modules", "node", "bin", name);
+  return isClone && fs.existsSync(file) ? file : undefined;
+}
+
+function runWith(node) {
+  const args = process.execArgv.concat(isServer && !hasFlag ? [SERVER_FLAG] : [], process.argv.slice(1));
+  const child = require("child_process").spawn(node, args, { stdio: "inherit" });
+  // Ctrl-C reaches every process of the terminal; a second signal would stop the server at once.
+  const onInterrupt = () => process.stdin.isTTY || child.kill("SIGINT");
+  process.on("SIGINT", onInterrupt);
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", error => fail(`${node} cannot be started: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function fail(text) {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+// npm and npx run commands in a shell that passes no signal on: when it has ended, so does the server.
+function stopWithNpm() {
+  if (process.env.npm_command === undefined || process.platform === "win32") return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, 250);
+  timer.unref();
+}
+
+function run() {
+  if (!isNewEnough()) {
+    const node = findBundledNode();
+    if (node !== undefined) return runWith(node);
+    const own = `this is Node ${process.versions.node} (${process.execPath})`;
+    return fail(`Dragoman needs Node ${REQUIRED} or newer; ${own}. Install one from https://nodejs.org.`);
+  }
+  if (!fs.existsSync(MAIN)) return fail(`${MAIN} is missing: run "npm run build" in ${ROOT}.`);
+  if (isServer && !hasFlag) {
+    // The heap takes this flag only at the start. execve keeps process id, parent and streams.
+    if (process.execve === undefined || process.platform === "win32") return runWith(process.execPath);
+    process.removeAllListeners("warning");
+    const args = [process.execPath].concat(process.execArgv, SERVER_FLAG, process.argv.slice(1));
+    return process.execve(process.execPath, args, process.env);
+  }
+  if (isServer) stopWithNpm();
+  return import(require("url").pathToFileURL(MAIN).href);
+}
+
+run();

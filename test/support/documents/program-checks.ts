@@ -1,0 +1,108 @@
+/** What each program of the documents must do, by the page and the heading above it. */
+import { join } from "node:path";
+import { expect } from "vitest";
+import { startChild } from "../child.ts";
+import { openStream, rpc, sendParams, until } from "../client.ts";
+import { EXAMPLES } from "../examples.ts";
+import type { Block } from "./blocks.ts";
+import { type Program, startProgram } from "./programs.ts";
+
+export interface ProgramParts {
+  readonly folder: string;
+  readonly block: Block;
+  /** Writes the block, or a changed one, and the other files of its page; returns the file. */
+  write(block?: Block): string;
+}
+
+type Check = (parts: ProgramParts) => Promise<void>;
+
+async function withProgram(
+  { folder, write }: ProgramParts,
+  check: (program: Program) => Promise<void>,
+  changed?: Block,
+): Promise<void> {
+  const program = startProgram(write(changed), folder);
+  try {
+    await check(program);
+  } finally {
+    await program.stop();
+  }
+}
+
+/** A server that greets: a call at its path, one by name, a stream, and a card with the address of the mount. */
+const greetsAt =
+  (port: number, path: string): Check =>
+  parts =>
+    withProgram(parts, async program => {
+      const url = (await program.url(port)) + path;
+      for (const address of [url, `${url}/agents/hello`]) {
+        const { body } = await rpc(address, "SendMessage", sendParams("Ada"));
+        expect(textsOf(body.result.task.artifacts)).toBe("Hello, Ada!");
+      }
+      const stream = await openStream(url, "SendStreamingMessage", sendParams("Ada"));
+      expect((await stream.all()).at(-1)?.data.result.statusUpdate.status.state).toBe("TASK_STATE_COMPLETED");
+      const card = await (await fetch(`${url}/agents/hello/.well-known/agent-card.json`)).json();
+      expect(JSON.stringify(card)).toContain(`${url}/agents/hello`);
+      program.signal("SIGTERM");
+      await program.ended;
+    });
+
+const textsOf = (artifacts: readonly { parts: readonly { text?: string }[] }[]): string =>
+  artifacts.flatMap(artifact => artifact.parts.map(part => part.text ?? "")).join("");
+
+/** The block with the address of a started server instead of the default one. */
+const pointedAt = (block: Block, url: string): Block => ({
+  ...block,
+  text: block.text.replaceAll("http://127.0.0.1:2024", url),
+});
+
+const officialClient: Check = async parts => {
+  const server = await startChild({ agents: [join(EXAMPLES, "echo.ts")], data: ":memory:" });
+  await withProgram(
+    parts,
+    async program => {
+      expect(await program.ended).toBe(0);
+      expect(program.output()).toMatch(/^task\n(?:(?:status|artifact)Update\n)+$/);
+    },
+    pointedAt(parts.block, server.url),
+  );
+};
+
+/** The receiver takes signed deliveries, refuses others, and survives an error in the function that uses them. */
+const receiver: Check = async parts => {
+  const server = await startChild({
+    agents: [join(EXAMPLES, "echo.ts")],
+    data: ":memory:",
+    flags: ["--push-allow-loopback"],
+  });
+  const block = pointedAt(parts.block, server.url);
+  const throwing = { ...block, text: block.text.replace("console.log(", 'throw new Error("full" + ') };
+  for (const [changed, sign] of [
+    [block, "TASK_STATE_COMPLETED"],
+    [throwing, "not processed: Error: full"],
+  ] as const)
+    await withProgram(
+      parts,
+      async program => {
+        const url = await program.url(8080);
+        expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+        const configuration = { taskPushNotificationConfig: { url } };
+        const sent = await rpc(server.url, "SendMessage", { ...sendParams("hello"), configuration });
+        expect(sent.body.error).toBeUndefined();
+        await until(() => program.output().split(sign).length > 1);
+        expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+      },
+      changed,
+    );
+};
+
+export const PROGRAMS: Readonly<Record<string, Check>> = {
+  "README.md#inside-your-own-server": greetsAt(3000, "/a2a"),
+  "docs/guide/embedding.md#inside-your-own-server": greetsAt(3000, ""),
+  "docs/guide/embedding.md#express": greetsAt(3000, "/a2a"),
+  "docs/guide/embedding.md#fastify": greetsAt(3000, "/a2a"),
+  "docs/guide/embedding.md#hono": greetsAt(3000, "/a2a"),
+  "docs/guide/embedding.md#shutdown": greetsAt(3000, ""),
+  "docs/guide/getting-started.md#call-it-from-a-program": officialClient,
+  "docs/guide/push.md#verify-what-you-receive": receiver,
+};
