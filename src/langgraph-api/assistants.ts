@@ -1,7 +1,7 @@
 /** The routes of assistants. */
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { Fault, LIMITS } from "../model/index.ts";
-import type { Agent, GraphSchemas } from "../ports/index.ts";
+import type { Agent, StateSchemas } from "../ports/index.ts";
 import { invalidField, readInteger, readObject, readString, requireId } from "../protocol/shared/fields.ts";
 import {
   type Assistant,
@@ -218,10 +218,10 @@ function createGraphRoutes(
   ];
 }
 
-const schemasOf = async ({ graph, inputSchema }: Agent): Promise<GraphSchemas> =>
+const schemasOf = async ({ graph, inputSchema }: Agent): Promise<StateSchemas> =>
   graph ? graph.schemas() : { ...MESSAGES_SCHEMAS, ...(inputSchema && { input: inputSchema }) };
 
-const toSchemas = ({ graph_id }: Assistant, schemas: GraphSchemas): object => ({
+const toSchemas = ({ graph_id }: Assistant, schemas: StateSchemas): object => ({
   graph_id,
   input_schema: schemas.input,
   output_schema: schemas.output,

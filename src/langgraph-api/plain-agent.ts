@@ -1,6 +1,6 @@
 /** Agents that are no graphs, as clients of LangGraph see them: one node, and `messages` as the state. */
 import type { JsonObject } from "../lib/json.ts";
-import type { Agent, GraphSchemas } from "../ports/index.ts";
+import type { Agent, StateSchemas } from "../ports/index.ts";
 
 const MESSAGE: JsonObject = {
   type: "object",
@@ -17,7 +17,7 @@ const STATE: JsonObject = {
 };
 const EMPTY: JsonObject = { type: "object", properties: {} };
 
-export const MESSAGES_SCHEMAS: GraphSchemas = {
+export const MESSAGES_SCHEMAS: StateSchemas = {
   input: STATE,
   output: STATE,
   state: STATE,

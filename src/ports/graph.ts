@@ -7,11 +7,11 @@ import type { ContextStorage } from "./storage.ts";
  * Values are JSON in LangGraph's own form; messages are flat (`{ type, content, id, … }`).
  */
 export interface GraphAccess {
-  schemas(): Promise<GraphSchemas>;
+  schemas(): Promise<StateSchemas>;
   /** `{ nodes, edges }`. `xray`: with the nodes of subgraphs, down to this depth. */
   drawing(xray: boolean | number): Promise<JsonObject>;
   /** The schemas of subgraphs by their namespace. */
-  subgraphs(namespace: string | undefined, recurse: boolean): Promise<Readonly<Record<string, GraphSchemas>>>;
+  subgraphs(namespace: string | undefined, recurse: boolean): Promise<Readonly<Record<string, StateSchemas>>>;
   /** At a checkpoint, or the newest. A context without a state has one with empty values. */
   readState(
     context: GraphContext,
@@ -32,7 +32,7 @@ export interface GraphAccess {
   keepLatest(context: GraphContext): Promise<void>;
 }
 
-export interface GraphSchemas {
+export interface StateSchemas {
   readonly input?: JsonObject;
   readonly output?: JsonObject;
   readonly state?: JsonObject;

@@ -5,8 +5,8 @@ import type {
   CheckpointRef,
   GraphAccess,
   GraphContext,
-  GraphSchemas,
   HistoryRange,
+  StateSchemas,
   StateUpdate,
 } from "../../ports/index.ts";
 import type { CreateCheckpointer, StorageCheckpointer } from "./checkpointer.ts";
@@ -73,7 +73,7 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
     },
     async subgraphs(namespace, recurse) {
       const graph = await openGraph();
-      const found: Record<string, GraphSchemas> = {};
+      const found: Record<string, StateSchemas> = {};
       for await (const [ns, subgraph] of graph.getSubgraphsAsync(namespace, recurse))
         found[ns] = schemasOf(subgraph);
       return found;

@@ -1,6 +1,6 @@
 /** JSON Schemas of a graph, as far as its definition has them. */
 import type { JsonObject } from "../../lib/json.ts";
-import type { GraphSchemas } from "../../ports/index.ts";
+import type { StateSchemas } from "../../ports/index.ts";
 import { isRecord } from "../shared/options.ts";
 import type { Graph } from "./graph.ts";
 
@@ -22,7 +22,7 @@ interface ConvertibleSchema {
   readonly "~standard"?: { readonly jsonSchema?: { input?: (options: object) => unknown } };
 }
 
-export function schemasOf({ builder }: Graph): GraphSchemas {
+export function schemasOf({ builder }: Graph): StateSchemas {
   if (!isRecord(builder)) return {};
   const all = builder as unknown as GraphBuilder;
   const keys = (definition: unknown): JsonObject | undefined => {
