@@ -57,6 +57,7 @@ export const METHODS: MethodTable = {
     op: "subscribe",
     taskId: decodeTaskId(readParams(call)),
     from: readLastEventId(call),
+    taskFirst: true,
     until: "terminal",
     ended: "fault",
   }),
