@@ -13,6 +13,7 @@ const FACTS: BannerFacts = {
   agents: ["echo", "countdown"],
   defaultAgent: "echo",
   data: "/home/me/.dragoman",
+  off: [],
   unfinished: new Map(),
   watching: false,
 };

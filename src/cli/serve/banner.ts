@@ -21,6 +21,8 @@ export interface BannerFacts {
   readonly defaultAgent: string;
   /** The data folder or database; undefined: memory. */
   readonly data: string | undefined;
+  /** What the config switches off. */
+  readonly off: readonly string[];
   /** Unfinished tasks at the start, by agent. */
   readonly unfinished: ReadonlyMap<string, number>;
   /** Files are watched. */
@@ -48,6 +50,7 @@ export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
     ...(facts.grpc === undefined ? [] : row("gRPC", facts.grpc)),
     ...(facts.admin === undefined ? [] : row("admin", facts.admin)),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
+    ...(facts.off.length === 0 ? [] : row("off", facts.off.join(", "))),
     ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
     ...(allowsAnonymous(facts) ? [] : row("callers", ...describeCallers(facts))),
     "",
@@ -116,6 +119,7 @@ export function bannerJson(facts: BannerFacts): string {
     grpc,
     admin,
     data: data ?? ":memory:",
+    off: facts.off.length > 0 ? facts.off : undefined,
     unfinished: Object.fromEntries(facts.unfinished),
     agents,
   });

@@ -3,7 +3,7 @@ import type { Settings } from "../../config/config.ts";
 import type { ServedAgents } from "../../server/load-agents.ts";
 
 /** The result of a start or a reload. */
-export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent" | "embed"> {
+export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent" | "functions"> {
   readonly settings: Settings;
   /** A change in one of these folders may change the result. */
   readonly folders: readonly string[];
@@ -24,7 +24,7 @@ export async function load(request: LoadRequest): Promise<LoadResult> {
   const { cwd, generation } = request;
   const flags = { ...request.flags, ...(request.files.length > 0 && { agents: request.files }) };
   const settings = await readSettings({ cwd, flags, generation });
-  const { agents, defaultAgent, embed, files } = await loadServedAgents(settings, generation);
+  const { agents, defaultAgent, functions, files } = await loadServedAgents(settings, generation);
   const folders = [...files, ...settings.configFiles].map(file => dirname(file));
-  return { settings, agents, defaultAgent, embed, folders };
+  return { settings, agents, defaultAgent, functions, folders };
 }

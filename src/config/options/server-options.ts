@@ -94,6 +94,7 @@ export const SERVER_OPTIONS = {
     default: "1.0.1",
     placeholder: "edition",
   }),
+  a2a: boolean({ help: "Serve A2A, in all its versions and dialects", default: true }),
   langgraph: dialect("LangGraph Agent Server, at /a2a/NAME"),
   orloj: dialect("Orloj, at /a2a and /v1/agent-systems/NAME/a2a"),
   arbiter: dialect("Arbiter, at /v1/a2a/agents/NAME"),
