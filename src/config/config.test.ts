@@ -51,6 +51,7 @@ const TEXTS: Record<string, string> = {
   orloj: "strict",
   arbiter: "off",
   simple: "strict",
+  openai: "on",
   durability: "process",
   acceptDataLoss: "yes",
   logLevel: "debug",

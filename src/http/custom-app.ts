@@ -47,7 +47,8 @@ function toRequest({ request, headers, url, base, signal }: CustomAppRequest, bo
     if (value !== undefined && !name.startsWith(":")) all.set(name, value);
   const method = request.method ?? "GET";
   const hasBody = body.length > 0 && method !== "GET" && method !== "HEAD";
-  return new Request(`${base()}${url}`, {
+  // Without the prefix under which the server is mounted.
+  return new Request(new URL(url, base()), {
     method,
     headers: all,
     signal: signal(),

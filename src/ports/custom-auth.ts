@@ -5,10 +5,10 @@ export interface CustomAuth {
   /** Returns the user, or its identity; throws to refuse the call. */
   readonly authenticate: (request: Request) => unknown;
   /** By event: `threads:create`, `threads`, `*:create`, `*`. */
-  readonly handlers: Readonly<Record<string, CustomAuthHandler>>;
+  readonly handlers: Readonly<Record<string, AskAuthorization>>;
 }
 /** Returns nothing or true (allowed), false (refused), or a filter of the metadata of what may be touched. */
-export type CustomAuthHandler = (call: CustomAuthCall) => unknown;
+export type AskAuthorization = (call: CustomAuthCall) => unknown;
 export interface CustomAuthCall {
   /** `threads:create` */
   readonly event: string;

@@ -33,6 +33,8 @@ export interface Agent {
   readonly replies: "task" | "message" | undefined;
   /** JSON Schema of its input, if it declares one. */
   readonly inputSchema: JsonObject | undefined;
+  /** JSON Schema of the data that it returns, if it declares one. */
+  readonly outputSchema: JsonObject | undefined;
   readonly policy: AgentPolicy;
   /** The remote agent that it forwards to, if it does. */
   readonly upstream?: Upstream | undefined;

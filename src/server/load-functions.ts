@@ -3,7 +3,7 @@ import type { Settings } from "../config/config.ts";
 import { isProviderModel } from "../items/provider-embed.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { importReference } from "../loader/import-file.ts";
-import type { CustomAuth, CustomAuthHandler, Embed } from "../ports/index.ts";
+import type { CustomAuth, AskAuthorization, Embed } from "../ports/index.ts";
 
 export interface ServerFunctions {
   /** Of the option `items`. */
@@ -65,7 +65,7 @@ const HANDLERS = "~handlerCache";
 
 function toCustomAuth(value: unknown): CustomAuth | undefined {
   const cache = (value as { readonly [HANDLERS]?: unknown } | null | undefined)?.[HANDLERS] as
-    | { readonly authenticate?: unknown; readonly callbacks?: Record<string, CustomAuthHandler> }
+    | { readonly authenticate?: unknown; readonly callbacks?: Record<string, AskAuthorization> }
     | undefined;
   if (typeof cache?.authenticate !== "function") return undefined;
   return { authenticate: cache.authenticate as CustomAuth["authenticate"], handlers: cache.callbacks ?? {} };

@@ -25,6 +25,7 @@ export const SETTINGS: ServerSettings = {
   orloj: "on",
   arbiter: "on",
   simple: "on",
+  openai: "on",
   durability: "process",
   acceptDataLoss: false,
   bodyBytesMax: LIMITS.bodyBytesMax,
