@@ -3,7 +3,7 @@ import type { Settings } from "../config/config.ts";
 import { isProviderModel } from "../items/provider-embed.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { importReference } from "../loader/import-file.ts";
-import type { CustomAuth, AskAuthorization, Embed } from "../ports/index.ts";
+import type { AskAuthorization, CustomAuth, Embed } from "../ports/index.ts";
 
 export interface ServerFunctions {
   /** Of the option `items`. */
