@@ -1,24 +1,14 @@
 import { FirstBatchThen } from "../lib/batch-source.ts";
-import {
-  BEGINNING,
-  type ContextId,
-  Fault,
-  isTerminal,
-  type Scope,
-  type Seq,
-  snapshotOf,
-} from "../model/index.ts";
+import { BEGINNING, Fault, isTerminal, type Scope, type Seq, snapshotOf } from "../model/index.ts";
 import type { StepStream } from "../ports/index.ts";
 import { LogReader } from "./log-reader.ts";
 import {
-  findAgent,
   findAgentOf,
-  findInContext,
   findTaskOf,
-  type NamedSubscription,
   type OperationOf,
   type OperationParts,
   requireStreaming,
+  withTask,
 } from "./lookup.ts";
 
 /** Reads on after an event, or from a snapshot. Snapshot and tail meet at a seq: no gap, no duplicate. */
@@ -43,20 +33,6 @@ export async function subscribe(
   if (from !== "snapshot") return new LogReader(parts, { ...range, after: from }, from < since);
   const first = { steps: [snapshotOf(task, seq)], closing: false };
   return new FirstBatchThen(first, new LogReader(parts, { ...range, after: seq }));
-}
-
-/** v1 names a task; chat windows name a conversation, and want the answer that is being written there. */
-async function withTask(
-  parts: OperationParts,
-  operation: OperationOf<"subscribe">,
-  scope: Scope,
-): Promise<NamedSubscription> {
-  if (operation.taskId !== undefined) return { ...operation, taskId: operation.taskId };
-  const contextId = operation.contextId as ContextId;
-  const agent = findAgent(parts, operation, scope);
-  const taskId = await findInContext(parts, agent, scope, contextId, ["working", "submitted"]);
-  if (taskId === undefined) throw new Fault("task-not-found", "No task of this context is being worked on");
-  return { ...operation, taskId };
 }
 
 function startOf(operation: OperationOf<"subscribe">, seq: Seq, hasEnded: boolean): Seq | "snapshot" {
