@@ -111,7 +111,14 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     refreshCards: remoteCards.refresh,
     toObserved: telemetry.agent,
     start(): Runner {
-      state.workers = startWorkers({ settings, services, dialects, tools: mcp.tools, log });
+      state.workers = startWorkers({
+        settings,
+        services,
+        dialects,
+        tools: mcp.tools,
+        onFailure: parts.development?.onFailure,
+        log,
+      });
       warnOfUnserved(unfinished, catalog.names(), log);
       return state.workers.runner;
     },
