@@ -1,9 +1,11 @@
 /** Executes whole pages, with what their readers have: a running server, a store, an agent, a certificate. */
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificate } from "../certificate.ts";
 import { endChildren, startChild } from "../child.ts";
 import { rpc, sendParams } from "../client.ts";
 import { tempFolder } from "../server.ts";
+import { ROOT } from "../tidy-tree.ts";
 import { BLOCKS, type Block, isRun, PAGES } from "./blocks.ts";
 import { writeBlock } from "./project.ts";
 import { openPage } from "./shell.ts";
@@ -35,6 +37,7 @@ export async function createReader(): Promise<Reader> {
       const variables = variablesIn(blocks);
       const page = openPage({ folder: join(folder.path, name), examples, store, storedTask, variables });
       writeReadersFiles(page.folder);
+      if (path.startsWith("examples/")) symlinkSync(join(ROOT, "examples"), join(page.folder, "examples"));
       try {
         for (const block of blocks) {
           if (block.file !== undefined) writeBlock(page.folder, block);
