@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tempFolder } from "../support/server.ts";
 import { ROOT } from "../support/tidy-tree.ts";
+import { packInto } from "./packed.ts";
 import { installPython, LANGGRAPH_PACKAGES } from "./python.ts";
 
 const IN_PYTHON = "langgraph-python/check.ts";
@@ -26,13 +27,8 @@ describe("in a project with the packed package", () => {
   beforeAll(() => {
     project = tempFolder();
     const packed = join(project.path, "packed");
-    mkdirSync(packed);
-    execFileSync("npm", ["pack", "--pack-destination", packed, "--loglevel=error"], {
-      cwd: ROOT,
-      stdio: "pipe",
-    });
-    const [archive = ""] = readdirSync(packed);
-    execFileSync("tar", ["-xf", join(packed, archive), "-C", packed]);
+    const archive = packInto(packed);
+    execFileSync("tar", ["-xf", archive, "-C", packed]);
     // What npm would install beside it is in this repository.
     const modules = join(project.path, "node_modules");
     mkdirSync(modules);

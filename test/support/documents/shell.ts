@@ -212,7 +212,7 @@ async function findTask(url: string, agent: string | undefined, isNew: boolean):
 }
 
 /** A port below those that systems give to outgoing connections. */
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
     const probe = createServer();
