@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { ContextId, Credential, Message, TaskId, Trace } from "../model/index.ts";
-import type { AgentEvent, ContextStorage, Log, Outbound } from "../ports/index.ts";
+import type { AgentEvent, CallerItems, ContextStorage, Log, Outbound } from "../ports/index.ts";
 import type { Call, McpTools } from "./calls.ts";
 import type {
   AgentFile,
@@ -48,6 +48,8 @@ export interface AgentTask {
   /** 1 for the message that created the task, 2 for the first answer to a question, … */
   readonly turn: number;
   readonly metadata: JsonObject;
+  /** Members of the call that only a client of the agent's own framework sends; undefined: none. */
+  readonly request: JsonObject | undefined;
 }
 
 export interface StepScope {
@@ -104,6 +106,11 @@ export interface Ctx {
   readonly log: Log;
   /** Key-value storage of this caller, agent and context; deleted with the last task of the context. */
   readonly storage: ContextStorage;
+  /**
+   * The long-term memory of this caller, in namespaces, which all agents and contexts share:
+   * `await ctx.items.put(["notes"], "first", { text: "…" })`.
+   */
+  readonly items: CallerItems;
   /** @deprecated The former name of `storage`. */
   readonly shelf: ContextStorage;
   /** The caller that owns the task. */

@@ -9,7 +9,7 @@ import type {
   AgentSkill,
   Retention,
 } from "../model/index.ts";
-import type { Agent, KnownCaller } from "../ports/index.ts";
+import type { Agent, GraphAccess, KnownCaller } from "../ports/index.ts";
 import type { AgentTask, Ctx, RunResult } from "./context.ts";
 
 export interface AgentDefinition {
@@ -33,6 +33,8 @@ export interface AgentDefinition {
    * mount accepts data only.
    */
   readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON Schema of the data that the agent returns: callers that ask for structured output are accepted. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /**
    * "message": the response is a message without a task; a returned string is one, too. "task": the response is always
    * a task. Default: the first event of the run decides.
@@ -49,6 +51,11 @@ export interface AgentDefinition {
   readonly turns?: "queue" | "reject" | "parallel" | undefined;
   /** Messages to a running task are passed to the run as `ctx.incoming`. */
   readonly acceptsWhileWorking?: boolean | undefined;
+  /**
+   * A message with a contextId and without a taskId answers the task of that context that waits for input, if there is
+   * exactly one; default: true. false: it begins a new task.
+   */
+  readonly contextAnswers?: boolean | undefined;
   /** "messageId": a message with a known id is a repetition of the same call. */
   readonly dedupe?: "messageId" | undefined;
   /** How long settled tasks and their events are stored, by age and by number per caller; default: forever. */
@@ -64,6 +71,8 @@ export interface AgentDefinition {
   readonly access?: "known" | "public" | undefined;
   /** The agent is visible only to callers of these tenants; default: all tenants. */
   readonly tenants?: readonly string[] | undefined;
+  /** Set by runtimes of graphs: schemas, state and history for clients of LangGraph. */
+  readonly graph?: GraphAccess | undefined;
   /** Return: the task is completed; throw: it has failed. A cancel aborts `ctx.signal`. */
   run(task: AgentTask, ctx: Ctx): RunResult;
 }
@@ -207,6 +216,7 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     attempts: definition.attempts,
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
+    contextAnswers: definition.contextAnswers ?? true,
     dedupe: definition.dedupe,
     retention: definition.retention,
   };

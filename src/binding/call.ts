@@ -18,6 +18,7 @@ interface CallBody {
   readonly params: Json | undefined;
   readonly metadata: Json | undefined;
   readonly bytes: number;
+  readonly isNotification?: boolean;
 }
 export const NO_BODY: CallBody = { params: undefined, metadata: undefined, bytes: 0 };
 
@@ -61,7 +62,7 @@ export abstract class HttpCall implements IncomingCall<string> {
     return this.toCall(NO_BODY);
   }
 
-  protected toCall({ params, metadata, bytes }: CallBody, method = this.route.method): WireCall {
+  protected toCall(body: CallBody, method = this.route.method): WireCall {
     const { match, headers, certificate, query, base, signal } = this.exchange;
     return {
       transport: this.route.transport,
@@ -72,9 +73,10 @@ export abstract class HttpCall implements IncomingCall<string> {
       query,
       base,
       method,
-      params,
-      metadata,
-      bytes,
+      params: body.params,
+      metadata: body.metadata,
+      isNotification: body.isNotification,
+      bytes: body.bytes,
       signal,
     };
   }

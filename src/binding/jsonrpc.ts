@@ -26,7 +26,8 @@ class JsonRpcCall extends HttpCall {
     if (jsonrpc !== "2.0") throw invalid('jsonrpc must be "2.0"', "jsonrpc");
     if (typeof method !== "string" || method === "") throw invalid("method must be a string", "method");
     this.isParsed = true;
-    return this.toCall({ params, metadata, bytes: text.length }, method);
+    const isNotification = this.id === undefined || this.id === "null";
+    return this.toCall({ params, metadata, bytes: text.length, isNotification }, method);
   }
 }
 
@@ -38,11 +39,11 @@ export function createJsonRpc({ pipeline, streams, bodies, writer }: HttpBinding
   async function serve(exchange: HttpExchange, route: Route): Promise<void> {
     const call = new JsonRpcCall(exchange, route, bodies);
     const reply = await pipeline.handle(call);
-    const status = call.isParsed ? notificationStatus(call.id, reply) : null;
-    if (status === null) return answer(exchange, reply, call.id ?? "null");
+    if (call.id !== undefined || !call.isParsed || isAnswered(reply))
+      return answer(exchange, reply, call.id ?? "null");
     if (reply.kind === "stream") reply.frames.close();
     if (reply.kind === "unary") reply.release?.();
-    exchange.response.writeHead(status, reply.headers);
+    exchange.response.writeHead(204, reply.headers);
     exchange.response.end();
   }
 
@@ -70,12 +71,11 @@ export function createJsonRpc({ pipeline, streams, bodies, writer }: HttpBinding
   return { serve };
 }
 
-/** The status of an empty response: the call had no id, and its dialect takes that for a notification. null: it gets a reply. */
-function notificationStatus(id: string | undefined, reply: WireReply): number | null {
-  const { withoutId, nullId } = reply.envelope;
-  const rule = id === undefined ? withoutId : id === "null" ? nullId : "answer";
-  if (rule === "answer" || (reply.kind === "fault" && reply.fault.body !== undefined)) return null;
-  return rule;
+/** Whether a call without an id gets a response. */
+function isAnswered(reply: WireReply): boolean {
+  const { withoutId } = reply.envelope;
+  if (reply.kind !== "fault") return withoutId === "all";
+  return withoutId !== "none" || reply.fault.body !== undefined;
 }
 
 /** `id`: undefined where the dialect sends none. */

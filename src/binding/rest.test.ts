@@ -21,7 +21,7 @@ const FAULT: WireFault = {
   message: "It broke",
   data: [{ reason: "WORN" }],
 };
-const HEAD = { headers: {}, envelope: { withoutId: 204, nullId: "answer", idInFrames: true } } as const;
+const HEAD = { headers: {}, envelope: { withoutId: "none", idInFrames: true } } as const;
 
 let server: Server;
 afterEach(() => server.close());

@@ -67,9 +67,9 @@ export interface AgentInterface {
 }
 
 /** The interfaces of a card in its order of preference, including those in the members of v0.3. */
-export function readInterfaces(card: JsonObject): readonly AgentInterface[] {
+export function readInterfaces({ card, url }: FetchedCard): readonly AgentInterface[] {
   const modern = asList(card.supportedInterfaces).map(asObject).map(toInterface);
-  const legacy = asText(card.url) === undefined ? [] : readLegacyInterfaces(card);
+  const legacy = asText(card.url) === undefined ? [] : readLegacyInterfaces(card, url);
   return [...modern, ...legacy, ...readSimpleInterfaces(card)];
 }
 
@@ -83,10 +83,10 @@ function toInterface(one: JsonObject): AgentInterface {
   };
 }
 
-function readLegacyInterfaces(card: JsonObject): readonly AgentInterface[] {
+function readLegacyInterfaces(card: JsonObject, cardUrl: string): readonly AgentInterface[] {
   const version = asText(card.protocolVersion) ?? (isBeforeV02(card) ? "0.1" : "0.2");
-  // Agents that claim 1.x without `supportedInterfaces` use the methods of v0.3.
-  const named = version.startsWith("1") ? { dialect: "arbiter" as const } : {};
+  const vendor = vendorOf(asText(card.url) ?? "", version, cardUrl);
+  const named = vendor === undefined ? {} : { dialect: vendor };
   const main = {
     url: asText(card.url) ?? "",
     binding: asText(card.preferredTransport) ?? "JSONRPC",
@@ -97,6 +97,21 @@ function readLegacyInterfaces(card: JsonObject): readonly AgentInterface[] {
     .map(asObject)
     .map(one => ({ url: asText(one.url) ?? "", binding: asText(one.transport) ?? "", version, ...named }));
   return [main, ...others.filter(one => one.url !== main.url || one.binding !== main.binding)];
+}
+
+const ORLOJ_PATH = /\/v1\/(agent-systems|agents)\/[^/]+\/a2a\/?$/;
+const ARBITER_PATH = /\/v1\/a2a\/agents\/[^/]+\/?$/;
+/** Assistants have UUIDs; other servers have names in such paths. */
+const LANGGRAPH_PATH = /\/a2a\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/?$/i;
+
+/** Vendors whose cards have the members of an official version, but whose servers differ from it. */
+function vendorOf(url: string, version: string, cardUrl: string): DialectName | undefined {
+  const path = URL.parse(url, cardUrl || undefined)?.pathname ?? "";
+  if (ORLOJ_PATH.test(path)) return "orloj";
+  // Agents that claim 1.x without `supportedInterfaces` use the methods of v0.3.
+  if (ARBITER_PATH.test(path) || version.startsWith("1")) return "arbiter";
+  const isLangGraph = LANGGRAPH_PATH.test(path) || URL.parse(cardUrl)?.searchParams.has("assistant_id");
+  return isLangGraph ? "langgraph" : undefined;
 }
 
 /** Cards had no version; before v0.2 the security schemes were called `authentication`. */
@@ -128,7 +143,7 @@ export const dialectOf = (iface: AgentInterface): DialectName | undefined =>
 
 /** The preferred interface that this client supports. `transports`: the available ones. */
 export function chooseEndpoint(found: FetchedCard, transports: readonly ProtocolBinding[]): AgentEndpoint {
-  const interfaces = readInterfaces(found.card);
+  const interfaces = readInterfaces(found);
   for (const [name, bindings] of Object.entries(CLIENT_BINDINGS))
     for (const { dialect, transport } of bindings as readonly ClientBinding[]) {
       const iface = interfaces.find(one => one.binding === transport && dialectOf(one) === name);
@@ -154,7 +169,7 @@ const withScheme = (address: string, cardUrl: string): string =>
   address.includes("://") ? address : `${URL.parse(cardUrl)?.protocol ?? "https:"}//${address}`;
 
 function noUsableInterface(found: FetchedCard, transports: readonly ProtocolBinding[]): ClientError {
-  const offered = readInterfaces(found.card).map(iface => `${iface.binding} ${iface.version}`.trim());
+  const offered = readInterfaces(found).map(iface => `${iface.binding} ${iface.version}`.trim());
   return new ClientError(
     `The agent at ${found.url} has no interface that this client supports: it offers ${offered.join(", ") || "nothing"}, ` +
       `and this client supports ${transports.join(", ")} of A2A 1.0 and 0.3, and JSONRPC of older versions`,

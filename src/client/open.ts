@@ -107,17 +107,13 @@ function chooseProtocol(parts: OpenAgentParts, found: FetchedCard): AgentEndpoin
   return url === undefined ? chosen : { ...chosen, url };
 }
 
-function useDialect(
-  parts: OpenAgentParts,
-  dialect: DialectName,
-  { card, url: cardUrl }: FetchedCard,
-): AgentEndpoint {
+function useDialect(parts: OpenAgentParts, dialect: DialectName, found: FetchedCard): AgentEndpoint {
   const { transport = "JSONRPC" } = parts;
   const binding = CLIENT_BINDINGS[dialect].find(one => one.transport === transport);
   if (!binding) throw new ClientError(`The dialect ${dialect} is not supported over ${transport}`);
-  const interfaces = readInterfaces(card).filter(one => one.binding === transport);
-  const found = interfaces.find(one => dialectOf(one) === dialect) ?? interfaces[0];
-  if (found && parts.url === undefined) return toEndpoint(found, binding, cardUrl);
+  const interfaces = readInterfaces(found).filter(one => one.binding === transport);
+  const iface = interfaces.find(one => dialectOf(one) === dialect) ?? interfaces[0];
+  if (iface && parts.url === undefined) return toEndpoint(iface, binding, found.url);
   const url = parts.url ?? parts.address?.base;
   if (url === undefined) throw new ClientError(WITHOUT_CARD);
   return { ...binding, url };

@@ -178,6 +178,23 @@ describe("choosing an endpoint", () => {
     expect(`${dialect.title} ${url}`).toBe(chosen);
   });
 
+  test.each([
+    ["Orloj", "/v1/agent-systems/a/a2a", { authentication: { schemes: [] } }],
+    ["Orloj", "/v1/agents/a/a2a", { authentication: { schemes: [] } }],
+    ["Arbiter", "/v1/a2a/agents/a", { protocolVersion: "1.0" }],
+    ["LangGraph Agent Server", "/a2a/fe096781-5601-53d2-b2f6-0d3403f7e9ca", { protocolVersion: "0.3.0" }],
+    ["A2A 0.3", "/a2a/agent", { protocolVersion: "0.3.0" }],
+  ])("%s is recognised by the path %s in its card", (title, path, members) => {
+    const card = { name: "a", url: `http://x${path}`, ...members };
+    expect(chooseEndpoint({ url: "http://x/card.json", card }, ALL).dialect.title).toBe(title);
+  });
+
+  test("LangGraph's servers are recognised by the URL of the card", () => {
+    const card = { name: "a", url: "http://x/a2a/agent", protocolVersion: "0.3.0" };
+    const url = "http://x/.well-known/agent-card.json?assistant_id=agent";
+    expect(chooseEndpoint({ url, card }, ALL).dialect.title).toBe("LangGraph Agent Server");
+  });
+
   test("keeps the tenant of the chosen interface", () => {
     const card = { supportedInterfaces: [{ ...rpc("1.0"), tenant: "acme" }] };
     expect(chooseEndpoint({ url: "http://x/card.json", card }, ALL).tenant).toBe("acme");
@@ -193,7 +210,8 @@ describe("choosing an endpoint", () => {
 
   test("the preferred interface is not listed twice", () => {
     const same = { url: "http://x/a", transport: "JSONRPC" };
-    expect(readInterfaces({ url: "http://x/a", additionalInterfaces: [same] })).toHaveLength(1);
+    const card = { url: "http://x/a", additionalInterfaces: [same] };
+    expect(readInterfaces({ url: "", card })).toHaveLength(1);
   });
 });
 

@@ -25,7 +25,12 @@ async function* playing(parts: readonly Part[]): AsyncGenerator<ReceivedResponse
 }
 
 /** Follows a first stream and then, in turn, the further ones; the last of them again and again. */
-async function followed(first: readonly Part[], further: readonly (readonly Part[])[], got?: RemoteState) {
+async function followed(
+  first: readonly Part[],
+  further: readonly (readonly Part[])[],
+  got?: RemoteState,
+  isFollowUp = false,
+) {
   const asked: (string | undefined)[] = [];
   const waits: number[] = [];
   const signal = new AbortController().signal;
@@ -39,6 +44,7 @@ async function followed(first: readonly Part[], further: readonly (readonly Part
   const parts = {
     agent,
     until: "asked",
+    isFollowUp,
     delaysMs: [1, 2, 3],
     signal,
     sleep,
@@ -64,8 +70,17 @@ test("reading stops at a question, even if the server keeps the stream open", as
 });
 
 test("a follow-up that begins with the task as it was is read further", async () => {
-  const { seen } = await followed([snapshot("input-required"), status("working"), status("completed")], []);
+  const first = [snapshot("input-required"), status("working"), status("completed")];
+  const { seen } = await followed(first, [], undefined, true);
   expect(seen).toEqual(["task input-required", "working", "completed"]);
+});
+
+test("where every event is the whole task, reading stops at the question too", async () => {
+  const { seen } = await followed([snapshot("working"), snapshot("input-required"), lost], []);
+  expect(seen).toEqual(["task working", "task input-required"]);
+  const asksAgain = [snapshot("input-required"), snapshot("working"), snapshot("input-required"), lost];
+  const followUp = await followed(asksAgain, [], undefined, true);
+  expect(followUp.seen).toEqual(["task input-required", "task working", "task input-required"]);
 });
 
 test("a stream that the server closes at auth-required has ended", async () => {

@@ -10,6 +10,8 @@ import type { ReceivedResponse } from "./types.ts";
 export interface ResumeParts extends RetryOptions {
   readonly agent: RemoteAgent;
   readonly until: Until;
+  /** The message continues a task. Some servers then first send the task as it was before: still input-required. */
+  readonly isFollowUp?: boolean | undefined;
 }
 type PollOptions = Pick<RetryOptions, "signal" | "sleep">;
 
@@ -27,6 +29,7 @@ export async function* readResumable(
   let progress = start;
   let stream = first;
   let mayHaveGap = false;
+  let mayBeStale = parts.isFollowUp === true;
   for (let retries = 0; ; retries++) {
     let lost: UnavailableError | undefined;
     try {
@@ -35,8 +38,8 @@ export async function* readResumable(
         progress = updateProgress(progress, received);
         const item = replay.take(received.item);
         const isTask = received.item.kind === "task";
-        // In a follow-up some servers first send the task as it was before: still input-required.
-        const isEnd = isFinished(isTask ? "terminal" : parts.until, progress);
+        const isEnd = isFinished(isTask && mayBeStale ? "terminal" : parts.until, progress);
+        mayBeStale = false;
         if (isEnd && mayHaveGap && !isTask) yield* readFinalArtifacts(agent, progress, parts.signal);
         if (item) yield item === received.item ? received : { ...received, item };
         if (isEnd) return;

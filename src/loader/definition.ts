@@ -52,11 +52,13 @@ const DEFINITION = z.strictObject({
   streaming: z.boolean().optional(),
   push: z.boolean().optional(),
   inputSchema: json.optional(),
+  outputSchema: json.optional(),
   replies: z.enum(["task", "message"]).optional(),
   onCrash: z.enum(["resume", "fail", "ask"]).optional(),
   attempts: z.int().min(1).max(1_000).optional(),
   turns: z.enum(["queue", "reject", "parallel"]).optional(),
   acceptsWhileWorking: z.boolean().optional(),
+  contextAnswers: z.boolean().optional(),
   dedupe: z.literal("messageId").optional(),
   retention: z
     .strictObject({
@@ -70,6 +72,7 @@ const DEFINITION = z.strictObject({
   extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED_CARD.optional()),
   access: z.enum(["known", "public"]).optional(),
   tenants: z.array(z.string().refine(isCallerName, "expected the name of a tenant")).min(1).optional(),
+  graph: z.custom<AgentDefinition["graph"]>(() => true).optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),
 });
 

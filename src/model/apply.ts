@@ -2,7 +2,7 @@ import { type RecordedEvent, type TaskEvent, textAppendTarget, textOfEvent, toTe
 import { nextState } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
-import type { Task } from "./task.ts";
+import type { Task, TurnOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { sumUsage } from "./usage.ts";
 
@@ -39,6 +39,8 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
       return { ...withMessage(current, event), incoming: [...(current.incoming ?? []), event.message] };
     case "noted":
       return current.noted ? current : { ...current, noted: true };
+    case "chunk":
+      return current;
     case "started":
       return {
         ...withState(current, state, at),
@@ -50,7 +52,13 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
     case "status":
       return { ...withStatusDetails(withStatus(current, state, at, event.message), event), shown: true };
     case "artifact":
-      return { ...current, shown: true, artifacts: withArtifact(current.artifacts, event) };
+      return {
+        ...(current.current
+          ? withTurnArtifact(current, current.current, event.artifact.artifactId)
+          : current),
+        shown: true,
+        artifacts: withArtifact(current.artifacts, event),
+      };
     case "reply":
       if (current.shown) return withStatus(current, state, at, event.message);
       return { ...withState(current, state, at), reply: event.message };
@@ -59,7 +67,13 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
     case "cancel":
       return { ...current, cancel: event.reason === undefined ? { at } : { at, reason: event.reason } };
     case "usage":
-      return { ...current, usage: sumUsage(current.usage, event.usage) };
+      return {
+        ...current,
+        usage: sumUsage(current.usage, event.usage),
+        ...(current.current && {
+          current: { ...current.current, usage: sumUsage(current.current.usage, event.usage) },
+        }),
+      };
   }
 }
 
@@ -134,17 +148,18 @@ const withMessage = (task: Task, { message, thread }: Pick<Task, "thread"> & { m
 
 /** Begins a turn, unless the message repeats the interrupted one. */
 function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
-  const { message, thread, accepts, trace, hops } = event;
+  const { message, thread, accepts, trace, hops, request } = event;
   if (event.again) return withMessage(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
-    history: appendHistory(task.history, message),
+    history: appendHistory(event.earlier ? [...task.history, ...event.earlier] : task.history, message),
     turn: task.turn + 1,
+    ...(task.turn > 0 && { current: NO_OUTPUT }),
     message,
     attemptsBefore: task.attempt,
     crashes: 0,
   };
-  if (!event.answers && thread === undefined && !accepts && !trace && !hops) return next;
+  if (!event.answers && thread === undefined && !accepts && !trace && !hops && !request) return next;
   return {
     ...next,
     ...(event.answers && { answers: { ...task.answers, ...event.answers } }),
@@ -152,11 +167,20 @@ function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
     ...(accepts && { accepts }),
     ...(trace && { trace }),
     ...(hops && { hops }),
+    ...(request && { request }),
   };
 }
 
+const NO_OUTPUT: TurnOutput = { artifacts: [] };
+
+function withTurnArtifact(task: Task, current: TurnOutput, artifactId: string): Task {
+  const { artifacts } = current;
+  if (artifacts.includes(artifactId)) return task;
+  return { ...task, current: { ...current, artifacts: [...artifacts, artifactId] } };
+}
+
 /** Removes the members that belong to the current turn. */
-function withoutTurn({ answers, incoming, noted, accepts, trace, hops, ...rest }: Task): Task {
+function withoutTurn({ answers, incoming, noted, accepts, trace, hops, request, ...rest }: Task): Task {
   return rest;
 }
 

@@ -12,6 +12,8 @@ export interface AgentPolicy {
   readonly turns: "queue" | "reject" | "parallel";
   /** A message to a task that is being worked on is delivered to the run. */
   readonly acceptsWhileWorking: boolean;
+  /** A message that names only a context answers the one task of that context that waits for input. */
+  readonly contextAnswers: boolean;
   /** "messageId": a message with a known id is the same call. */
   readonly dedupe: "messageId" | undefined;
   /** How long settled tasks are kept; undefined: forever. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { CredentialRequest } from "./credential.ts";
-import type { Trace } from "./event.ts";
+import type { RunRequest, Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
 import type { Artifact, Message } from "./message.ts";
 import type { TaskState } from "./task-state.ts";
@@ -19,6 +19,13 @@ export interface TaskStatus {
   readonly broken?: true;
   /** The status asks whether an interrupted run shall be repeated. */
   readonly again?: true;
+}
+
+/** The part of a task that one turn has produced. */
+export interface TurnOutput {
+  /** The ids of the artifacts that it created or changed. */
+  readonly artifacts: readonly string[];
+  readonly usage?: Usage;
 }
 
 export interface Task {
@@ -58,6 +65,8 @@ export interface Task {
   /** The agent answered with a bare message: callers see no task. */
   readonly reply?: Message;
   readonly usage?: Usage;
+  /** From the second turn on: what the current turn has produced. In a first turn everything belongs to it. */
+  readonly current?: TurnOutput;
   /** It does not wait for the other turns of its context. */
   readonly alone?: true;
   /** The answers to the questions of the last status, by question id. */
@@ -70,6 +79,8 @@ export interface Task {
   readonly trace?: Trace;
   /** The number of servers that forwarded that call. */
   readonly hops?: number;
+  /** What the call that began the current turn asks beyond its message. */
+  readonly request?: RunRequest;
 }
 
 /** Whether lists leave the task out: callers see no task, or not yet. */

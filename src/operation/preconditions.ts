@@ -7,6 +7,7 @@ export function checkSend(agent: Agent, send: SendRequest): void {
   checkExtensions(agent, send);
   checkContent(agent, send.message);
   checkInput(agent, send);
+  checkOutput(agent, send);
 }
 
 const RUN_RETRY_MS = 5_000;
@@ -38,12 +39,12 @@ function checkExtensions(agent: Agent, send: SendRequest): void {
       });
 }
 
-function checkContent({ card }: Agent, message: SendRequest["message"]): void {
+function checkContent({ card, upstream }: Agent, message: SendRequest["message"]): void {
   message.parts.forEach((part, i) => {
     const type = mediaTypeOf(part);
-    if (acceptsType(card, type)) return;
-    const modes = [card, ...card.skills].flatMap(one => one.inputModes ?? []);
-    const accepted = [...new Set(modes)].join(", ");
+    const isCovered = (mode: string): boolean => covers(mode, type);
+    if (upstream ? upstream.inputModes.some(isCovered) : acceptsType(card, isCovered)) return;
+    const accepted = [...new Set(upstream?.inputModes ?? allModes(card))].join(", ");
     throw new Fault(
       "content-type-not-supported",
       `Unsupported media type ${type}; the agent accepts ${accepted}`,
@@ -53,16 +54,31 @@ function checkContent({ card }: Agent, message: SendRequest["message"]): void {
 }
 
 /** v1 §4.4.5: a skill may accept more than the agent as a whole. */
-function acceptsType(card: AgentCard, type: string): boolean {
-  const isCovered = (mode: string): boolean => covers(mode, type);
-  return card.inputModes.some(isCovered) || card.skills.some(skill => skill.inputModes?.some(isCovered));
-}
+const acceptsType = (card: AgentCard, isCovered: (mode: string) => boolean): boolean =>
+  card.inputModes.some(isCovered) || card.skills.some(skill => skill.inputModes?.some(isCovered));
+
+const allModes = (card: AgentCard): readonly string[] =>
+  [card, ...card.skills].flatMap(one => one.inputModes ?? []);
+
+/** Words without a slash, as the official samples, ADK and VoltAgent write them: families of media types. */
+const FAMILIES: Readonly<Record<string, string>> = {
+  "*": "*/*",
+  text: "text/*",
+  image: "image/*",
+  audio: "audio/*",
+  video: "video/*",
+  file: "*/*",
+  data: "application/json",
+  json: "application/json",
+};
 
 /** `text/*` and `*` + `/*` are wildcards; parameters such as a charset do not count. */
 function covers(mode: string, type: string): boolean {
-  if (mode === type || mode === "*/*" || mode === "*") return true;
+  if (mode === type || mode === "*/*") return true;
   const bare = (type.split(";")[0] as string).trim().toLowerCase();
-  const wanted = mode.toLowerCase();
+  const word = mode.toLowerCase();
+  const wanted = Object.hasOwn(FAMILIES, word) ? (FAMILIES[word] as string) : word;
+  if (wanted === "*/*") return true;
   return wanted.endsWith("/*") ? bare.startsWith(wanted.slice(0, -1)) : wanted === bare;
 }
 
@@ -76,5 +92,14 @@ function checkInput(agent: Agent, send: SendRequest): void {
     "invalid-params",
     `The input schema of the agent "${agent.name}" has no "${send.textInto}" for text; send data`,
     { field: `message.parts[${at}]` },
+  );
+}
+
+function checkOutput(agent: Agent, { structured }: SendRequest): void {
+  if (!structured || agent.outputSchema) return;
+  throw new Fault(
+    "invalid-params",
+    `${structured.field} requires structured output, and the agent "${agent.name}" declares no output schema`,
+    { field: structured.field },
   );
 }

@@ -23,7 +23,7 @@ import {
   toAuthorizedParts,
 } from "./credentials.ts";
 import { type CallNames, findRepeated, toCallNames } from "./idempotency.ts";
-import { findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
+import { findInContext, findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
 import { checkHops, checkRunCapacity, checkSend } from "./preconditions.ts";
 import { checkPush, requirePush, toConfig, toSubscription } from "./push-config.ts";
 
@@ -72,11 +72,16 @@ export async function recordMessage(
       const recorded = names && (await findRecorded(parts, draft, names));
       if (recorded) return recorded;
       // Most messages begin a task: no lookup is needed.
-      if (!isAddressed(send) && !given) return await recordInNewTask(parts, draft);
-      const found = isAddressed(send) ? await findAddressed(parts, draft) : null;
-      if (found) return await recordInTask(parts, draft, found);
+      const { contextId } = send;
+      const isAnswer = contextId !== undefined && send.contextAnswers && agent.policy.contextAnswers;
+      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft, contextId);
+      const found = isAddressed(send)
+        ? await findAddressed(parts, draft)
+        : isAnswer && (await findWaiting(parts, draft, contextId));
+      const isFollowed = found && send.follows && !acceptsAnswer(found.task);
+      if (found && !isFollowed) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
-      return await recordInNewTask(parts, draft);
+      return await recordInNewTask(parts, draft, isFollowed ? found.task.contextId : contextId);
     } catch (error) {
       const isConflict = error instanceof Fault && error.code === "conflict";
       if (!isConflict || tries >= LIMITS.conflictTriesMax) throw error;
@@ -97,17 +102,44 @@ async function findRecorded(
   return { taskId, seq, known: false, repeated: true };
 }
 
-const isAddressed = ({ taskId, alias }: SendRequest): boolean => taskId !== undefined || alias !== undefined;
+const isAddressed = ({ taskId, alias, follows }: SendRequest): boolean =>
+  taskId !== undefined || alias !== undefined || follows !== undefined;
 
 /** The task that the message names by id or alias; null: the message begins a new one. */
 async function findAddressed(parts: OperationParts, draft: MessageDraft): Promise<FoundTask | null> {
   const { agent, scope, send } = draft;
-  const { taskId } = send;
+  const { taskId, follows } = send;
+  if (follows === "context") return findNewestWaiting(parts, draft);
+  if (follows) return findTask(parts, agent, scope, follows.taskId);
   if (taskId === undefined) return findTaskOrNull(parts, agent, scope, send.alias as string);
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
   const found = await findTaskOrNull(parts, agent, scope, taskId);
   if (!found || !(acceptsAnswer(found.task) || acceptsIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
+}
+
+/** The newest task of the message's context that waits for its caller. */
+async function findNewestWaiting(
+  parts: OperationParts,
+  { agent, scope, send: { contextId } }: MessageDraft,
+): Promise<FoundTask | null> {
+  if (contextId === undefined) return null;
+  const taskId = await findInContext(parts, agent, scope, contextId, ["input-required", "auth-required"]);
+  return taskId === undefined ? null : findTaskOrNull(parts, agent, scope, taskId);
+}
+
+/** The only task of a context that waits for input; null: there is none, or there are several. */
+async function findWaiting(
+  { store: { tasks } }: OperationParts,
+  { agent, scope }: MessageDraft,
+  contextId: ContextId,
+): Promise<FoundTask | null> {
+  const filter = { contextId, state: "input-required" as const, pageSize: 2 };
+  const page = await tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
+  const [task] = page.tasks;
+  if (!task || page.totalSize > 1) return null;
+  const found = await tasks.get(scope, task.id);
+  return found && acceptsAnswer(found.task) ? found : null;
 }
 
 const acceptsAnswer = ({ status, cancel }: Task): boolean =>
@@ -116,11 +148,15 @@ const acceptsAnswer = ({ status, cancel }: Task): boolean =>
 const acceptsIncoming = ({ policy }: Agent, { status, cancel }: Task): boolean =>
   policy.acceptsWhileWorking && !isSettled(status.state) && !cancel;
 
-async function recordInNewTask(parts: OperationParts, draft: MessageDraft): Promise<RecordedMessage> {
+async function recordInNewTask(
+  parts: OperationParts,
+  draft: MessageDraft,
+  context: ContextId | undefined,
+): Promise<RecordedMessage> {
   const { agent, send, scope } = draft;
   checkRunCapacity(parts, scope);
   const id = parts.newId() as TaskId;
-  const contextId = send.contextId ?? (parts.newId() as ContextId);
+  const contextId = context ?? (parts.newId() as ContextId);
   const created: TaskEvent & { type: "created" } = {
     type: "created",
     id,
@@ -133,8 +169,10 @@ async function recordInNewTask(parts: OperationParts, draft: MessageDraft): Prom
     ...(agent.policy.turns === "parallel" && { alone: true }),
     ...(agent.replies === "message" && { quiet: true }),
   };
-  const event = toMessageEvent(parts, draft, created);
-  const free = agent.policy.turns === "reject";
+  const { earlier } = send;
+  const message = toMessageEvent(parts, draft, created);
+  const event = earlier?.length ? { ...message, earlier } : message;
+  const free = agent.policy.turns === "reject" || send.free === true;
   const extras = send.push && { push: toSubscription(parts, toConfig(parts, send.push.config, id, [])) };
   await parts.store.log.append(scope, id, [created, event], { after: BEGINNING, free }, extras);
   return { taskId: id, seq: 2 as Seq, known: false };
@@ -156,12 +194,18 @@ async function recordInTask(
   if (acceptsIncoming(agent, task)) await recordIncoming(parts, draft, task, event);
   else if (!acceptsAnswer(task)) throw notAccepted(task, "is still being worked on");
   else {
-    const events = task.status.again ? toCrashAnswerEvents(event) : [toAnswerEvent(task, event)];
-    const free = agent.policy.turns === "reject" && events.at(-1)?.type === "message";
+    const events = toAnswerEvents(task, event);
+    const isFree = agent.policy.turns === "reject" || send.free === true;
+    const free = isFree && events.at(-1)?.type === "message";
     const extras = await toExtras(parts, draft, task);
     await parts.store.log.append(scope, task.id, events, { after: seq, free }, extras);
   }
   return { taskId: task.id, seq: (seq + 1) as Seq, known: true };
+}
+
+function toAnswerEvents(task: Task, event: MessageEvent): readonly TaskEvent[] {
+  if (task.status.again) return toCrashAnswerEvents(event);
+  return [event.request ? event : toAnswerEvent(task, event)];
 }
 
 const notAccepted = (task: Task, reason: string): Fault =>
@@ -218,9 +262,9 @@ function toMessageEvent(
 ): MessageEvent {
   const messageId = send.message.messageId ?? parts.newId();
   const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
-  const { thread, trace, hops, via } = send;
+  const { thread, trace, hops, via, request } = send;
   const accepts = send.acceptedOutputModes?.length ? send.acceptedOutputModes : undefined;
-  if (!names && thread === undefined && !accepts && !trace && !hops && !via)
+  if (!names && thread === undefined && !accepts && !trace && !hops && !via && !request)
     return { type: "message", message };
   return {
     type: "message",
@@ -231,6 +275,7 @@ function toMessageEvent(
     ...(trace && { trace }),
     ...(hops && { hops }),
     ...(via && { via }),
+    ...(request && { request }),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   NewPushConfig,
   Permission,
   PushConfig,
+  RunRequest,
   SecurityScheme,
   Seq,
   Step,
@@ -46,7 +47,8 @@ export type Operation = {
     }
   | {
       readonly op: "subscribe";
-      readonly taskId: TaskId;
+      /** undefined: the newest task of the context that has not settled. */
+      readonly taskId: TaskId | undefined;
       readonly contextId?: ContextId;
       /** "beginning": all events; only a snapshot if the task has ended. */
       readonly from: Seq | "snapshot" | "beginning";
@@ -91,6 +93,9 @@ export type Operation = {
   | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Permission[] }
   | { readonly op: "card"; readonly base: string; readonly form: string }
   | { readonly op: "agents"; readonly base: string }
+  /** The caller reads or changes a record of its own beside its tasks: nothing is done but to check that it may. */
+  | { readonly op: "read-resource" }
+  | { readonly op: "write-resource" }
 );
 export interface SendRequest {
   readonly origin: string;
@@ -99,11 +104,22 @@ export interface SendRequest {
   /** This dialect has no bare messages: its caller gets a task even if the agent replies with a message. */
   readonly shown?: true;
   readonly taskId?: TaskId;
+  /**
+   * The message answers this task if it waits for its caller, else it begins a new task in the same context. "context": the
+   * task of the context `contextId` that waits, if there is one.
+   */
+  readonly follows?: { readonly taskId: TaskId } | "context";
+  /** The conversation before the message, where it was held elsewhere: for a new task only. */
+  readonly earlier?: readonly Message[];
+  /** The caller wants JSON by a schema: the agent must declare its output. `field`: the parameter that says so. */
+  readonly structured?: { readonly field: string };
   /** "new": a message for a task that is not found or takes none begins a new task. */
   readonly stray?: "new";
   /** The caller's own id of the task: continues the task with this alias, or gives it to a new one. */
   readonly alias?: string;
   readonly contextId?: ContextId;
+  /** Without a task id, the message answers the task of its context that waits for input, if there is exactly one. */
+  readonly contextAnswers?: true;
   /** The Idempotency-Key: a repeated call with the same key is the same call. */
   readonly key?: string;
   /** The id under which traces of the conversation are grouped. */
@@ -119,6 +135,10 @@ export interface SendRequest {
   readonly via?: Via;
   /** A push config to set with the message, and the parameter that holds it. */
   readonly push?: { readonly field: string; readonly config: NewPushConfig };
+  /** What the call asks of the run beyond its message: the message then begins a turn, and is found by its id. */
+  readonly request?: RunRequest;
+  /** No other turn of the context may be due or running: else Fault("busy"). */
+  readonly free?: true;
 }
 
 export type OperationResult =

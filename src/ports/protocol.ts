@@ -26,6 +26,8 @@ export interface WireCall extends Caller, ReplyContext {
   /** Scheme and host under which the caller reached the server, without a trailing slash. */
   readonly base: Lazy<string>;
   readonly params: Json | undefined;
+  /** A JSON-RPC call without an id, or with the id null. */
+  readonly isNotification?: boolean | undefined;
   /** The size of the request body, roughly. */
   readonly bytes: number;
   /** The member `metadata` of the envelope, beside the parameters (docs/dialects/langgraph.md L19). */
@@ -87,6 +89,7 @@ export interface WireFault extends FaultNumbers {
   readonly anonymous?: boolean;
   /** This dialect's clients expect even an error as a stream. */
   readonly asStream?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One protocol version or vendor protocol. */
@@ -107,6 +110,8 @@ export interface Dialect {
   replyDialect(call: ReplyContext, origin: string): string;
   /** `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no message for the step. */
   encodeStep(step: Step, closing: boolean, form: string | undefined): EncodedStep | null;
+  /** The encoder of a stream whose frames depend on earlier ones; null: each step is encoded by itself (`encodeStep`). */
+  createEncoder(operation: Operation, call: ReplyContext): StreamEncoder | null;
   /** The webhook request for a step, if the config was set in this dialect; null: none for this step or this config. */
   encodePush(step: Step, config: PushConfig): EncodedPush | null;
   encodeFault(
@@ -123,6 +128,22 @@ export interface EncodedStep {
   /** The members that come from the task stay the same while text is appended to one artifact. */
   readonly stableTaskFields?: boolean;
 }
+/** Encodes one stream whose frames depend on those before: open blocks of text, numbered events. */
+export interface StreamEncoder {
+  /** The reader has the frames of the steps up to this one: they are encoded, and not sent. */
+  readonly after: Seq | undefined;
+  /** The stream ends, though its log may go on. */
+  readonly isOver: boolean;
+  /** `closing`: the stream ends after this step. */
+  encode(step: Step, closing: boolean): readonly EncodedFrame[];
+  /** The frames that end the stream because of a fault. */
+  encodeFault(fault: WireFault): readonly EncodedFrame[];
+}
+/** `data`: one line, JSON or a mark such as `[DONE]`. */
+export interface EncodedFrame {
+  readonly event?: string;
+  readonly data: string;
+}
 export interface EncodedPush {
   /** The Content-Type of the body. */
   readonly type: string;
@@ -130,9 +151,8 @@ export interface EncodedPush {
 }
 /** What a dialect does with the JSON-RPC envelope. */
 export interface JsonRpcEnvelope {
-  /** The reply to a call without an id: an empty response with this status, or a response with the id null. */
-  readonly withoutId: 202 | 204 | "answer";
-  readonly nullId: 202 | "answer";
+  /** Which calls without an id get a response, with the id null: none, refused ones, all. The others get 204. */
+  readonly withoutId: "none" | "faults" | "all";
   /** Whether the messages of a stream carry the call's id. */
   readonly idInFrames: boolean;
 }

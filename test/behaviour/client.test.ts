@@ -168,3 +168,18 @@ describe.each(CASES)("in %s over %s", (dialect, transport) => {
     expect([taskId === "", contextId === "never", task.state]).toEqual([false, false, "canceled"]);
   });
 });
+
+it.each([
+  ["Orloj", "/v1/agent-systems/worker/.well-known/agent-card.json"],
+  ["Arbiter", "/v1/a2a/agents/worker/agent-card.json"],
+  ["simple_a2a", "/agents/worker/agentCard"],
+  ["LangGraph Agent Server", "/.well-known/agent-card.json?assistant_id=worker"],
+])("a card of %s is recognised, and its question ends the stream", async (title, path) => {
+  gate = createGate();
+  server = await serve([worker]);
+  const address = parseAgentAddress(`${server.url}${path}`, undefined);
+  agent = await openAgent({ address, access: () => access }, signal);
+  expect(agent.endpoint.dialect.title).toBe(title);
+  const { state } = await collect(resumable(agent.stream(draft("ask"), signal)));
+  expect(state).toBe("input-required");
+});

@@ -257,9 +257,9 @@ const SCENARIOS: readonly Scenario[] = [
     means: "invalid-params",
   },
   {
-    what: "a message in the agent's role",
+    what: "a message in an unknown role",
     method: "SendMessage",
-    params: () => sendParams("x", { role: "ROLE_AGENT" }),
+    params: () => sendParams("x", { role: "ROLE_SYSTEM" }),
     means: "invalid-params",
   },
   {

@@ -115,14 +115,14 @@ describe("calls", () => {
     expect((await send("failing", langgraphParams("hi"))).status.state).toBe("failed");
   });
 
-  it("L24: a notification gets 202 without a body, and is executed", async () => {
+  it("L24: a call without an id gets 400, and is not executed", async () => {
     const contextId = "notified";
     const { id: _, ...call } = envelope("message/send", langgraphParams("one", { contextId })) as {
       id: string;
     };
-    expect(await post(at("memory"), call)).toMatchObject({ status: 202, body: "" });
-    expect(await post(at("memory"), { ...call, id: null })).toMatchObject({ status: 202, body: "" });
-    expect(saidBy(await send("memory", langgraphParams("three", { contextId })))).toBe("one, one");
+    expect(await post(at("memory"), call)).toMatchObject({ status: 400 });
+    expect(await post(at("memory"), { ...call, id: null })).toMatchObject({ status: 400 });
+    expect(saidBy(await send("memory", langgraphParams("three", { contextId })))).toBe("nothing");
   });
 });
 
@@ -249,18 +249,13 @@ describe("messages", () => {
     });
   });
 
-  it("L12: parts are required, role and messageId only with the strict profile", async () => {
-    const bare = { parts: [{ kind: "text", text: "hi" }] };
-    const task = await send("echo", { message: bare });
-    expect(task.history).toMatchObject([{ role: "user", messageId: expect.stringMatching(/.{8}/) }]);
-    expect(await refusedSend("echo", { message: { role: "user", messageId: "m" } })).toMatchObject({
-      code: -32602,
-    });
-    for (const name of ["role", "parts", "messageId"]) {
-      const message = { ...(langgraphParams("hi").message as object), [name]: undefined };
-      const error = await langgraphError(at("echo", strict), "message/send", { message });
-      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(`message.${name}`) });
-    }
+  it("L12: role, parts and messageId are required", async () => {
+    for (const name of ["role", "parts", "messageId"])
+      for (const url of [at("echo"), at("echo", strict)]) {
+        const message = { ...(langgraphParams("hi").message as object), [name]: undefined };
+        const error = await langgraphError(url, "message/send", { message });
+        expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(`message.${name}`) });
+      }
   });
 
   it("L8: the contextId is the thread: returned unchanged, or created by the server", async () => {

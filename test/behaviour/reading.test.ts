@@ -20,6 +20,7 @@ const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const folder = tempFolder();
 const talker = {
   name: "talker",
+  contextAnswers: false,
   async *run(task: Loose, ctx: Loose) {
     yield ctx.status(`thinking about ${task.text}`);
     yield ctx.text(task.text);

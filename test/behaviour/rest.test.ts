@@ -140,7 +140,7 @@ describe("errors", () => {
   it("B-V12: a body that violates the rules of HTTP+JSON does not reach the agent", async () => {
     for (const body of ["[]", "1", '"text"', "true"])
       expect((await raw("/message:send", body, "application/json")).status).toBe(400);
-    expect((await raw("/message:send", "{}", "application/x-www-form-urlencoded")).status).toBe(400);
+    expect((await raw("/message:send", "{}", "application/x-www-form-urlencoded")).status).toBe(415);
     expect((await raw("/v1/message:send", "{}", "text/html")).status).toBe(415);
     expect((await raw("/message:send", "", "text/html")).status).toBe(400);
   });

@@ -1,3 +1,4 @@
+import { LegacyGrpcTransport } from "@a2a-js/sdk/compat/v0_3/client/grpc";
 import type { Message, Part, Task } from "a2a-v03";
 import {
   type Client,
@@ -180,6 +181,12 @@ describe("the official client 0.3.14 over gRPC gets an error of its own type", (
     );
     const lost = client.sendMessage(sendParams("anyone?", { taskId: unknownTask }));
     await expect(lost).rejects.toBeInstanceOf(TaskNotFoundError);
+  });
+
+  test("also in the 0.3 mode of the official client 1.3.0", async () => {
+    const client = new LegacyGrpcTransport({ endpoint: new URL(server.url).host });
+    const lost = client.getTask({ id: unknownTask, tenant: "", historyLength: undefined });
+    await expect(lost).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
   });
 
   test("for an ended task, for a stream of an agent that does not stream", async () => {

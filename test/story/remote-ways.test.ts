@@ -75,6 +75,20 @@ describe("cards", () => {
     expect(card).toMatchObject({ defaultInputModes: ["text/*"] });
   });
 
+  it("may have modes that the gateway leaves to the remote agent, unless the operator names some", async () => {
+    const there = await start([{ ...echo, inputModes: ["text", "data"] }]);
+    const open = await start([remote({ name: "gate", card: there.url })]);
+    expect(textOf(await send(open, "hello"))).toBe("hard: hello");
+    const image = { parts: [{ raw: "aGk=", mediaType: "image/png" }] };
+    const there415 = await rpc(open.url, "SendMessage", sendParams("x", image));
+    expect([stateOf(there415.body), messageText(there415.body)]).toEqual([
+      "rejected",
+      expect.stringContaining("Unsupported media type image/png; the agent accepts text, data"),
+    ]);
+    const closed = await start([remote({ name: "gate", card: there.url, inputModes: ["application/json"] })]);
+    expect(await send(closed, "hello")).toMatchObject({ error: { code: -32005 } });
+  });
+
   it("are read later if the remote server is down at startup", async () => {
     let isAway = true;
     proxy.instead = (_body, response) => {

@@ -22,6 +22,7 @@ async function start(turns: AgentDefinition["turns"]): Promise<{ url: string; ga
   const worker = agent({
     name: "worker",
     replies: "task",
+    contextAnswers: false,
     turns,
     async *run(task, ctx) {
       begun.push(task.text);
@@ -122,7 +123,7 @@ describe("over a kill", () => {
   });
 
   test("the queue of a context keeps the order of arrival, also of an answer to an older task", async () => {
-    await on.start(WORK);
+    await on.start(WORK, { contextAnswers: false });
     const asked = await on.begin("ask", { contextId });
     await on.untilState(asked, "input-required");
     const first = await on.begin("one", { contextId });

@@ -18,7 +18,7 @@ async function start(
   run: AgentDefinition["run"],
   settings: Partial<ServerSettings> = {},
 ): Promise<TestServer> {
-  const server = await serve([{ name: "worker", run }], settings);
+  const server = await serve([{ name: "worker", contextAnswers: false, run }], settings);
   servers.push(server);
   return server;
 }

@@ -117,7 +117,7 @@ async function sendAndAnswer(
     const responses =
       stream && agent.streaming
         ? // Without progress, also in a follow-up: a message that did not arrive must not be taken for a lost stream.
-          resumeStream(session, agent.stream(message, signal), "asked", {})
+          resumeStream(session, agent.stream(message, signal), "asked", {}, draft.taskId !== undefined)
         : toStream(agent.send(message, signal));
     await printResponses(session, responses);
     const { state, taskId, contextId } = session.progress;

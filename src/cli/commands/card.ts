@@ -53,7 +53,7 @@ export function describeCard(card: JsonObject, url: string, bold: Paint): string
       ["card", url],
       ["provider", [toText(organization), toText(providerUrl)].filter(Boolean).join(", ")],
       ["documentation", toText(card.documentationUrl)],
-      ...readInterfaces(card).map(
+      ...readInterfaces({ card, url }).map(
         ({ url: at, binding, version }): Row => [binding || "interface", `${at} (${version})`],
       ),
       ["capabilities", capabilities.join(", ")],

@@ -164,7 +164,7 @@ async function* send(
     return track(
       conversation,
       participant,
-      resumeStream({ agent, signal, output }, responses, "settled", {}),
+      resumeStream({ agent, signal, output }, responses, "settled", {}, message.taskId !== undefined),
     );
   };
   try {

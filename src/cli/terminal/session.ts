@@ -88,9 +88,10 @@ export const resumeStream = (
   stream: AsyncIterable<ReceivedResponse>,
   until: Until,
   start: Progress,
+  isFollowUp = false,
 ): AsyncIterable<ReceivedResponse> =>
   readResumable(
-    { agent, until, delaysMs: CLIENT_LIMITS.retryDelaysMs, signal, sleep, onRetry: output.note },
+    { agent, until, isFollowUp, delaysMs: CLIENT_LIMITS.retryDelaysMs, signal, sleep, onRetry: output.note },
     stream,
     start,
   );

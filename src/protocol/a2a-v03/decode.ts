@@ -42,7 +42,8 @@ export function decodeProtoSend(
 
 const SYNTAX: SendSyntax = {
   origin: "v03",
-  userRoles: [PROTO_ROLES.user, 1],
+  roles: [PROTO_ROLES.user, PROTO_ROLES.agent, 1, 2],
+  contextAnswers: true,
   partsMember: "content",
   decodePart: decodeProtoPart,
   pushMember: "pushNotification",
@@ -57,7 +58,7 @@ function withMessage(params: JsonObject): JsonObject {
 }
 
 const CONTENTS = ["text", "file", "data"] as const;
-const FILE = { bytes: ["fileWithBytes"], uri: "fileWithUri" };
+const FILE = { bytes: ["fileWithBytes"], uri: ["fileWithUri"] };
 
 function decodeProtoPart(from: JsonObject, path: string): Part {
   const present = CONTENTS.filter(name => getMember(from, name) !== undefined);

@@ -1,6 +1,7 @@
 import { Fault } from "../../model/index.ts";
 import type { Dialect, Operation, ReplyContext, WireCall } from "../../ports/index.ts";
 import { type GrpcAt, rejectAssistantId } from "../shared/card.ts";
+import { toErrorDetails } from "../shared/error-details.ts";
 import { encodeV03Fault } from "../shared/faults.ts";
 import { readVersion, SUPPORTED_VERSIONS } from "../shared/headers.ts";
 import { encodeTaskPush } from "../shared/push-payload.ts";
@@ -27,7 +28,8 @@ export function createV03(options: V03Options): Dialect {
     name: "v03",
     routes: ROUTES,
     faults: FAULTS,
-    envelope: JSON_RPC,
+    // Both official servers answer a refused call without an id.
+    envelope: { ...JSON_RPC, withoutId: "faults" },
     signsCards: true,
     claims: call => ENDPOINTS.has(call.endpoint) || call.endpoint === GRPC_ENDPOINT,
     decode(call) {
@@ -46,11 +48,14 @@ export function createV03(options: V03Options): Dialect {
       const data = encodeV03Step(step, closing);
       return data && { data: form === PROTO_FORM ? toProtoResponse(data) : data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, encodeV03Task),
     encodeFault(fault, call) {
       const encoded = encodeV03Fault(fault, call, FAULTS);
       const { rpc: code, message } = encoded;
-      return call.transport === "rest" ? { ...encoded, body: { code, message } } : encoded;
+      if (call.transport === "rest") return { ...encoded, body: { code, message } };
+      // The official client 1.3.0 makes typed errors of them when it speaks 0.3.
+      return call.transport === "grpc" ? { ...encoded, data: toErrorDetails(fault) } : encoded;
     },
     replyHeaders: (_call, active) =>
       active.length > 0 ? { ...VERSION, "X-A2A-Extensions": active.join(", ") } : VERSION,

@@ -18,7 +18,8 @@ import { ROLES, STATES, V1_SCHEMA } from "./schema.ts";
 const SYNTAX: SendSyntax = {
   origin: "v1",
   // ProtoJSON accepts the number of an enum value.
-  userRoles: [ROLES.user, 1],
+  roles: [ROLES.user, ROLES.agent, 1, 2],
+  contextAnswers: true,
   decodePart: decodeV1Part,
   pushMember: "taskPushNotificationConfig",
   decodePush: (call, from, path) => decodePushConfig(call, from, path, "v1"),
@@ -29,7 +30,10 @@ export function decodeSend(
   params: JsonObject,
 ): { send: SendRequest; view: View; returnImmediately: boolean } {
   const { send, view, configuration } = decodeSendParams(call, params, SYNTAX);
-  const returnImmediately = readBoolean(configuration, "returnImmediately", "configuration") ?? false;
+  // `blocking` is its name in v0.3, inverted; clients that were moved to v1 still send it.
+  const returnImmediately =
+    readBoolean(configuration, "returnImmediately", "configuration") ??
+    readBoolean(configuration, "blocking", "configuration") === false;
   return { send, view, returnImmediately };
 }
 

@@ -1,7 +1,6 @@
-import type { Json } from "../../lib/json.ts";
-import type { FaultCode, FaultDetails } from "../../model/index.ts";
 import type { FaultTable, WireFault } from "../../ports/index.ts";
-import { toFaultTable, toHttpStatus } from "../shared/faults.ts";
+import { toErrorDetails } from "../shared/error-details.ts";
+import { type FaultContent, toFaultTable, toHttpStatus } from "../shared/faults.ts";
 
 /** v1 §5.4, edition 1.0.1: its HTTP statuses are plainer than those of other versions. */
 const TABLE_1_0_1 = toFaultTable(
@@ -27,57 +26,16 @@ const TABLE_1_0_0 = toFaultTable(
 
 export const FAULT_TABLES = { "1.0.1": TABLE_1_0_1, "1.0.0": TABLE_1_0_0 } as const;
 
-/** Errors that the protocol defines; the others have the domain `dragoman`. */
-const PROTOCOL_ERRORS: ReadonlySet<FaultCode> = new Set<FaultCode>([
-  "task-not-found",
-  "task-not-cancelable",
-  "push-not-supported",
-  "unsupported-operation",
-  "content-type-not-supported",
-  "invalid-agent-response",
-  "extended-card-not-configured",
-  "extension-required",
-  "version-not-supported",
-]);
-
-/** Reasons of the protocol that are not the fault code in capitals. */
-const REASONS: Partial<Record<FaultCode, string>> = {
-  "push-not-supported": "PUSH_NOTIFICATION_NOT_SUPPORTED",
-  "extended-card-not-configured": "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
-  "extension-required": "EXTENSION_SUPPORT_REQUIRED",
-};
-
-export function encodeFault(
-  fault: { code: FaultCode; message: string; details: FaultDetails },
-  table: FaultTable,
-): WireFault {
+export function encodeFault(fault: FaultContent, table: FaultTable): WireFault {
   const { code, message, details } = fault;
+  const numbers = table[code];
   return {
     code,
-    ...table[code],
+    ...numbers,
+    // RFC 9110 §15.5.16, whatever the table has for media types inside a message.
+    http: details.field === "Content-Type" ? 415 : numbers.http,
     status: toHttpStatus(code, table),
     message,
-    data: [toErrorInfo(code, details), ...toBadRequest(message, details)],
+    data: toErrorDetails(fault),
   };
-}
-
-/** v1 §9.5: every error has an ErrorInfo. */
-function toErrorInfo(code: FaultCode, details: FaultDetails): Json {
-  const metadata = { ...details.facts, ...(details.taskId !== undefined && { taskId: details.taskId }) };
-  return {
-    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-    reason: REASONS[code] ?? code.toUpperCase().replaceAll("-", "_"),
-    domain: PROTOCOL_ERRORS.has(code) ? "a2a-protocol.org" : "dragoman",
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
-}
-
-function toBadRequest(message: string, details: FaultDetails): readonly Json[] {
-  if (details.field === undefined) return [];
-  return [
-    {
-      "@type": "type.googleapis.com/google.rpc.BadRequest",
-      fieldViolations: [{ field: details.field, description: message }],
-    },
-  ];
 }

@@ -3,11 +3,11 @@ import { Fault, type Part, type Seq } from "../../model/index.ts";
 import type { SendRequest, WireCall } from "../../ports/index.ts";
 import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
 import { getMember, invalidField, readParams } from "../shared/fields.ts";
-import { createV03PushDecoder, decodeV03Part } from "../shared/v03-decode.ts";
+import { createV03PushDecoder, decodeV03Part, V03_ROLES } from "../shared/v03-decode.ts";
 
 const SYNTAX: SendSyntax = {
   origin: "arbiter",
-  userRoles: ["user"],
+  roles: V03_ROLES,
   decodePart,
   pushMember: "pushNotificationConfig",
   decodePush: createV03PushDecoder("arbiter"),

@@ -9,7 +9,7 @@ import { encodeFault, FAULTS, isVersionSupported, VERSION_MESSAGE } from "./faul
 import { decodeCard, decodeMethod, decodeRequest, isClaimed, REQUEST_FORM, ROUTES } from "./routes.ts";
 
 /** A call without an id is answered with the id null. */
-const ENVELOPE: JsonRpcEnvelope = { ...JSON_RPC, withoutId: "answer" };
+const ENVELOPE: JsonRpcEnvelope = { ...JSON_RPC, withoutId: "all" };
 
 /** Arbiter: calls itself v1.0; its shapes are those of v0.3, at its own paths. */
 export function createArbiter(profile: VendorProfile): Dialect {
@@ -34,6 +34,7 @@ export function createArbiter(profile: VendorProfile): Dialect {
     encodeStep: (step, closing, form) =>
       form === REQUEST_FORM ? encodeRequestEvent(step) : encodeStep(step, closing),
     // A running task has no artifacts here, so artifact events would repeat the same body.
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, { ...config, events: "status" }, encodeTask),
     encodeFault,
     replyHeaders: () => VERSION_ONLY,

@@ -13,7 +13,7 @@ import {
   readParams,
 } from "../shared/fields.ts";
 import type { VendorProfile } from "../shared/routes.ts";
-import { createV03PushDecoder, decodeV03Part } from "../shared/v03-decode.ts";
+import { createV03PushDecoder, decodeV03Part, V03_ROLES } from "../shared/v03-decode.ts";
 
 /** The text of the example in LangGraph's document. */
 const missingParameter = (name: string): Fault =>
@@ -21,17 +21,12 @@ const missingParameter = (name: string): Fault =>
 
 const SYNTAX: SendSyntax = {
   origin: "langgraph",
-  // The role "agent" is accepted and read as "user".
-  userRoles: ["user", "agent"],
-  isLenient: true,
+  roles: V03_ROLES,
   decodePart,
   pushMember: "pushNotificationConfig",
   decodePush: createV03PushDecoder("langgraph"),
 };
-const REQUIRED: Readonly<Record<VendorProfile, readonly string[]>> = {
-  on: ["parts"],
-  strict: ["role", "parts", "messageId"],
-};
+const REQUIRED = ["role", "parts", "messageId"];
 
 /**
  * `taskId` continues a task of this context that waits for its caller; any other `taskId` (unknown, ended, of another
@@ -44,7 +39,7 @@ export function decodeSend(
   const params = readOptionalParams(call);
   const message = readObject(params, "message", "");
   if (!message) throw missingParameter("message");
-  for (const name of REQUIRED[profile])
+  for (const name of REQUIRED)
     if (getMember(message, name) === undefined) throw missingParameter(`message.${name}`);
   // The document has only the message; configuration and metadata are those of v0.3.
   const accepted = profile === "strict" ? { message } : params;
@@ -65,6 +60,8 @@ export function decodeSend(
 
 function decodePart(from: JsonObject, path: string): Part {
   const kind = getMember(from, "kind");
+  if (kind === "data" && !isObject(getMember(from, "data")))
+    throw invalidField(`${path}.data`, "must be an object");
   if (kind === "text" || kind === "data") return decodeV03Part(from, path);
   if (typeof kind !== "string") throw invalidField(`${path}.kind`, 'must be "text" or "data"');
   throw new Fault(

@@ -10,7 +10,9 @@ export const FAULTS = toFaultTable(
 export function encodeFault({ code, message, details }: FaultContent, call: ReplyContext): WireFault {
   const fault = { code, ...FAULTS[code], message, status: toHttpStatus(code, FAULTS) };
   if (call.transport === "document") return { ...fault, body: { error: { code: fault.rpc, message } } };
-  // Without a readable call, an acceptable response type or a known agent there is no JSON-RPC envelope.
-  const isBare = call.method === "" || details.field === "Accept" || code === "agent-not-found";
+  // Without a readable call, its id, an acceptable response type or a known agent there is no JSON-RPC envelope.
+  const { field } = details;
+  const isWithoutId = code === "invalid-request" && field === "id";
+  const isBare = call.method === "" || field === "Accept" || isWithoutId || code === "agent-not-found";
   return isBare ? { ...fault, status: fault.http, body: { error: message } } : fault;
 }

@@ -1,13 +1,10 @@
-import type { Dialect, JsonRpcEnvelope } from "../../ports/index.ts";
+import type { Dialect } from "../../ports/index.ts";
 import { withoutPush } from "../shared/card.ts";
 import { encodeTaskPush } from "../shared/push-payload.ts";
-import type { VendorProfile } from "../shared/routes.ts";
+import { JSON_RPC, type VendorProfile } from "../shared/routes.ts";
 import { encodeResult, encodeStep, encodeTask } from "./encode.ts";
 import { encodeFault, FAULTS } from "./faults.ts";
 import { decodeCall, decodeCard, isClaimed, ROUTES } from "./routes.ts";
-
-/** A call without an id, or with the id null, is a notification. */
-const ENVELOPE: JsonRpcEnvelope = { withoutId: 202, nullId: 202, idInFrames: true };
 
 /** LangGraph Agent Server (LangSmith Deployment): a subset of v0.3 at its own paths. */
 export function createLanggraph(profile: VendorProfile): Dialect {
@@ -15,7 +12,7 @@ export function createLanggraph(profile: VendorProfile): Dialect {
     name: "langgraph",
     routes: ROUTES[profile],
     faults: FAULTS,
-    envelope: ENVELOPE,
+    envelope: JSON_RPC,
     signsCards: false,
     claims: isClaimed,
     decode: call => (call.transport === "document" ? decodeCard(call) : decodeCall(call, profile)),
@@ -28,6 +25,7 @@ export function createLanggraph(profile: VendorProfile): Dialect {
       const data = encodeStep(step, closing);
       return data && { event: "message", data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, encodeTask),
     encodeFault,
     replyHeaders: (_call, active): Record<string, string> =>

@@ -74,6 +74,7 @@ export const METHODS: MethodTable = {
 const STREAM_METHODS: ReadonlySet<string> = new Set(["message/stream", "tasks/resubscribe"]);
 
 export function decodeCall(call: WireCall, profile: VendorProfile): Operation {
+  if (call.isNotification) throw new Fault("invalid-request", "id is required", { field: "id" });
   checkAccept(call, STREAM_METHODS.has(call.method));
   return decodeMethod(call, profile === "strict" ? DOCUMENTED_METHODS : METHODS, "LangGraph");
 }

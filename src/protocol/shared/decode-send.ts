@@ -22,10 +22,12 @@ import { readExtensions } from "./headers.ts";
 /** The differences between the protocols that send `{ message, configuration, metadata }`. */
 export interface SendSyntax {
   readonly origin: string;
-  /** The values of `role` for a caller; the error message names the first. */
-  readonly userRoles: readonly Json[];
+  /** The accepted values of `role`: callers that are agents themselves say that they are. All are read as the caller. */
+  readonly roles: readonly Json[];
   /** Role and messageId may be missing. */
   readonly isLenient?: true;
+  /** See `SendRequest`. */
+  readonly contextAnswers?: true;
   /** The member of a message with its parts, if it is not `parts`. */
   readonly partsMember?: string;
   readonly decodePart: (from: JsonObject, path: string) => Part;
@@ -49,6 +51,7 @@ export function decodeSendParams(
     message,
     taskId,
     contextId,
+    contextAnswers: syntax.contextAnswers,
     metadata: readRequestMetadata(params),
     acceptedOutputModes: readStrings(configuration, "acceptedOutputModes", CONFIGURATION),
     extensions: readExtensions(call),
@@ -71,10 +74,8 @@ export function decodeInlinePush(
 
 function decodeMessage(from: JsonObject, syntax: SendSyntax): SendRequest["message"] {
   const path = "message";
-  const { isLenient, userRoles } = syntax;
-  const role = getMember(from, "role") ?? (isLenient && userRoles[0]);
-  if (role === undefined || !userRoles.includes(role))
-    throw invalidField(`${path}.role`, `must be "${userRoles[0]}"`);
+  const { isLenient, roles } = syntax;
+  checkRole(getMember(from, "role") ?? (isLenient && roles[0]), roles);
   return defined<SendRequest["message"]>({
     messageId: isLenient ? readId(from, "messageId", path) : requireId(from, "messageId", path),
     role: "user" as const,
@@ -85,6 +86,12 @@ function decodeMessage(from: JsonObject, syntax: SendSyntax): SendRequest["messa
     extensions: readStrings(from, "extensions", path),
     referenceTaskIds: readStrings(from, "referenceTaskIds", path),
   });
+}
+
+export function checkRole(role: Json | undefined, roles: readonly Json[]): void {
+  if (role !== undefined && roles.includes(role)) return;
+  const names = roles.filter(one => typeof one === "string").map(one => `"${one}"`);
+  throw invalidField("message.role", `must be ${names.join(" or ")}`);
 }
 
 const HISTORY_RANGE = { min: 0, max: 2 ** 31 - 1 };

@@ -9,7 +9,7 @@ import { invalidField, isObject } from "./fields.ts";
 export type VendorProfile = "on" | "strict";
 
 /** JSON-RPC 2.0: a call without an id is a notification and gets no response. */
-export const JSON_RPC: JsonRpcEnvelope = { withoutId: 204, nullId: "answer", idInFrames: true };
+export const JSON_RPC: JsonRpcEnvelope = { withoutId: "none", idInFrames: true };
 
 /** The default agent, and each agent by its name. */
 const MOUNTS: readonly string[] = ["", "/agents/{agent}"];

@@ -1,7 +1,7 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import type { Part, TaskId } from "../../model/index.ts";
 import type { SendRequest, WireCall } from "../../ports/index.ts";
-import type { DecodePush } from "./decode-send.ts";
+import { checkRole, type DecodePush } from "./decode-send.ts";
 import {
   checkJson,
   decodeParts,
@@ -15,7 +15,7 @@ import {
 } from "./fields.ts";
 import { DEFAULT_CONFIG_ID, decodePushConfig } from "./push-config.ts";
 import type { MethodTable } from "./routes.ts";
-import { decodeV03Part } from "./v03-decode.ts";
+import { decodeV03Part, V03_ROLES } from "./v03-decode.ts";
 
 /** Requests in the shape of v0.1, which Orloj shares: parts have a `type`, messages no id, tasks one push config. */
 
@@ -26,7 +26,7 @@ export type DecodePart = (from: JsonObject, path: string) => Part;
 
 export function decodeV01Message(params: JsonObject, decodePart: DecodePart): SendRequest["message"] {
   const from = requireObject(params, "message", "");
-  if (getMember(from, "role") !== "user") throw invalidField("message.role", 'must be "user"');
+  checkRole(getMember(from, "role"), V03_ROLES);
   return defined<SendRequest["message"]>({
     role: "user" as const,
     parts: decodeParts(from, "parts", "message", decodePart),

@@ -30,8 +30,11 @@ export function decodeV03Send(
   return { send, view, blocking: readBoolean(configuration, "blocking", "configuration") ?? true };
 }
 
+export const V03_ROLES = ["user", "agent"] as const;
+
 const SYNTAX: Omit<SendSyntax, "origin" | "decodePush"> = {
-  userRoles: ["user"],
+  roles: V03_ROLES,
+  contextAnswers: true,
   decodePart: decodeV03Part,
   pushMember: "pushNotificationConfig",
 };
@@ -58,14 +61,19 @@ export function decodeV03Part(from: JsonObject, path: string): Part {
   }
 }
 
-/** The members of a file. An example in the specification has `data` in place of `bytes`. */
-const FILE_MEMBERS = { bytes: ["bytes", "data"], uri: "uri" };
+/** The members of a file. An example in the specification has `data` in place of `bytes`; some clients write `url`. */
+const FILE_MEMBERS: FileMembers = { bytes: ["bytes", "data"], uri: ["uri", "url"] };
+
+export interface FileMembers {
+  readonly bytes: readonly string[];
+  readonly uri: readonly string[];
+}
 
 export function decodeV03File(
   file: JsonObject,
   path: string,
   metadata: JsonObject | undefined,
-  names: { readonly bytes: readonly string[]; readonly uri: string } = FILE_MEMBERS,
+  names: FileMembers = FILE_MEMBERS,
 ): Part {
   const extras = defined<Pick<Part, "filename" | "mediaType" | "metadata">>({
     filename: readString(file, "name", path) || undefined,
@@ -73,22 +81,25 @@ export function decodeV03File(
     metadata,
   });
   const [bytesName] = names.bytes;
-  const bytes = names.bytes.map(name => readString(file, name, path)).find(text => text !== undefined);
-  const uri = readString(file, names.uri, path);
+  const [uriName] = names.uri;
+  const readFirst = (members: readonly string[]): string | undefined =>
+    members.map(name => readString(file, name, path)).find(text => text !== undefined);
+  const bytes = readFirst(names.bytes);
+  const uri = readFirst(names.uri);
   if ((bytes === undefined) === (uri === undefined))
-    throw invalidField(path, `must have either ${bytesName} or ${names.uri}`);
+    throw invalidField(path, `must have either ${bytesName} or ${uriName}`);
   if (bytes !== undefined)
     return { kind: "bytes", bytes: normalizeBase64(bytes, `${path}.${bytesName}`), ...extras };
-  if (!URL.canParse(uri as string)) throw invalidField(`${path}.${names.uri}`, "must be an absolute URI");
+  if (!URL.canParse(uri as string)) throw invalidField(`${path}.${uriName}`, "must be an absolute URI");
   return { kind: "url", url: uri as string, ...extras };
 }
 
-/** Data that is no object is wrapped, as the official SDKs do it: see v03-encode.ts. */
+/** Data that is no object is wrapped, as the official SDKs do it: see v03-encode.ts. Arrays also come as they are. */
 export function decodeV03Data(from: JsonObject, path: string, metadata: JsonObject | undefined): Part {
   const value = getMember(from, "data");
-  if (!isObject(value)) throw invalidField(`${path}.data`, "must be an object");
+  if (!isObject(value) && !Array.isArray(value)) throw invalidField(`${path}.data`, "must be an object");
   checkJson(value, `${path}.data`);
-  if (metadata?.data_part_compat !== true)
+  if (!isObject(value) || metadata?.data_part_compat !== true)
     return metadata ? { kind: "data", data: value, metadata } : { kind: "data", data: value };
   const { data_part_compat: _, ...rest } = metadata;
   const data: Json = value.value ?? null;

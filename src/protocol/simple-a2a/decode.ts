@@ -20,11 +20,11 @@ import {
 } from "../shared/fields.ts";
 import { DEFAULT_CONFIG_ID, decodePushConfig, readSecret, requireToken } from "../shared/push-config.ts";
 import { decodeV1Part } from "../shared/v1-parts.ts";
-import { decodeV03Part } from "../shared/v03-decode.ts";
+import { decodeV03Part, V03_ROLES } from "../shared/v03-decode.ts";
 
 const SYNTAX: SendSyntax = {
   origin: "simple",
-  userRoles: ["user"],
+  roles: V03_ROLES,
   isLenient: true,
   decodePart,
   pushMember: "pushNotificationConfig",

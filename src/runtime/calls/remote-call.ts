@@ -56,7 +56,10 @@ export class RemoteCall {
     const parts = { ...this.#retryParts(true), until: "settled" as const };
     const live = this.#live;
     this.#live = undefined;
-    if (live) return readResumable(parts, live, {});
+    if (live) {
+      const isFollowUp = this.#parts.message.taskId !== undefined;
+      return readResumable({ ...parts, isFollowUp }, live, {});
+    }
     const progress: Progress = {
       ...(sent.taskId !== null && { taskId: sent.taskId }),
       ...(sent.contextId !== null && { contextId: sent.contextId }),

@@ -17,8 +17,10 @@ export function toAgent(definition: AgentDefinition): Agent {
     replies: definition.replies,
     // JSON: the loader has checked it.
     inputSchema: definition.inputSchema as JsonObject | undefined,
+    outputSchema: definition.outputSchema as JsonObject | undefined,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
+    graph: definition.graph,
   };
 }
 

@@ -3,8 +3,8 @@ import { type AgentDefinition, definitionError } from "../../agent/definition.ts
 import { didYouMean } from "../../lib/did-you-mean.ts";
 import { describeValue } from "./describe-value.ts";
 
-/** The options that every runtime takes: those of a definition except `run`. */
-export type CommonOptions = Omit<AgentDefinition, "run">;
+/** The options that every runtime takes: those of a definition except `run` and `graph`. */
+export type CommonOptions = Omit<AgentDefinition, "run" | "graph">;
 
 const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   name: true,
@@ -20,11 +20,13 @@ const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   streaming: true,
   push: true,
   inputSchema: true,
+  outputSchema: true,
   replies: true,
   onCrash: true,
   attempts: true,
   turns: true,
   acceptsWhileWorking: true,
+  contextAnswers: true,
   dedupe: true,
   retention: true,
   stateTransitionHistory: true,

@@ -17,6 +17,7 @@ export function toUpstream(definition: AgentDefinition): Upstream | undefined {
   const { [UPSTREAM]: source } = definition as { [UPSTREAM]?: UpstreamSource };
   if (!source) return undefined;
   return {
+    inputModes: definition.inputModes ?? ["*/*"],
     card: async (outbound, signal) => toCard({ ...definition, ...(await source.readCard(outbound, signal)) }),
     close: () => source.close(),
   };
