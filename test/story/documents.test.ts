@@ -118,7 +118,7 @@ async function stateOf(url: string, name: string): Promise<string> {
 
 describe("programs", () => {
   const programs = BLOCKS.filter(block => isProgram(block) && isRun(block));
-  const keyOf = ({ page, section }: Block): string => `${page}#${section}`;
+  const keyOf = ({ page, section, file }: Block): string => `${page}#${file ?? section}`;
 
   it("each has a check, and each check a program", () => {
     expect(programs.map(keyOf).sort()).toEqual(Object.keys(PROGRAMS).sort());
