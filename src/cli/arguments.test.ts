@@ -110,7 +110,9 @@ test("every option that is not secret is a flag, and a boolean option has a flag
     name => `--no-${flagName(name).slice(2)}`,
   );
   const former = Object.keys(RENAMED).map(flagName);
-  expect(flags.toSorted()).toEqual([...known, ...off, ...former, "--config", "--json"].toSorted());
+  expect(flags.toSorted()).toEqual(
+    [...known, ...off, ...former, "--config", "--json", "--verbose"].toSorted(),
+  );
 });
 
 test("the former flag of a renamed option is accepted and not in the help", async () => {
@@ -131,6 +133,7 @@ test("flags are passed on unchanged", () => {
     files: ["a.ts"],
     flags: { port: "0", publicUrl: "https://x", trustProxy: true },
     json: true,
+    verbose: false,
     watch: false,
   });
 });

@@ -48,6 +48,7 @@ const TEXTS: Record<string, string> = {
   versionPolicy: "strict",
   errorTable: "1.0.0",
   langgraph: "off",
+  langgraphApi: "off",
   orloj: "strict",
   arbiter: "off",
   simple: "strict",

@@ -25,6 +25,8 @@ export interface Settings extends OptionValues {
   readonly portChosen: boolean;
   /** The folder where relative names in `agents` start. */
   readonly agentsFolder: string;
+  /** What names the agents: a flag, a variable or a config file. undefined: nothing does. */
+  readonly agentsOrigin: string | undefined;
   /** The config file, if there is one, and the files that it imports. */
   readonly configFiles: readonly string[];
   /** The export of traces, from the variables of OpenTelemetry and LangSmith. */
@@ -212,12 +214,13 @@ function withoutFormerNames(
 
 // ---- values --------------------------------------------------------------------------------------------------
 
-type Merged = OptionValues & Pick<Settings, "agentsFolder" | "portChosen" | "warnings">;
+type Merged = OptionValues & Pick<Settings, "agentsFolder" | "agentsOrigin" | "portChosen" | "warnings">;
 
 function merge(cwd: string, sources: readonly Source[]): Merged {
   const problems = sources.flatMap(source => source.problems);
   const merged: Record<string, unknown> = {
     agentsFolder: cwd,
+    agentsOrigin: undefined,
     portChosen: sources.some(({ values }) => values.port !== undefined),
     warnings: sources.flatMap(source => source.warnings),
   };
@@ -226,7 +229,9 @@ function merge(cwd: string, sources: readonly Source[]): Merged {
     for (const source of sources) {
       if (source.values[name] === undefined) continue;
       merged[name] = resolvePath(name, parseValue(name, source, problems), source.folder);
-      if (name === "agents") merged.agentsFolder = source.folder;
+      if (name !== "agents") continue;
+      merged.agentsFolder = source.folder;
+      merged.agentsOrigin = source.origin(name);
     }
   }
   if (problems.length > 0) throw new StartupError(problems.join("\n"), { problems });

@@ -18,11 +18,15 @@ export interface Cors {
 const ALLOWED_HEADERS = [
   ...["Accept", "Authorization", "Content-Type", "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"],
   ...["Idempotency-Key", "Last-Event-ID", "traceparent", "tracestate", "baggage"],
+  // Clients of LangGraph.
+  ...["X-Auth-Scheme", "X-Api-Key", "X-Tenant-Id", "X-User-Id", "Prefer"],
 ];
 /** Response headers that pages may read. */
 const EXPOSED_HEADERS = [
   ...["A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Dragoman-Resumed", "ETag", "Retry-After"],
   ...["WWW-Authenticate", "traceparent", "X-Request-Id"],
+  // LangGraph: the id of a run, the path to join it, and pages of a search.
+  ...["Content-Location", "Location", "X-Pagination-Total", "X-Pagination-Next"],
 ].join(", ");
 /** How long a browser may cache a preflight response; Chrome caches it for two hours at most. */
 const MAX_AGE_SECONDS = 7_200;

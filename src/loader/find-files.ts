@@ -11,7 +11,7 @@ import { EXAMPLES_FOLDER } from "./module-hooks.ts";
 const SOURCE = /\.m?[jt]s$/;
 /** Types, tests, config, and helpers whose names begin with _ or a dot. */
 const NOT_AGENT = /^[._]|\.d\.m?ts$|\.(?:test|spec)\.m?[jt]s$|^dragoman\.config\./;
-const isAgentFile = (path: string): boolean => SOURCE.test(path) && !NOT_AGENT.test(basename(path));
+export const isAgentFile = (path: string): boolean => SOURCE.test(path) && !NOT_AGENT.test(basename(path));
 
 const FILES_MAX = 1_000;
 const FIRST_EXAMPLE = "echo.ts";

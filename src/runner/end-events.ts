@@ -11,6 +11,15 @@ export const toFailed = (run: Run, messageId: string, text: string): StatusEvent
   broken: true,
 });
 
+/** `shown`: the exception, for callers in development. */
+export function describeFailure(isMismatch: boolean, ref: string, shown: string | undefined): string {
+  if (shown !== undefined) return `The agent failed: ${shown}`;
+  const problem = isMismatch
+    ? "The run was interrupted and cannot be resumed: the agent no longer does what it did before."
+    : "The agent failed.";
+  return `${problem} Its operator finds the reason in the log under ${ref}.`;
+}
+
 /** By the agent's policy for interrupted runs that are not simply repeated. */
 export function toInterrupted(run: Run, messageId: string, onCrash: "fail" | "ask"): StatusEvent {
   if (onCrash === "fail")

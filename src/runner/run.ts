@@ -20,7 +20,7 @@ import {
   RunInterrupted,
   runTopic,
 } from "../ports/index.ts";
-import { toFailed, toInterrupted } from "./end-events.ts";
+import { describeFailure, toFailed, toInterrupted } from "./end-events.ts";
 import { IncomingMessages } from "./incoming.ts";
 import { BadAgentEvent, contentSize, toStepEvent, toTaskEvent } from "./output-check.ts";
 import { type PastAttempts, readPastAttempts } from "./replay/past-attempts.ts";
@@ -45,6 +45,8 @@ export interface RunExecutorParts extends TurnParts {
   readonly cancelGraceMs: number;
   readonly attemptsMax: number;
   readonly toErrorRecord: (error: unknown) => ErrorRecord;
+  /** In development: reports what an agent threw, and returns what its caller is told about it. */
+  readonly onFailure?: ((run: Run, error: unknown) => string) | undefined;
 }
 
 export interface ActiveRun extends Wakeable {
@@ -368,12 +370,9 @@ export class RunExecutor implements ActiveRun, TurnHost {
   #toFailure(error: unknown): TaskEvent {
     const ref = this.#parts.newId().slice(-12);
     const err = this.#past?.mismatch ?? error;
-    this.#log.error({ ref, err }, "an agent failed");
-    const problem =
-      err instanceof ReplayMismatch
-        ? "The run was interrupted and cannot be resumed: the agent no longer does what it did before."
-        : "The agent failed.";
-    const text = `${problem} Its operator finds the reason in the log under ${ref}.`;
+    const shown = this.#parts.onFailure?.(this.run, err);
+    if (shown === undefined) this.#log.error({ ref, err }, "an agent failed");
+    const text = describeFailure(err instanceof ReplayMismatch, ref, shown);
     return this.#withError(toFailed(this.run, this.#parts.newId(), text), err ?? `${err} was thrown`);
   }
 

@@ -36,6 +36,8 @@ export interface RunningServer {
   readonly running: number;
   /** Unfinished tasks by agent, at the start. */
   readonly unfinished: ReadonlyMap<string, number>;
+  /** Whether the server answers at this path, on the port of callers. */
+  hasRoute(path: string): boolean;
   /** Serves these agents from now on; active runs continue with the old ones. */
   replaceAgents(agents: readonly Agent[], defaultAgent: AgentName): void;
   /** Takes no new work, waits for runs or releases them, ends streams after a whole event. */
@@ -97,6 +99,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     get running() {
       return runner.running;
     },
+    hasRoute: path => wired.router.match(path) !== null,
     replaceAgents(agents, defaultAgent) {
       catalog.replace(agents.map(wired.toObserved), defaultAgent);
       runner.checkDue();

@@ -1,8 +1,9 @@
 /** Loads the agents that the settings name. */
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { readVariable, readVariables, type Settings } from "../config/config.ts";
 import { isProviderModel } from "../items/provider-embed.ts";
 import { StartupError } from "../lib/startup-error.ts";
+import { findAgents } from "../loader/find-agents.ts";
 import { importReference } from "../loader/import-file.ts";
 import { type LoadedAgent, loadAgents } from "../loader/load-agents.ts";
 import type { AgentName } from "../model/index.ts";
@@ -19,6 +20,22 @@ export interface ServedAgents {
   readonly files: readonly string[];
   /** See `ServerParts`. */
   readonly embed: Embed | undefined;
+}
+
+/** For a command without arguments: where nothing names agents, those of the folder, with the reason in words. */
+export function findServedAgents<T extends Settings>(settings: T): { settings: T; reason: string } {
+  const { agents, agentsFolder, agentsOrigin, configFiles } = settings;
+  const [configFile] = configFiles;
+  if (agentsOrigin !== undefined && agentsOrigin === configFile)
+    return { settings, reason: `the agents of ${basename(configFile)}` };
+  if (agentsOrigin !== undefined)
+    return { settings, reason: agents.filter(one => typeof one === "string").join(", ") };
+  const folder = configFile === undefined ? agentsFolder : dirname(configFile);
+  const found = findAgents(folder);
+  const looked = configFile === undefined ? "no dragoman.config.ts, langgraph.json or agents/" : "no agents/";
+  if (found === undefined) return { settings, reason: `the bundled examples: ${folder} has ${looked}` };
+  const reason = `the files in ${found}/, found in ${configFile === undefined ? "this folder" : folder}`;
+  return { settings: { ...settings, agents: [found], agentsFolder: folder }, reason };
 }
 
 /** `generation`: see `LoadParts`. */

@@ -6,7 +6,7 @@ import { LoopBudget } from "../lib/loop-budget.ts";
 import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
-import type { Agent, Embed, Log } from "../ports/index.ts";
+import type { Agent, Embed, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
 import { openTelemetry } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
@@ -21,7 +21,14 @@ import { readVersion } from "./package-files.ts";
 /** The settings of a server; those of the loader are not needed. */
 export type ServerSettings = Omit<
   Settings,
-  "agents" | "agentsFolder" | "configFiles" | "default" | "logLevel" | "warnings" | "portChosen"
+  | "agents"
+  | "agentsFolder"
+  | "agentsOrigin"
+  | "configFiles"
+  | "default"
+  | "logLevel"
+  | "warnings"
+  | "portChosen"
 > &
   Partial<Pick<Settings, "portChosen">>;
 
@@ -35,6 +42,15 @@ export interface ServerParts {
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
+  /** undefined: the server is not in development. */
+  readonly development?: Development | undefined;
+}
+
+/** For the author of the agents, who is the caller as well. */
+export interface Development {
+  readonly observer: Observer;
+  /** Reports what an agent threw, and returns what its caller is told about it. */
+  onFailure(run: Run, error: unknown): string;
 }
 
 /** The addresses of a server. They are known once it listens: until then, and in a mounted server, they are undefined. */
@@ -68,7 +84,8 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const newId = createIdGenerator({ now, randomHex });
     const { levels } = parts;
     const times = { now, wallTime, ticks };
-    const outputs = { levels, log, version: readVersion, digest: toDigest };
+    const observer = parts.development?.observer;
+    const outputs = { levels, log, observer, version: readVersion, digest: toDigest };
     const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
     closers.push(telemetry.close);
     const node = randomUUID();

@@ -8,6 +8,7 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
+import { createLanggraphApi } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -25,6 +26,7 @@ import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
+import { toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
 import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
@@ -111,7 +113,14 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     refreshCards: remoteCards.refresh,
     toObserved: telemetry.agent,
     start(): Runner {
-      state.workers = startWorkers({ settings, services, dialects, tools: mcp.tools, log });
+      state.workers = startWorkers({
+        settings,
+        services,
+        dialects,
+        tools: mcp.tools,
+        onFailure: parts.development?.onFailure,
+        log,
+      });
       warnOfUnserved(unfinished, catalog.names(), log);
       return state.workers.runner;
     },
@@ -239,6 +248,17 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
   };
 }
 
+/** The API of LangGraph's Agent Server. */
+function listLanggraphRoutes(
+  { settings }: WiringParts,
+  { catalog, store, newId, clock }: Services,
+  { authenticator, pipeline }: Calls,
+): readonly Endpoint[] {
+  if (settings.langgraphApi === "off") return [];
+  const { now, wallTime } = clock;
+  return createLanggraphApi({ catalog, store, newId, now, wallTime, authenticator, pipeline, idOf: toUuid });
+}
+
 /** The endpoints of the server beside the dialects, health, metrics and MCP. */
 function listEndpoints(parts: WiringParts, services: Services, calls: Calls): readonly Endpoint[] {
   const { oauth, auth, catalog, keys, store } = services;
@@ -262,6 +282,7 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readVersion,
       readPage: readDocsPage,
     }),
+    ...listLanggraphRoutes(parts, services, calls),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),

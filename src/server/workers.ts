@@ -12,6 +12,7 @@ export interface WorkersParts {
   readonly services: Services;
   readonly dialects: readonly Dialect[];
   readonly tools: RunnerParts["tools"];
+  readonly onFailure: RunnerParts["onFailure"];
   readonly log: Log;
 }
 
@@ -20,7 +21,8 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-export function startWorkers({ settings, services, dialects, tools, log }: WorkersParts): Workers {
+export function startWorkers(parts: WorkersParts): Workers {
+  const { settings, services, dialects, tools, onFailure, log } = parts;
   const { store, bus, catalog, items, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } =
     services;
   const { wallTime, ticks } = services.clock;
@@ -38,6 +40,7 @@ export function startWorkers({ settings, services, dialects, tools, log }: Worke
     ticks,
     random,
     toErrorRecord,
+    onFailure,
     credentials: oauth,
     now: wallTime,
     worker: services.node,

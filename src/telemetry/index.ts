@@ -28,6 +28,8 @@ export interface TelemetryParts {
   /** undefined: the level is fixed, and calls are not logged one by one. */
   readonly levels: LevelSwitch | undefined;
   readonly log: Log;
+  /** Another observer of calls. */
+  readonly observer?: Observer | undefined;
   readonly version: () => string;
   readonly newId: () => string;
   readonly digest: (text: string) => string;
@@ -66,7 +68,9 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     around<Fetch>(traced?.fetch, metered && (one => metered.fetch(one, target)))(inner);
   return {
     // Traces come first: log lines and metrics use the recorded trace context.
-    watch: combineObservers([...(traced ? [traced.watch] : []), ...(metered ? [metered.watch] : []), logged]),
+    watch: combineObservers(
+      [traced?.watch, metered?.watch, logged, parts.observer].filter(one => one !== undefined),
+    ),
     commits: metered?.commits,
     store: around<Store>(traced?.store, metered?.store),
     fetch,

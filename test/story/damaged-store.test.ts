@@ -291,7 +291,8 @@ describe("only the user of the server may read its data", () => {
 
   it("the permissions of an older server's files are corrected at startup", async () => {
     const folder = copyOf(killed);
-    for (const name of readdirSync(folder)) if (name !== "keys.json") chmodSync(join(folder, name), 0o644);
+    for (const name of readdirSync(folder))
+      if (!["keys.json", ".gitignore"].includes(name)) chmodSync(join(folder, name), 0o644);
     chmodSync(folder, 0o755);
     const server = await startChild({ data: folder, flags: FLAGS });
     expect([modeOf(folder), new Set(Object.values(modesIn(folder)))]).toEqual(["700", new Set(["600"])]);

@@ -22,6 +22,7 @@ export const SETTINGS: ServerSettings = {
   versionPolicy: "lenient",
   errorTable: "1.0.1",
   langgraph: "on",
+  langgraphApi: "on",
   orloj: "on",
   arbiter: "on",
   simple: "on",

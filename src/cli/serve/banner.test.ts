@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BannerFacts, bannerJson, bannerText } from "./banner.ts";
+import { type BannerFacts, type BannerStyle, bannerJson, bannerText } from "./banner.ts";
 
 const FACTS: BannerFacts = {
   version: "1.2.3",
@@ -7,35 +7,63 @@ const FACTS: BannerFacts = {
   readyMs: 83.7,
   url: "http://127.0.0.1:2024",
   publicUrl: undefined,
+  console: undefined,
+  docs: "http://127.0.0.1:2024/docs",
+  mcp: "http://127.0.0.1:2024/mcp",
   grpc: undefined,
   admin: undefined,
   auth: ["none"],
-  agents: ["echo", "countdown"],
+  agents: [
+    { name: "echo", description: "Repeats your message. And more", assistantId: "id-of-echo" },
+    { name: "countdown", description: "", assistantId: "id-of-countdown" },
+  ],
+  reason: "the files in agents/, found in this folder",
   defaultAgent: "echo",
   data: "/home/me/.dragoman",
   unfinished: new Map(),
   watching: false,
 };
-const PLAIN = { bold: (text: string) => text, dim: (text: string) => text };
+const PLAIN: BannerStyle = { bold: text => text, dim: text => text, columns: undefined, verbose: false };
 
 const CURL =
   `curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ` +
   `'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`;
 
-test("the banner shows the URLs of agents and cards, the data folder, and commands to try", () => {
+test("the banner has one line for each agent, says why they are served, and has commands to try", () => {
   expect(bannerText(FACTS, PLAIN)).toBe(`Dragoman 1.2.3 ready in 84 ms
 
-  echo       http://127.0.0.1:2024/
-             http://127.0.0.1:2024/agents/echo
-             http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json
+  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/  Repeats your message.
   countdown  http://127.0.0.1:2024/agents/countdown
-             http://127.0.0.1:2024/agents/countdown/.well-known/agent-card.json
 
+  serving    the files in agents/, found in this folder
+  docs       http://127.0.0.1:2024/docs
   data       /home/me/.dragoman
 
   try        dragoman call http://127.0.0.1:2024 "hello"
              ${CURL}
 `);
+});
+
+test("on a narrow terminal an address is whole and a description is omitted", () => {
+  const text = bannerText(FACTS, { ...PLAIN, columns: 80 });
+  expect(text).toContain(
+    "\n  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/\n",
+  );
+});
+
+test("with --verbose it also shows cards, assistants, MCP and gRPC", () => {
+  const text = bannerText(FACTS, { ...PLAIN, verbose: true });
+  expect(text).toContain(`
+  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/
+             http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json
+             assistant id-of-echo
+`);
+  expect(text).toContain("\n  MCP        http://127.0.0.1:2024/mcp\n  gRPC       127.0.0.1:2024\n");
+});
+
+test("the console comes first, if there is one", () => {
+  const text = bannerText({ ...FACTS, console: "http://127.0.0.1:2024/console" }, PLAIN);
+  expect(text).toContain("ready in 84 ms\n\n  console    http://127.0.0.1:2024/console\n\n  echo ");
 });
 
 test("it warns of memory, shows the public URL and separate ports, and counts unfinished tasks", () => {
@@ -51,6 +79,7 @@ test("it warns of memory, shows the public URL and separate ports, and counts un
   const facts = { ...FACTS, ...addresses, data: undefined, unfinished, watching: true };
   expect(bannerText(facts, PLAIN)).toContain(`
   public     https://a.example
+  docs       http://127.0.0.1:2024/docs
   gRPC       127.0.0.1:2025
   admin      http://127.0.0.1:9464
   data       in memory: tasks are lost at exit
@@ -64,9 +93,10 @@ test("it shows how callers authenticate, if they must", () => {
   expect(text).toContain(`
   callers    authentication required (tokens, mtls)
              create a token: dragoman token create --principal me --data /home/me/.dragoman
+             the commands below take it from the variable DRAGOMAN_TOKEN
 
-  try        dragoman call http://127.0.0.1:2024 "hello" --header "Authorization: Bearer $TOKEN"
-             curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $TOKEN" -d`);
+  try        dragoman call http://127.0.0.1:2024 "hello"
+             curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $DRAGOMAN_TOKEN" -d`);
 });
 
 test("programs get the same as one line of JSON", () => {
@@ -76,6 +106,9 @@ test("programs get the same as one line of JSON", () => {
     version: "1.2.3",
     readyMs: 84,
     url: "http://127.0.0.1:2024",
+    docs: "http://127.0.0.1:2024/docs",
+    mcp: "http://127.0.0.1:2024/mcp",
+    serving: "the files in agents/, found in this folder",
     data: "/home/me/.dragoman",
     unfinished: {},
     agents: [
@@ -84,12 +117,14 @@ test("programs get the same as one line of JSON", () => {
         default: true,
         url: "http://127.0.0.1:2024/agents/echo",
         card: "http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json",
+        assistantId: "id-of-echo",
       },
       {
         name: "countdown",
         default: false,
         url: "http://127.0.0.1:2024/agents/countdown",
         card: "http://127.0.0.1:2024/agents/countdown/.well-known/agent-card.json",
+        assistantId: "id-of-countdown",
       },
     ],
   });

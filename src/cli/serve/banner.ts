@@ -11,14 +11,20 @@ export interface BannerFacts {
   /** The default port, if it is in use and the server took the next free one. */
   readonly portInUse?: number | undefined;
   readonly publicUrl: string | undefined;
+  /** The pages and endpoints of the server; undefined: it is switched off. */
+  readonly console: string | undefined;
+  readonly docs: string | undefined;
+  readonly mcp: string | undefined;
   /** Host and port of gRPC; undefined: it shares those of the URL. */
   readonly grpc: string | undefined;
   /** The URL of the admin port; undefined: there is none. */
   readonly admin: string | undefined;
   /** The authentication methods. */
   readonly auth: readonly string[];
-  readonly agents: readonly string[];
+  readonly agents: readonly BannerAgent[];
   readonly defaultAgent: string;
+  /** Why these agents are served. */
+  readonly reason: string;
   /** The data folder or database; undefined: memory. */
   readonly data: string | undefined;
   /** Unfinished tasks at the start, by agent. */
@@ -27,35 +33,49 @@ export interface BannerFacts {
   readonly watching: boolean;
 }
 
-export interface BannerPaint {
+export interface BannerAgent {
+  readonly name: string;
+  readonly description: string;
+  /** Its id for LangGraph clients. */
+  readonly assistantId: string;
+}
+
+export interface BannerStyle {
   bold(text: string): string;
   dim(text: string): string;
+  /** The width of the terminal; undefined: not a terminal. */
+  readonly columns: number | undefined;
+  /** Also cards, assistants, MCP and gRPC. */
+  readonly verbose: boolean;
 }
 
 const CARD = "/.well-known/agent-card.json";
 
-export function bannerText(facts: BannerFacts, paint: BannerPaint): string {
-  const names = [...facts.agents, "public", "resuming", "callers", "data"];
+export function bannerText(facts: BannerFacts, style: BannerStyle): string {
+  const { bold, verbose } = style;
+  const names = [...facts.agents.map(({ name }) => name), "resuming", "callers", "console"];
   const width = Math.max(...names.map(name => name.length)) + 2;
   const row = (name: string, ...values: readonly string[]) =>
     values.map((value, at) => `  ${(at === 0 ? name : "").padEnd(width)}${value}`);
+  const optional = (name: string, value: string | undefined) => (value === undefined ? [] : row(name, value));
   return [
-    `${paint.bold(`Dragoman ${facts.version}`)} ready in ${Math.round(facts.readyMs)} ms${describePort(facts)}`,
+    `${bold(`Dragoman ${facts.version}`)} ready in ${Math.round(facts.readyMs)} ms${describePort(facts)}`,
     "",
-    ...facts.agents.flatMap(name => row(name, ...listAddresses(facts, name, paint))),
+    ...optional("console", facts.console === undefined ? undefined : bold(facts.console)),
+    ...(facts.console === undefined ? [] : [""]),
+    ...facts.agents.flatMap(agent => row(agent.name, ...describeAgent(facts, agent, style, 2 + width))),
     "",
-    ...(facts.publicUrl === undefined ? [] : row("public", facts.publicUrl)),
-    ...(facts.grpc === undefined ? [] : row("gRPC", facts.grpc)),
-    ...(facts.admin === undefined ? [] : row("admin", facts.admin)),
+    ...row("serving", facts.reason),
+    ...optional("public", facts.publicUrl),
+    ...optional("docs", facts.docs),
+    ...(verbose ? optional("MCP", facts.mcp) : []),
+    ...(verbose || facts.grpc !== undefined ? row("gRPC", facts.grpc ?? new URL(facts.url).host) : []),
+    ...optional("admin", facts.admin),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
     ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
     ...(allowsAnonymous(facts) ? [] : row("callers", ...describeCallers(facts))),
     "",
-    ...row(
-      "try",
-      `${facts.program} call ${facts.url} "hello"${tokenFlag(facts, "--header")}`,
-      curlLine(facts),
-    ),
+    ...row("try", `${facts.program} call ${quoteForShell(facts.url)} "hello"`, curlLine(facts)),
     ...(facts.watching ? ["", "Watching for changes; Ctrl-C stops"] : []),
     "",
   ].join("\n");
@@ -66,10 +86,19 @@ const describePort = ({ url, portInUse }: BannerFacts): string =>
     ? ""
     : ` on port ${new URL(url).port} (port ${portInUse} is in use; choose one with --port)`;
 
-function listAddresses(facts: BannerFacts, name: string, paint: BannerPaint): readonly string[] {
-  const own = `${facts.url}/agents/${name}`;
-  const card = paint.dim(`${own}${CARD}`);
-  return name === facts.defaultAgent ? [`${facts.url}/`, own, card] : [own, card];
+/** One line: the address, and as much of the description as fits. With --verbose also card and assistant. */
+function describeAgent(
+  facts: BannerFacts,
+  agent: BannerAgent,
+  { dim, columns = 120, verbose }: BannerStyle,
+  indent: number,
+): readonly string[] {
+  const url = `${facts.url}/agents/${agent.name}`;
+  const isDefault = agent.name === facts.defaultAgent ? `, also at ${facts.url}/` : "";
+  if (verbose) return [`${url}${isDefault}`, dim(`${url}${CARD}`), dim(`assistant ${agent.assistantId}`)];
+  const room = columns - indent - url.length - isDefault.length - 2;
+  const [sentence = ""] = agent.description.split(/(?<=\.)\s|\n/);
+  return [`${url}${isDefault}${sentence.length <= room && sentence !== "" ? `  ${dim(sentence)}` : ""}`];
 }
 
 function describeUnfinished(unfinished: ReadonlyMap<string, number>): string {
@@ -79,33 +108,36 @@ function describeUnfinished(unfinished: ReadonlyMap<string, number>): string {
 }
 
 const allowsAnonymous = ({ auth }: BannerFacts): boolean => auth.includes("none");
+const usesTokens = ({ auth }: BannerFacts): boolean => auth.includes("tokens") || auth.includes("jwt");
 
-function describeCallers({ auth, program, data }: BannerFacts): readonly string[] {
+function describeCallers(facts: BannerFacts): readonly string[] {
+  const { auth, program, data } = facts;
   const where = data === undefined ? "" : ` --data ${quoteForShell(data)}`;
-  const hint = `create a token: ${program} token create --principal me${where}`;
-  return [`authentication required (${auth.join(", ")})`, ...(auth.includes("tokens") ? [hint] : [])];
+  return [
+    `authentication required (${auth.join(", ")})`,
+    ...(auth.includes("tokens") ? [`create a token: ${program} token create --principal me${where}`] : []),
+    ...(usesTokens(facts) ? ["the commands below take it from the variable DRAGOMAN_TOKEN"] : []),
+  ];
 }
-
-/** The user sets the variable TOKEN. */
-const tokenFlag = ({ auth }: BannerFacts, flag: string): string =>
-  auth.includes("tokens") || auth.includes("jwt") ? ` ${flag} "Authorization: Bearer $TOKEN"` : "";
 
 function curlLine(facts: BannerFacts): string {
   const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
-  const headers = `-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${tokenFlag(facts, "-H")}`;
+  const token = usesTokens(facts) ? ' -H "Authorization: Bearer $DRAGOMAN_TOKEN"' : "";
+  const headers = `-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${token}`;
   return `curl -s ${quoteForShell(`${facts.url}/`)} ${headers} -d ${quoteForShell(body)}`;
 }
 
 /** The same for programs, in one line. */
 export function bannerJson(facts: BannerFacts): string {
-  const agents = facts.agents.map(name => ({
+  const agents = facts.agents.map(({ name, assistantId }) => ({
     name,
     default: name === facts.defaultAgent,
     url: `${facts.url}/agents/${name}`,
     card: `${facts.url}/agents/${name}${CARD}`,
+    assistantId,
   }));
-  const { version, url, portInUse, publicUrl, grpc, admin, data } = facts;
+  const { version, url, portInUse, publicUrl, console, docs, mcp, grpc, admin, reason, data } = facts;
   return JSON.stringify({
     ready: true,
     version,
@@ -113,8 +145,12 @@ export function bannerJson(facts: BannerFacts): string {
     url,
     portInUse,
     publicUrl,
+    console,
+    docs,
+    mcp,
     grpc,
     admin,
+    serving: reason,
     data: data ?? ":memory:",
     unfinished: Object.fromEntries(facts.unfinished),
     agents,

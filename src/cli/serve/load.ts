@@ -5,6 +5,8 @@ import type { ServedAgents } from "../../server/load-agents.ts";
 /** The result of a start or a reload. */
 export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent" | "embed"> {
   readonly settings: Settings;
+  /** Why these agents are served, in words. */
+  readonly reason: string;
   /** A change in one of these folders may change the result. */
   readonly folders: readonly string[];
 }
@@ -20,11 +22,11 @@ export interface LoadRequest {
 /** Reads the settings and the agents that they name. */
 export async function load(request: LoadRequest): Promise<LoadResult> {
   const { readSettings } = await import("../../config/config.ts");
-  const { loadServedAgents } = await import("../../server/load-agents.ts");
+  const { findServedAgents, loadServedAgents } = await import("../../server/load-agents.ts");
   const { cwd, generation } = request;
   const flags = { ...request.flags, ...(request.files.length > 0 && { agents: request.files }) };
-  const settings = await readSettings({ cwd, flags, generation });
+  const { settings, reason } = findServedAgents(await readSettings({ cwd, flags, generation }));
   const { agents, defaultAgent, embed, files } = await loadServedAgents(settings, generation);
   const folders = [...files, ...settings.configFiles].map(file => dirname(file));
-  return { settings, agents, defaultAgent, embed, folders };
+  return { settings, reason, agents, defaultAgent, embed, folders };
 }

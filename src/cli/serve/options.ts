@@ -7,9 +7,13 @@ Every option can also be set in dragoman.config.ts (publicUrl: "…") and in the
 Flags override the environment, the environment overrides the file.`;
 
 export function serveOptions(command: Command): Command {
-  command.argument("[files...]", "agent files, globs or folders (default: the bundled examples)");
+  command.argument(
+    "[files...]",
+    "agent files, globs or folders (default: those of dragoman.config.ts, langgraph.json or agents/; in an empty folder, the bundled examples)",
+  );
   command.option("--config <file>", "config file (default: dragoman.config.ts, if it exists)");
   command.option("--json", "print the start as one line of JSON");
+  command.option("--verbose", "also print the addresses of cards, assistants, MCP and gRPC");
   for (const { title, names } of OPTION_GROUPS)
     for (const option of names.flatMap(toFlags)) command.addOption(option.helpGroup(`${title}:`));
   return command;

@@ -1,7 +1,9 @@
 import type { Settings } from "../../config/config.ts";
-import type { Log } from "../../ports/index.ts";
+import type { Agent, Log } from "../../ports/index.ts";
+import { removeAddress, writeAddress } from "../../server/address-file.ts";
+import { toUuid } from "../../server/catalog.ts";
 import type { RunningServer, ServerParts } from "../../server/create-server.ts";
-import { toLocation } from "../../server/open-store-admin.ts";
+import { isPostgresUrl, toLocation } from "../../server/open-store-admin.ts";
 import { toReachable } from "../../server/services.ts";
 import type { LevelSwitch } from "../../telemetry/level.ts";
 import type { CommandContext } from "../command.ts";
@@ -9,7 +11,9 @@ import { CLI_LIMITS } from "../limits.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { paint, type Terminal } from "../terminal/terminal.ts";
 import { formatCount } from "../terminal/text.ts";
-import { type BannerFacts, bannerJson, bannerText } from "./banner.ts";
+import { createActivityLines } from "./activity-lines.ts";
+import { type BannerAgent, type BannerFacts, type BannerStyle, bannerJson, bannerText } from "./banner.ts";
+import { type AgentDevelopment, createDevelopment } from "./development.ts";
 import { type LoadResult, load } from "./load.ts";
 import { type Reloader, startReloader } from "./reload.ts";
 import { untilStopped } from "./stop.ts";
@@ -18,6 +22,8 @@ export interface ServeOptions {
   readonly files: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
   readonly json: boolean;
+  /** The banner shows all addresses. */
+  readonly verbose: boolean;
   /** Agents are loaded again when their files change. */
   readonly watch: boolean;
 }
@@ -31,8 +37,12 @@ export async function serveAgents(
   startServer: StartServer,
 ): Promise<number> {
   const { terminal } = context;
-  const loadAt = (generation: number) => load({ ...options, cwd: terminal.cwd, generation });
   const output = createOutput(terminal, CLI_LIMITS.waitingDelayMs);
+  const development = options.watch ? startDevelopment(terminal, output, options) : undefined;
+  const loadAt = async (generation: number): Promise<LoadResult> => {
+    const loaded = await load({ ...options, cwd: terminal.cwd, generation });
+    return development ? { ...loaded, agents: loaded.agents.map(development.wrap) } : loaded;
+  };
   output.startWaiting("loading agents");
   const first = await loadAt(0).finally(output.stopWaiting);
   context.debug = first.settings.logLevel === "debug" || first.settings.logLevel === "trace";
@@ -42,21 +52,40 @@ export async function serveAgents(
   // An unhandled rejection in one agent must not end the server.
   terminal.onUnhandledRejection(error => log.error({ error }, "unhandled promise rejection"));
   output.startWaiting("starting the server");
-  const server = await startServer({ ...first, log, levels: log }).finally(output.stopWaiting);
+  const server = await startServer({ ...first, log, levels: log, development }).finally(output.stopWaiting);
   let reloader: Reloader | undefined;
   // Before the banner: a program that waits for it may send a signal at once.
   const stopped = untilStopped({
     terminal,
-    stop: () => stop(server, output, reloader).finally(removeSignal),
+    stop: () => {
+      if (isFolder(first.settings.data)) removeAddress(first.settings.data);
+      return stop(server, output, reloader).finally(removeSignal);
+    },
     onStopping: () => output.note(describeStop(server.running)),
   });
   const facts = toBannerFacts(terminal, options, first, server);
+  if (isFolder(first.settings.data)) writeAddress(first.settings.data, facts.url);
   if (options.json) output.line(bannerJson(facts));
-  else terminal.out.write(bannerText(facts, bannerPaint(terminal)));
+  else terminal.out.write(bannerText(facts, bannerStyle(terminal, options.verbose)));
   if (options.watch)
     reloader = startReloader({ terminal, output, json: options.json, server, first, load: loadAt });
   return stopped;
 }
+
+/** One line per call and run; an exception in a timer of an agent ends its run and not the server. */
+function startDevelopment(terminal: Terminal, output: Output, { json }: ServeOptions): AgentDevelopment {
+  const lines = createActivityLines(terminal, output, json);
+  const development = createDevelopment({
+    cwd: terminal.cwd,
+    ticks: terminal.sinceStartMs,
+    onActivity: lines.show,
+    onStray: lines.showStray,
+  });
+  terminal.onUncaughtException(development.onUncaught);
+  return development;
+}
+
+const isFolder = (data: string): boolean => data !== ":memory:" && !isPostgresUrl(data);
 
 async function openLog(terminal: Terminal, { logLevel }: Settings) {
   const { createLog } = await import("../../telemetry/log.ts");
@@ -77,17 +106,23 @@ function toBannerFacts(
   { settings, ...loaded }: LoadResult,
   server: RunningServer,
 ): BannerFacts {
+  const url = toReachable(server.url);
+  const at = (path: string): string | undefined => (server.hasRoute(path) ? `${url}${path}` : undefined);
   return {
     version: terminal.version,
     program: terminal.program,
     readyMs: terminal.sinceStartMs(),
-    url: toReachable(server.url),
+    url,
     portInUse: server.portInUse,
     publicUrl: settings.publicUrl,
     grpc: server.grpc,
     admin: server.admin,
     auth: settings.auth,
-    agents: loaded.agents.map(agent => agent.name),
+    console: at("/console"),
+    docs: at("/docs"),
+    mcp: at("/mcp"),
+    agents: loaded.agents.map(toBannerAgent),
+    reason: loaded.reason,
     defaultAgent: loaded.defaultAgent,
     data: settings.data === ":memory:" ? undefined : toLocation(settings.data),
     unfinished: server.unfinished,
@@ -95,9 +130,18 @@ function toBannerFacts(
   };
 }
 
-const bannerPaint = ({ out }: Terminal) => ({
-  bold: (text: string) => paint(out, "bold", text),
-  dim: (text: string) => paint(out, "dim", text),
+const toBannerAgent = ({ name, card }: Agent): BannerAgent => ({
+  name,
+  // The description of an agent without one is made of its name.
+  description: card.description === `The agent ${name}` ? "" : card.description,
+  assistantId: toUuid(name),
+});
+
+const bannerStyle = ({ out }: Terminal, verbose: boolean): BannerStyle => ({
+  bold: text => paint(out, "bold", text),
+  dim: text => paint(out, "dim", text),
+  columns: out.tty ? out.columns : undefined,
+  verbose,
 });
 
 const describeStop = (runs: number): string =>
@@ -113,12 +157,12 @@ async function stop(server: RunningServer, output: Output, reloader: Reloader | 
   output.note("stopped");
 }
 
-/** `json` belongs to the command line; the other flags are options of the server. */
+/** `json` and `verbose` belong to the command line; the other flags are options of the server. */
 export function toServeOptions(
   files: readonly string[],
   flags: Readonly<Record<string, unknown>>,
   watch: boolean,
 ): ServeOptions {
-  const { json, ...others } = flags;
-  return { files, flags: others, json: json === true, watch };
+  const { json, verbose, ...others } = flags;
+  return { files, flags: others, json: json === true, verbose: verbose === true, watch };
 }

@@ -47,6 +47,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
       listeners.add(entry);
       return () => listeners.delete(entry);
     },
+    onUncaughtException: () => undefined,
     onUnhandledRejection: () => () => undefined,
     sendSignal(signal) {
       for (const entry of [...listeners]) if (entry.signal === signal) entry.listener();

@@ -8,6 +8,8 @@ export interface Output {
   text(text: string): void;
   /** A line of the result. */
   line(text: string): void;
+  /** A line that has colours already, and no text of others that is not escaped. */
+  paintedLine(text: string): void;
   json(value: Json): void;
   /** A dim line on standard error. */
   note(text: string): void;
@@ -51,6 +53,10 @@ export function createOutput(
     line(text) {
       endLine();
       writeResult(`${toSafe(text)}\n`);
+    },
+    paintedLine(text) {
+      endLine();
+      writeResult(`${text}\n`);
     },
     json: value => writeResult(`${JSON.stringify(value)}\n`),
     note: text => writeNote(paint(err, "dim", escapeControls(text))),

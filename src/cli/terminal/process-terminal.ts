@@ -36,6 +36,9 @@ export function createTerminal(parts: {
       own.on(signal, listener);
       return () => own.off(signal, listener);
     },
+    onUncaughtException(listener) {
+      own.on("uncaughtException", listener);
+    },
     onUnhandledRejection(listener) {
       own.on("unhandledRejection", listener);
       return () => own.off("unhandledRejection", listener);

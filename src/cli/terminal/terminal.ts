@@ -35,6 +35,8 @@ export interface Terminal {
   onSignal(signal: Signal, listener: () => void): () => void;
   /** Returns a function that removes the listener. */
   onUnhandledRejection(listener: (error: unknown) => void): () => void;
+  /** From now on an uncaught exception does not end the process. */
+  onUncaughtException(listener: (error: unknown) => void): void;
   readonly fetch: typeof fetch;
 }
 

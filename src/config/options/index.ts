@@ -23,7 +23,7 @@ const agents: Option<readonly AgentSource[]> = {
   help: "Agent files, globs and folders",
   expected: "a list of file names, globs, folders and agents",
   default: [],
-  defaultText: "the bundled examples",
+  defaultText: "the folder agents/; in an empty folder, the bundled examples",
   placeholder: "files",
   isFlag: false,
   isSecret: false,

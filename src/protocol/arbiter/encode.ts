@@ -108,6 +108,7 @@ export function encodeStep(step: Step, closing: boolean): EncodedStep | null {
     case "message":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

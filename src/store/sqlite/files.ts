@@ -8,6 +8,7 @@ import {
   readdirSync,
   type Stats,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { StartupError } from "../../lib/startup-error.ts";
@@ -19,7 +20,8 @@ const OTHERS = 0o077;
 /** A folder that many users share, such as /tmp. */
 const STICKY = 0o1000;
 
-const STORE_FILE = /^(?:dragoman\.(?:db|lock|pid|store)|access\.db)(?:-wal|-shm|-journal|-wal\.damaged)?$/;
+const STORE_FILE =
+  /^(?:dragoman\.(?:db|lock|pid|store|url)|access\.db)(?:-wal|-shm|-journal|-wal\.damaged)?$/;
 
 /** Creates the folder if it is missing, and removes the permissions of other users on it and on the files of a store. */
 export function prepareFolder(folder: string): void {
@@ -44,7 +46,10 @@ function createFolder(folder: string, mode: number | undefined): void {
   createFolder(parent, undefined);
   try {
     mkdirSync(folder, mode);
-    if (mode !== undefined) chmodSync(folder, mode);
+    if (mode === undefined) return;
+    chmodSync(folder, mode);
+    // Tasks and keys do not belong into a repository. A folder that was there before may hold other files.
+    writeFileSync(join(folder, ".gitignore"), "*\n", { mode: FILE_MODE });
   } catch (error) {
     // Another process may have created it meanwhile.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
