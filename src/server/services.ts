@@ -130,27 +130,8 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
     const providers = settings.oauth ?? {};
     const oauth = createOAuth({ ...credentialParts, providers, base: () => publicBase(parts) });
-    return {
-      clock,
-      randomHex,
-      newId,
-      node,
-      loop,
-      telemetry,
-      store,
-      commits,
-      bus,
-      changes,
-      keys,
-      outbound,
-      webhooks,
-      items,
-      catalog,
-      auth,
-      consoleMode,
-      oauth,
-      close,
-    };
+    const base = { clock, randomHex, newId, node, loop, telemetry, store, commits, bus, changes };
+    return { ...base, keys, outbound, webhooks, items, catalog, auth, consoleMode, oauth, close };
   } catch (error) {
     await close();
     throw error;
