@@ -1,6 +1,6 @@
 /** The definition of an agent, and the card and policy that follow from it. */
 
-import { defined, type JsonObject } from "../lib/json.ts";
+import { defined } from "../lib/json.ts";
 import type {
   AgentCard,
   AgentExtension,
@@ -9,7 +9,7 @@ import type {
   AgentSkill,
   Retention,
 } from "../model/index.ts";
-import type { Agent, KnownCaller } from "../ports/index.ts";
+import type { Agent, GraphAccess, KnownCaller } from "../ports/index.ts";
 import type { AgentTask, Ctx, RunResult } from "./context.ts";
 
 export interface AgentDefinition {
@@ -28,10 +28,13 @@ export interface AgentDefinition {
   readonly streaming?: boolean | undefined;
   /** Whether callers may register webhooks (push notifications); default: true. */
   readonly push?: boolean | undefined;
-  /** JSON Schema of the input data. Without a property `messages` the LangGraph mount accepts data only. */
-  readonly inputSchema?: JsonObject | undefined;
+  /**
+   * JSON Schema of the input data, such as the result of `z.toJSONSchema`. Without a property `messages` the LangGraph
+   * mount accepts data only.
+   */
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** JSON Schema of the data that the agent returns: callers that ask for structured output are accepted. */
-  readonly outputSchema?: JsonObject | undefined;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /**
    * "message": the response is a message without a task; a returned string is one, too. "task": the response is always
    * a task. Default: the first event of the run decides.
@@ -68,6 +71,8 @@ export interface AgentDefinition {
   readonly access?: "known" | "public" | undefined;
   /** The agent is visible only to callers of these tenants; default: all tenants. */
   readonly tenants?: readonly string[] | undefined;
+  /** Set by runtimes of graphs: schemas, state and history for clients of LangGraph. */
+  readonly graph?: GraphAccess | undefined;
   /** Return: the task is completed; throw: it has failed. A cancel aborts `ctx.signal`. */
   run(task: AgentTask, ctx: Ctx): RunResult;
 }

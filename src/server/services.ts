@@ -6,13 +6,14 @@ import { LoopBudget } from "../lib/loop-budget.ts";
 import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
-import type { Agent, Embed, Log, Observer, Run } from "../ports/index.ts";
+import type { Agent, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
-import { openTelemetry } from "../telemetry/index.ts";
+import { openTelemetry, type Telemetry, type TelemetryParts } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
+import type { ServerFunctions } from "./load-functions.ts";
 import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
@@ -29,16 +30,17 @@ export type ServerSettings = Omit<
   | "logLevel"
   | "warnings"
   | "portChosen"
+  | "langgraphFile"
 > &
-  Partial<Pick<Settings, "portChosen">>;
+  Partial<Pick<Settings, "portChosen" | "langgraphFile">>;
 
 export interface ServerParts {
   readonly settings: ServerSettings;
   readonly agents: readonly Agent[];
   /** The agent that is served at `/`. */
   readonly defaultAgent: AgentName;
-  /** The function that the option `items` names by its file. */
-  readonly embed?: Embed | undefined;
+  /** The functions that the settings name by their files. */
+  readonly functions?: ServerFunctions | undefined;
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
@@ -87,14 +89,13 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
   };
   try {
     const newId = createIdGenerator({ now, randomHex });
-    const { levels } = parts;
-    const times = { now, wallTime, ticks };
-    const observer = parts.development?.observer;
     const isMounted = parts.mount !== undefined;
     const consoleMode = consoleModeOf(settings, isMounted);
-    const counts = consoleMode !== "off";
-    const outputs = { levels, log, observer, counts, version: readVersion, digest: toDigest };
-    const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
+    const telemetry = await openServerTelemetry(
+      parts,
+      { now, wallTime, ticks, newId },
+      consoleMode !== "off",
+    );
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
@@ -109,41 +110,49 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     closers.push(calls.close, webhooks.close);
     const outbound = telemetry.outbound(calls);
     const fetch = outbound.trusted;
-    const items = openItems({ ...parts, store: store.items, fetch });
+    const items = openItems({ ...parts, embed: parts.functions?.embed, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
     const { openTokens } = opened;
-    const authParts = { settings, catalog, fetch, wallTime, ticks, openTokens, randomHex, isMounted };
+    const { customAuth } = parts.functions ?? {};
+    const authParts = {
+      settings,
+      catalog,
+      fetch,
+      wallTime,
+      ticks,
+      openTokens,
+      randomHex,
+      isMounted,
+      customAuth,
+    };
     const auth = await openAuth(authParts);
     closers.push(auth.close);
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
     const providers = settings.oauth ?? {};
     const oauth = createOAuth({ ...credentialParts, providers, base: () => publicBase(parts) });
-    return {
-      clock,
-      randomHex,
-      newId,
-      node,
-      loop,
-      telemetry,
-      store,
-      commits,
-      bus,
-      changes,
-      keys,
-      outbound,
-      webhooks,
-      items,
-      catalog,
-      auth,
-      consoleMode,
-      oauth,
-      close,
-    };
+    const base = { clock, randomHex, newId, node, loop, telemetry, store, commits, bus, changes };
+    return { ...base, keys, outbound, webhooks, items, catalog, auth, consoleMode, oauth, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+const openServerTelemetry = (
+  { settings, levels, log, development }: ServicesParts,
+  clock: Pick<TelemetryParts, "now" | "wallTime" | "ticks" | "newId">,
+  counts: boolean,
+): Promise<Telemetry> =>
+  openTelemetry({
+    ...settings,
+    ...clock,
+    levels,
+    log,
+    observer: development?.observer,
+    counts,
+    version: readVersion,
+    digest: toDigest,
+  });
 
 /** The base URL by which callers reach this server; undefined: not known. */
 export const publicBase = ({ settings, addresses }: ServicesParts): string | undefined =>

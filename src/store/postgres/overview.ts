@@ -33,7 +33,7 @@ const WINDOW_ROWS = 4 * LIMITS.scanRowsMax;
 /** Below and above all ids of version 7. */
 const LOWEST = "00000000-0000-0000-0000-000000000000";
 const HIGHEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** As in the indexes of migration 6. */
+/** As in the indexes of migration 7. */
 const BY_STATE = "t.state > 1 AND t.state <> 4";
 
 export function createOverview({ db, owners, reader, readNodes }: OverviewParts): TaskOverview {

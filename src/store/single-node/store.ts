@@ -13,7 +13,7 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { AppendCondition, AppendExtras, Run, Store } from "../../ports/index.ts";
+import type { AppendCondition, AppendExtras, Run, Store, UsageStore } from "../../ports/index.ts";
 import { findNames } from "../kernel/caller-names.ts";
 import { createPageCache } from "../kernel/page-cache.ts";
 import { decodePageToken, encodePageToken } from "../kernel/page-token.ts";
@@ -26,6 +26,7 @@ import { createNameIndex } from "./name-index.ts";
 import { createSingleNodeOverview } from "./overview.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
+import { createSingleNodeResources } from "./resources.ts";
 import { createSingleNodeSchedules } from "./schedules.ts";
 import { createSingleNodeStorage } from "./storage.ts";
 import { createTailCache } from "./tail-cache.ts";
@@ -68,7 +69,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     isRunning: taskId => leases.isLeased(taskId),
   });
   const pushes = createPushStore({ ...parts, writer, cache, onDue: parts.onPushDue });
-  const maintenance = createMaintenance({ ...parts, isClosed: () => closed, isIdle, onPruned });
+  const watched = { isClosed: () => closed, isIdle, onPruned, find: tryRead };
+  const maintenance = createMaintenance({ ...parts, ...watched });
   const evictionTimer = setInterval(cache.evictIdleTails, parts.tailIdleMs).unref();
   let closed = false;
   let paused = false;
@@ -265,14 +267,12 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     maintenance,
     overview: createSingleNodeOverview({ ...parts, cache }),
     storage: createSingleNodeStorage(backend, writer),
+    resources: createSingleNodeResources(backend, writer),
     items: createSingleNodeItems({ ...parts, writer }),
     schedules: createSingleNodeSchedules({ ...parts, writer }),
     pushes: pushes.pushes,
     deliveries: pushes.deliveries,
-    usage: {
-      spent: async (scope, day) => backend.spent(scope, day),
-      report: async query => backend.reportUsage(query),
-    },
+    usage: createSingleNodeUsage(backend),
     log: {
       append(scope, taskId, events, condition, extras) {
         try {
@@ -350,3 +350,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     },
   };
 }
+
+const createSingleNodeUsage = (backend: Backend): UsageStore => ({
+  spent: async (scope, day) => backend.spent(scope, day),
+  report: async query => backend.reportUsage(query),
+});

@@ -28,7 +28,7 @@ interface ScanRow {
 type Fetch = (after: number, count: number) => readonly ScanRow[];
 
 const COLUMNS = "key, id, owner, context_id, state, hidden, status_at";
-/** As in the indexes of migration 9: SQLite uses a partial index only if the query repeats its condition. */
+/** As in the indexes of migration 10: SQLite uses a partial index only if the query repeats its condition. */
 const BY_STATE = "state > 1 AND state <> 4";
 const UNFINISHED = "state < 2";
 const WAITING = "state IN (2, 3)";

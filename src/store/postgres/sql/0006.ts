@@ -1,9 +1,19 @@
-/** Indexes of the lists over all agents, callers and tenants; more about nodes. */
+/** Records of callers beside their tasks: contexts, assistants, schedules. */
 export const sql = `
--- Tasks that wait or ended badly are few, and are looked for.
-CREATE INDEX task_by_state ON task (state, id) WHERE state > 1 AND state <> 4;
-CREATE INDEX task_waiting ON task (status_at, id) WHERE state IN (2, 3);
-
-ALTER TABLE node ADD COLUMN version text NOT NULL DEFAULT '';
-ALTER TABLE node ADD COLUMN started timestamptz NOT NULL DEFAULT clock_timestamp();
+-- value: JSON. rev: 1 for a new record, one more for each change. expires_at: wall time; NULL: never.
+CREATE TABLE resource (
+  tenant text NOT NULL,
+  principal text NOT NULL,
+  kind text NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  expires_at bigint,
+  rev integer NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (tenant, principal, kind, id)
+);
+CREATE INDEX resource_created ON resource (tenant, principal, kind, created_at, id);
+CREATE INDEX resource_updated ON resource (tenant, principal, kind, updated_at, id);
+CREATE INDEX resource_expires ON resource (kind, expires_at) WHERE expires_at IS NOT NULL;
 `;

@@ -6,7 +6,8 @@ import { sql as shelf } from "./0005.ts";
 import { sql as usage } from "./0006.ts";
 import { sql as push } from "./0007.ts";
 import { sql as items } from "./0008.ts";
-import { sql as overview } from "./0009.ts";
+import { sql as resources } from "./0009.ts";
+import { sql as overview } from "./0010.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
 export const MIGRATIONS: readonly string[] = [
@@ -18,5 +19,6 @@ export const MIGRATIONS: readonly string[] = [
   usage,
   push,
   items,
+  resources,
   overview,
 ];
