@@ -96,7 +96,7 @@ describe.skipIf(next === undefined)("Next.js", () => {
       "export default ({ children }) => <html><body>{children}</body></html>;\n",
     );
     writeFileSync(join(folder, "app/page.js"), "export default () => <p>hello</p>;\n");
-    const bin = join(next as string, "node_modules/next/dist/bin/next");
+    const bin = join(folder, "node_modules/next/dist/bin/next");
     const build = start(folder, [bin, "build"]);
     await once(build.child, "close");
     expect(build.child.exitCode, build.output()).toBe(0);
