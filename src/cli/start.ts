@@ -1,4 +1,5 @@
 import { PACKAGE_FOLDER, readVersion } from "../server/package-files.ts";
+import { readVariable } from "../config/options/variable.ts";
 import type { CommandFile } from "./command.ts";
 import { run } from "./program.ts";
 import { createTerminal } from "./terminal/process-terminal.ts";
@@ -15,6 +16,7 @@ export async function start(commands: readonly CommandFile[]): Promise<void> {
     process,
     version: readVersion(),
     root: PACKAGE_FOLDER,
+    variable: readVariable,
     now: Date.now,
     sinceStartMs: () => performance.now(),
     fetch,

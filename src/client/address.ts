@@ -36,6 +36,12 @@ function parseHttpUrl(address: string): URL {
 export const parseAddress = (address: string): URL | null =>
   URL.parse(address.includes("://") ? address : `http://${address}`);
 
+/** The address of this machine by which only its own programs connect. */
+export function isLoopback(address: string): boolean {
+  const host = parseAddress(address)?.hostname ?? "";
+  return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 /** The HTTP scheme with the same TLS setting, and its default port. */
 const SCHEMES: Readonly<Record<string, readonly [scheme: string, port: number]>> = {
   "http:": ["http", 80],
