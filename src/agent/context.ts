@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { ContextId, Credential, Message, TaskId, Trace } from "../model/index.ts";
-import type { AgentEvent, ContextStorage, Log, Outbound } from "../ports/index.ts";
+import type { AgentEvent, CallerItems, ContextStorage, Log, Outbound } from "../ports/index.ts";
 import type { Call, McpTools } from "./calls.ts";
 import type {
   AgentFile,
@@ -104,6 +104,11 @@ export interface Ctx {
   readonly log: Log;
   /** Key-value storage of this caller, agent and context; deleted with the last task of the context. */
   readonly storage: ContextStorage;
+  /**
+   * The long-term memory of this caller, in namespaces, which all agents and contexts share:
+   * `await ctx.items.put(["notes"], "first", { text: "…" })`.
+   */
+  readonly items: CallerItems;
   /** @deprecated The former name of `storage`. */
   readonly shelf: ContextStorage;
   /** The caller that owns the task. */

@@ -30,6 +30,8 @@ export interface AgentDefinition {
   readonly push?: boolean | undefined;
   /** JSON Schema of the input data. Without a property `messages` the LangGraph mount accepts data only. */
   readonly inputSchema?: JsonObject | undefined;
+  /** JSON Schema of the data that the agent returns: callers that ask for structured output are accepted. */
+  readonly outputSchema?: JsonObject | undefined;
   /**
    * "message": the response is a message without a task; a returned string is one, too. "task": the response is always
    * a task. Default: the first event of the run decides.

@@ -84,12 +84,10 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   function toFaultReply(context: CallContext, error: unknown): WireReply<never> & { kind: "fault" } {
     const { call, dialect, observer } = context;
     const fault = recordFault(error, call, dialect.name, observer);
-    return {
-      kind: "fault",
-      envelope: dialect.envelope,
-      headers: { ...dialect.replyHeaders(call, []), ...faultHeaders(fault), ...observer?.headers() },
-      fault: dialect.encodeFault(fault, call),
-    };
+    const encoded = dialect.encodeFault(fault, call);
+    const own = { ...dialect.replyHeaders(call, []), ...encoded.headers };
+    const headers = { ...own, ...faultHeaders(fault), ...observer?.headers() };
+    return { kind: "fault", envelope: dialect.envelope, headers, fault: encoded };
   }
 
   const streamParts: ReplyStreamParts = {
@@ -156,7 +154,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       if (isStepStream(result)) {
         const own = dialect.replyHeaders(call, active);
         const headers = withObserver(result.compacted ? { ...own, ...COMPACTED } : own, observer);
-        const options = { form: operation.form, format: incoming.format, scope };
+        const encoder = dialect.createEncoder(operation, call);
+        const options = { encoder, form: operation.form, format: incoming.format, scope };
         const open = { call: toReplyContext(call), dialect, observer };
         const frames = new ReplyStream(streamParts, open, result, options);
         if (principal && authenticator.schemes.length > 0) {

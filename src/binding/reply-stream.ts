@@ -1,10 +1,12 @@
 import { ForwardingSource } from "../lib/batch-source.ts";
+import { toOneLine } from "../lib/json.ts";
 import {
   appendedTextJson,
   DerivedStep,
   type Fault,
   LIMITS,
   type Scope,
+  type Seq,
   type Step,
   type TaskEvent,
   textAppendTarget,
@@ -15,16 +17,18 @@ import type {
   CallObserver,
   DataFrame,
   Dialect,
+  EncodedFrame,
   EncodedStep,
   Frame,
   Release,
   ReplyContext,
   StepBatch,
   StepStream,
+  StreamEncoder,
   WireBody,
   WireFault,
 } from "../ports/index.ts";
-import { JSON_FORMAT, toOneLine } from "./json-format.ts";
+import { JSON_FORMAT } from "./json-format.ts";
 
 /** A call, its dialect and its observer. */
 export interface CallContext {
@@ -43,6 +47,8 @@ export interface ReplyStreamParts {
 }
 
 export interface ReplyStreamOptions<Body extends WireBody> {
+  /** null: each step is encoded by itself. */
+  readonly encoder: StreamEncoder | null;
   /** See `Operation`. */
   readonly form: string | undefined;
   readonly format: BodyFormat<Body>;
@@ -56,7 +62,7 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
   readonly #options: ReplyStreamOptions<Body>;
   /** Of large frames, until the reader asks for more. */
   #release: Release | undefined;
-  #encoder: FrameEncoder<Body> | undefined;
+  #encoder: BatchEncoder<Body> | undefined;
   #stopExpiry: (() => void) | undefined;
   #expired: Fault | undefined;
   #isOver = false;
@@ -91,6 +97,7 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
     try {
       for (let batch = await this.inner.take(); batch; batch = await this.inner.take()) {
         const frames = this.#encode(batch);
+        if (this.#options.encoder?.isOver) this.inner.close();
         if (frames.length > 0) return frames;
       }
       if (!this.inner.isOver) return null;
@@ -99,8 +106,9 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
       return null;
     } catch (error) {
       const fault = this.#parts.toWireFault(this.#context, error);
+      const { encoder } = this.#options;
       this.close();
-      return [{ fault }];
+      return encoder ? toFrames<Body>(encoder.encodeFault(fault)) : [{ fault }];
     }
   }
 
@@ -115,10 +123,11 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
 
   #encode(batch: StepBatch): readonly DataFrame<Body>[] {
     const { dialect, call, observer } = this.#context;
-    const { form, format, scope } = this.#options;
+    const { encoder, form, format, scope } = this.#options;
     observer?.onSteps(batch.steps);
-    const origin = batch.steps[0]?.task.origin;
-    this.#encoder ??= new FrameEncoder(this.#parts.replyDialect(dialect, call, origin), form, format);
+    this.#encoder ??= encoder
+      ? new StatefulEncoder(encoder)
+      : new FrameEncoder(this.#parts.replyDialect(dialect, call, batch.steps[0]?.task.origin), form, format);
     const frames = this.#encoder.encode(batch);
     let longest: WireBody = "";
     for (let i = 0; i < frames.length; i++) {
@@ -137,15 +146,49 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
   }
 }
 
+interface BatchEncoder<Body extends WireBody> {
+  encode(batch: StepBatch): readonly DataFrame<Body>[];
+}
+
+/** The frames of a dialect that has an encoder for each stream. The last frame of a step has its number as id. */
+class StatefulEncoder<Body extends WireBody> implements BatchEncoder<Body> {
+  readonly #encoder: StreamEncoder;
+
+  constructor(encoder: StreamEncoder) {
+    this.#encoder = encoder;
+  }
+
+  encode({ steps, closing }: StepBatch): readonly DataFrame<Body>[] {
+    const frames: DataFrame<Body>[] = [];
+    const encoder = this.#encoder;
+    const { after } = encoder;
+    for (let i = 0; i < steps.length && !encoder.isOver; i++) {
+      const step = steps[i] as Step;
+      const encoded = encoder.encode(step, closing && i === steps.length - 1);
+      if (encoded.length > 0 && (after === undefined || step.seq > after))
+        frames.push(...toFrames<Body>(encoded, step.seq));
+    }
+    return frames;
+  }
+}
+
+/** Dialects with an encoder for each stream have JSON bindings only. */
+const toFrames = <Body extends WireBody>(encoded: readonly EncodedFrame[], id?: Seq) =>
+  encoded.map(({ event, data }, i) => ({
+    ...(id !== undefined && i === encoded.length - 1 && { id }),
+    ...(event !== undefined && { event }),
+    data: toOneLine(data),
+  })) as unknown as readonly DataFrame<Body>[];
+
 /** The encodings of a step are cached with the step, so that many readers cost one encoding. */
-interface EncodedFrame {
+interface MemoizedFrame {
   readonly dialect: Dialect;
   readonly format: BodyFormat;
   /** The form, and whether the stream ends: one member, because every step of every stream has such an object. */
   readonly variant: string;
   /** null: the dialect has no message for this step. */
   readonly frame: DataFrame<WireBody> | null;
-  readonly next: EncodedFrame | undefined;
+  readonly next: MemoizedFrame | undefined;
 }
 
 /** The JSON of a step that appends text to an artifact, before and after the text. */
@@ -157,7 +200,7 @@ interface ChunkTemplate {
 }
 
 /** Encodes the steps of one task as frames, in one dialect, form and format. */
-export class FrameEncoder<Body extends WireBody> {
+export class FrameEncoder<Body extends WireBody> implements BatchEncoder<Body> {
   readonly #dialect: Dialect;
   readonly #form: string | undefined;
   readonly #variant: string;
@@ -184,14 +227,14 @@ export class FrameEncoder<Body extends WireBody> {
 
   #encodeOnce(step: Step, closing: boolean): DataFrame<WireBody> | null {
     const variant = closing ? `${this.#variant} closing` : this.#variant;
-    const first = step.memo as EncodedFrame | undefined;
+    const first = step.memo as MemoizedFrame | undefined;
     for (let known = first; known; known = known.next)
       if (known.variant === variant && known.dialect === this.#dialect && known.format === this.#format)
         return known.frame;
     const text = this.#usesTemplate && !closing ? appendedTextJson(step) : null;
     const frame = (text !== null && this.#fillTemplate(step, text)) || this.#encodeStep(step, closing);
     const encoded = { dialect: this.#dialect, format: this.#format, variant, frame, next: first };
-    step.memo = encoded satisfies EncodedFrame;
+    step.memo = encoded satisfies MemoizedFrame;
     return frame;
   }
 

@@ -1,6 +1,6 @@
 /** The schemas of the structured options; the compiler checks that each one has one, and that the values fit. */
 import { z } from "zod";
-import { isCredentialName } from "../model/index.ts";
+import { type Embed, isCredentialName } from "../model/index.ts";
 import { ACCESS_SCHEMAS } from "./access-schemas.ts";
 import type { OptionValues, StructuredOption } from "./options/index.ts";
 
@@ -38,6 +38,16 @@ const QUOTA = z.strictObject({
 });
 const QUOTA_PAIR = { caller: QUOTA.optional(), tenant: QUOTA.optional() };
 
+const ITEMS = z.strictObject({
+  embed: z
+    .union([text, z.custom<Embed>(value => typeof value === "function")], "expected a function or its place")
+    .optional(),
+  dims: z.int().min(1).max(100_000).optional(),
+  fields: z.array(text).min(1).max(100).optional(),
+  ttlMs: z.int().min(1).optional(),
+  refreshOnRead: z.boolean().optional(),
+});
+
 export const SCHEMAS: { readonly [K in StructuredOption]: z.ZodType<OptionValues[K]> } = {
   ...ACCESS_SCHEMAS,
   quotas: z.strictObject({
@@ -45,6 +55,7 @@ export const SCHEMAS: { readonly [K in StructuredOption]: z.ZodType<OptionValues
     tenants: z.record(z.string(), z.strictObject(QUOTA_PAIR)).optional(),
   }),
   oauth: z.record(z.string().refine(isCredentialName), OAUTH_PROVIDER),
+  items: ITEMS,
   mcpServers: z.record(text, z.union([MCP_PROGRAM, MCP_ADDRESS])),
 };
 

@@ -29,3 +29,10 @@ export function toBoolean(value: Json | undefined): boolean | undefined {
   if (word === true || word === "true" || word === "yes") return true;
   return word === false || word === "false" || word === "no" ? false : undefined;
 }
+
+/** An event of a stream is one line. JSON may contain U+2028 and U+2029, which some clients read as line ends. */
+export function toOneLine(json: string): string {
+  return /[\u2028\u2029]/.test(json)
+    ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
+    : json;
+}

@@ -52,6 +52,7 @@ const DEFINITION = z.strictObject({
   streaming: z.boolean().optional(),
   push: z.boolean().optional(),
   inputSchema: json.optional(),
+  outputSchema: json.optional(),
   replies: z.enum(["task", "message"]).optional(),
   onCrash: z.enum(["resume", "fail", "ask"]).optional(),
   attempts: z.int().min(1).max(1_000).optional(),

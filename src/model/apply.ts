@@ -2,7 +2,7 @@ import { type RecordedEvent, type TaskEvent, textAppendTarget, textOfEvent, toTe
 import { nextState } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
-import type { Task } from "./task.ts";
+import type { Task, TurnOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { sumUsage } from "./usage.ts";
 
@@ -50,7 +50,13 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
     case "status":
       return { ...withStatusDetails(withStatus(current, state, at, event.message), event), shown: true };
     case "artifact":
-      return { ...current, shown: true, artifacts: withArtifact(current.artifacts, event) };
+      return {
+        ...(current.current
+          ? withTurnArtifact(current, current.current, event.artifact.artifactId)
+          : current),
+        shown: true,
+        artifacts: withArtifact(current.artifacts, event),
+      };
     case "reply":
       if (current.shown) return withStatus(current, state, at, event.message);
       return { ...withState(current, state, at), reply: event.message };
@@ -59,7 +65,13 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
     case "cancel":
       return { ...current, cancel: event.reason === undefined ? { at } : { at, reason: event.reason } };
     case "usage":
-      return { ...current, usage: sumUsage(current.usage, event.usage) };
+      return {
+        ...current,
+        usage: sumUsage(current.usage, event.usage),
+        ...(current.current && {
+          current: { ...current.current, usage: sumUsage(current.current.usage, event.usage) },
+        }),
+      };
   }
 }
 
@@ -138,8 +150,9 @@ function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
   if (event.again) return withMessage(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
-    history: appendHistory(task.history, message),
+    history: appendHistory(event.earlier ? [...task.history, ...event.earlier] : task.history, message),
     turn: task.turn + 1,
+    ...(task.turn > 0 && { current: NO_OUTPUT }),
     message,
     attemptsBefore: task.attempt,
     crashes: 0,
@@ -153,6 +166,14 @@ function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
     ...(trace && { trace }),
     ...(hops && { hops }),
   };
+}
+
+const NO_OUTPUT: TurnOutput = { artifacts: [] };
+
+function withTurnArtifact(task: Task, current: TurnOutput, artifactId: string): Task {
+  const { artifacts } = current;
+  if (artifacts.includes(artifactId)) return task;
+  return { ...task, current: { ...current, artifacts: [...artifacts, artifactId] } };
 }
 
 /** Removes the members that belong to the current turn. */

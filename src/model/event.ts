@@ -26,7 +26,13 @@ export type TaskEvent =
       readonly quiet?: boolean;
     }
   /** A caller's message: begins a turn. `again`: it repeats the interrupted turn instead. */
-  | ({ readonly type: "message"; readonly answers?: JsonObject; readonly again?: true } & CallerMessage)
+  | ({
+      readonly type: "message";
+      readonly answers?: JsonObject;
+      readonly again?: true;
+      /** The conversation before this message, as the caller knows it; it was held elsewhere. */
+      readonly earlier?: readonly Message[];
+    } & CallerMessage)
   /** Answers to some of several questions: the task waits for the rest. */
   | ({ readonly type: "answered"; readonly answers: JsonObject } & CallerMessage)
   /** A message to a task that is being worked on: it is delivered to the run. */

@@ -2,6 +2,7 @@ export * from "./apply.ts";
 export * from "./auth-settings.ts";
 export * from "./card.ts";
 export * from "./credential.ts";
+export type * from "./embed.ts";
 export * from "./error-record.ts";
 export * from "./event.ts";
 export * from "./fault.ts";

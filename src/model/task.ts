@@ -21,6 +21,13 @@ export interface TaskStatus {
   readonly again?: true;
 }
 
+/** The part of a task that one turn has produced. */
+export interface TurnOutput {
+  /** The ids of the artifacts that it created or changed. */
+  readonly artifacts: readonly string[];
+  readonly usage?: Usage;
+}
+
 export interface Task {
   readonly id: TaskId;
   readonly contextId: ContextId;
@@ -58,6 +65,8 @@ export interface Task {
   /** The agent answered with a bare message: callers see no task. */
   readonly reply?: Message;
   readonly usage?: Usage;
+  /** From the second turn on: what the current turn has produced. In a first turn everything belongs to it. */
+  readonly current?: TurnOutput;
   /** It does not wait for the other turns of its context. */
   readonly alone?: true;
   /** The answers to the questions of the last status, by question id. */

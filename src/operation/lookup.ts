@@ -1,10 +1,12 @@
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import {
   agentNotFound,
+  type ContextId,
   Fault,
   type Scope,
   type SecurityScheme,
   type TaskId,
+  type TaskState,
   taskNotFound,
 } from "../model/index.ts";
 import type {
@@ -54,6 +56,8 @@ export interface OperationParts {
 }
 
 export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
+/** A subscription whose task is known. */
+export type NamedSubscription = OperationOf<"subscribe"> & { readonly taskId: TaskId };
 
 export function findAgent(parts: OperationParts, operation: Operation, scope: Scope): Agent {
   const visible = parts.catalog.visibleTo(scope);
@@ -101,10 +105,26 @@ export async function findTaskOrNull(
   return found && found.task.agent === agent.name && !found.task.reply ? found : null;
 }
 
+/** The newest task of a context in one of these states. */
+export async function findInContext(
+  { store }: OperationParts,
+  agent: Agent,
+  scope: Scope,
+  contextId: ContextId,
+  states: readonly TaskState[],
+): Promise<TaskId | undefined> {
+  for (const state of states) {
+    const filter = { contextId, state, pageSize: 1 };
+    const { tasks } = await store.tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
+    if (tasks[0]) return tasks[0].id;
+  }
+  return undefined;
+}
+
 /** The task of an operation, and its agent. */
 export async function findTaskOf(
   parts: OperationParts,
-  operation: OperationOf<"get" | "cancel" | "subscribe">,
+  operation: OperationOf<"get" | "cancel"> | NamedSubscription,
   scope: Scope,
 ): Promise<FoundTask & { readonly agent: Agent }> {
   const { taskId, contextId } = operation;

@@ -7,6 +7,7 @@ export function checkSend(agent: Agent, send: SendRequest): void {
   checkExtensions(agent, send);
   checkContent(agent, send.message);
   checkInput(agent, send);
+  checkOutput(agent, send);
 }
 
 const RUN_RETRY_MS = 5_000;
@@ -91,5 +92,14 @@ function checkInput(agent: Agent, send: SendRequest): void {
     "invalid-params",
     `The input schema of the agent "${agent.name}" has no "${send.textInto}" for text; send data`,
     { field: `message.parts[${at}]` },
+  );
+}
+
+function checkOutput(agent: Agent, { structured }: SendRequest): void {
+  if (!structured || agent.outputSchema) return;
+  throw new Fault(
+    "invalid-params",
+    `${structured.field} requires structured output, and the agent "${agent.name}" declares no output schema`,
+    { field: structured.field },
   );
 }

@@ -23,7 +23,7 @@ import {
   toAuthorizedParts,
 } from "./credentials.ts";
 import { type CallNames, findRepeated, toCallNames } from "./idempotency.ts";
-import { findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
+import { findInContext, findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
 import { checkHops, checkRunCapacity, checkSend } from "./preconditions.ts";
 import { checkPush, requirePush, toConfig, toSubscription } from "./push-config.ts";
 
@@ -74,13 +74,14 @@ export async function recordMessage(
       // Most messages begin a task: no lookup is needed.
       const { contextId } = send;
       const isAnswer = contextId !== undefined && send.contextAnswers && agent.policy.contextAnswers;
-      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft);
+      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft, contextId);
       const found = isAddressed(send)
         ? await findAddressed(parts, draft)
         : isAnswer && (await findWaiting(parts, draft, contextId));
-      if (found) return await recordInTask(parts, draft, found);
+      const isFollowed = found && send.follows && !acceptsAnswer(found.task);
+      if (found && !isFollowed) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
-      return await recordInNewTask(parts, draft);
+      return await recordInNewTask(parts, draft, isFollowed ? found.task.contextId : contextId);
     } catch (error) {
       const isConflict = error instanceof Fault && error.code === "conflict";
       if (!isConflict || tries >= LIMITS.conflictTriesMax) throw error;
@@ -101,17 +102,30 @@ async function findRecorded(
   return { taskId, seq, known: false, repeated: true };
 }
 
-const isAddressed = ({ taskId, alias }: SendRequest): boolean => taskId !== undefined || alias !== undefined;
+const isAddressed = ({ taskId, alias, follows }: SendRequest): boolean =>
+  taskId !== undefined || alias !== undefined || follows !== undefined;
 
 /** The task that the message names by id or alias; null: the message begins a new one. */
 async function findAddressed(parts: OperationParts, draft: MessageDraft): Promise<FoundTask | null> {
   const { agent, scope, send } = draft;
-  const { taskId } = send;
+  const { taskId, follows } = send;
+  if (follows === "context") return findNewestWaiting(parts, draft);
+  if (follows) return findTask(parts, agent, scope, follows.taskId);
   if (taskId === undefined) return findTaskOrNull(parts, agent, scope, send.alias as string);
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
   const found = await findTaskOrNull(parts, agent, scope, taskId);
   if (!found || !(acceptsAnswer(found.task) || acceptsIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
+}
+
+/** The newest task of the message's context that waits for its caller. */
+async function findNewestWaiting(
+  parts: OperationParts,
+  { agent, scope, send: { contextId } }: MessageDraft,
+): Promise<FoundTask | null> {
+  if (contextId === undefined) return null;
+  const taskId = await findInContext(parts, agent, scope, contextId, ["input-required", "auth-required"]);
+  return taskId === undefined ? null : findTaskOrNull(parts, agent, scope, taskId);
 }
 
 /** The only task of a context that waits for input; null: there is none, or there are several. */
@@ -134,11 +148,15 @@ const acceptsAnswer = ({ status, cancel }: Task): boolean =>
 const acceptsIncoming = ({ policy }: Agent, { status, cancel }: Task): boolean =>
   policy.acceptsWhileWorking && !isSettled(status.state) && !cancel;
 
-async function recordInNewTask(parts: OperationParts, draft: MessageDraft): Promise<RecordedMessage> {
+async function recordInNewTask(
+  parts: OperationParts,
+  draft: MessageDraft,
+  context: ContextId | undefined,
+): Promise<RecordedMessage> {
   const { agent, send, scope } = draft;
   checkRunCapacity(parts, scope);
   const id = parts.newId() as TaskId;
-  const contextId = send.contextId ?? (parts.newId() as ContextId);
+  const contextId = context ?? (parts.newId() as ContextId);
   const created: TaskEvent & { type: "created" } = {
     type: "created",
     id,
@@ -151,7 +169,9 @@ async function recordInNewTask(parts: OperationParts, draft: MessageDraft): Prom
     ...(agent.policy.turns === "parallel" && { alone: true }),
     ...(agent.replies === "message" && { quiet: true }),
   };
-  const event = toMessageEvent(parts, draft, created);
+  const { earlier } = send;
+  const message = toMessageEvent(parts, draft, created);
+  const event = earlier?.length ? { ...message, earlier } : message;
   const free = agent.policy.turns === "reject";
   const extras = send.push && { push: toSubscription(parts, toConfig(parts, send.push.config, id, [])) };
   await parts.store.log.append(scope, id, [created, event], { after: BEGINNING, free }, extras);

@@ -1,10 +1,21 @@
 import { FirstBatchThen } from "../lib/batch-source.ts";
-import { BEGINNING, Fault, isTerminal, type Scope, type Seq, snapshotOf } from "../model/index.ts";
+import {
+  BEGINNING,
+  type ContextId,
+  Fault,
+  isTerminal,
+  type Scope,
+  type Seq,
+  snapshotOf,
+} from "../model/index.ts";
 import type { StepStream } from "../ports/index.ts";
 import { LogReader } from "./log-reader.ts";
 import {
+  findAgent,
   findAgentOf,
+  findInContext,
   findTaskOf,
+  type NamedSubscription,
   type OperationOf,
   type OperationParts,
   requireStreaming,
@@ -16,8 +27,9 @@ export async function subscribe(
   operation: OperationOf<"subscribe">,
   scope: Scope,
 ): Promise<StepStream> {
-  requireStreaming(parts, await findAgentOf(parts, operation, scope));
-  const { task, seq, since } = await findTaskOf(parts, operation, scope);
+  const named = await withTask(parts, operation, scope);
+  requireStreaming(parts, await findAgentOf(parts, named, scope));
+  const { task, seq, since } = await findTaskOf(parts, named, scope);
   const hasEnded = isTerminal(task.status.state);
   const from = startOf(operation, seq, hasEnded);
   if (hasEnded && (from === "snapshot" || from === seq)) {
@@ -31,6 +43,20 @@ export async function subscribe(
   if (from !== "snapshot") return new LogReader(parts, { ...range, after: from }, from < since);
   const first = { steps: [snapshotOf(task, seq)], closing: false };
   return new FirstBatchThen(first, new LogReader(parts, { ...range, after: seq }));
+}
+
+/** v1 names a task; chat windows name a conversation, and want the answer that is being written there. */
+async function withTask(
+  parts: OperationParts,
+  operation: OperationOf<"subscribe">,
+  scope: Scope,
+): Promise<NamedSubscription> {
+  if (operation.taskId !== undefined) return { ...operation, taskId: operation.taskId };
+  const contextId = operation.contextId as ContextId;
+  const agent = findAgent(parts, operation, scope);
+  const taskId = await findInContext(parts, agent, scope, contextId, ["working", "submitted"]);
+  if (taskId === undefined) throw new Fault("task-not-found", "No task of this context is being worked on");
+  return { ...operation, taskId };
 }
 
 function startOf(operation: OperationOf<"subscribe">, seq: Seq, hasEnded: boolean): Seq | "snapshot" {

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { Scope } from "../model/index.ts";
 
+export type { Embed } from "../model/index.ts";
+
 /** The values of a caller that belong to no context and no agent: a long-term memory, in namespaces. */
 export interface ItemStore {
   get(scope: Scope, id: ItemId): Promise<Item | undefined>;
@@ -96,8 +98,5 @@ export interface NamespaceSearch {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
 }
-/** Makes vectors of texts: texts of similar meaning get similar vectors. */
-export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
-
 /** Opens the items of a caller. */
 export type OpenItems = (scope: Scope) => CallerItems;

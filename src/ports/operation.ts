@@ -46,7 +46,8 @@ export type Operation = {
     }
   | {
       readonly op: "subscribe";
-      readonly taskId: TaskId;
+      /** undefined: the newest task of the context that has not settled. */
+      readonly taskId: TaskId | undefined;
       readonly contextId?: ContextId;
       /** "beginning": all events; only a snapshot if the task has ended. */
       readonly from: Seq | "snapshot" | "beginning";
@@ -99,6 +100,15 @@ export interface SendRequest {
   /** This dialect has no bare messages: its caller gets a task even if the agent replies with a message. */
   readonly shown?: true;
   readonly taskId?: TaskId;
+  /**
+   * The message answers this task if it waits for its caller, else it begins a new task in the same context. "context": the
+   * task of the context `contextId` that waits, if there is one.
+   */
+  readonly follows?: { readonly taskId: TaskId } | "context";
+  /** The conversation before the message, where it was held elsewhere: for a new task only. */
+  readonly earlier?: readonly Message[];
+  /** The caller wants JSON by a schema: the agent must declare its output. `field`: the parameter that says so. */
+  readonly structured?: { readonly field: string };
   /** "new": a message for a task that is not found or takes none begins a new task. */
   readonly stray?: "new";
   /** The caller's own id of the task: continues the task with this alias, or gives it to a new one. */

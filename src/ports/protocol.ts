@@ -89,6 +89,7 @@ export interface WireFault extends FaultNumbers {
   readonly anonymous?: boolean;
   /** This dialect's clients expect even an error as a stream. */
   readonly asStream?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One protocol version or vendor protocol. */
@@ -109,6 +110,8 @@ export interface Dialect {
   replyDialect(call: ReplyContext, origin: string): string;
   /** `closing`: the stream ends after this step. `form`: see `Operation`. null: this dialect has no message for the step. */
   encodeStep(step: Step, closing: boolean, form: string | undefined): EncodedStep | null;
+  /** The encoder of a stream whose frames depend on earlier ones; null: each step is encoded by itself (`encodeStep`). */
+  createEncoder(operation: Operation, call: ReplyContext): StreamEncoder | null;
   /** The webhook request for a step, if the config was set in this dialect; null: none for this step or this config. */
   encodePush(step: Step, config: PushConfig): EncodedPush | null;
   encodeFault(
@@ -124,6 +127,22 @@ export interface EncodedStep {
   readonly bare?: boolean;
   /** The members that come from the task stay the same while text is appended to one artifact. */
   readonly stableTaskFields?: boolean;
+}
+/** Encodes one stream whose frames depend on those before: open blocks of text, numbered events. */
+export interface StreamEncoder {
+  /** The reader has the frames of the steps up to this one: they are encoded, and not sent. */
+  readonly after: Seq | undefined;
+  /** The stream ends, though its log may go on. */
+  readonly isOver: boolean;
+  /** `closing`: the stream ends after this step. */
+  encode(step: Step, closing: boolean): readonly EncodedFrame[];
+  /** The frames that end the stream because of a fault. */
+  encodeFault(fault: WireFault): readonly EncodedFrame[];
+}
+/** `data`: one line, JSON or a mark such as `[DONE]`. */
+export interface EncodedFrame {
+  readonly event?: string;
+  readonly data: string;
 }
 export interface EncodedPush {
   /** The Content-Type of the body. */

@@ -16,6 +16,7 @@ import type {
 } from "../model/index.ts";
 import type { KnownCaller } from "./caller.ts";
 import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
+import type { CallerItems } from "./items.ts";
 import type { Log } from "./log.ts";
 import type { McpServerProvider } from "./mcp.ts";
 import type { Outbound } from "./outbound.ts";
@@ -32,6 +33,8 @@ export interface Agent {
   readonly replies: "task" | "message" | undefined;
   /** JSON Schema of its input, if it declares one. */
   readonly inputSchema: JsonObject | undefined;
+  /** JSON Schema of the data that it returns, if it declares one. */
+  readonly outputSchema: JsonObject | undefined;
   readonly policy: AgentPolicy;
   /** The remote agent that it forwards to, if it does. */
   readonly upstream?: Upstream | undefined;
@@ -70,6 +73,8 @@ export interface Turn {
   recordStep(step: StepRecord): Promise<void>;
   /** The storage of this agent in this context, for this caller. */
   readonly storage: ContextStorage;
+  /** The long-term memory of this caller. */
+  readonly items: CallerItems;
   readonly caller: Pick<Scope, "tenant" | "principal">;
   /** The credentials that the caller gave to this agent under this name; undefined: none that are valid. */
   credentials(name: string): Promise<Credential | undefined>;

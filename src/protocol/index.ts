@@ -8,6 +8,8 @@ import { V03_API, V03_SCHEMA } from "./a2a-v03/schema.ts";
 import { createArbiter } from "./arbiter/index.ts";
 import { ARBITER_API } from "./arbiter/schema.ts";
 import { createLanggraph } from "./langgraph/index.ts";
+import { createOpenai } from "./openai/index.ts";
+import { OPENAI_API } from "./openai/schema.ts";
 import type { ApiDescription } from "./openapi/description.ts";
 import { createOrloj } from "./orloj/index.ts";
 import type { VendorProfile } from "./shared/routes.ts";
@@ -17,7 +19,8 @@ export type DialectOptions = V1Options &
   V01Options &
   V02Options &
   V03Options &
-  Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", VendorProfile | "off">>;
+  Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", VendorProfile | "off">> &
+  Readonly<Record<"openai", "on" | "off">>;
 
 /** All protocols, in the order in which they may claim a call. */
 export function createDialects(options: DialectOptions): readonly Dialect[] {
@@ -26,6 +29,7 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
     ...(options.orloj === "off" ? [] : [createOrloj(options.orloj)]),
     ...(options.arbiter === "off" ? [] : [createArbiter(options.arbiter)]),
     ...(options.simple === "off" ? [] : [createSimple(options.simple)]),
+    ...(options.openai === "off" ? [] : [createOpenai()]),
     createV1(options),
     createV01(options),
     createV02(options),
@@ -46,4 +50,5 @@ export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
   orloj: { title: "Orloj", unnamedAgent: "the agent that the metadata names" },
   simple: { title: "simple_a2a" },
   arbiter: ARBITER_API,
+  openai: OPENAI_API,
 };

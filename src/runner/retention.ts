@@ -1,3 +1,4 @@
+import { LIMITS } from "../model/index.ts";
 import type { Catalog, Log, Store } from "../ports/index.ts";
 
 export interface SweeperParts {
@@ -13,7 +14,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Periodically deletes tasks and events beyond the retention of their agent. */
+/** Periodically deletes tasks and events beyond the retention of their agent, and items whose time to live is over. */
 export function createSweeper(parts: SweeperParts): Sweeper {
   const { store, catalog, log } = parts;
   let isStopped = false;
@@ -34,6 +35,11 @@ export function createSweeper(parts: SweeperParts): Sweeper {
       } catch (error) {
         log.warn({ agent: name, err: error }, "old tasks could not be deleted; this is retried");
       }
+    }
+    try {
+      while (!isStopped && (await store.items.sweep(LIMITS.itemsSweptMax)) === LIMITS.itemsSweptMax);
+    } catch (error) {
+      log.warn({ err: error }, "expired items could not be deleted; this is retried");
     }
   }
 

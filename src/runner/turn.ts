@@ -12,10 +12,12 @@ import type {
   AuthorizationOptions,
   AuthorizationRequest,
   CallerCredentials,
+  CallerItems,
   ContextStorage,
   CredentialOwner,
   Log,
   McpServerProvider,
+  OpenItems,
   Outbound,
   Run,
   Store,
@@ -29,6 +31,7 @@ const WHOLE = { artifacts: true } as const;
 
 export interface TurnParts {
   readonly store: Store;
+  readonly items: OpenItems;
   readonly credentials: CallerCredentials;
   readonly outbound: Outbound;
   readonly tools: McpServerProvider;
@@ -94,6 +97,10 @@ export class RunTurn implements Turn {
       list: range => storage.list(area, range),
       put: changes => storage.put(area, changes),
     };
+  }
+
+  get items(): CallerItems {
+    return this.#parts.items(this.#run.scope);
   }
 
   get caller(): Turn["caller"] {

@@ -6,7 +6,7 @@ import { LoopBudget } from "../lib/loop-budget.ts";
 import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
-import type { Agent, Log, Observer, Run } from "../ports/index.ts";
+import type { Agent, Embed, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
 import { openTelemetry } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
@@ -14,6 +14,7 @@ import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
 import { checkAuthSettings, openAuth } from "./open-auth.ts";
+import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
 
@@ -36,6 +37,8 @@ export interface ServerParts {
   readonly agents: readonly Agent[];
   /** The agent that is served at `/`. */
   readonly defaultAgent: AgentName;
+  /** The function that the option `items` names by its file. */
+  readonly embed?: Embed | undefined;
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
@@ -98,6 +101,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     closers.push(calls.close, webhooks.close);
     const outbound = telemetry.outbound(calls);
     const fetch = outbound.trusted;
+    const items = openItems({ ...parts, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
     const isMounted = parts.mount !== undefined;
     const { openTokens } = opened;
@@ -128,6 +132,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       keys,
       outbound,
       webhooks,
+      items,
       catalog,
       auth,
       oauth,

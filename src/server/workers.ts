@@ -23,7 +23,8 @@ export interface Workers {
 
 export function startWorkers(parts: WorkersParts): Workers {
   const { settings, services, dialects, tools, onFailure, log } = parts;
-  const { store, bus, catalog, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } = services;
+  const { store, bus, catalog, items, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } =
+    services;
   const { wallTime, ticks } = services.clock;
   const random = (): number => toFraction(randomHex(7));
   const runner = createRunner({
@@ -31,6 +32,7 @@ export function startWorkers(parts: WorkersParts): Workers {
     store,
     bus,
     catalog,
+    items,
     outbound,
     tools,
     log,

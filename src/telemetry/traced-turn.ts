@@ -146,6 +146,10 @@ export class TracedTurn implements Turn {
     return this.#turn.storage;
   }
 
+  get items(): Turn["items"] {
+    return this.#turn.items;
+  }
+
   get caller(): Turn["caller"] {
     return this.#turn.caller;
   }

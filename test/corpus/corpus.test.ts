@@ -1,6 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { FaultTable, Route } from "../../src/ports/index.ts";
 import { type ExchangeFile, expandJson, formatExchangeFile, parseExchangeFile } from "../support/corpus.ts";
 import { runExchanges } from "../support/corpus-client.ts";
 import { startCorpusServer } from "../support/corpus-server.ts";
@@ -38,6 +39,13 @@ async function check({ path, text, parsed }: CorpusFile): Promise<void> {
   expect(actual).toBe(text);
 }
 
+/** A dialect without JSON-RPC has statuses instead of numbers; one of documents alone can have but few of them. */
+const statusesOf = (routes: readonly Route[], faults: FaultTable): readonly number[] =>
+  routes.some(({ transport }) => transport === "rest") ? Object.values(faults).map(fault => fault.http) : [];
+
+const toMark = (number: number, isRpc: boolean): string =>
+  isRpc ? `"error":{"code":${number},` : `\n---\n${number}\n`;
+
 describe("the corpus", () => {
   it("names each exchange with one sentence, and cites a source", () => {
     const sentences = files.map(({ dialect, parsed }) => `${dialect}: ${parsed.sentence}`);
@@ -50,11 +58,12 @@ describe("the corpus", () => {
   it("has a folder for each dialect, and every error number of the dialect in it", async () => {
     const server = await startCorpusServer({ settings: {}, agents: undefined });
     await server.close();
-    const missing = server.dialects.flatMap(({ name, faults }) => {
+    const missing = server.dialects.flatMap(({ name, faults, routes }) => {
       const responses = files.filter(file => file.dialect === name).map(file => file.text);
-      const numbers = new Set(Object.values(faults).map(fault => fault.rpc));
-      return [...numbers]
-        .filter(number => !responses.some(text => text.includes(`"error":{"code":${number},`)))
+      const isRpc = routes.some(({ transport }) => transport === "jsonrpc");
+      const numbers = isRpc ? Object.values(faults).map(fault => fault.rpc) : statusesOf(routes, faults);
+      return [...new Set(numbers)]
+        .filter(number => !responses.some(text => text.includes(toMark(number, isRpc))))
         .map(number => `${name} ${number}`);
     });
     expect(missing).toEqual([]);

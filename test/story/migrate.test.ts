@@ -26,6 +26,9 @@ it("a store is moved from its folder into Postgres with all its data, and its ta
     name: "spender",
     async *run(_task, ctx) {
       yield ctx.usage({ inputTokens: 12 });
+      const kept = await ctx.items.get(["notes"], "first");
+      await ctx.items.put(["notes"], "first", { text: "kept" }, { ttlMs: 1_000_000 });
+      yield ctx.data({ kept: kept?.value ?? null });
     },
   };
   const agents = [echo, asker, replier, spender, puppet.definition];
@@ -74,10 +77,15 @@ it("a store is moved from its folder into Postgres with all its data, and its ta
   expect(ended.artifacts[0].parts[0].text).toContain("so far");
   expect((await getTask(server.url, done.id)).history).toEqual(done.history);
 
+  const reminded = V1.taskIn(
+    await rpcResult(`${server.url}/agents/spender`, "SendMessage", V1.sendParams("hello")),
+  );
+  expect(reminded.artifacts[0].parts[0].data).toEqual({ kept: { text: "kept" } });
+
   const why = await runCli("why", done.id, "--data", url);
   expect([why.code, why.out]).toEqual([0, expect.stringContaining("Completed.")]);
   const unknown = await runCli("why", "nobody-knows-this", "--data", url);
   expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("not found in postgres")]);
   const spent = await runCli("usage", "--by", "agent", "--data", url);
-  expect([spent.code, spent.out]).toEqual([0, expect.stringMatching(/spender +12/)]);
+  expect([spent.code, spent.out]).toEqual([0, expect.stringMatching(/spender +24/)]);
 });

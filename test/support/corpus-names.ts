@@ -7,9 +7,14 @@ const LETTERS: Readonly<Record<string, string>> = {
   contextId: "C",
   sessionId: "C",
   messageId: "M",
+  task_id: "T",
+  context_id: "C",
+  conversation: "C",
 };
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
-const ID = new RegExp(`(?:"(\\w+)":")?(${UUID})`, "g");
+/** Some dialects put a word before an id: it tells what it is the id of. */
+const PREFIXES: Readonly<Record<string, string>> = { resp_: "T", "chatcmpl-": "T" };
+const ID = new RegExp(`(?:"(\\w+)":"|"(conversation)":\\{"id":")?(resp_|chatcmpl-)?(${UUID})`, "g");
 const PAGE = /"(nextPageToken)":"([^"]+)"/g;
 const TAG = /^(ETag: ")([^"]+)(")$/gm;
 const REFERENCE = /(in the log under )([0-9a-f]{12})\b/g;
@@ -28,9 +33,9 @@ export class StableNames {
       .replace(TAG, (_, before, tag, after) => `${before}${this.#name("E", tag)}${after}`)
       .replace(PAGE, (_, member, token) => `"${member}":"${this.#name("P", token)}"`)
       .replace(REFERENCE, (_, before, reference) => `${before}${this.#name("R", reference)}`)
-      .replace(ID, (_, member: string | undefined, id: string) => {
-        const name = this.#name(LETTERS[member ?? ""] ?? "X", id);
-        return member === undefined ? name : `"${member}":"${name}`;
+      .replace(ID, (found: string, member?: string, nested?: string, prefix = "", id = "") => {
+        const letter = PREFIXES[prefix] ?? LETTERS[member ?? nested ?? ""] ?? "X";
+        return found.replace(id, this.#name(letter, id));
       })
       .replace(TIME, time => timeName(time) ?? time);
   }
@@ -38,7 +43,7 @@ export class StableNames {
   /** From the file to the wire. */
   show(text: string): string {
     return text
-      .replace(/\b[A-Z]\d+\b/g, name => this.#byName.get(name) ?? name)
+      .replace(/(?<![A-Za-z0-9])[A-Z]\d+\b/g, name => this.#byName.get(name) ?? name)
       .replace(TIME_NAME, (_, request) => new Date(CLOCK_START + request * TICK_MS).toISOString());
   }
 

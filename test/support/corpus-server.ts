@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { createHttpServer } from "../../src/http/server.ts";
-import { FAULTS, Fault, type FaultCode } from "../../src/model/index.ts";
-import type { Agent, Dialect, ExecuteOperation } from "../../src/ports/index.ts";
+import { FAULTS, Fault, type FaultCode, type TaskId, textOf } from "../../src/model/index.ts";
+import type { Agent, Dialect, ExecuteOperation, Operation } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { type ServerSettings, wireServer } from "../../src/server/wiring.ts";
 import type { ExchangeFile } from "./corpus.ts";
@@ -83,13 +83,25 @@ function createCounter(): (bytes: number) => string {
   return bytes => (++count).toString(16).padStart(2 * bytes, "0");
 }
 
-/** A get at the agent `refuser` is answered with the fault that its task id names: no request causes some of them. */
+/**
+ * A get at the agent `refuser` is answered with the fault that its task id names: no request causes some of them. So is a
+ * subscription to a context, and a stream with this text, in dialects that have no get.
+ */
 function withFaults(core: ExecuteOperation): ExecuteOperation {
   return (operation, scope, signal) => {
-    if (operation.op !== "get" || operation.agent !== "refuser") return core(operation, scope, signal);
-    const code = operation.taskId as string as FaultCode;
+    const code = operation.agent === "refuser" ? readFaultCode(operation) : undefined;
+    if (code === undefined) return core(operation, scope, signal);
     if (code === "internal") throw new Error("the password of the database is hunter2");
     const later = code === "rate-limited" && { retryAfterMs: 1_500 };
-    throw new Fault(code, FAULTS[code], { taskId: operation.taskId, ...later });
+    throw new Fault(code, FAULTS[code], { taskId: code as string as TaskId, ...later });
   };
+}
+
+function readFaultCode(operation: Operation): FaultCode | undefined {
+  if (operation.op === "get") return operation.taskId as string as FaultCode;
+  const name =
+    operation.op === "subscribe"
+      ? operation.contextId
+      : operation.op === "stream" && textOf(operation.send.message.parts);
+  return typeof name === "string" && Object.hasOwn(FAULTS, name) ? (name as FaultCode) : undefined;
 }

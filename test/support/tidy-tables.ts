@@ -48,14 +48,20 @@ const dialectOf = (name: string, among: readonly Dialect[]): Dialect =>
   among.find(one => one.name === name) as Dialect;
 
 /** The folder in src/protocol: the official versions say whose they are. */
-const folderOfDialect = (name: string): string =>
-  name === "simple" ? "simple-a2a" : /^v\d/.test(name) ? `a2a-${name}` : name;
+const FOLDERS: Readonly<Record<string, string>> = { simple: "simple-a2a", agui: "ag-ui", aisdk: "ai-sdk-ui" };
+const folderOfDialect = (name: string): string => FOLDERS[name] ?? (/^v\d/.test(name) ? `a2a-${name}` : name);
 
 /** docs/reference/faults.md: the error code of each fault in each dialect. */
 export const numberRows = (): Rows => [
   ["fault", ...DIALECTS.map(({ name }) => name)],
-  ...CODES.map(code => [tick(code), ...DIALECTS.map(({ faults }) => String(faults[code].rpc))]),
+  ...CODES.map(code => [tick(code), ...DIALECTS.map(dialect => numberOf(dialect, code))]),
 ];
+
+/** A dialect without JSON-RPC has the HTTP status instead. */
+const numberOf = ({ routes, faults }: Dialect, code: FaultCode): string =>
+  routes.some(({ transport }) => transport === "jsonrpc")
+    ? String(faults[code].rpc)
+    : `HTTP ${faults[code].http}`;
 
 const withOther = <T>(now: T, before: T): string => (now === before ? `${now}` : `${now} (${before})`);
 
@@ -156,7 +162,7 @@ function operationOf(dialect: Dialect, method: string): string {
   for (const role of ["ROLE_USER", "user"]) {
     const message = { messageId: "m1", role, parts: [{ kind: "text", type: "text", text: "hello" }] };
     try {
-      return dialect.decode(toCall(method, { message, id: "t1", contextId: "c1", ...PUSH })).op;
+      return dialect.decode(toCall(method, { message, id: "t1", contextId: "c1", ...PUSH, ...CHAT })).op;
     } catch (error) {
       refusal = error;
     }
@@ -170,6 +176,15 @@ const PUSH = {
   url: "https://hooks.example/",
   pushNotificationConfig: { url: "https://hooks.example/" },
   pushNotificationConfigId: "p1",
+};
+
+/** The parameters of front ends. */
+const CHAT = {
+  model: "echo",
+  input: "hello",
+  threadId: "c1",
+  runId: "r1",
+  messages: [{ id: "m1", role: "user", content: "hello", parts: [{ type: "text", text: "hello" }] }],
 };
 
 const toCall = (method: string, params: Json): WireCall => ({

@@ -1,5 +1,6 @@
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { toScope } from "../../src/auth/scope.ts";
+import { createItems, type ItemsParts } from "../../src/items/index.ts";
 import { isDeepEqual, type JsonObject } from "../../src/lib/json.ts";
 import {
   type AgentName,
@@ -15,10 +16,20 @@ import {
   type TaskEvent,
   type TaskId,
 } from "../../src/model/index.ts";
-import type { AgentEvent, AuthorizationOptions, ContextStorage, Log, Turn } from "../../src/ports/index.ts";
+import type {
+  AgentEvent,
+  AuthorizationOptions,
+  CallerItems,
+  ContextStorage,
+  Log,
+  Turn,
+} from "../../src/ports/index.ts";
 import { functionRuntime } from "../../src/runtime/function/index.ts";
 import { encodeStorageValue } from "../../src/store/kernel/storage-value.ts";
+import { createMemoryBackend } from "../../src/store/memory/backend.ts";
 import { createMemoryStorage } from "../../src/store/memory/storage.ts";
+import { createSingleNodeItems } from "../../src/store/single-node/items.ts";
+import type { BatchWriter } from "../../src/store/single-node/writer.ts";
 
 const CONTEXT = "context-1" as ContextId;
 const TASK = "task-1" as TaskId;
@@ -35,6 +46,14 @@ function createTestStorage(): ContextStorage {
   };
 }
 
+/** Long-term memory whose writes happen at once. */
+export function createTestItems(more: Partial<ItemsParts> = {}): CallerItems {
+  const writer = { write: async (part: () => void) => part() } as BatchWriter;
+  const store = createSingleNodeItems({ backend: createMemoryBackend(), writer, wallTime: () => 1_000 });
+  const parts = { store, embed: undefined, fields: ["$"], ttlMs: undefined, refreshOnRead: true };
+  return createItems({ ...parts, ...more })(toScope("default", "anonymous"));
+}
+
 /** A task that is folded from events, as in the server, and run turn by turn without a server. */
 export class Conversation {
   readonly logged: { readonly facts: object; readonly text: string }[] = [];
@@ -44,6 +63,8 @@ export class Conversation {
   steps: StepRecord[] = [];
   /** The values that the agent has stored. */
   readonly storage: ContextStorage;
+  /** The long-term memory of the caller. */
+  readonly items: CallerItems = createTestItems();
   /** The credentials of the caller, and how they can be given, by name. */
   credentials: Readonly<Record<string, Credential>> = {};
   authorizationOptions: Readonly<Record<string, AuthorizationOptions>> = {};
@@ -105,6 +126,7 @@ export class Conversation {
         this.#record({ type: "noted", note });
       },
       storage: this.storage,
+      items: this.items,
       caller: this.caller,
       credentials: async name => this.credentials[name],
       authorizationOptions: ({ name }) => this.authorizationOptions[name] ?? {},

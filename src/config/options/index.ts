@@ -5,6 +5,7 @@
 import type { AgentSource } from "../../loader/load-agents.ts";
 import { ACCESS_OPTIONS } from "./access-options.ts";
 import { AGENT_CALL_OPTIONS } from "./agent-call-options.ts";
+import { ITEM_OPTIONS } from "./item-options.ts";
 import { KEY_OPTIONS } from "./key-options.ts";
 import { LIMIT_OPTIONS } from "./limit-options.ts";
 import { listFromText, type Option } from "./option.ts";
@@ -40,6 +41,7 @@ export const OPTIONS = {
   ...TELEMETRY_OPTIONS,
   ...KEY_OPTIONS,
   ...AGENT_CALL_OPTIONS,
+  ...ITEM_OPTIONS,
 };
 
 type Table = typeof OPTIONS;
@@ -66,6 +68,7 @@ export const OPTION_GROUPS: readonly { readonly title: string; readonly names: r
   { title: "Logs, metrics and health", names: namesOf(TELEMETRY_OPTIONS) },
   { title: "Keys", names: namesOf(KEY_OPTIONS) },
   { title: "Calls to other agents and tools", names: namesOf(AGENT_CALL_OPTIONS) },
+  { title: "Long-term memory", names: namesOf(ITEM_OPTIONS) },
 ];
 
 function namesOf(group: object): readonly OptionName[] {

@@ -23,6 +23,10 @@ export const host = (help: string) =>
 const dialect = (vendor: string) =>
   choice(["on", "strict", "off"], { help: `Dialect of ${vendor}`, default: "on", placeholder: "profile" });
 
+/** A protocol of chat windows. */
+const frontEnd = (protocol: string) =>
+  choice(["on", "off"], { help: protocol, default: "on", placeholder: "state" });
+
 export const SERVER_OPTIONS = {
   port: port({
     help: "Port to listen on; 0: any free port",
@@ -98,6 +102,7 @@ export const SERVER_OPTIONS = {
   orloj: dialect("Orloj, at /a2a and /v1/agent-systems/NAME/a2a"),
   arbiter: dialect("Arbiter, at /v1/a2a/agents/NAME"),
   simple: dialect("simple_a2a, at / and /agentCard"),
+  openai: frontEnd("OpenAI API, at /v1 and /agents/NAME/v1"),
   durability: choice(["power", "process"], {
     help: "Failure that a recorded event survives: a loss of power, or only the end of the process",
     default: "power",

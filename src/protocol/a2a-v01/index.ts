@@ -34,6 +34,7 @@ export function createV01(options: V01Options): Dialect {
     encode: encodeResult,
     replyDialect: (call, origin) => (isSimplePushGet(call, origin) ? origin : "v01"),
     encodeStep,
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, task => encodeTask(task, false)),
     encodeFault: (fault, call) => encodeFault(fault, call.method),
     replyHeaders: createReplyHeaders("0.1"),

@@ -42,6 +42,7 @@ export function createV02(options: V02Options): Dialect {
       const data = encodeV03Step(step, closing);
       return data && { data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, encodeV03Task),
     encodeFault: ({ code, message }, call) =>
       encodeV03Fault({ code: toV02Code(code, call), message }, call, FAULTS),

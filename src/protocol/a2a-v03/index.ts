@@ -48,6 +48,7 @@ export function createV03(options: V03Options): Dialect {
       const data = encodeV03Step(step, closing);
       return data && { data: form === PROTO_FORM ? toProtoResponse(data) : data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, encodeV03Task),
     encodeFault(fault, call) {
       const encoded = encodeV03Fault(fault, call, FAULTS);

@@ -71,6 +71,7 @@ export function createV1(options: V1Options): Dialect {
       const data = encodeStep(step);
       return data && { data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) =>
       isPushedStep(step, config) ? toEncodedPush(encodeStep(step), PUSH_TYPES[options.errorTable]) : null,
     encodeFault: fault => encodeFault(fault, faults),

@@ -34,6 +34,7 @@ export function createArbiter(profile: VendorProfile): Dialect {
     encodeStep: (step, closing, form) =>
       form === REQUEST_FORM ? encodeRequestEvent(step) : encodeStep(step, closing),
     // A running task has no artifacts here, so artifact events would repeat the same body.
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, { ...config, events: "status" }, encodeTask),
     encodeFault,
     replyHeaders: () => VERSION_ONLY,

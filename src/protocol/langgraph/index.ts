@@ -25,6 +25,7 @@ export function createLanggraph(profile: VendorProfile): Dialect {
       const data = encodeStep(step, closing);
       return data && { event: "message", data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, encodeTask),
     encodeFault,
     replyHeaders: (_call, active): Record<string, string> =>

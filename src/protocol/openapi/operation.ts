@@ -68,8 +68,7 @@ const errorOf = ({ api, rest }: DescribedDialect): JsonSchema =>
 function describeRest(route: Route, dialect: DescribedDialect): readonly RouteDescription[] {
   const error = errorOf(dialect);
   const methods = dialect.rest.flatMap(form => form.methods.get(route.method) ?? []);
-  if (methods.length === 0)
-    return [{ summary: route.method, query: {}, headers: ["A2A-Version"], json: OBJECT, error }];
+  if (methods.length === 0) return [describeUntyped(route, dialect.api, error)];
   // A field that one of the method's paths has is in no query and no body.
   const inPath = dialect.routes
     .filter(({ transport, method }) => transport === "rest" && method === route.method)
@@ -87,6 +86,16 @@ function describeRest(route: Route, dialect: DescribedDialect): readonly RouteDe
       error,
     };
   });
+}
+
+/** A route whose messages are documented elsewhere. */
+function describeUntyped(route: Route, { summaries }: ApiDescription, error: JsonSchema): RouteDescription {
+  const summary = summaries?.[route.method];
+  const body =
+    route.verb === "POST" && summary !== undefined ? { schema: OBJECT, required: false } : undefined;
+  const headers: readonly HeaderName[] =
+    summary === undefined ? ["A2A-Version"] : body ? ["Idempotency-Key", "Last-Event-ID"] : [];
+  return { summary: summary ?? route.method, query: {}, headers, body, json: OBJECT, error };
 }
 
 const headersOf = ({ requestSchema, streams }: ApiMethod): readonly HeaderName[] => [

@@ -25,6 +25,7 @@ export function createOrloj(profile: VendorProfile): Dialect {
         : encodeResult,
     replyDialect: () => "orloj",
     encodeStep,
+    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, config, task => encodeTask(task, false)),
     encodeFault,
     replyHeaders: call => (call.transport === "document" ? CARD_HEADERS : NO_HEADERS),

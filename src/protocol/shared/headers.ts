@@ -56,10 +56,16 @@ export function createReplyHeaders(
  * ignored, else `afterSequence` in the metadata of the parameters or of the envelope.
  */
 export function readLastEventId(call: WireCall): Seq | "snapshot" {
-  const value = call.headers["last-event-id"]?.trim();
-  if (value !== undefined && /^\d{1,15}$/.test(value)) return Math.max(BEGINNING, Number(value)) as Seq;
+  const after = readLastEventIdHeader(call);
+  if (after !== undefined) return after;
   const metadata = isObject(call.params) ? call.params.metadata : undefined;
   return readAfterSequence(metadata) ?? readAfterSequence(call.metadata) ?? "snapshot";
+}
+
+export function readLastEventIdHeader({ headers }: ReplyContext): Seq | undefined {
+  const value = headers["last-event-id"]?.trim();
+  if (value === undefined || !/^\d{1,15}$/.test(value)) return undefined;
+  return Math.max(BEGINNING, Number(value)) as Seq;
 }
 
 function readAfterSequence(metadata: Json | undefined): Seq | undefined {

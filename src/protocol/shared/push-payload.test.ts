@@ -23,6 +23,7 @@ const OPTIONS = {
   orloj: "on",
   arbiter: "on",
   simple: "on",
+  openai: "off",
 } as const;
 const DIALECTS = createDialects(OPTIONS);
 const find = (name: string, among = DIALECTS): Dialect => among.find(one => one.name === name) as Dialect;

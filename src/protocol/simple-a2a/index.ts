@@ -37,6 +37,7 @@ export function createSimple(profile: VendorProfile): Dialect {
       const data = encodeStep(step, closing);
       return data && { data };
     },
+    createEncoder: () => null,
     encodePush: (step, config) =>
       isPushedStep(step, config) ? toEncodedPush(encodeStep(step, isTerminal(step.task.status.state))) : null,
     encodeFault,

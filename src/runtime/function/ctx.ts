@@ -114,6 +114,10 @@ export class FunctionCtx implements Ctx {
     return this.#turn.storage;
   }
 
+  get items(): Turn["items"] {
+    return this.#turn.items;
+  }
+
   /** Deprecated; warns once per process. */
   get shelf(): Turn["storage"] {
     if (!FunctionCtx.#hasWarnedOfShelf)

@@ -15,6 +15,7 @@ export function toAgent(definition: AgentDefinition): Agent {
     runtime: functionRuntime(definition),
     replies: definition.replies,
     inputSchema: definition.inputSchema,
+    outputSchema: definition.outputSchema,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
   };

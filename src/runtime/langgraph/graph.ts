@@ -19,6 +19,8 @@ export type GraphSource =
 export interface Graph {
   /** false: the graph has no checkpoints. */
   readonly checkpointer?: Checkpointer | boolean | undefined;
+  /** The store that the graph was compiled with. */
+  readonly store?: unknown;
   readonly outputChannels?: string | readonly string[];
   readonly interruptBefore?: "*" | readonly string[];
   readonly interruptAfter?: "*" | readonly string[];

@@ -3,9 +3,10 @@ import type { AgentOutput, AgentTask, Ctx } from "../../agent/context.ts";
 import { FileError } from "../shared/files.ts";
 import type { CreateCheckpointer } from "./checkpointer.ts";
 import { type ConfigSettings, threadOf, toConfig, withKnownContext } from "./config.ts";
-import { type Graph, type GraphSource, toGraph } from "./graph.ts";
+import { type Graph, type GraphConfig, type GraphSource, toGraph } from "./graph.ts";
 import { InputError } from "./input.ts";
 import { ReplayLog } from "./replay-log.ts";
+import { createGraphStore } from "./store.ts";
 import { type GraphState, type GraphTurnSettings, runTurn } from "./turn.ts";
 
 export interface GraphSettings extends GraphTurnSettings, ConfigSettings {
@@ -29,7 +30,7 @@ export async function* runGraph(
   try {
     const graph = agent.graph ?? (await createGraph(agent, task, ctx));
     const state = await openState(agent, graph, task, ctx);
-    const config = withKnownContext(toConfig(settings, task, ctx, state), graph);
+    const config = withStore(withKnownContext(toConfig(settings, task, ctx, state), graph), graph, ctx);
     // Before the run, which creates its own checkpoints.
     await deleteOutdated(state, task, ctx);
     yield* runTurn({ graph, settings, task, ctx, config, state });
@@ -44,6 +45,10 @@ async function createGraph({ source, settings }: GraphAgent, task: AgentTask, ct
   const create = source as (config: object) => unknown;
   return toGraph(await create({ configurable, context, metadata }));
 }
+
+/** A graph that is compiled with a store uses its own. */
+const withStore = (config: GraphConfig, { store }: Graph, { items }: Ctx): GraphConfig =>
+  store === undefined ? { ...config, store: createGraphStore(items) } : config;
 
 interface PrunableState extends GraphState {
   /** Deletes checkpoints that are no longer needed when a new task begins. */

@@ -20,6 +20,7 @@ const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   streaming: true,
   push: true,
   inputSchema: true,
+  outputSchema: true,
   replies: true,
   onCrash: true,
   attempts: true,

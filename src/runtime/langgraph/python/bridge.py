@@ -143,7 +143,8 @@ def load(target, name):
     module = import_file(target) if target.endswith(".py") else importlib.import_module(target)
     if hasattr(module, name):
         return getattr(module, name)
-    names = [key for key, value in vars(module).items() if is_graph(value) or hasattr(value, "compile")]
+    found = [(key, value) for key, value in vars(module).items() if not isinstance(value, type)]
+    names = [key for key, value in found if is_graph(value) or hasattr(value, "compile")]
     graphs = f"; its graphs: {', '.join(names)}" if names else ""
     raise AttributeError(f'{target} has no "{name}"{graphs}')
 
@@ -224,26 +225,37 @@ def facts_of(graph):
         "interruptAfter": graph.interrupt_after_nodes,
         "hasCheckpoints": graph.checkpointer is not False,
         "hasOwnCheckpointer": not isinstance(graph.checkpointer, (bool, type(None))),
-        "inputSchema": attempt(graph.get_input_jsonschema),
+        "inputSchema": schema_of(graph, graph.get_input_jsonschema, "input_schema"),
     }
 
 
 def schemas_of(graph):
     return {
-        "input_schema": attempt(graph.get_input_jsonschema),
-        "output_schema": attempt(graph.get_output_jsonschema),
-        "state_schema": attempt(lambda: state_schema_of(graph)),
+        "input_schema": schema_of(graph, graph.get_input_jsonschema, "input_schema"),
+        "output_schema": schema_of(graph, graph.get_output_jsonschema, "output_schema"),
+        "state_schema": schema_of(graph, lambda: None, "state_schema"),
         "config_schema": attempt(graph.get_config_jsonschema),
         "context_schema": attempt(graph.get_context_jsonschema),
     }
 
 
-def state_schema_of(graph):
+def schema_of(graph, read, member):
     from pydantic import TypeAdapter
 
-    builder = getattr(graph, "builder", None)
-    schema = getattr(builder, "state_schema", None) or getattr(builder, "schema", None)
-    return TypeAdapter(schema).json_schema() if schema else graph.get_output_jsonschema()
+    found = attempt(read)
+    kind = getattr(getattr(graph, "builder", None), member, None)
+    return found or (attempt(lambda: TypeAdapter(to_described(kind)).json_schema()) if kind else None)
+
+
+def to_described(kind):
+    """Before Python 3.12 pydantic describes only the TypedDict of typing_extensions."""
+    from typing_extensions import NotRequired, TypedDict, is_typeddict
+
+    if not is_typeddict(kind):
+        return kind
+    required = kind.__required_keys__
+    hints = {name: to_described(hint) for name, hint in typing.get_type_hints(kind).items()}
+    return TypedDict(kind.__name__, {name: hint if name in required else NotRequired[hint] for name, hint in hints.items()})
 
 
 def snapshot_of(state):
@@ -441,8 +453,21 @@ class Request:
         subgraphs = options.get("subgraphs", False)
         config = {**self.config, "callbacks": [create_usage_handler(lambda usage: self.write("usage", usage=usage))]}
         async with self.open() as graph:
+            if not graph.checkpointer:
+                # LangGraph fails if there is nothing to make durable.
+                options.pop("durability", None)
             async for chunk in graph.astream(to_input(self.request), config, **options):
                 self.write("chunk", chunk=chunk if subgraphs else [(), *chunk])
+            await self.report_breakpoint(graph, options)
+
+    async def report_breakpoint(self, graph, options):
+        """In Python the stream of values does not tell that the graph stopped at a breakpoint."""
+        nodes = [graph.interrupt_before_nodes, graph.interrupt_after_nodes]
+        nodes += [options.get("interrupt_before"), options.get("interrupt_after")]
+        if graph.checkpointer and any(nodes) and "values" in options.get("stream_mode", ()):
+            state = await graph.aget_state(self.config)
+            if state.next and not any(task.interrupts for task in state.tasks):
+                self.write("chunk", chunk=[(), "values", {"__interrupt__": []}])
 
     async def do_events(self):
         options = {name: value for name, value in self.request.get("options", {}).items() if value is not None}

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentOutput, AgentTask, Ctx } from "../../../agent/context.ts";
 import { type AgentDefinition, agent, definitionError, SourceError } from "../../../agent/definition.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import { LIMITS } from "../../../model/index.ts";
 import { RunInterrupted } from "../../../ports/index.ts";
 import { checkOptions, milliseconds, type OptionRules, RULES } from "../../shared/options.ts";
@@ -75,11 +76,20 @@ export async function pythonGraph(
   return {
     definition: agent({
       ...definition,
-      ...(schema && !common.inputSchema && { inputSchema: schema }),
+      ...(schema && !common.inputSchema && { inputSchema: withoutMessages(schema) }),
       run: (task, ctx) => run(worker, definition, task, ctx),
     }),
     files,
   };
+}
+
+/** The schema of LangChain's messages is longer than that of any graph; the server describes messages itself. */
+function withoutMessages(schema: JsonObject): JsonObject {
+  const { $defs, ...rest } = schema;
+  const properties = (rest.properties ?? {}) as JsonObject;
+  if (!Object.hasOwn(properties, "messages")) return schema;
+  const slim = { ...rest, properties: { ...properties, messages: {} } };
+  return JSON.stringify(slim).includes("#/$defs/") ? { ...slim, ...($defs && { $defs }) } : slim;
 }
 
 async function* run(

@@ -1,0 +1,287 @@
+import type { RunRow, StepRow, TaskDetail, TimelineRow } from "../../../src/admin/api.ts";
+import { duration, oneLine, plural } from "../../lib/format.ts";
+import { isTerminal, isWaiting, stateLook } from "../../parts/basics.tsx";
+
+/** A row of the timeline: nothing is drawn that the log does not know. */
+export interface Row {
+  readonly key: string;
+  readonly level: 0 | 1 | 2;
+  readonly kind:
+    | "turn"
+    | "run"
+    | "step"
+    | "progress"
+    | "artifact"
+    | "question"
+    | "wait"
+    | "lost"
+    | "usage"
+    | "end"
+    | "cancel"
+    | "released";
+  readonly icon: string;
+  readonly look: string;
+  readonly title: string;
+  readonly more: string;
+  readonly from: number;
+  /** undefined: a moment. */
+  readonly to: number | undefined;
+  /** The event that the row stands for. */
+  readonly seq: number;
+  readonly lastSeq: number;
+  readonly run: number;
+  readonly turn: number;
+  readonly isCut: boolean;
+  readonly label: string;
+}
+
+type Draft = Pick<Row, "kind" | "icon" | "look" | "title"> & Partial<Row>;
+
+const WORDS: Readonly<Record<string, string>> = {
+  broken: "the agent threw an error",
+  interrupted: "interrupted",
+  released: "the server stopped",
+  "input-required": "asked",
+  "auth-required": "asked for authorization",
+};
+
+export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
+  const { entries, runs, steps } = detail;
+  const rows: Row[] = [];
+  const add = (
+    entry: Pick<TimelineRow, "seq" | "lastSeq" | "at" | "run" | "turn">,
+    level: Row["level"],
+    draft: Draft,
+  ): void => {
+    rows.push({
+      key: `${draft.kind}-${entry.seq}`,
+      level,
+      more: "",
+      from: entry.at,
+      to: undefined,
+      seq: entry.seq,
+      lastSeq: entry.lastSeq,
+      run: entry.run,
+      turn: entry.turn,
+      isCut: false,
+      label: "",
+      ...draft,
+    });
+  };
+  const stepAt = new Map(steps.map(step => [step.seq, step]));
+  const runAt = new Map(runs.map(run => [run.seq, run]));
+  for (const [at, entry] of entries.entries()) {
+    const run = runAt.get(entry.seq);
+    if (run) addRun(add, entry, run, lastOf(entries, run, detail, now), nextRun(runs, run));
+    else if (entry.what === "message" || entry.what === "answer")
+      add(entry, entry.what === "message" ? 0 : 1, {
+        kind: "turn",
+        icon: "user",
+        look: "canceled",
+        title: entry.what === "message" ? `Turn ${entry.turn}` : "Answer",
+        more: entry.text,
+      });
+    else if (isWaiting(entry.what)) {
+      const look = stateLook(entry.what).look;
+      add(entry, 1, {
+        kind: "question",
+        icon: look,
+        look,
+        title: oneLine(entry.text, 200) || stateLook(entry.what).word,
+      });
+      const next = entries
+        .slice(at + 1)
+        .find(one => one.what === "message" || one.what === "cancel" || isTerminal(one.what));
+      add(entry, 1, {
+        kind: "wait",
+        icon: "clock",
+        look: "input",
+        title: "Waiting for the caller",
+        to: next?.at ?? now,
+      });
+    } else addEntry(add, entry, stepAt.get(entry.seq));
+  }
+  return rows;
+}
+
+const nextRun = (runs: readonly RunRow[], run: RunRow): RunRow | undefined =>
+  runs.find(one => one.run === run.run + 1);
+
+/** The end of a run, or its last event if no end was recorded. */
+function lastOf(entries: readonly TimelineRow[], run: RunRow, detail: TaskDetail, now: number): number {
+  if (run.outcome === null && detail.phase === "run") return now;
+  const last =
+    entries.findLast(entry => entry.run === run.run && entry.what !== "message")?.lastAt ?? run.startedAt;
+  if (run.outcome === "interrupted" || run.endedAt === null) return Math.max(run.startedAt, last);
+  return run.endedAt;
+}
+
+function addRun(
+  add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
+  entry: TimelineRow,
+  run: RunRow,
+  to: number,
+  next: RunRow | undefined,
+): void {
+  const isCut = run.outcome === "interrupted" || run.outcome === "broken";
+  add(entry, 1, {
+    kind: "run",
+    icon: "play",
+    look: isCut ? "failed" : "working",
+    title: `Run ${run.run}`,
+    more: run.queueMs >= 100 ? `queued for ${Math.round(run.queueMs)} ms` : "",
+    to,
+    isCut,
+    label: run.outcome === null ? "running" : (WORDS[run.outcome] ?? ""),
+  });
+  if (run.outcome === "interrupted" && next)
+    add({ ...entry, at: to, seq: run.seq, lastSeq: run.seq }, 1, {
+      key: `lost-${run.run}`,
+      kind: "lost",
+      icon: "bolt",
+      look: "failed",
+      title: "Server stopped",
+      more: `run ${next.run} continues`,
+      to: next.startedAt,
+    });
+}
+
+function addStep(
+  add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
+  entry: TimelineRow,
+  step: StepRow,
+): void {
+  const look = step.threw ? "failed" : "working";
+  // A sleep is recorded when it begins; its name is its length.
+  if (step.kind === "sleep")
+    return add(entry, 2, {
+      kind: "step",
+      icon: "clock",
+      look,
+      title: `Sleep for ${duration(Number(step.name) || 0)}`,
+      to: entry.at + (Number(step.name) || 0),
+    });
+  return add(entry, 2, {
+    kind: "step",
+    icon: step.called ? "fork" : "step",
+    look,
+    title: oneLine(step.name, 120),
+    more: [step.kind !== "step" && step.kind, step.threw && "threw", step.called && `called ${step.called}`]
+      .filter(Boolean)
+      .join(", "),
+    from: entry.at - step.withinMs,
+    to: entry.at,
+  });
+}
+
+function addEntry(
+  add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
+  entry: TimelineRow,
+  step: StepRow | undefined,
+): void {
+  const text = oneLine(entry.text, 200);
+  const { what } = entry;
+  if (step) return addStep(add, entry, step);
+  if (what === "artifact") {
+    const pieces = entry.lastSeq - entry.seq + 1;
+    return add(entry, 2, {
+      kind: "artifact",
+      icon: "text",
+      look: "accent",
+      title: text || "artifact",
+      more: pieces > 1 ? plural(pieces, "piece") : "",
+      to: entry.lastAt > entry.at ? entry.lastAt : undefined,
+    });
+  }
+  if (what === "progress" || what === "working")
+    return add(entry, 2, { kind: "progress", icon: "pulse", look: "working", title: text || "Working" });
+  if (what === "usage")
+    return add(entry, 2, { kind: "usage", icon: "info", look: "canceled", title: text || "Usage" });
+  if (what === "cancel")
+    return add(entry, 1, {
+      kind: "cancel",
+      icon: "canceled",
+      look: "canceled",
+      title: "Cancel requested",
+      more: text,
+    });
+  if (what === "released")
+    return add(entry, 1, {
+      kind: "released",
+      icon: "bolt",
+      look: "input",
+      title: "Server stopped; the run was released",
+      more: text,
+    });
+  if (what === "replied")
+    return add(entry, 1, {
+      kind: "end",
+      icon: "chat",
+      look: "completed",
+      title: "Replied with a message",
+      more: text,
+    });
+  if (isTerminal(what)) {
+    const { look, word } = stateLook(what);
+    return add(entry, 1, { kind: "end", icon: look, look, title: word, more: text });
+  }
+  add(entry, 2, { kind: "progress", icon: "step", look: "canceled", title: what, more: text });
+}
+
+export interface Scale {
+  readonly x: (at: number) => number;
+  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+}
+
+const LEFT = 1.5;
+const RIGHT = 97;
+const FOLDED = 0.06;
+
+/** Time to percent of the width; waits can be folded to a small part of it, so that work remains visible. */
+export function scaleOf(rows: readonly Row[], foldWaits: boolean): Scale {
+  const start = Math.min(...rows.map(row => row.from));
+  const end = Math.max(...rows.map(row => row.to ?? row.from), start + 1);
+  const waits = foldWaits
+    ? rows
+        .filter(row => row.kind === "wait" || row.kind === "lost")
+        .map(row => [row.from, row.to ?? row.from] as const)
+    : [];
+  const folded = waits.reduce((sum, [from, to]) => sum + (to - from), 0);
+  const open = Math.max(1, end - start - folded);
+  const room = 1 - Math.min(0.6, waits.length * FOLDED);
+  const each = waits.length > 0 ? (1 - room) / waits.length : 0;
+  const part = (at: number): number => {
+    let inWaits = 0;
+    let extra = 0;
+    for (const [from, to] of waits) {
+      const inside = Math.max(0, Math.min(at, to) - from);
+      inWaits += inside;
+      extra += to > from ? (inside / (to - from)) * each : 0;
+    }
+    return ((at - start - inWaits) / open) * room + extra;
+  };
+  const x = (at: number): number => LEFT + (RIGHT - LEFT) * Math.max(0, Math.min(1, part(at)));
+  return { x, ticks: foldWaits && waits.length > 0 ? [] : ticksOf(start, end, x) };
+}
+
+function ticksOf(start: number, end: number, x: (at: number) => number): Scale["ticks"] {
+  const span = end - start;
+  const unit = 10 ** Math.floor(Math.log10(span / 5 || 1));
+  const steps =
+    span > 120_000
+      ? [30_000, 60_000, 300_000, 600_000, 1_800_000, 3_600_000, 21_600_000, 86_400_000]
+      : [unit, 2 * unit, 5 * unit, 10 * unit];
+  const step = steps.find(one => span / one <= 8) ?? span / 6;
+  const ticks: { x: number; label: string }[] = [];
+  for (let at = 0; at <= span && ticks.length < 12; at += step)
+    ticks.push({ x: x(start + at), label: tickLabel(at, step) });
+  return ticks;
+}
+
+function tickLabel(ms: number, step: number): string {
+  if (ms === 0) return "0";
+  if (step < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000 && step < 60_000) return `${ms / 1000} s`;
+  if (ms < 7_200_000) return `${Math.round(ms / 6000) / 10} min`;
+  return `${Math.round(ms / 360_000) / 10} h`;
+}

@@ -1,0 +1,174 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { type Seq, type Step, type Task, type TaskId, toFault } from "../../model/index.ts";
+import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
+import { messageOf, type TextBlock, TurnReader, type TurnWriter } from "../shared/turn-output.ts";
+import { toJsonText, toMessageText, toParagraph } from "./content.ts";
+import {
+  encodeItem,
+  encodeRefusal,
+  encodeResponse,
+  encodeTextPart,
+  type ResponseOptions,
+  toItemId,
+} from "./encode-response.ts";
+
+export interface ResponseStreamOptions extends ResponseOptions {
+  readonly turn: number | undefined;
+  /** The sequence number of the last event that the caller has. */
+  readonly startingAfter: number | undefined;
+  /** Likewise, for clients that use the ids of the stream. */
+  readonly after: Seq | undefined;
+}
+
+/**
+ * The events of a response. They are numbered from 0, and the same log gives the same numbers: a stream is resumed by
+ * encoding it again and leaving out what the caller has.
+ */
+export class ResponseEncoder implements StreamEncoder, TurnWriter {
+  readonly #options: ResponseStreamOptions;
+  readonly #reader: TurnReader;
+  #frames: EncodedFrame[] = [];
+  #number = 0;
+  #taskId = "" as TaskId;
+  /** The index of each item in the output, by block. */
+  readonly #indexes = new Map<string, number>();
+
+  constructor(options: ResponseStreamOptions) {
+    this.#options = options;
+    this.#reader = new TurnReader(this, { turn: options.turn, render: toParagraph });
+  }
+
+  get after(): Seq | undefined {
+    return this.#options.after;
+  }
+  get isOver(): boolean {
+    return this.#reader.isOver;
+  }
+
+  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
+    this.#frames = [];
+    this.#reader.read(step, closing);
+    return this.#frames;
+  }
+
+  encodeFault({ body }: WireFault): readonly EncodedFrame[] {
+    const { message, code, param } = (body as { readonly error: JsonObject }).error;
+    this.#frames = [];
+    this.#push("error", { code: code as Json, message: message as Json, param: param as Json });
+    return this.#frames;
+  }
+
+  begin(task: Task): void {
+    this.#taskId = task.id;
+    const working: Task = { ...task, status: { state: "working", at: task.status.at } };
+    const response = encodeResponse(working, this.#options, []);
+    this.#push("response.created", { response });
+    this.#push("response.in_progress", { response });
+  }
+
+  progress(): void {}
+  file(): void {}
+  data(): void {}
+
+  open(block: TextBlock): void {
+    if (this.#options.isJson) return;
+    this.#openItem(block);
+  }
+
+  append(block: TextBlock, delta: string): void {
+    if (this.#options.isJson) return;
+    this.#appendItem(block, delta);
+  }
+
+  close(block: TextBlock): void {
+    if (this.#options.isJson) return;
+    this.#closeItem(block);
+  }
+
+  end(task: Task): void {
+    const { state } = task.status;
+    try {
+      if (state === "rejected") this.#refuse(task);
+      else if (this.#options.isJson && state === "completed") this.#write("json", toJsonText(task));
+      else if (state !== "failed") this.#write(messageOf(task)?.messageId ?? "", toMessageText(task));
+      const response = encodeResponse(task, this.#options);
+      this.#push(END_EVENTS[state as keyof typeof END_EVENTS] ?? "response.completed", { response });
+    } catch (error) {
+      const { message } = toFault(error);
+      this.#push("error", { code: "invalid_agent_response", message, param: null });
+    }
+  }
+
+  #write(id: string, text: string): void {
+    if (text === "") return;
+    const block: TextBlock = { id, kind: "text", text };
+    this.#openItem(block);
+    this.#appendItem(block, text);
+    this.#closeItem(block);
+  }
+
+  #openItem(block: TextBlock): void {
+    const output_index = this.#indexes.size;
+    this.#indexes.set(block.id, output_index);
+    const item = encodeItem(this.#taskId, { ...block, text: "" }, "in_progress");
+    this.#push("response.output_item.added", { output_index, item });
+    if (block.kind === "text")
+      this.#push("response.content_part.added", { ...this.#place(block), part: encodeTextPart("") });
+    else
+      this.#push("response.reasoning_summary_part.added", {
+        ...this.#place(block),
+        part: { type: "summary_text", text: "" },
+      });
+  }
+
+  #appendItem(block: TextBlock, delta: string): void {
+    if (block.kind === "text")
+      this.#push("response.output_text.delta", { ...this.#place(block), delta, logprobs: [] });
+    else this.#push("response.reasoning_summary_text.delta", { ...this.#place(block), delta });
+  }
+
+  #closeItem(block: TextBlock): void {
+    const { kind, text } = block;
+    const place = this.#place(block);
+    if (kind === "text") {
+      this.#push("response.output_text.done", { ...place, text, logprobs: [] });
+      this.#push("response.content_part.done", { ...place, part: encodeTextPart(text) });
+    } else {
+      this.#push("response.reasoning_summary_text.done", { ...place, text });
+      this.#push("response.reasoning_summary_part.done", { ...place, part: { type: "summary_text", text } });
+    }
+    const output_index = place.output_index as number;
+    const item = encodeItem(this.#taskId, block, "completed");
+    this.#push("response.output_item.done", { output_index, item });
+  }
+
+  #refuse(task: Task): void {
+    const refusal = toMessageText(task);
+    const block: TextBlock = { id: messageOf(task)?.messageId ?? "", kind: "text", text: refusal };
+    const output_index = this.#indexes.size;
+    this.#indexes.set(block.id, output_index);
+    const place = this.#place(block);
+    const item = encodeItem(this.#taskId, { ...block, text: "" }, "in_progress");
+    this.#push("response.output_item.added", { output_index, item });
+    this.#push("response.content_part.added", { ...place, part: { type: "refusal", refusal: "" } });
+    this.#push("response.refusal.delta", { ...place, delta: refusal });
+    this.#push("response.refusal.done", { ...place, refusal });
+    this.#push("response.content_part.done", { ...place, part: { type: "refusal", refusal } });
+    this.#push("response.output_item.done", { output_index, item: encodeRefusal(this.#taskId, block) });
+  }
+
+  #place(block: TextBlock): JsonObject {
+    const at = block.kind === "text" ? { content_index: 0 } : { summary_index: 0 };
+    const item_id = toItemId(this.#taskId, block);
+    return { item_id, output_index: this.#indexes.get(block.id) as number, ...at };
+  }
+
+  #push(type: string, value: JsonObject): void {
+    const sequence_number = this.#number++;
+    const { startingAfter } = this.#options;
+    if (startingAfter !== undefined && sequence_number <= startingAfter) return;
+    this.#frames.push({ event: type, data: JSON.stringify({ type, sequence_number, ...value }) });
+  }
+}
+
+const END_EVENTS = { failed: "response.failed", canceled: "response.incomplete" } as const;
