@@ -12,11 +12,7 @@ export const remoteOptions = (command: Command): Command =>
 export const serverOptions = (command: Command): Command =>
   command
     .option("--token <token>", "access token (default: the variable DRAGOMAN_TOKEN, for the local server)")
-    .option(
-      "--header <line>",
-      "HTTP header for every request, like 'X-Api-Key: …'; repeatable",
-      addHeader,
-    )
+    .option("--header <line>", "HTTP header for every request, like 'X-Api-Key: …'; repeatable", addHeader)
     .option("--json", "print JSON");
 
 function addHeader(line: string, others: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -32,7 +28,8 @@ export function splitTask(
   second: string | undefined,
 ): { readonly url: string | undefined; readonly taskId: string } {
   if (second !== undefined) return { url: first, taskId: second };
-  if (first === undefined || ADDRESS_ONLY.test(first)) return command.error("error: missing required argument 'task'");
+  if (first === undefined || ADDRESS_ONLY.test(first))
+    return command.error("error: missing required argument 'task'");
   return { url: undefined, taskId: first };
 }
 

@@ -1,6 +1,7 @@
 /** Which server and agent a command calls, from its arguments, flags and the environment. */
 import { join } from "node:path";
 import { type AgentAddress, isLoopback, parseAgentAddress } from "../../client/address.ts";
+import type { AgentAccess } from "../../client/open.ts";
 import { readAddress } from "../../server/address-file.ts";
 import { quoteForShell, type Terminal } from "./terminal.ts";
 
@@ -20,7 +21,8 @@ export interface RemoteFlags {
   readonly json?: boolean;
 }
 
-const ADDRESS = /^(?:[a-z][a-z\d+.-]*:\/\/|(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]+\])(?:[:/]|$)|[\w.-]+:\d{1,5}(?:\/|$))/i;
+const ADDRESS =
+  /^(?:[a-z][a-z\d+.-]*:\/\/|(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]+\])(?:[:/]|$)|[\w.-]+:\d{1,5}(?:\/|$))/i;
 
 /** `http://host`, `host:2024`, `127.0.0.1`: a word that is an address and no text. */
 export const isAddress = (word: string): boolean => ADDRESS.test(word);
@@ -28,11 +30,7 @@ export const isAddress = (word: string): boolean => ADDRESS.test(word);
 type TargetTerminal = Pick<Terminal, "cwd" | "variable">;
 
 /** `address`: undefined for the local server. */
-export function toRemote(
-  terminal: TargetTerminal,
-  address: string | undefined,
-  flags: RemoteFlags,
-): Remote {
+export function toRemote(terminal: TargetTerminal, address: string | undefined, flags: RemoteFlags): Remote {
   const url = address ?? findLocalUrl(terminal);
   const target = parseAgentAddress(url, flags.agent);
   const words = [
@@ -70,3 +68,12 @@ function isOwnServer(variable: TargetTerminal["variable"], base: string): boolea
   const own = variable("DRAGOMAN_URL");
   return isLoopback(base) || (own !== undefined && URL.parse(own)?.origin === new URL(base).origin);
 }
+
+export const toAccess = (
+  { fetch }: Pick<Terminal, "fetch">,
+  { headers }: Pick<Remote, "headers">,
+): AgentAccess => ({
+  fetch,
+  credentials: async () => headers,
+  direct: true,
+});
