@@ -48,6 +48,8 @@ export interface AgentTask {
   /** 1 for the message that created the task, 2 for the first answer to a question, … */
   readonly turn: number;
   readonly metadata: JsonObject;
+  /** Members of the call that only a client of the agent's own framework sends; undefined: none. */
+  readonly request: JsonObject | undefined;
 }
 
 export interface StepScope {

@@ -9,7 +9,7 @@ import type {
   AgentSkill,
   Retention,
 } from "../model/index.ts";
-import type { Agent, KnownCaller } from "../ports/index.ts";
+import type { Agent, GraphAccess, KnownCaller } from "../ports/index.ts";
 import type { AgentTask, Ctx, RunResult } from "./context.ts";
 
 export interface AgentDefinition {
@@ -68,6 +68,8 @@ export interface AgentDefinition {
   readonly access?: "known" | "public" | undefined;
   /** The agent is visible only to callers of these tenants; default: all tenants. */
   readonly tenants?: readonly string[] | undefined;
+  /** Set by runtimes of graphs: schemas, state and history for clients of LangGraph. */
+  readonly graph?: GraphAccess | undefined;
   /** Return: the task is completed; throw: it has failed. A cancel aborts `ctx.signal`. */
   run(task: AgentTask, ctx: Ctx): RunResult;
 }

@@ -16,6 +16,8 @@ const NEEDED: Readonly<Record<Operation["op"], Permission | undefined>> = {
   "extended-card": undefined,
   card: undefined,
   agents: undefined,
+  "read-resource": "read",
+  "write-resource": "send",
 };
 
 /** The first required permission that the caller does not have. */

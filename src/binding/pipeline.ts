@@ -187,8 +187,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     authenticate,
     startCall,
     recordFault,
-    async execute(decoded, { principal, observer, signal }) {
-      const { operation, scope } = authorize(decoded, principal, observer);
+    async execute(decoded, { principal, observer, signal, bytes }) {
+      const { operation, scope } = authorize(decoded, principal, observer, bytes);
       const result = await parts.execute(operation, scope, signal);
       if (!isStepStream(result)) observer?.onResult(result);
       return result;

@@ -72,6 +72,7 @@ const DEFINITION = z.strictObject({
   extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED_CARD.optional()),
   access: z.enum(["known", "public"]).optional(),
   tenants: z.array(z.string().refine(isCallerName, "expected the name of a tenant")).min(1).optional(),
+  graph: z.custom<AgentDefinition["graph"]>(() => true).optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),
 });
 

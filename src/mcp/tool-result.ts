@@ -1,7 +1,7 @@
 /** Tasks and messages as tool results. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../lib/json.ts";
-import { isTerminal, type Message, mediaTypeOf, type Part, type Task } from "../model/index.ts";
+import { isTerminal, type Message, mediaTypeOf, type Part, type Task, textOf } from "../model/index.ts";
 import { GET_TASK } from "./tool-list.ts";
 
 /** `tool`: the tool that takes the answer to a question of the agent; undefined: not known. */
@@ -11,14 +11,17 @@ export function toResult(task: Task, tool: string | undefined): CallToolResult {
   const hint = hintFor(task, tool);
   return {
     content: [...parts.map(toBlock), ...(hint === undefined ? [] : [toText(hint)])],
-    structuredContent: { task: task.id, context: task.contextId, state, ...dataIn(parts) },
+    structuredContent: { task: task.id, context: task.contextId, state, ...contentIn(parts) },
     isError: isTerminal(state) && state !== "completed",
   };
 }
 
 export const toReply = (message: Message): CallToolResult => ({
   content: message.parts.map(toBlock),
-  structuredContent: { ...(message.contextId && { context: message.contextId }), ...dataIn(message.parts) },
+  structuredContent: {
+    ...(message.contextId && { context: message.contextId }),
+    ...contentIn(message.parts),
+  },
 });
 
 export const toError = (text: string): CallToolResult => ({ content: [toText(text)], isError: true });
@@ -39,9 +42,11 @@ function hintFor({ id, status }: Task, tool: string | undefined): string | undef
   }
 }
 
-function dataIn(parts: readonly Part[]): JsonObject {
+/** Some clients show nothing but the structured content where there is one: it has the text, too. */
+function contentIn(parts: readonly Part[]): JsonObject {
   const data = parts.filter(part => part.kind === "data").map(part => part.data);
-  return data.length > 0 ? { data } : {};
+  const text = textOf(parts);
+  return { ...(text !== "" && { text }), ...(data.length > 0 && { data }) };
 }
 
 function toBlock(part: Part): ContentBlock {

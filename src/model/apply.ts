@@ -39,6 +39,8 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
       return { ...withMessage(current, event), incoming: [...(current.incoming ?? []), event.message] };
     case "noted":
       return current.noted ? current : { ...current, noted: true };
+    case "chunk":
+      return current;
     case "started":
       return {
         ...withState(current, state, at),
@@ -146,7 +148,7 @@ const withMessage = (task: Task, { message, thread }: Pick<Task, "thread"> & { m
 
 /** Begins a turn, unless the message repeats the interrupted one. */
 function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
-  const { message, thread, accepts, trace, hops } = event;
+  const { message, thread, accepts, trace, hops, request } = event;
   if (event.again) return withMessage(task, event);
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
@@ -157,7 +159,7 @@ function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
     attemptsBefore: task.attempt,
     crashes: 0,
   };
-  if (!event.answers && thread === undefined && !accepts && !trace && !hops) return next;
+  if (!event.answers && thread === undefined && !accepts && !trace && !hops && !request) return next;
   return {
     ...next,
     ...(event.answers && { answers: { ...task.answers, ...event.answers } }),
@@ -165,6 +167,7 @@ function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
     ...(accepts && { accepts }),
     ...(trace && { trace }),
     ...(hops && { hops }),
+    ...(request && { request }),
   };
 }
 
@@ -177,7 +180,7 @@ function withTurnArtifact(task: Task, current: TurnOutput, artifactId: string): 
 }
 
 /** Removes the members that belong to the current turn. */
-function withoutTurn({ answers, incoming, noted, accepts, trace, hops, ...rest }: Task): Task {
+function withoutTurn({ answers, incoming, noted, accepts, trace, hops, request, ...rest }: Task): Task {
   return rest;
 }
 

@@ -39,6 +39,8 @@ export type TaskEvent =
   | ({ readonly type: "incoming" } & CallerMessage)
   /** The result of a step, for a later attempt of the turn. */
   | { readonly type: "noted"; readonly note: StepRecord }
+  /** Output in the form of the agent's own framework, for clients of that framework; other dialects do not show it. */
+  | { readonly type: "chunk"; readonly mode: string; readonly ns?: readonly string[]; readonly data: Json }
   /** A run has begun. */
   | { readonly type: "started"; readonly attempt: number }
   /** The server released an unfinished run at shutdown; another run will begin. */
@@ -91,6 +93,14 @@ interface CallerMessage {
   /** The number of servers that forwarded the call. */
   readonly hops?: number;
   readonly via?: Via;
+  readonly request?: RunRequest;
+}
+/** What a call asks of the run beyond its message, in a protocol whose clients know the agent's framework. */
+export interface RunRequest {
+  /** The members of the call, as the runtime of that framework reads them. */
+  readonly body: JsonObject;
+  /** The run begins at this time, in milliseconds. */
+  readonly startAt?: number;
 }
 /** The transport of a call, unless it is JSON-RPC. */
 export type Via = "rest" | "grpc";

@@ -24,6 +24,7 @@ const EVENTS: Record<EventName, TaskEvent> = {
   answered: { type: "answered", message, answers: { q1: true } },
   incoming: { type: "incoming", message },
   noted: { type: "noted", note: { kind: "step", name: "s", nth: 1, value: 1 } },
+  chunk: { type: "chunk", mode: "values", data: {} },
   started: { type: "started", attempt: 1 },
   released: { type: "released" },
   artifact: { type: "artifact", artifact, append: true, last: false, join: true },
@@ -57,6 +58,7 @@ const EXPECTED: Record<TaskState | "none", Partial<Record<EventName, TaskState>>
   working: {
     incoming: "working",
     noted: "working",
+    chunk: "working",
     started: "working",
     released: "submitted",
     artifact: "working",

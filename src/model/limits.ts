@@ -265,6 +265,13 @@ export const LIMITS = {
   mcpToolsMax: 1_000,
   /** Characters of one log message of an MCP server. */
   mcpLogCharsMax: 2_000,
+  /** Assistants that one caller may create, and versions of one that are kept. */
+  assistantsMax: 1_000,
+  assistantVersionsMax: 100,
+  /** Threads of one caller that a search looks at, the newest first. */
+  searchedThreadsMax: 10_000,
+  /** Stored items that a copy of a thread reads at once: each may be a checkpoint with the whole state. */
+  copiedItemsMax: 20,
   /** Attempts of an append that conflicts, each with fresh state. */
   conflictTriesMax: 10,
 } as const;

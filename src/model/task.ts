@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { CredentialRequest } from "./credential.ts";
-import type { Trace } from "./event.ts";
+import type { RunRequest, Trace } from "./event.ts";
 import type { AgentName, ContextId, TaskId } from "./ids.ts";
 import type { Artifact, Message } from "./message.ts";
 import type { TaskState } from "./task-state.ts";
@@ -79,6 +79,8 @@ export interface Task {
   readonly trace?: Trace;
   /** The number of servers that forwarded that call. */
   readonly hops?: number;
+  /** What the call that began the current turn asks beyond its message. */
+  readonly request?: RunRequest;
 }
 
 /** Whether lists leave the task out: callers see no task, or not yet. */

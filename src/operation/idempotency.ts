@@ -11,7 +11,8 @@ export interface CallNames {
 /** D10: a call may have an Idempotency-Key; an agent may use the id of a message as one. */
 export function toCallNames(parts: OperationParts, agent: Agent, send: SendRequest): CallNames | undefined {
   const { key: name, message, taskId, alias, contextId, metadata, follows, earlier } = send;
-  const isOnce = agent.policy.dedupe === "messageId" && message.messageId !== undefined;
+  const isNamed = agent.policy.dedupe === "messageId" || send.request !== undefined;
+  const isOnce = isNamed && message.messageId !== undefined;
   if (name === undefined && !isOnce) return undefined;
   const content = [message, taskId, alias, contextId, metadata];
   const digest = parts.digest(JSON.stringify(follows || earlier ? [...content, follows, earlier] : content));

@@ -29,6 +29,9 @@ export function createOperations(parts: OperationParts): ExecuteOperation {
         return Promise.resolve(card(parts, operation, scope));
       case "agents":
         return Promise.resolve(agents(parts, operation, scope));
+      case "read-resource":
+      case "write-resource":
+        return Promise.resolve({ kind: "nothing" });
       case "extended-card":
         return extendedCard(parts, operation, scope);
       case "push-set":

@@ -140,7 +140,9 @@ export async function findAgentOf(
   operation: Operation & { readonly taskId: TaskId },
   scope: Scope,
 ): Promise<Agent> {
-  if (operation.choice !== "any") return findAgent(parts, operation, scope);
+  const named = operation.choice !== "any" || operation.agent !== undefined;
+  const agentOfCall = named ? findAgent(parts, operation, scope) : undefined;
+  if (agentOfCall && operation.choice !== "any") return agentOfCall;
   const { taskId } = operation;
   const found = await parts.store.tasks.get(scope, taskId);
   const visible = parts.catalog.visibleTo(scope).all();

@@ -172,7 +172,7 @@ async function recordInNewTask(
   const { earlier } = send;
   const message = toMessageEvent(parts, draft, created);
   const event = earlier?.length ? { ...message, earlier } : message;
-  const free = agent.policy.turns === "reject";
+  const free = agent.policy.turns === "reject" || send.free === true;
   const extras = send.push && { push: toSubscription(parts, toConfig(parts, send.push.config, id, [])) };
   await parts.store.log.append(scope, id, [created, event], { after: BEGINNING, free }, extras);
   return { taskId: id, seq: 2 as Seq, known: false };
@@ -194,12 +194,18 @@ async function recordInTask(
   if (acceptsIncoming(agent, task)) await recordIncoming(parts, draft, task, event);
   else if (!acceptsAnswer(task)) throw notAccepted(task, "is still being worked on");
   else {
-    const events = task.status.again ? toCrashAnswerEvents(event) : [toAnswerEvent(task, event)];
-    const free = agent.policy.turns === "reject" && events.at(-1)?.type === "message";
+    const events = toAnswerEvents(task, event);
+    const isFree = agent.policy.turns === "reject" || send.free === true;
+    const free = isFree && events.at(-1)?.type === "message";
     const extras = await toExtras(parts, draft, task);
     await parts.store.log.append(scope, task.id, events, { after: seq, free }, extras);
   }
   return { taskId: task.id, seq: (seq + 1) as Seq, known: true };
+}
+
+function toAnswerEvents(task: Task, event: MessageEvent): readonly TaskEvent[] {
+  if (task.status.again) return toCrashAnswerEvents(event);
+  return [event.request ? event : toAnswerEvent(task, event)];
 }
 
 const notAccepted = (task: Task, reason: string): Fault =>
@@ -256,9 +262,9 @@ function toMessageEvent(
 ): MessageEvent {
   const messageId = send.message.messageId ?? parts.newId();
   const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
-  const { thread, trace, hops, via } = send;
+  const { thread, trace, hops, via, request } = send;
   const accepts = send.acceptedOutputModes?.length ? send.acceptedOutputModes : undefined;
-  if (!names && thread === undefined && !accepts && !trace && !hops && !via)
+  if (!names && thread === undefined && !accepts && !trace && !hops && !via && !request)
     return { type: "message", message };
   return {
     type: "message",
@@ -269,6 +275,7 @@ function toMessageEvent(
     ...(trace && { trace }),
     ...(hops && { hops }),
     ...(via && { via }),
+    ...(request && { request }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Lazy, PathVars } from "./protocol.ts";
 
 /** An HTTP endpoint of the server itself, outside of every dialect: health, admin, OAuth, MCP. */
 export interface Endpoint {
-  readonly verb: "GET" | "POST" | "DELETE";
+  readonly verb: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As in `Route`. */
   readonly path: string;
   serve(call: EndpointRequest): EndpointResponse | Promise<EndpointResponse>;
@@ -14,7 +14,7 @@ export interface EndpointRequest extends Caller {
   /** See `WireCall`. */
   readonly base: Lazy<string>;
   readonly signal: Lazy<AbortSignal>;
-  /** Of a POST; a Fault if the body is too large or too slow. */
+  /** "": there is none. A Fault if the body is too large or too slow. */
   body(): Promise<string>;
 }
 export interface EndpointResponse {

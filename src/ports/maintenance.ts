@@ -1,4 +1,4 @@
-import type { AgentName, Retention } from "../model/index.ts";
+import type { AgentName, Retention, Scope, TaskId } from "../model/index.ts";
 
 export interface Maintenance {
   /**
@@ -6,6 +6,8 @@ export interface Maintenance {
    * and the events of ended tasks. Returns the number of tasks touched; 0: nothing is left to do.
    */
   sweep(agent: AgentName, retention: Retention): Promise<number>;
+  /** Deletes a settled task with its events and names; false: it is not there, or not settled. */
+  remove(scope: Scope, taskId: TaskId): Promise<boolean>;
   /** Writes without changing anything; a Fault("unavailable") if the store cannot write now. */
   check(): Promise<void>;
   /** Bytes on disk, roughly; 0: in memory. */

@@ -9,6 +9,7 @@ import type {
   NewPushConfig,
   Permission,
   PushConfig,
+  RunRequest,
   SecurityScheme,
   Seq,
   Step,
@@ -52,6 +53,8 @@ export type Operation = {
       /** "beginning": all events; only a snapshot if the task has ended. */
       readonly from: Seq | "snapshot" | "beginning";
       readonly until: Until;
+      /** A replay of all events begins with the task, as the live stream did. */
+      readonly taskFirst?: true;
       /** The response for an ended task: v1 §3.1.6 an error, v0.3 the task once. */
       readonly ended: "fault" | "snapshot";
     }
@@ -92,6 +95,9 @@ export type Operation = {
   | { readonly op: "extended-card"; readonly base: string; readonly grants?: readonly Permission[] }
   | { readonly op: "card"; readonly base: string; readonly form: string }
   | { readonly op: "agents"; readonly base: string }
+  /** The caller reads or changes a record of its own beside its tasks: nothing is done but to check that it may. */
+  | { readonly op: "read-resource" }
+  | { readonly op: "write-resource" }
 );
 export interface SendRequest {
   readonly origin: string;
@@ -131,6 +137,10 @@ export interface SendRequest {
   readonly via?: Via;
   /** A push config to set with the message, and the parameter that holds it. */
   readonly push?: { readonly field: string; readonly config: NewPushConfig };
+  /** What the call asks of the run beyond its message: the message then begins a turn, and is found by its id. */
+  readonly request?: RunRequest;
+  /** No other turn of the context may be due or running: else Fault("busy"). */
+  readonly free?: true;
 }
 
 export type OperationResult =

@@ -49,4 +49,6 @@ export interface ExecutionContext {
   readonly principal: Principal | undefined;
   readonly observer: CallObserver | undefined;
   readonly signal: Lazy<AbortSignal>;
+  /** The size of the body, which the quota of the caller may limit. */
+  readonly bytes?: number;
 }

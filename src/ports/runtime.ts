@@ -16,6 +16,7 @@ import type {
 } from "../model/index.ts";
 import type { KnownCaller } from "./caller.ts";
 import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
+import type { GraphAccess } from "./graph.ts";
 import type { CallerItems } from "./items.ts";
 import type { Log } from "./log.ts";
 import type { McpServerProvider } from "./mcp.ts";
@@ -38,6 +39,8 @@ export interface Agent {
   readonly policy: AgentPolicy;
   /** The remote agent that it forwards to, if it does. */
   readonly upstream?: Upstream | undefined;
+  /** The graph that it is, if it is one. */
+  readonly graph?: GraphAccess | undefined;
 }
 export interface Catalog extends VisibleAgents {
   names(): ReadonlySet<AgentName>;
@@ -92,4 +95,4 @@ export interface Turn {
   random(): number;
 }
 /** The events that an agent can emit. */
-export type AgentEvent = Extract<TaskEvent, { type: "status" | "artifact" | "reply" | "usage" }>;
+export type AgentEvent = Extract<TaskEvent, { type: "status" | "artifact" | "reply" | "usage" | "chunk" }>;

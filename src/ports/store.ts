@@ -14,6 +14,7 @@ import type {
 import type { ItemStore } from "./items.ts";
 import type { Maintenance } from "./maintenance.ts";
 import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
+import type { Resources } from "./resources.ts";
 import type { Run, RunQueue } from "./runs.ts";
 import type { ScheduleStore } from "./schedules.ts";
 import type { AgentStorage } from "./storage.ts";
@@ -25,6 +26,7 @@ export interface Store {
   readonly runs: RunQueue;
   readonly maintenance: Maintenance;
   readonly storage: AgentStorage;
+  readonly resources: Resources;
   readonly items: ItemStore;
   readonly schedules: ScheduleStore;
   readonly pushes: PushConfigs;

@@ -33,6 +33,8 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
       return readStatus(copy);
     case "reply":
       return { type: "reply", message: readMessage(copy.message) };
+    case "chunk":
+      return readChunk(copy);
     case "usage":
       return { type: "usage", usage: readUsage(copy.usage) };
     default:
@@ -149,6 +151,12 @@ function readArtifactEvent(event: Loose): TaskEvent {
   });
   const { append = false, last = false, join = false } = event;
   return { ...event, append, last, join } as TaskEvent;
+}
+
+function readChunk({ mode, ns, data }: Loose): TaskEvent {
+  if (!isText(mode) || mode === "" || data === undefined || (ns !== undefined && !isTexts(ns)))
+    throw new BadAgentEvent("a chunk needs a mode and data, and its ns is a list of texts");
+  return { type: "chunk", mode, ...defined({ ns }), data } as TaskEvent;
 }
 
 function readStatus(event: Loose): TaskEvent {

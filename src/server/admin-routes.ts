@@ -1,6 +1,7 @@
 /** The HTTP endpoints of the server itself: health, metrics, administration, and the port that serves each. */
 import { adminOnly } from "../auth/index.ts";
 import { createRoutes } from "../http/routes.ts";
+import { INFO as LANGGRAPH_INFO } from "../langgraph-api/index.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
@@ -8,7 +9,11 @@ import { type LevelSwitch, levelRoutes } from "../telemetry/level.ts";
 import { type CommitState, createHealthRoutes, healthPaths } from "./health.ts";
 
 export interface ServerEndpointParts {
-  readonly settings: { readonly healthPrefix: string; readonly adminPort: number | undefined };
+  readonly settings: {
+    readonly healthPrefix: string;
+    readonly adminPort: number | undefined;
+    readonly langgraphApi: "on" | "off";
+  };
   readonly telemetry: Telemetry;
   readonly levels: LevelSwitch | undefined;
   readonly store: Store;
@@ -73,6 +78,7 @@ function healthRoutes(parts: ServerEndpointParts): readonly Endpoint[] {
       dialects: dialects.map(dialect => dialect.name),
       // Agents of single tenants are not public.
       agents: catalog.all().flatMap(({ name, policy }) => (policy.tenants ? [] : [name])),
+      ...(settings.langgraphApi === "on" && LANGGRAPH_INFO),
     }),
   });
 }

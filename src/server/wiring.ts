@@ -4,10 +4,12 @@ import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
 import { createPipeline } from "../binding/pipeline.ts";
 import { toGrpcAddress } from "../http/base-url.ts";
+import { createCustomApp } from "../http/custom-app.ts";
 import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
+import { createLanggraphApi } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -16,7 +18,7 @@ import { createCredentialRoutes } from "../oauth/credential-routes.ts";
 import { isAuthorizationPending, resumeAuthorized } from "../operation/credentials.ts";
 import { createOperations } from "../operation/index.ts";
 import type { OperationParts } from "../operation/lookup.ts";
-import type { Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
+import type { Caller, Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
 import { API_DESCRIPTIONS, createDialects } from "../protocol/index.ts";
 import { createOpenApiEndpoints } from "../protocol/openapi/index.ts";
 import { createPushRoutes } from "../push/admin-routes.ts";
@@ -25,6 +27,7 @@ import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
+import { toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
 import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
@@ -96,9 +99,16 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
-  const bindings = createBindings({ ...settings, pipeline, streams, unread, limits, modifiedAt });
+  const corsRules = settings.langgraphFile?.cors;
+  const bindings = createBindings({ ...settings, corsRules, pipeline, streams, unread, limits, modifiedAt });
   return {
-    router: { ...settings, bindings, match: createRoutes(dialects, endpoints.public), log },
+    router: {
+      ...settings,
+      ...toRouterRules(parts, services),
+      bindings,
+      match: createRoutes(settings.a2a ? dialects : [], endpoints.public),
+      log,
+    },
     adminEndpoints: endpoints.admin,
     pipeline,
     streams,
@@ -130,6 +140,24 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
       await Promise.all([remoteCards.stop(), mcp.close()]);
       await services.close();
     },
+  };
+}
+
+/** What a langgraph.json says about requests. */
+function toRouterRules({ settings, functions }: WiringParts, { auth }: Services) {
+  const { langgraphFile: file } = settings;
+  const authenticate = async (caller: Caller) =>
+    auth.authenticator.requirePrincipal(await auth.authenticator.authenticate(caller));
+  return {
+    corsRules: file?.cors,
+    mountPrefix: file?.mountPrefix,
+    customApp:
+      functions?.app &&
+      createCustomApp({
+        fetch: functions.app,
+        authenticate: file?.isAppGuarded ? authenticate : undefined,
+        bodyBytesMax: LIMITS.bodyBytesMax,
+      }),
   };
 }
 
@@ -246,6 +274,17 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
   };
 }
 
+/** The API of LangGraph's Agent Server. */
+function listLanggraphRoutes(
+  { settings }: WiringParts,
+  { catalog, store, newId, clock }: Services,
+  { authenticator, pipeline }: Calls,
+): readonly Endpoint[] {
+  if (settings.langgraphApi === "off") return [];
+  const { now, wallTime } = clock;
+  return createLanggraphApi({ catalog, store, newId, now, wallTime, authenticator, pipeline, idOf: toUuid });
+}
+
 /** The endpoints of the server beside the dialects, health, metrics and MCP. */
 function listEndpoints(parts: WiringParts, services: Services, calls: Calls): readonly Endpoint[] {
   const { oauth, auth, catalog, keys, store } = services;
@@ -269,6 +308,7 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readVersion,
       readPage: readDocsPage,
     }),
+    ...listLanggraphRoutes(parts, services, calls),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),

@@ -96,7 +96,7 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
     const parts =
       event.type === "artifact"
         ? event.artifact.parts
-        : event.type === "usage"
+        : event.type === "usage" || event.type === "chunk"
           ? undefined
           : event.message?.parts;
     if (parts) this.#text += textOf(parts);

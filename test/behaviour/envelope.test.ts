@@ -107,20 +107,24 @@ describe.each(OFFICIAL_DIALECTS)("$name", dialect => {
     });
   });
 
-  it("errors in a call without an id are not returned", async () => {
+  /** Both official servers answer a refused call of v0.3. */
+  const expectRefusal = ({ status, body }: { status: number; body: string }): void => {
+    if (dialect === V1) expect({ status, body }).toEqual({ status: 204, body: "" });
+    else expect(JSON.parse(body)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+  };
+
+  it("errors in a call without an id are returned with the id null in v0.3, and not in v1", async () => {
     for (const call of [
       { method: dialect.get, params: {} },
-      { method: "Nonsense", params: {} },
+      { method: dialect === V1 ? "Nonsense" : dialect.send, params: {} },
     ]) {
-      const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", ...call }));
-      expect({ status, body }).toEqual({ status: 204, body: "" });
+      expectRefusal(await post(JSON.stringify({ jsonrpc: "2.0", ...call })));
     }
   });
 
-  it("params of the wrong type in a call without an id return nothing", async () => {
+  it("params of the wrong type in a call without an id are refused in the same way", async () => {
     for (const params of [[1], "x", 5]) {
-      const { status, body } = await post(JSON.stringify({ jsonrpc: "2.0", method: dialect.get, params }));
-      expect({ status, body }).toEqual({ status: 204, body: "" });
+      expectRefusal(await post(JSON.stringify({ jsonrpc: "2.0", method: dialect.get, params })));
     }
   });
 

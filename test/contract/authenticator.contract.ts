@@ -67,6 +67,8 @@ const NEEDS: Readonly<Record<Operation["op"], Permission | undefined>> = {
   "extended-card": undefined,
   card: undefined,
   agents: undefined,
+  "read-resource": "read",
+  "write-resource": "send",
 };
 const OPS = Object.keys(NEEDS) as Operation["op"][];
 

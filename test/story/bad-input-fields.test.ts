@@ -76,7 +76,7 @@ const NO_URL = [...NO_TEXT, "", "nope", "/path", "//host/path", "http://"];
 
 const V1_SEND: readonly Row[] = [
   ...MESSAGE,
-  ["message.role", ["user", "ROLE_AGENT", "ROLE_UNSPECIFIED", 0, 2, 1.5, true, {}, [], null, undefined]],
+  ["message.role", ["user", "ROLE_SYSTEM", "ROLE_UNSPECIFIED", 0, 3, 1.5, true, {}, [], null, undefined]],
   [
     "message.parts[0]",
     [{}, { metadata: {} }, { text: null }, { text: "a", raw: "aGk=" }, { text: "a", data: null }],
@@ -93,7 +93,7 @@ const V1_SEND: readonly Row[] = [
 ];
 const V03_SEND: readonly Row[] = [
   ...MESSAGE,
-  ["message.role", ["ROLE_USER", "agent", "system", "USER", 1, true, {}, [], null, undefined]],
+  ["message.role", ["ROLE_USER", "tool", "system", "USER", 1, true, {}, [], null, undefined]],
   ["message.parts[0].kind", ["video", "TEXT", "", 5, {}, [], null, undefined]],
   ["message.parts[0].text", [null, undefined]],
   ["message.parts[0].file", NO_NEEDED_OBJECT, { kind: "file", file: {} }],
@@ -102,7 +102,11 @@ const V03_SEND: readonly Row[] = [
   ["message.parts[0].file.uri", NO_URL, { kind: "file", file: {} }],
   ["message.parts[0].file.name", NO_TEXT, { kind: "file", file: { bytes: "aGk=" } }],
   ["message.parts[0].file.mimeType", NO_TEXT, { kind: "file", file: { bytes: "aGk=" } }],
-  ["message.parts[0].data", [...NO_NEEDED_OBJECT, { a: HALF }], { kind: "data", data: {} }],
+  [
+    "message.parts[0].data",
+    [...NO_NEEDED_OBJECT.filter(value => !Array.isArray(value)), { a: HALF }],
+    { kind: "data", data: {} },
+  ],
   ["configuration.blocking", NO_FLAG],
   ["configuration.pushNotificationConfig", NO_OBJECT],
 ];

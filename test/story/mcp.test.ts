@@ -64,7 +64,13 @@ async function connect(era: Era = "2026", headers: Record<string, string> = {}):
 
 interface Result {
   readonly content: readonly Record<string, unknown>[];
-  readonly structuredContent?: { task?: string; context?: string; state?: string; data?: unknown };
+  readonly structuredContent?: {
+    task?: string;
+    context?: string;
+    state?: string;
+    text?: string;
+    data?: unknown;
+  };
   readonly isError?: boolean;
 }
 const callTool = async (client: Client, name: string, input: object, options: object = {}): Promise<Result> =>
@@ -91,6 +97,7 @@ describe.each(["2025", "2026"] as const)("for a client of %s", era => {
     const result = await callTool(client, "worker", { message: "this", data: { n: 7 } });
     expect(textIn(result)).toBe('heard this\n{"n":7}');
     expect(result.structuredContent).toMatchObject({ state: "completed", data: [{ n: 7 }] });
+    expect(textIn(result)).toContain(result.structuredContent?.text);
     expect(result.isError).not.toBe(true);
     expect(textIn(await callTool(client, "replier", { message: "hi" }))).toBe("re: hi");
   });

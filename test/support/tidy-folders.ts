@@ -73,6 +73,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
     folders: ["lib", "client", "protocol/a2a-v1", "protocol/a2a-v03", "protocol/protobuf"],
     libraries: ["@grpc/grpc-js"],
   },
+  "langgraph-api": { folders: [...BASE, "protocol/shared"] },
   mcp: {
     folders: [...BASE, "protocol/shared"],
     libraries: [

@@ -175,6 +175,7 @@ class TimelineBuilder {
         return this.#addEntry(at, "cancel", event.reason ?? "requested by a caller");
       case "usage":
         return this.#addEntry(at, "usage", formatUsage(event.usage));
+      case "chunk":
       case "shown":
         return;
     }

@@ -98,7 +98,13 @@ export const SERVER_OPTIONS = {
     default: "1.0.1",
     placeholder: "edition",
   }),
+  a2a: boolean({ help: "Serve A2A, in all its versions and dialects", default: true }),
   langgraph: dialect("LangGraph Agent Server, at /a2a/NAME"),
+  langgraphApi: choice(["on", "off"], {
+    help: "API of LangGraph Agent Server: /assistants, /threads, /runs, /ok",
+    default: "on",
+    placeholder: "switch",
+  }),
   orloj: dialect("Orloj, at /a2a and /v1/agent-systems/NAME/a2a"),
   arbiter: dialect("Arbiter, at /v1/a2a/agents/NAME"),
   simple: dialect("simple_a2a, at / and /agentCard"),

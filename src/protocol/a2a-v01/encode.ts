@@ -78,6 +78,7 @@ export function encodeStep(step: Step, closing: boolean): EncodedStep | null {
     case "answered":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

@@ -89,6 +89,7 @@ export function encodeStep(step: Step): JsonObject | null {
     case "answered":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

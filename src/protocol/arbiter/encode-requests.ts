@@ -49,6 +49,7 @@ export function encodeRequestEvent(step: Step): EncodedStep | null {
     case "created":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

@@ -79,6 +79,7 @@ export function encodeStep(step: Step): EncodedStep | null {
     case "answered":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

@@ -39,6 +39,7 @@ function isPushedTask(step: Step, config: PushConfig): boolean {
     case "answered":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

@@ -165,6 +165,7 @@ export function encodeV03Step(step: Step, closing: boolean): JsonObject | null {
     case "answered":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

@@ -91,6 +91,7 @@ export function encodeStep(step: Step, closing: boolean): JsonObject | null {
     case "created":
     case "incoming":
     case "noted":
+    case "chunk":
     case "released":
     case "shown":
     case "cancel":

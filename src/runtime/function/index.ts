@@ -18,6 +18,7 @@ export function toAgent(definition: AgentDefinition): Agent {
     outputSchema: definition.outputSchema,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
+    graph: definition.graph,
   };
 }
 

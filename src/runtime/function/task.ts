@@ -25,6 +25,7 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
     history: task.history,
     turn: task.turn,
     metadata: task.metadata ?? EMPTY_OBJECT,
+    request: task.request?.body,
   };
 }
 

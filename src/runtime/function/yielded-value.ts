@@ -19,6 +19,8 @@ export function toEvent(value: unknown): AgentEvent {
       return event.message ? { ...event, message: toMessage(event.message) } : event;
     case "reply":
       return { type: "reply", message: toMessage(event.message) };
+    case "chunk":
+      return event;
     case "usage":
       if (Object.values(event.usage ?? { none: null }).every(Number.isFinite)) return event;
       throw new TypeError("The counters of a usage event must be numbers");

@@ -17,6 +17,8 @@ import type { CheckpointLibrary, Serde } from "./library.ts";
 export interface StorageCheckpointer extends Checkpointer {
   /** Deletes all but the last checkpoints: a graph that has ended continues only from those. */
   prune(): Promise<void>;
+  /** Deletes the checkpoints that a run of the Agent Server API has written. */
+  deleteRun(runId: string): Promise<void>;
 }
 
 /** The stored forms; their members and keys must not change. */
@@ -27,6 +29,11 @@ interface StoredCheckpoint {
   readonly parent?: string;
   readonly checkpoint: StoredValue;
   readonly metadata: StoredValue;
+}
+interface StaleCheckpoint {
+  readonly key: string;
+  readonly ns: string;
+  readonly id: string;
 }
 interface StoredWrite {
   readonly task: string;
@@ -132,7 +139,20 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
     }
 
     async prune(): Promise<void> {
-      const stale = await this.#findStale();
+      await this.#delete(await this.#findStale());
+    }
+
+    async deleteRun(runId: string): Promise<void> {
+      const found: StaleCheckpoint[] = [];
+      for await (const { key, value } of this.#read(this.#prefix("c", this.#own), true)) {
+        const { ns, id, metadata } = value as unknown as StoredCheckpoint;
+        const about = (await this.#deserialize(metadata)) as Record<string, unknown>;
+        if (about.run_id === runId) found.push({ key, ns, id });
+      }
+      await this.#delete(found);
+    }
+
+    async #delete(stale: readonly StaleCheckpoint[]): Promise<void> {
       if (stale.length > 0)
         await deleteKeys(
           this.#storage,
@@ -144,7 +164,7 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
 
     /** All but the newest of each namespace; a namespace of a single task (`:`) is not needed after the task. */
     async #findStale() {
-      const stale: { readonly key: string; readonly ns: string; readonly id: string }[] = [];
+      const stale: StaleCheckpoint[] = [];
       let newest: string | undefined;
       for await (const { key, value } of this.#read(this.#prefix("c", this.#own), true)) {
         const { ns, id, metadata } = value as unknown as StoredCheckpoint;

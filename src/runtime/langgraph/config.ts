@@ -17,7 +17,7 @@ export interface ConfigSettings {
 }
 
 /** The config member for the checkpointer of a run; a checkpointer on the graph would be shared by all runs. */
-const CHECKPOINTER = "__pregel_checkpointer";
+export const CHECKPOINTER = "__pregel_checkpointer";
 const RESERVED = /^(?:__|checkpoint_|thread_id$|langgraph_)/;
 
 /** Names that LangGraph uses itself: callers must not set them. */
@@ -69,7 +69,10 @@ function pickMetadata({ metadata, message }: AgentTask, names: readonly string[]
  * The thread id in a checkpointer of the graph, which knows nothing of callers: two callers with the same context id get
  * two threads. Without authentication the thread is the context.
  */
-export function threadOf({ contextId }: AgentTask, { caller }: Ctx): string {
+export function threadOf(
+  { contextId }: Pick<AgentTask, "contextId">,
+  { caller }: Pick<Ctx, "caller">,
+): string {
   const isAnonymous = caller.tenant === DEFAULT_TENANT && caller.principal === "anonymous";
   if (isAnonymous && !contextId.startsWith("caller-")) return contextId;
   const digest = createHash("sha256")

@@ -14,6 +14,7 @@ import {
 import { createCheckpointerFactory } from "./checkpointer.ts";
 import { isReserved } from "./config.ts";
 import { type GraphSource, inputKeysOf, needsCheckpointer, toGraph } from "./graph.ts";
+import { createGraphAccess } from "./graph-access.ts";
 import { findLibrary, loadLibrary } from "./library.ts";
 import { type GraphAgent, type GraphSettings, runGraph } from "./run.ts";
 import type { GraphOutput } from "./task-output.ts";
@@ -96,6 +97,7 @@ export function define(graphParts: Omit<GraphAgent, "settings">, options: Langgr
   return {
     ...(keys && { inputSchema: toSchema(keys) }),
     ...pickCommonOptions(options),
+    graph: createGraphAccess(parts),
     run: (task, ctx) => runGraph(parts, task, ctx),
   };
 }

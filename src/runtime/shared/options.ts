@@ -3,8 +3,8 @@ import { type AgentDefinition, definitionError } from "../../agent/definition.ts
 import { didYouMean } from "../../lib/did-you-mean.ts";
 import { describeValue } from "./describe-value.ts";
 
-/** The options that every runtime takes: those of a definition except `run`. */
-export type CommonOptions = Omit<AgentDefinition, "run">;
+/** The options that every runtime takes: those of a definition except `run` and `graph`. */
+export type CommonOptions = Omit<AgentDefinition, "run" | "graph">;
 
 const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   name: true,

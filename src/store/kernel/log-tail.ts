@@ -42,6 +42,7 @@ const isRejectedWhenFull = (event: TaskEvent): boolean =>
   event.type === "artifact" ||
   event.type === "usage" ||
   event.type === "noted" ||
+  event.type === "chunk" ||
   event.type === "incoming" ||
   (event.type === "status" && event.state === "working");
 

@@ -1,5 +1,6 @@
 import type { PushSubscription, UsageRow } from "../../ports/index.ts";
 import type { ItemRow } from "./item-row.ts";
+import type { ResourceRow } from "./resource-row.ts";
 import type { ScheduleRow } from "./schedule-row.ts";
 
 /** The content of a store, to be imported into another store. */
@@ -7,6 +8,7 @@ export interface StoreExport {
   readonly counts: { readonly tasks: number };
   /** In order of creation. */
   tasks(): Iterable<ExportedTask>;
+  resources(): Iterable<ResourceRow>;
   storage(): Iterable<ExportedStorage>;
   items(): Iterable<ExportedItem>;
   schedules(): Iterable<ExportedSchedule>;

@@ -26,6 +26,7 @@ import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
 import { createMemoryItems } from "./items.ts";
 import { createMemoryPushes } from "./pushes.ts";
+import { createMemoryResources } from "./resources.ts";
 import { createMemorySchedules } from "./schedules.ts";
 import { createMemoryStorage } from "./storage.ts";
 import { createMemoryUsage } from "./usage.ts";
@@ -49,6 +50,7 @@ export function createMemoryBackend(): Backend {
   const tasks = new Map<TaskId, StoredTask>();
   const names = new Map<string, NamedTask>();
   const storage = createMemoryStorage();
+  const resources = createMemoryResources();
   const usage = createMemoryUsage();
   const pushes = createMemoryPushes(taskId => {
     const one = tasks.get(taskId);
@@ -130,6 +132,11 @@ export function createMemoryBackend(): Backend {
     spent: usage.spent,
     reportUsage: usage.report,
     listStorage: storage.list,
+    resources,
+    revOf(taskId) {
+      const one = tasks.get(taskId);
+      return one ? revOf(one) : null;
+    },
     pushes: pushes.backend,
     items: createMemoryItems(),
     schedules: createMemorySchedules(),

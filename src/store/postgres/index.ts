@@ -10,6 +10,7 @@ import { migrate } from "./migrate.ts";
 import { OwnerIds } from "./owners.ts";
 import { PostgresPushes } from "./pushes.ts";
 import { TaskReader } from "./reader.ts";
+import { createResources } from "./resources.ts";
 import { createMaintenance } from "./retention.ts";
 import { PostgresRunQueue } from "./run-queue.ts";
 import { createScheduleStore } from "./schedules.ts";
@@ -95,6 +96,7 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
     pushes: pushes.configs,
     deliveries: pushes.queue,
     storage: createAgentStorage(db, owners),
+    resources: createResources(db),
     items: createItemStore({ ...parts, db }),
     schedules: createScheduleStore({ ...parts, db }),
     usage: createUsageStore(db),

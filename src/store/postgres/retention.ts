@@ -98,6 +98,16 @@ export function createMaintenance(parts: RetentionParts): Maintenance {
       const [row] = await db.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
+    async remove({ tenant, principal }, taskId) {
+      const found = await db.query<OutdatedTask>(
+        "SELECT t.key, t.id, t.rev FROM task t JOIN owner o ON o.id = t.owner " +
+          "WHERE t.id = $1 AND o.tenant = $2 AND o.principal = $3",
+        [taskId, tenant, principal],
+      );
+      const deleted = await db.transact(tx => deleteTasks(tx, found, parts.wallTime()));
+      evict(deleted);
+      return deleted.length > 0;
+    },
     sweep: async (agent, retention) =>
       (await deleteOutdated(agent, retention)) + (await compact(agent, retention)),
   };

@@ -15,6 +15,8 @@ import type {
   NamedTask,
   PushAttempt,
   PushSubscription,
+  ResourceKind,
+  ResourceRange,
   StorageArea,
   StoredItem,
   UsageQuery,
@@ -23,6 +25,7 @@ import type {
 import type { NewName } from "../kernel/caller-names.ts";
 import type { ItemRow, ItemWrite } from "../kernel/item-row.ts";
 import type { ListCursor } from "../kernel/page-token.ts";
+import type { ResourceRow } from "../kernel/resource-row.ts";
 import type { RetentionBounds } from "../kernel/retention.ts";
 import type { ScheduleRow } from "../kernel/schedule-row.ts";
 
@@ -50,12 +53,15 @@ export interface Backend {
   reportUsage(query: UsageQuery): readonly UsageRow[];
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
+  readonly resources: ResourceBackend;
   readonly items: ItemBackend;
   readonly schedules: ScheduleBackend;
   /** Tasks that are neither settled nor removed, in the order in which their turns arrived. */
   unfinished(): readonly QueueItem[];
   /** Data beyond these bounds, the oldest first. Asynchronous, because the search may take long. */
   findExpired(agent: AgentName, bounds: RetentionBounds): Promise<ExpiredData>;
+  /** The newest revision of a task; null: it is not there. */
+  revOf(taskId: TaskId): number | null;
   /** Removes it in one commit, a long log in several. Tasks that changed since the search stay. Returns the changed tasks. */
   prune(expired: ExpiredData): readonly TaskId[];
   /** Writes like a commit, without changing data; throws if the store cannot write. */
@@ -69,6 +75,18 @@ export interface Backend {
 export interface StorageWrite {
   readonly area: StorageArea;
   readonly changes: readonly { readonly key: string; readonly text: string | undefined }[];
+}
+
+/** Tenant, principal, kind, id. */
+export type ResourceKey = readonly [string, string, ResourceKind, string];
+
+/** Committed records of callers. */
+export interface ResourceBackend {
+  find(scope: Scope, kind: ResourceKind, id: string): ResourceRow | null;
+  list(scope: Scope, kind: ResourceKind, range: ResourceRange): readonly ResourceRow[];
+  expired(kind: ResourceKind, at: number, max: number): readonly ResourceRow[];
+  /** Only as a part of a commit; null deletes the record. */
+  write(key: ResourceKey, row: ResourceRow | null): void;
 }
 
 /** A write of another table, called inside the transaction of a commit. */

@@ -1,4 +1,4 @@
-import { Fault, LIMITS, type TaskId } from "../../model/index.ts";
+import { Fault, isSettled, LIMITS, type Scope, type Task, type TaskId } from "../../model/index.ts";
 import type { Maintenance } from "../../ports/index.ts";
 import { toRetentionBounds } from "../kernel/retention.ts";
 import type { Backend, ExpiredData, TaskRevision } from "./backend.ts";
@@ -9,6 +9,8 @@ export interface MaintenanceParts {
   readonly isClosed: () => boolean;
   /** Whether the task is neither being written, running nor being delivered. */
   readonly isIdle: (taskId: TaskId) => boolean;
+  /** The committed task, if this caller may see it. */
+  readonly find: (scope: Scope, taskId: TaskId) => Task | null;
   /** The stored task changed or was removed: drop it from memory. */
   readonly onPruned: (taskId: TaskId) => void;
 }
@@ -34,6 +36,17 @@ export function createMaintenance(parts: MaintenanceParts): Maintenance {
         await new Promise(resolve => setTimeout(resolve, LIMITS.sweepPauseMs));
       }
       return count;
+    },
+    async remove(scope, taskId) {
+      const task = parts.find(scope, taskId);
+      if (!task || !isSettled(task.status.state)) return false;
+      let isRemoved = false;
+      // A long log is removed in several commits.
+      for (let rev = backend.revOf(taskId); rev !== null; rev = backend.revOf(taskId)) {
+        if (prune({ tasks: [{ taskId, rev }], logs: [] }) === 0) break;
+        isRemoved = backend.revOf(taskId) === null;
+      }
+      return isRemoved;
     },
     async check() {
       if (parts.isClosed()) throw new Fault("unavailable", "The store is closed");

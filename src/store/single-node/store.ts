@@ -25,6 +25,7 @@ import { createMaintenance } from "./maintenance.ts";
 import { createNameIndex } from "./name-index.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
+import { createSingleNodeResources } from "./resources.ts";
 import { createSingleNodeSchedules } from "./schedules.ts";
 import { createSingleNodeStorage } from "./storage.ts";
 import { createTailCache } from "./tail-cache.ts";
@@ -67,7 +68,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     isRunning: taskId => leases.isLeased(taskId),
   });
   const pushes = createPushStore({ ...parts, writer, cache, onDue: parts.onPushDue });
-  const maintenance = createMaintenance({ ...parts, isClosed: () => closed, isIdle, onPruned });
+  const watched = { isClosed: () => closed, isIdle, onPruned, find: tryRead };
+  const maintenance = createMaintenance({ ...parts, ...watched });
   const evictionTimer = setInterval(cache.evictIdleTails, parts.tailIdleMs).unref();
   let closed = false;
   let paused = false;
@@ -263,6 +265,7 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     nodes: () => 1,
     maintenance,
     storage: createSingleNodeStorage(backend, writer),
+    resources: createSingleNodeResources(backend, writer),
     items: createSingleNodeItems({ ...parts, writer }),
     schedules: createSingleNodeSchedules({ ...parts, writer }),
     pushes: pushes.pushes,

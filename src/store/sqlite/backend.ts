@@ -27,6 +27,7 @@ import { pragma } from "./open.ts";
 import { createOwnerTable, type OwnerTable } from "./owners.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
+import { createResourceTable } from "./resources.ts";
 import { createScheduleTable } from "./schedules.ts";
 import { createStorageTable } from "./storage.ts";
 import { createTransact } from "./transact.ts";
@@ -65,6 +66,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const names = createNameTable(db, owners);
   const storage = createStorageTable(db, owners);
   const pushes = createPushTable(db, owners);
+  const resources = createResourceTable(db);
   const counts = createTaskCounts(db);
   const usage = createUsageTable(db);
   const writeTask = createTaskWriter(db, owners.idOf, names.write);
@@ -87,6 +89,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const selectFileSize = db.prepare(
     "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
   );
+  const selectRev = db.prepare("SELECT rev FROM task WHERE key = ? AND id = ?");
   const schema = pragma(db, "user_version");
   const newest = findNewest(db);
 
@@ -159,6 +162,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
+    resources,
     items: createItemTable(db),
     schedules: createScheduleTable(db),
     list: createListQuery(db, owners),
@@ -171,6 +175,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
       return (rows as unknown as TaskRow[]).map(row => toQueueItem(row, owners));
     },
     findExpired,
+    revOf: taskId => (selectRev.get(timeKey(taskId), taskId)?.rev as number | undefined) ?? null,
     prune: createPruner(db, transact, load, removedOwners => {
       for (const owner of removedOwners) counts.change(owners.scopeOf(owner), -1);
     }),

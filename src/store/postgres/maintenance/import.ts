@@ -174,6 +174,22 @@ async function importBesideTasks(db: Database, owners: OwnerIds, from: StoreExpo
       "INSERT INTO shelf (owner, shelf, key, value) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
       [await getOwner(item), item.shelf, item.key, item.value],
     );
+  for (const one of from.resources())
+    await db.query(
+      "INSERT INTO resource (tenant, principal, kind, id, created_at, updated_at, expires_at, rev, value) " +
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+      [
+        one.tenant,
+        one.principal,
+        one.kind,
+        one.id,
+        one.created_at,
+        one.updated_at,
+        one.expires_at,
+        one.rev,
+        one.value,
+      ],
+    );
   await importItems(db, from);
   for (const row of from.usage())
     for (const [counter, total] of Object.entries(row.usage))

@@ -3,6 +3,7 @@ import { sql as pushes } from "./0002.ts";
 import { sql as access } from "./0003.ts";
 import { sql as nodes } from "./0004.ts";
 import { sql as items } from "./0005.ts";
+import { sql as resources } from "./0006.ts";
 
 export interface Migration {
   readonly sql: string;
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: access, oldest: 3 },
   { sql: nodes, oldest: 4 },
   { sql: items, oldest: 4 },
+  { sql: resources, oldest: 4 },
 ];

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskId } from "../../../model/index.ts";
 import { unpackEvents } from "../../kernel/packed-events.ts";
+import type { ResourceRow } from "../../kernel/resource-row.ts";
 import type {
   ExportedItem,
   ExportedSchedule,
@@ -54,6 +55,7 @@ export function openForExport(folder: string): StoreExport {
     *tasks() {
       for (const row of selectTasks.iterate()) yield toExported(row as unknown as TaskRow);
     },
+    resources: () => db.prepare("SELECT * FROM resource").iterate() as unknown as Iterable<ResourceRow>,
     storage: () => selectStorage.iterate() as unknown as Iterable<ExportedStorage>,
     items: () => db.prepare("SELECT * FROM item").iterate() as unknown as Iterable<ExportedItem>,
     schedules: () => db.prepare("SELECT * FROM schedule").iterate() as unknown as Iterable<ExportedSchedule>,

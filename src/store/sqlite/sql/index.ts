@@ -6,6 +6,17 @@ import { sql as shelf } from "./0005.ts";
 import { sql as usage } from "./0006.ts";
 import { sql as push } from "./0007.ts";
 import { sql as items } from "./0008.ts";
+import { sql as resources } from "./0009.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
-export const MIGRATIONS: readonly string[] = [first, names, compacted, arrived, shelf, usage, push, items];
+export const MIGRATIONS: readonly string[] = [
+  first,
+  names,
+  compacted,
+  arrived,
+  shelf,
+  usage,
+  push,
+  items,
+  resources,
+];
