@@ -1,5 +1,6 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
 import { askHandler } from "../auth/custom-auth.ts";
+import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
 import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
@@ -183,12 +184,15 @@ function wireCalls(
 ) {
   const { settings, log } = parts;
   const { store, catalog, clock, loop } = services;
-  const { authenticator } = services.auth;
+  const custom = parts.functions?.customAuth;
+  const guarded = custom && createCustomGuard(custom, services.auth.authenticator);
+  const authenticator = guarded?.authenticator ?? services.auth.authenticator;
   const streams = createStreams({ ...settings, loop, log });
   const unread = createUnreadBytes({ ...LIMITS, ...settings });
   const operationParts = toOperationParts(parts, services, state, streams);
   const limit = createLimitedOperations({ ...settings, store, wallTime: clock.wallTime, ticks: clock.ticks });
-  const execute = environment.wrapExecute(limit(createOperations(operationParts)));
+  const limited = limit(createOperations(operationParts));
+  const execute = environment.wrapExecute(guarded ? guarded.guard(limited) : limited);
   const isOwnBase = createOwnBaseUrlCheck({
     ...settings,
     host: parts.mount ? undefined : settings.host,
