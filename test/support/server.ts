@@ -69,6 +69,8 @@ export const SETTINGS: ServerSettings = {
   mcp: false,
   mcpWaitMs: LIMITS.mcpWaitMs,
   mcpServers: {},
+  a2a: true,
+  authFile: undefined,
   items: {},
   signCards: false,
   keyFile: undefined,

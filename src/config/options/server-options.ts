@@ -98,6 +98,7 @@ export const SERVER_OPTIONS = {
     default: "1.0.1",
     placeholder: "edition",
   }),
+  a2a: boolean({ help: "Serve A2A, in all its versions and dialects", default: true }),
   langgraph: dialect("LangGraph Agent Server, at /a2a/NAME"),
   langgraphApi: choice(["on", "off"], {
     help: "API of LangGraph Agent Server: /assistants, /threads, /runs, /ok",
