@@ -1,13 +1,18 @@
 /** The API of the LangGraph Agent Server: assistants, threads, runs. Any agent can be called, graph or not. */
-import type { Authenticator, Catalog, Endpoint, Pipeline, Store } from "../ports/index.ts";
-import { createAssistantRecords } from "./assistant-records.ts";
+import type { Authenticator, Catalog, Endpoint, Log, Pipeline, Store } from "../ports/index.ts";
+import { type AssistantRecords, createAssistantRecords } from "./assistant-records.ts";
 import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
 import { type ApiRoute, toEndpoint } from "./route.ts";
 import { stopRuns } from "./run-control.ts";
+import { createRunCreation } from "./run-create.ts";
+import { createRunRecords } from "./run-records.ts";
+import { createRunStreams } from "./run-stream.ts";
+import { createRunRoutes } from "./runs.ts";
 import { createSystemRoutes } from "./system.ts";
-import { createThreadRecords } from "./thread-records.ts";
-import { createThreadState } from "./thread-state.ts";
+import { createThreadExpiry } from "./thread-expiry.ts";
+import { createThreadRecords, type ThreadRecords } from "./thread-records.ts";
+import { createThreadState, type ThreadStates } from "./thread-state.ts";
 import { createStateRoutes } from "./thread-states.ts";
 import { createThreadRoutes } from "./threads.ts";
 
@@ -26,23 +31,55 @@ export interface LanggraphApiParts {
   readonly idOf: (name: string) => string;
   /** undefined: callers reach their own records only. */
   readonly authorizer?: ResourceAuthorizer;
+  readonly log: Log;
+  readonly heartbeatMs: number;
+  readonly sweepMs: number;
+  /** false: the server is stopping. */
+  readonly isOpen: () => boolean;
+  /** Counts an open stream until the promise is settled. */
+  readonly countStream: (writing: Promise<void>) => Promise<void>;
 }
 
-export function createLanggraphApi(parts: LanggraphApiParts): readonly Endpoint[] {
+export interface LanggraphApi {
+  readonly endpoints: readonly Endpoint[];
+  close(): Promise<void>;
+}
+
+export function createLanggraphApi(parts: LanggraphApiParts): LanggraphApi {
   const { authorizer = ALLOW_OWN } = parts;
-  return listRoutes(parts).map(route => toEndpoint({ ...parts, authorizer }, route));
-}
-
-/** Every route; other files add theirs here. */
-function listRoutes(parts: LanggraphApiParts): readonly ApiRoute[] {
   const assistants = createAssistantRecords({ ...parts, startedAt: parts.wallTime() });
   const threads = createThreadRecords(parts);
   const states = createThreadState({ ...parts, threads });
   const records = { ...parts, assistants, threads, states };
+  const expiry = createThreadExpiry(records);
+  return {
+    endpoints: [
+      ...listRecordRoutes(records),
+      ...listRunRoutes({ ...records, authorizer }),
+    ].map(route => toEndpoint({ ...parts, authorizer }, route)),
+    close: expiry.close,
+  };
+}
+
+interface Records extends LanggraphApiParts {
+  readonly assistants: AssistantRecords;
+  readonly threads: ThreadRecords;
+  readonly states: ThreadStates;
+}
+
+function listRecordRoutes(records: Records): readonly ApiRoute[] {
+  const { threads } = records;
   return [
-    ...createSystemRoutes(parts.store),
+    ...createSystemRoutes(records.store),
     ...createAssistantRoutes(records),
     ...createThreadRoutes({ ...records, stopRuns: (call, thread) => stopRuns(threads, call, thread) }),
     ...createStateRoutes(records),
   ];
+}
+
+function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthorizer }): readonly ApiRoute[] {
+  const runs = createRunRecords(records);
+  const creation = createRunCreation({ ...records, runs });
+  const streams = createRunStreams(records);
+  return createRunRoutes({ ...records, runs, creation, streams });
 }

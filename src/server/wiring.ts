@@ -8,7 +8,7 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import { createLanggraphApi } from "../langgraph-api/index.ts";
+import { createLanggraphApi, type LanggraphApi } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -83,6 +83,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     show: agents => catalog.replace(agents, catalog.defaultAgent),
   });
   const mcp = await openMcp(parts, services, pipeline);
+  const langgraph = openLanggraphApi(parts, services, calls, () => state.isOpen);
   const endpoints = createServerEndpoints({
     ...parts,
     ...services,
@@ -94,7 +95,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     runner: () => state.workers?.runner,
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
-    others: [...mcp.endpoints, ...listEndpoints(parts, services, calls)],
+    others: [...mcp.endpoints, ...langgraph.endpoints, ...listEndpoints(parts, services, calls)],
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
@@ -129,7 +130,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
       for (const listener of listeners) listener.refuseNew();
       await state.workers?.stop();
       await Promise.all(listeners.map(listener => listener.close()));
-      await Promise.all([remoteCards.stop(), mcp.close()]);
+      await Promise.all([remoteCards.stop(), mcp.close(), langgraph.close()]);
       await services.close();
     },
   };
@@ -249,14 +250,18 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
 }
 
 /** The API of LangGraph's Agent Server. */
-function listLanggraphRoutes(
-  { settings }: WiringParts,
+function openLanggraphApi(
+  { settings, log }: WiringParts,
   { catalog, store, newId, clock }: Services,
-  { authenticator, pipeline }: Calls,
-): readonly Endpoint[] {
-  if (settings.langgraphApi === "off") return [];
+  { authenticator, pipeline, streams }: Calls,
+  isOpen: () => boolean,
+): LanggraphApi {
+  if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
+  const { heartbeatMs, sweepMs } = settings;
   const { now, wallTime } = clock;
-  return createLanggraphApi({ catalog, store, newId, now, wallTime, authenticator, pipeline, idOf: toUuid });
+  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
+  const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
+  return createLanggraphApi({ ...records, ...calls });
 }
 
 /** The endpoints of the server beside the dialects, health, metrics and MCP. */
@@ -282,7 +287,6 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readVersion,
       readPage: readDocsPage,
     }),
-    ...listLanggraphRoutes(parts, services, calls),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),
