@@ -53,10 +53,9 @@ export function createLanggraphApi(parts: LanggraphApiParts): LanggraphApi {
   const records = { ...parts, assistants, threads, states };
   const expiry = createThreadExpiry(records);
   return {
-    endpoints: [
-      ...listRecordRoutes(records),
-      ...listRunRoutes({ ...records, authorizer }),
-    ].map(route => toEndpoint({ ...parts, authorizer }, route)),
+    endpoints: [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })].map(route =>
+      toEndpoint({ ...parts, authorizer }, route),
+    ),
     close: expiry.close,
   };
 }

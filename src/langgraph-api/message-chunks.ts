@@ -12,7 +12,8 @@ export function accumulate(whole: JsonObject, chunk: JsonObject): JsonObject {
   };
 }
 
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
 
 function joinContent(whole: Json, more: Json): Json {
   if (typeof whole === "string" && typeof more === "string") return whole + more;

@@ -46,7 +46,10 @@ const DELAY_SECONDS_MAX = 366 * 24 * 3_600;
 
 export function readRunBody(body: JsonObject): RunBody {
   if (body.webhook !== undefined && body.webhook !== null)
-    throw invalidField("webhook", "is not supported: register a push notification of A2A for the task instead");
+    throw invalidField(
+      "webhook",
+      "is not supported: register a push notification of A2A for the task instead",
+    );
   return {
     assistantId: requireId(body, "assistant_id", ""),
     input: body.input ?? null,
@@ -98,7 +101,8 @@ function readCommand(body: JsonObject): JsonObject | undefined {
   const { update, goto } = command;
   const isUpdate = update === undefined || update === null || isObject(update) || Array.isArray(update);
   if (!isUpdate) throw invalidField("command.update", "must be an object or an array of pairs");
-  const targets: readonly Json[] = goto === undefined || goto === null ? [] : Array.isArray(goto) ? goto : [goto];
+  const targets: readonly Json[] =
+    goto === undefined || goto === null ? [] : Array.isArray(goto) ? goto : [goto];
   for (const target of targets)
     if (typeof target !== "string" && !(isObject(target) && typeof target.node === "string"))
       throw invalidField("command.goto", "must be the name of a node, { node, input }, or a list of these");

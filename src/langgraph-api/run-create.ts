@@ -45,7 +45,8 @@ export function createRunCreation(parts: RunCreateParts) {
     const body = readRunBody(value as JsonObject);
     const found = await findAssistant(call, body.assistantId);
     const thread = await openThread(call, threadId, body, found);
-    if (!matchesFilter(thread.metadata, threadId === undefined ? undefined : filter)) throw notFound("Thread");
+    if (!matchesFilter(thread.metadata, threadId === undefined ? undefined : filter))
+      throw notFound("Thread");
     await makeRoom(call, thread, body);
     const runId = parts.newId();
     await send(call, thread, body, found, runId);
@@ -78,12 +79,18 @@ export function createRunCreation(parts: RunCreateParts) {
     const known = await threads.find(call.scope, threadId);
     if (!known && body.ifNotExists !== "create") throw notFound("Thread");
     if (!known) {
-      if (!isUuid(threadId)) throw new Fault("invalid-params", "thread_id must be a UUID", { field: "thread_id" });
+      if (!isUuid(threadId))
+        throw new Fault("invalid-params", "thread_id must be a UUID", { field: "thread_id" });
       return threads.create(call.scope, threadId, { metadata: { ...body.metadata, ...about }, config: {} });
     }
     return threads.change(call.scope, threadId, old => {
       const { ttl, temporary, config, metadata } = old;
-      return { metadata: { ...metadata, ...about }, config, ...(ttl && { ttl }), ...(temporary && { temporary }) };
+      return {
+        metadata: { ...metadata, ...about },
+        config,
+        ...(ttl && { ttl }),
+        ...(temporary && { temporary }),
+      };
     });
   }
 
@@ -102,7 +109,10 @@ export function createRunCreation(parts: RunCreateParts) {
   async function rollBack(call: ApiCall, thread: FoundThread, task: Task): Promise<void> {
     const agent = assistants.findGraph(call.scope, task.agent);
     if (agent?.graph && task.message)
-      await agent.graph.deleteRun(parts.states.graphContext(call.scope, agent, thread.id), task.message.messageId);
+      await agent.graph.deleteRun(
+        parts.states.graphContext(call.scope, agent, thread.id),
+        task.message.messageId,
+      );
     await removeTask(call, thread, task);
   }
 
@@ -125,7 +135,11 @@ export function createRunCreation(parts: RunCreateParts) {
       run_id: runId,
       assistant_id: assistant.assistant_id,
       metadata: { ...assistant.metadata, ...thread.metadata, ...body.metadata },
-      kwargs: toKwargs({ ...body, config: toConfig(call, body, found, thread), context: toContext(body, found) }),
+      kwargs: toKwargs({
+        ...body,
+        config: toConfig(call, body, found, thread),
+        context: toContext(body, found),
+      }),
       multitask_strategy: body.strategy,
     };
     const required = agent.card.extensions.filter(one => one.required).map(one => one.uri);
@@ -155,16 +169,27 @@ export function createRunCreation(parts: RunCreateParts) {
   }
 
   /** The task that the run continues; undefined: a new one. New input for a graph begins anew, as in LangGraph. */
-  async function findWaiting(call: ApiCall, thread: FoundThread, body: RunBody, agent: Agent): Promise<Task | undefined> {
+  async function findWaiting(
+    call: ApiCall,
+    thread: FoundThread,
+    body: RunBody,
+    agent: Agent,
+  ): Promise<Task | undefined> {
     if (agent.graph && !body.command && body.input !== null) return undefined;
     if (body.checkpoint) return undefined;
     const [newest] = await threads.tasksOf(call.scope, thread.id, 1);
-    const waits = newest?.status.state === "input-required" && newest.agent === agent.name && !newest.status.again;
+    const waits =
+      newest?.status.state === "input-required" && newest.agent === agent.name && !newest.status.again;
     return waits ? newest : undefined;
   }
 
   /** Members of the assistant, then of the run; headers that the caller sends for the graph. */
-  function toConfig(call: ApiCall, body: RunBody, { assistant }: FoundAssistant, thread: FoundThread): JsonObject {
+  function toConfig(
+    call: ApiCall,
+    body: RunBody,
+    { assistant }: FoundAssistant,
+    thread: FoundThread,
+  ): JsonObject {
     const caller = { scope: call.scope, principal: call.principal, headers: call.headers };
     const configurable = {
       ...headersFor(call),

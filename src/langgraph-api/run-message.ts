@@ -1,7 +1,7 @@
 /** The message that a run is in the log: what other protocols show of it, and what an agent that is no graph gets. */
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import type { Agent } from "../ports/index.ts";
 import type { Part } from "../model/index.ts";
+import type { Agent } from "../ports/index.ts";
 import { invalidField, normalizeBase64 } from "../protocol/shared/fields.ts";
 import type { RunBody } from "./run-body.ts";
 
@@ -28,7 +28,11 @@ function toInputParts({ messages, ...data }: JsonObject, isGraph: boolean): read
 
 function isFromUser(message: Json): boolean {
   if (typeof message === "string") return true;
-  const role = isObject(message) ? (message.type ?? message.role) : Array.isArray(message) ? message[0] : undefined;
+  const role = isObject(message)
+    ? (message.type ?? message.role)
+    : Array.isArray(message)
+      ? message[0]
+      : undefined;
   return role === "human" || role === "user";
 }
 
@@ -41,7 +45,8 @@ function toContentParts(content: Json, isGraph: boolean): readonly Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   if (!Array.isArray(content)) return [{ kind: "data", data: content }];
   return content.flatMap((block: Json) => {
-    if (isObject(block) && typeof block.text === "string") return [{ kind: "text" as const, text: block.text }];
+    if (isObject(block) && typeof block.text === "string")
+      return [{ kind: "text" as const, text: block.text }];
     const file = isObject(block) && !isGraph ? toFile(block) : undefined;
     return file ? [file] : [{ kind: "data" as const, data: block }];
   });

@@ -1,6 +1,14 @@
 /** Runs: turns of tasks. The id of a run is the id of the message that began its turn. */
 import { isObject, type JsonObject } from "../lib/json.ts";
-import { type AgentName, LIMITS, type Message, type Scope, type Seq, type Task, type TaskId } from "../model/index.ts";
+import {
+  type AgentName,
+  LIMITS,
+  type Message,
+  type Scope,
+  type Seq,
+  type Task,
+  type TaskId,
+} from "../model/index.ts";
 import type { Agent, Catalog, Store } from "../ports/index.ts";
 import { notFound } from "./faults.ts";
 import { toIso } from "./fields.ts";
@@ -41,7 +49,13 @@ export interface StoredRun {
 export type RunStatus = "pending" | "running" | "success" | "error" | "interrupted";
 
 export function createRunRecords({ store, catalog, threads, idOf, wallTime }: RunRecordParts) {
-  async function toRun(scope: Scope, thread: FoundThread, task: Task, id: string, seq: Seq): Promise<FoundRun | null> {
+  async function toRun(
+    scope: Scope,
+    thread: FoundThread,
+    task: Task,
+    id: string,
+    seq: Seq,
+  ): Promise<FoundRun | null> {
     const agent = catalog.visibleTo(scope).find(task.agent);
     if (!agent || task.contextId !== thread.id) return null;
     const [step] = await store.log.read(scope, task.id, (seq - 1) as Seq, 1);
@@ -61,7 +75,11 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
     };
   }
 
-  async function findNamed(scope: Scope, agent: AgentName, id: string): Promise<{ task: Task; seq: Seq } | null> {
+  async function findNamed(
+    scope: Scope,
+    agent: AgentName,
+    id: string,
+  ): Promise<{ task: Task; seq: Seq } | null> {
     const named = await store.tasks.findByName(scope, agent, { kind: "message", name: id });
     const found = named && (await store.tasks.get(scope, named.taskId));
     return found ? { task: found.task, seq: named.seq } : null;
@@ -81,8 +99,12 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
     const tasks = await threads.tasksOf(scope, thread.id, LIMITS.pageSizeMax);
     const found: FoundRun[] = [];
     for (const task of tasks) {
-      const own = await Promise.all(task.history.filter(isUser).map(one => findNamed(scope, task.agent, one.messageId)));
-      const named = own.flatMap((one, i) => (one ? [{ ...one, id: (task.history.filter(isUser)[i] as Message).messageId }] : []));
+      const own = await Promise.all(
+        task.history.filter(isUser).map(one => findNamed(scope, task.agent, one.messageId)),
+      );
+      const named = own.flatMap((one, i) =>
+        one ? [{ ...one, id: (task.history.filter(isUser)[i] as Message).messageId }] : [],
+      );
       const all = named.length > 0 ? named : [{ task, seq: FIRST_MESSAGE, id: task.id as string }];
       for (const one of all) {
         const run = await toRun(scope, thread, one.task, one.id, one.seq);

@@ -38,7 +38,13 @@ export function createRunStreams(parts: RunStreamParts) {
   /** All steps of the turn, from its message to its end. */
   async function* readTurn(call: ApiCall, { task, seq, agent }: FoundRun): AsyncGenerator<Step> {
     const from = (seq - 1) as Seq;
-    const operation = { agent: agent.name, taskId: task.id, from, until: "settled", ended: "snapshot" } as const;
+    const operation = {
+      agent: agent.name,
+      taskId: task.id,
+      from,
+      until: "settled",
+      ended: "snapshot",
+    } as const;
     const steps = (await call.execute({ op: "subscribe", ...operation })) as StepStream;
     const signal = withExpiry(call);
     for await (const batch of toAsyncIterable(steps, signal)) yield* batch.steps;
@@ -69,7 +75,8 @@ export function createRunStreams(parts: RunStreamParts) {
       modes: request.modes,
       earlier: await readEarlier(call.scope, run),
     });
-    const newest = request.after === "now" ? (await store.tasks.get(call.scope, run.task.id))?.seq : undefined;
+    const newest =
+      request.after === "now" ? (await store.tasks.get(call.scope, run.task.id))?.seq : undefined;
     const after = newest === undefined ? request.after : `${newest}.999`;
     let isEnded = false;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -89,7 +96,12 @@ export function createRunStreams(parts: RunStreamParts) {
   }
 
   return {
-    stream(call: ApiCall, run: FoundRun, request: StreamRequest, headers: Readonly<Record<string, string>>): ApiReply {
+    stream(
+      call: ApiCall,
+      run: FoundRun,
+      request: StreamRequest,
+      headers: Readonly<Record<string, string>>,
+    ): ApiReply {
       const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
       const stream = withHeartbeat(toTexts(call, run, request), heartbeat);
       return { headers: { ...SSE_HEADERS, ...headers }, stream };

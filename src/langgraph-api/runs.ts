@@ -63,7 +63,12 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
   }
 
   /** The status is known before the result: errors of the run are part of the body. */
-  function waitFor(call: ApiCall, run: FoundRun, headers: Record<string, string>, onEnd?: () => Promise<void>): ApiReply {
+  function waitFor(
+    call: ApiCall,
+    run: FoundRun,
+    headers: Record<string, string>,
+    onEnd?: () => Promise<void>,
+  ): ApiReply {
     async function* read(): AsyncGenerator<string> {
       const end = await streams.waitForEnd(call, run);
       if (!end) return;
@@ -95,7 +100,14 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
     const thread = await requireThread(threads, call, "read");
     const query = Object.fromEntries(call.query) as JsonObject;
     const { limit, offset } = readPage(query);
-    const status = readChoice(query, "status", ["pending", "running", "error", "success", "timeout", "interrupted"]);
+    const status = readChoice(query, "status", [
+      "pending",
+      "running",
+      "error",
+      "success",
+      "timeout",
+      "interrupted",
+    ]);
     const select = call.query.getAll("select");
     const all = (await runs.list(call.scope, thread)).map(runs.toJson);
     const found = all.filter(run => status === undefined || run.status === status);
@@ -115,7 +127,10 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
     const stopped = stop(call, run, action);
     // A cancel waits for the end in any case, so that the next call finds the thread idle.
     await stopped;
-    return { status: readFlag(call.query, "wait") ? 204 : 202, ...(readFlag(call.query, "wait") ? {} : { json: {} }) };
+    return {
+      status: readFlag(call.query, "wait") ? 204 : 202,
+      ...(readFlag(call.query, "wait") ? {} : { json: {} }),
+    };
   }
 
   async function remove(call: ApiCall): Promise<ApiReply> {

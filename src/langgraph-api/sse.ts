@@ -1,6 +1,6 @@
 /** Server-sent events as text, with heartbeats while there is nothing to send. */
 
-export interface Heartbeat {
+export interface KeepAlive {
   readonly everyMs: number;
   readonly text: string;
 }
@@ -11,13 +11,17 @@ export const SSE_HEADERS = {
   "X-Accel-Buffering": "no",
 } as const;
 
-export const toSse = (event: { readonly id?: string; readonly event: string; readonly data: unknown }): string =>
+export const toSse = (event: {
+  readonly id?: string;
+  readonly event: string;
+  readonly data: unknown;
+}): string =>
   `${event.id === undefined ? "" : `id: ${event.id}\n`}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 
 /** Passes on each text, and the heartbeat whenever the next one takes longer. */
 export async function* withHeartbeat(
   texts: AsyncIterable<string>,
-  { everyMs, text }: Heartbeat,
+  { everyMs, text }: KeepAlive,
 ): AsyncGenerator<string> {
   const source = texts[Symbol.asyncIterator]();
   let next = source.next();

@@ -86,7 +86,8 @@ export class StreamProjection {
   }
 
   *#completeMessages(values: Json): Generator<readonly [string, Json]> {
-    const messages = isObject(values) && Array.isArray(values.messages) ? (values.messages as readonly Json[]) : [];
+    const messages =
+      isObject(values) && Array.isArray(values.messages) ? (values.messages as readonly Json[]) : [];
     const isNew = (one: Json): boolean =>
       isObject(one) && typeof one.id === "string" && !this.#complete.has(one.id);
     const added = messages.filter(isNew);
@@ -99,7 +100,11 @@ export class StreamProjection {
     if (text === "") return;
     const { name } = this.#parts.run.agent;
     const chunk = toAiChunk(artifactMessageId(step.taskId, event.artifact.artifactId), text);
-    yield* this.#chunk({ type: "chunk", mode: "messages", data: [chunk, { langgraph_node: name, run_id: this.#parts.run.id }] });
+    yield* this.#chunk({
+      type: "chunk",
+      mode: "messages",
+      data: [chunk, { langgraph_node: name, run_id: this.#parts.run.id }],
+    });
   }
 
   *#status(step: Step, event: TaskEvent & { type: "status" | "reply" }): Generator<readonly [string, Json]> {

@@ -19,7 +19,9 @@ export function createThreadExpiry(parts: ThreadExpiryParts) {
   let isStopped = false;
   let sweeping = Promise.resolve();
   const timer = setInterval(() => {
-    sweeping = sweeping.then(sweep).catch(error => log.warn({ err: error }, "expired threads could not be deleted"));
+    sweeping = sweeping
+      .then(sweep)
+      .catch(error => log.warn({ err: error }, "expired threads could not be deleted"));
   }, parts.sweepMs).unref();
 
   async function sweep(): Promise<void> {

@@ -34,7 +34,8 @@ function convert(mode: string, payload: unknown, threadId: string): unknown {
   if (mode === "tasks") return convertTask(payload, threadId);
   if (mode === "checkpoints") return convertCheckpoint(payload, threadId);
   if (mode !== "debug" || !isRecord(payload.payload)) return payload;
-  if (payload.type === "checkpoint") return { ...payload, payload: convertCheckpoint(payload.payload, threadId) };
+  if (payload.type === "checkpoint")
+    return { ...payload, payload: convertCheckpoint(payload.payload, threadId) };
   if (payload.type === "task_result") return { ...payload, payload: convertTask(payload.payload, threadId) };
   return payload;
 }

@@ -65,10 +65,17 @@ export function toLibraryModes(modes: readonly string[]): readonly string[] {
  * the thread of another caller.
  */
 export function withRequest(config: GraphConfig, request: GraphRequest, isFirst: boolean): GraphConfig {
-  const { configurable = {}, tags, recursion_limit: limit, metadata } = request.config as Record<string, unknown>;
+  const {
+    configurable = {},
+    tags,
+    recursion_limit: limit,
+    metadata,
+  } = request.config as Record<string, unknown>;
   if (isRecord(configurable)) checkData(configurable as JsonObject);
   if (request.context) checkData(request.context);
-  const given = Object.entries(isRecord(configurable) ? configurable : {}).filter(([name]) => !isReserved(name));
+  const given = Object.entries(isRecord(configurable) ? configurable : {}).filter(
+    ([name]) => !isReserved(name),
+  );
   const auth = Object.entries(isRecord(configurable) ? configurable : {}).filter(([name]) => AUTH.test(name));
   if (limit !== undefined && limit !== null && !(Number.isInteger(limit) && (limit as number) > 0))
     throw new InputError("config.recursion_limit must be a positive integer");

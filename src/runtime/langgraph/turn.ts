@@ -5,6 +5,7 @@ import { withCause } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports/index.ts";
 import { OutputWriter } from "../shared/output-writer.ts";
 import { relay } from "../shared/relay.ts";
+import { toChunk, toEventChunk } from "./chunks.ts";
 import {
   type Checkpointer,
   type Graph,
@@ -15,7 +16,6 @@ import {
   type Snapshot,
   type StreamChunk,
 } from "./graph.ts";
-import { toChunk, toEventChunk } from "./chunks.ts";
 import { checkData, toInput } from "./input.ts";
 import { toPause, toQuestions } from "./questions.ts";
 import type { ReplayLog } from "./replay-log.ts";
