@@ -11,6 +11,7 @@ import { adminOnly } from "./admin-only.ts";
 import { createAnonymousAuthenticator } from "./anonymous.ts";
 import { createApiKeyAuth } from "./api-key-auth.ts";
 import { createAuthenticator } from "./authenticator.ts";
+import { type CustomAuthParts, createCustomAuth } from "./custom-auth.ts";
 import { createJwtAuth } from "./jwt-auth.ts";
 import { createMtlsAuth } from "./mtls-auth.ts";
 import { createTokenAuth } from "./token-auth.ts";
@@ -24,6 +25,7 @@ export interface AuthSettings {
   readonly apiKeyHeader: string;
   readonly jwt: readonly JwtIssuer[] | undefined;
   readonly clientCertificates: readonly CertificateOwner[] | undefined;
+  readonly authFile: string | undefined;
 }
 
 export interface AuthParts extends AuthSettings {
@@ -37,6 +39,8 @@ export interface AuthParts extends AuthSettings {
   readonly ticks: () => number;
   /** So many random bytes as lower-case hex. */
   readonly randomHex: (bytes: number) => string;
+  /** The functions of the mode `custom`. */
+  readonly custom?: Omit<CustomAuthParts, "ticks"> | undefined;
   /** Only this machine can connect. */
   readonly isLocal: boolean;
 }
@@ -70,6 +74,16 @@ function createAuthMethod(mode: AuthMode, parts: AuthParts): AuthMethod {
       return createApiKeyAuth({ keys: parts.apiKeys ?? [], header: parts.apiKeyHeader });
     case "mtls":
       return createMtlsAuth({ owners: parts.clientCertificates });
+    case "custom": {
+      if (!parts.custom) throw new Error("auth mode custom without functions");
+      const { auth, cache, allowsStudio } = parts.custom;
+      return createCustomAuth({
+        auth,
+        cache,
+        ticks: parts.ticks,
+        allowsStudio: allowsStudio && parts.isLocal,
+      });
+    }
     case "none":
       throw new Error("the mode none has no authentication method");
   }

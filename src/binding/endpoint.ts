@@ -42,9 +42,9 @@ export function createEndpoints({ bodies, writer, unread, sendCacheable }: Endpo
   }
 
   function toRequest(exchange: HttpExchange): EndpointRequest {
-    const { headers, query, base, signal, certificate, match, request } = exchange;
+    const { headers, query, base, signal, certificate, target, match, request } = exchange;
     const body = async (): Promise<string> => bodies.read(request);
-    return { vars: match.vars, headers, query, base, signal, certificate, body };
+    return { vars: match.vars, headers, query, base, signal, certificate, target, body };
   }
 
   const holdLarge = (text: string): Release | undefined =>

@@ -9,7 +9,7 @@ import { createEndpoints } from "./endpoint.ts";
 import { createJsonRpc } from "./jsonrpc.ts";
 import { createRest } from "./rest.ts";
 
-export interface BindingParts extends Pick<CorsParts, "cors"> {
+export interface BindingParts extends Pick<CorsParts, "cors" | "corsRules"> {
   readonly pipeline: Pipeline;
   readonly streams: Streams;
   readonly unread: UnreadBytes;
@@ -24,7 +24,7 @@ export function createBindings({ pipeline, streams, unread, ...parts }: BindingP
   const bodies = createBodyReader(parts.limits);
   const writer = createResponseWriter(STALLED_HEARTBEATS_MAX * parts.heartbeatMs);
   const http = { pipeline, streams, bodies, writer };
-  const vary = isPerOrigin(parts.cors) ? ["A2A-Version", "Origin"] : ["A2A-Version"];
+  const vary = isPerOrigin(parts) ? ["A2A-Version", "Origin"] : ["A2A-Version"];
   const documents = createDocuments({ ...http, modifiedAt: parts.modifiedAt, vary });
   return {
     jsonrpc: createJsonRpc(http),

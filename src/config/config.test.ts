@@ -53,6 +53,7 @@ const TEXTS: Record<string, string> = {
   arbiter: "off",
   simple: "strict",
   openai: "on",
+  aisdk: "on",
   durability: "process",
   acceptDataLoss: "yes",
   logLevel: "debug",
@@ -82,6 +83,8 @@ const TEXTS: Record<string, string> = {
   hopsMax: "7",
   callAllow: "inside.test, 10.0.0.0/8",
   mcp: "yes",
+  a2a: "no",
+  authFile: "auth.ts:auth",
   mcpServers: '{ "files": { "command": "files" } }',
   items: '{ "fields": ["text"], "ttlMs": 5 }',
   pushAllow: "inside.test, 10.0.0.0/8",
@@ -124,6 +127,8 @@ const VALUES: Record<string, unknown> = {
   hopsMax: 7,
   callAllow: ["inside.test", "10.0.0.0/8"],
   mcp: true,
+  a2a: false,
+  authFile: expect.stringMatching(/auth\.ts:auth$/),
   mcpServers: { files: { command: "files" } },
   items: { fields: ["text"], ttlMs: 5 },
   pushAllow: ["inside.test", "10.0.0.0/8"],
@@ -250,11 +255,11 @@ describe("a config file", () => {
 describe("LangGraph's own switch in a config file", () => {
   const http = (value: string) => configFile(`export default { langgraph: "strict", http: ${value} };`);
 
-  test("turns its dialect off, unless a source that overrides the file says otherwise", async () => {
+  test("turns A2A off, unless a source that overrides the file says otherwise", async () => {
     const off = http("{ disable_a2a: true }");
-    expect((await read({ config: off })).langgraph).toBe("off");
-    expect((await read({ config: off, langgraph: "on" })).langgraph).toBe("on");
-    expect((await read({ config: http("{ disable_a2a: false }") })).langgraph).toBe("strict");
+    expect((await read({ config: off })).a2a).toBe(false);
+    expect((await read({ config: off, a2a: true })).a2a).toBe(true);
+    expect((await read({ config: http("{ disable_a2a: false }") })).a2a).toBe(true);
   });
 
   test("accepts exactly this key with a boolean", async () => {

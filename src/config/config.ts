@@ -5,6 +5,7 @@ import { didYouMean, findNearest } from "../lib/did-you-mean.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { importFile } from "../loader/import-file.ts";
 import { readLanggraphFile } from "../loader/langgraph-json.ts";
+import type { LanggraphServer } from "../loader/langgraph-server.ts";
 import {
   envName,
   flagName,
@@ -29,6 +30,8 @@ export interface Settings extends OptionValues {
   readonly agentsOrigin: string | undefined;
   /** The config file, if there is one, and the files that it imports. */
   readonly configFiles: readonly string[];
+  /** The settings of a langgraph.json that are no options; undefined: there is none. */
+  readonly langgraphFile: LanggraphServer | undefined;
   /** The export of traces, from the variables of OpenTelemetry and LangSmith. */
   readonly otel: OtelSettings | undefined;
   /** Deprecated names and ignored entries, for the log. */
@@ -79,13 +82,15 @@ export async function readSettings(parts: SettingsParts): Promise<Settings> {
     envSource(cwd, env),
     flagSource(cwd, { ...flags, agents, config: undefined }),
   ];
-  return { ...merge(cwd, sources), configFiles: read?.files ?? [], otel: readOtel(env) };
+  const { files = [], langgraphFile } = read ?? {};
+  return { ...merge(cwd, sources), configFiles: files, langgraphFile, otel: readOtel(env) };
 }
 
 /** For a program that hands in its config: neither files nor the environment are read. */
 export const toSettings = (config: Config, cwd: string): Settings => ({
   ...merge(cwd, [configSource(config, "createHandler", cwd)]),
   configFiles: [],
+  langgraphFile: undefined,
   otel: undefined,
 });
 
@@ -128,6 +133,7 @@ function findConfigFile(cwd: string, named: readonly unknown[], hasNoAgents: boo
 interface ReadConfig {
   readonly source: Source;
   readonly files: readonly string[];
+  readonly langgraphFile?: LanggraphServer;
   /** Variables that the file sets. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -136,8 +142,8 @@ async function readConfig(file: string, generation: number): Promise<ReadConfig>
   const folder = dirname(file);
   const source = { folder, origin: () => file, isText: false, warnings: [] };
   if (file.endsWith(".json")) {
-    const { files, env, ...read } = readLanggraphFile(file);
-    return { source: { ...source, ...read }, files, env };
+    const { files, env, server, ...read } = readLanggraphFile(file);
+    return { source: { ...source, ...read }, files, env, langgraphFile: server };
   }
   const { module, files } = await importFile(file, generation);
   const config = module.default;
@@ -164,8 +170,7 @@ function configSource(config: object, origin: string, folder: string): Source {
     .map(key => `${origin}: there is no option "${key}"${didYouMean(key, OPTION_NAMES)}`);
   const parsed = HTTP_SCHEMA.optional().safeParse(http);
   if (!parsed.success) problems.push(`http: expected ${HTTP_EXPECTED}, got ${show(http)} (from ${origin})`);
-  const langgraph = parsed.data?.disable_a2a ? { langgraph: "off" } : {};
-  const all = { ...values, ...langgraph };
+  const all = { ...values, ...(parsed.data?.disable_a2a && { a2a: false }) };
   return { folder, origin: () => origin, isText: false, values: all, problems, warnings };
 }
 

@@ -1,13 +1,16 @@
+import type { CorsRules } from "../model/index.ts";
 import type { HttpRequest, HttpResponse } from "./request.ts";
 
 export interface CorsParts {
   /** Origins, or "*". undefined: only pages of the server's own origin may read responses. */
   readonly cors: readonly string[] | undefined;
   readonly apiKeyHeader: string;
+  readonly corsRules?: CorsRules | undefined;
 }
 
 /** Whether responses depend on the Origin header: caches must know. */
-export const isPerOrigin = (cors: CorsParts["cors"]): boolean => cors !== undefined && !cors.includes("*");
+export const isPerOrigin = ({ cors, corsRules }: Pick<CorsParts, "cors" | "corsRules">): boolean =>
+  cors === undefined ? corsRules?.originPattern !== undefined : !cors.includes("*");
 
 export interface Cors {
   /** Sets the CORS headers of a response, also of the response to a preflight request. */
@@ -27,25 +30,29 @@ const EXPOSED_HEADERS = [
   ...["WWW-Authenticate", "traceparent", "X-Request-Id"],
   // LangGraph: the id of a run, the path to join it, and pages of a search.
   ...["Content-Location", "Location", "X-Pagination-Total", "X-Pagination-Next"],
-].join(", ");
+];
 /** How long a browser may cache a preflight response; Chrome caches it for two hours at most. */
 const MAX_AGE_SECONDS = 7_200;
 
-/** Without `Access-Control-Allow-Credentials`: credentials are in a header that the page itself sets. */
-export function createCors({ cors, apiKeyHeader }: CorsParts): Cors | undefined {
-  if (!cors) return undefined;
-  const isAny = !isPerOrigin(cors);
-  const allowed = [...ALLOWED_HEADERS, apiKeyHeader].join(", ");
+/** Without `Access-Control-Allow-Credentials` by default: credentials are in a header that the page itself sets. */
+export function createCors({ cors, apiKeyHeader, corsRules: rules }: CorsParts): Cors | undefined {
+  const pattern = rules?.originPattern === undefined ? undefined : new RegExp(`^(?:${rules.originPattern})$`);
+  if (!cors && !pattern) return undefined;
+  const isAny = cors?.includes("*") === true;
+  const isAllowed = (origin: string): boolean =>
+    isAny || cors?.includes(origin) === true || pattern?.test(origin) === true;
+  const allowed = [...ALLOWED_HEADERS, apiKeyHeader, ...(rules?.headers ?? [])].join(", ");
+  const exposed = [...EXPOSED_HEADERS, ...(rules?.exposedHeaders ?? [])].join(", ");
   return {
     setHeaders(request, response, verbs) {
       const { origin } = request.headers;
-      if (origin === undefined || (!isAny && !cors.includes(origin))) return;
+      if (origin === undefined || !isAllowed(origin)) return;
       response.setHeader("Access-Control-Allow-Origin", isAny ? "*" : origin);
-      if (request.method !== "OPTIONS")
-        return response.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
-      response.setHeader("Access-Control-Allow-Methods", verbs().join(", "));
+      if (rules?.allowsCredentials) response.setHeader("Access-Control-Allow-Credentials", "true");
+      if (request.method !== "OPTIONS") return response.setHeader("Access-Control-Expose-Headers", exposed);
+      response.setHeader("Access-Control-Allow-Methods", (rules?.methods ?? verbs()).join(", "));
       response.setHeader("Access-Control-Allow-Headers", allowed);
-      response.setHeader("Access-Control-Max-Age", String(MAX_AGE_SECONDS));
+      response.setHeader("Access-Control-Max-Age", String(rules?.maxAgeSeconds ?? MAX_AGE_SECONDS));
     },
   };
 }

@@ -1,7 +1,8 @@
-import type { Log, RequestHeaders, Route } from "../ports/index.ts";
+import type { Caller, Log, RequestHeaders, Route } from "../ports/index.ts";
 import { createAbortSignals } from "./abort.ts";
 import { type BaseUrlParts, createBaseUrl, type MountPoint } from "./base-url.ts";
 import { type CorsParts, createCors } from "./cors.ts";
+import type { ServeCustomApp } from "./custom-app.ts";
 import { readPeerCertificate } from "./peer-certificate.ts";
 import { type HttpExchange, type HttpRequest, type HttpResponse, sendError } from "./request.ts";
 import type { EndpointRoute, RouteMatch } from "./routes.ts";
@@ -21,6 +22,10 @@ export interface RouterParts extends BaseUrlParts, CorsParts {
   readonly bindings: Bindings;
   readonly match: (path: string) => RouteMatch | null;
   readonly log: Log;
+  /** A path under which everything is served as well: `/api`. */
+  readonly mountPrefix?: string | undefined;
+  /** Serves paths without a route; undefined: they are not found. */
+  readonly customApp?: ServeCustomApp | undefined;
 }
 
 export interface Router {
@@ -45,7 +50,13 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
     if (signals.isClosed) return void refuse(request, response, 503, "UNAVAILABLE", "The server has stopped");
     const mark = url.indexOf("?");
     const found = match(mark === -1 ? url : url.slice(0, mark));
+    const caller = toCaller(request, url);
     cors?.setHeaders(request, response, () => allowedVerbs(found));
+    if (!found && parts.customApp) {
+      const signal = signals.signalOf(response);
+      const base = (): string => toBaseUrl(request.headers, mount);
+      return parts.customApp({ ...caller, request, response, url, base, signal });
+    }
     if (!found) return void refuse(request, response, 404, "NOT_FOUND", NOT_FOUND);
     const route = found.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
     if (!route) return void refuseVerb(request, response, found);
@@ -53,8 +64,7 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
       request,
       response,
       match: found,
-      headers: request.headers as RequestHeaders,
-      certificate: () => readPeerCertificate(request.socket),
+      ...caller,
       query: mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
       base: () => toBaseUrl(request.headers, mount),
       signal: signals.signalOf(response),
@@ -66,7 +76,8 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
 
   return {
     serve(request, response, url, mount) {
-      serve(request, response, toTarget(url), mount)?.catch(error => {
+      const [inner, point] = withoutPrefix(toTarget(url), mount, parts.mountPrefix);
+      serve(request, response, inner, point)?.catch(error => {
         // The query may contain secrets.
         log.error({ err: error, path: url.split("?", 1)[0] }, "a request failed");
         if (!response.headersSent) sendError(response, 500, "INTERNAL", "Internal server error");
@@ -78,6 +89,24 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
       bindings.close();
     },
   };
+}
+
+const toCaller = (request: HttpRequest, url: string): Caller => ({
+  headers: request.headers as RequestHeaders,
+  certificate: () => readPeerCertificate(request.socket),
+  target: () => ({ verb: request.method ?? "GET", url }),
+});
+
+/** The URL below the prefix, and the mount point with it. */
+function withoutPrefix(
+  url: string,
+  mount: MountPoint,
+  prefix: string | undefined,
+): readonly [string, MountPoint] {
+  if (prefix === undefined || !url.startsWith(prefix)) return [url, mount];
+  const inner = url.slice(prefix.length);
+  if (!/^(?:[/?]|$)/.test(inner)) return [url, mount];
+  return [inner.startsWith("/") ? inner : `/${inner}`, { ...mount, prefix: `${mount.prefix}${prefix}` }];
 }
 
 const NOT_FOUND = "Not found; GET /agents lists the agents";

@@ -22,7 +22,8 @@ const GRAPHS = { agent: "./src/agent.ts:graph" };
 const read = (config: unknown) => {
   const file = write("langgraph.json", config);
   const found = readLanggraphFile(file);
-  const short = (lines: readonly string[]) => lines.map(line => line.replace(`${file}: `, ""));
+  const short = (lines: readonly string[]) =>
+    lines.map(line => line.replace(`${file}:`, "").replace(/^(?:\d+:)? /, ""));
   return { ...found, warnings: short(found.warnings), problems: short(found.problems) };
 };
 
@@ -69,10 +70,10 @@ describe("graphs", () => {
 
   test.each([
     [{}, "graphs is missing"],
-    [{ graphs: [] }, "graphs is missing"],
+    [{ graphs: [] }, "graphs must be an object"],
     [{ graphs: { a: 7 } }, 'graphs.a must be "./FILE:EXPORT"'],
     [{ graphs: { a: { description: "x" } } }, 'graphs.a must be "./FILE:EXPORT"'],
-    [{ graphs: { a: "./a.rb:graph" } }, "no graph can be served\n  graphs.a is ignored"],
+    [{ graphs: { a: "./a.rb:graph" } }, "graphs.a is not supported: ./a.rb:graph is neither"],
     ["[]", "expected an object"],
     ["{ graphs: 1 }", "invalid JSON: "],
   ])("%j is rejected", (config, problem) => {
@@ -93,43 +94,179 @@ describe("env", () => {
 
   test("that does not exist is a warning", () => {
     const { env, warnings, problems } = read({ graphs: GRAPHS, env: "./.env" });
-    expect([env, warnings, problems]).toEqual([{}, [`env: file not found: ${join(folder, ".env")}`], []]);
+    expect([env, warnings, problems]).toEqual([
+      {},
+      [`env names a file that does not exist: ${join(folder, ".env")}`],
+      [],
+    ]);
   });
 });
 
-test("http.disable_a2a and http.cors are options of ours", () => {
-  const http = {
-    disable_a2a: true,
-    cors: { allow_origins: ["https://a.example"], allow_methods: ["GET"] },
-    app: "x",
-  };
-  const { values, warnings } = read({ graphs: GRAPHS, http });
-  expect(values).toMatchObject({ langgraph: "off", cors: ["https://a.example"] });
-  expect(warnings.map(note => note.split(" ")[0])).toEqual(["http.app", "http.cors.allow_methods"]);
-  expect(read({ graphs: GRAPHS, http: { disable_a2a: false } }).values).not.toHaveProperty("langgraph");
-  for (const wrong of [7, { disable_a2a: "yes" }, { cors: ["*"] }])
-    expect(read({ graphs: GRAPHS, http: wrong }).problems).toHaveLength(1);
+const SERVER = {
+  names: {},
+  off: [],
+  auth: undefined,
+  app: undefined,
+  isAppGuarded: false,
+  mountPrefix: undefined,
+  configurableHeaders: { includes: undefined, excludes: undefined },
+  threadTtl: undefined,
+};
+
+test("a file with graphs only changes nothing else", () => {
+  const { server, values } = read({ graphs: GRAPHS });
+  expect(server).toMatchObject(SERVER);
+  expect(Object.keys(values)).toEqual(["agents"]);
 });
 
-test("build settings are ignored silently, settings of the server and unknown keys with a warning", () => {
+describe("http", () => {
+  test("switches parts of the API off, and A2A everywhere", () => {
+    const { server, values, problems } = read({
+      graphs: GRAPHS,
+      http: { disable_a2a: true, disable_mcp: true, disable_store: true, disable_threads: false },
+    });
+    expect(problems).toEqual([]);
+    expect(server.off).toEqual(["a2a", "mcp", "store"]);
+    expect(values).toMatchObject({ a2a: false, mcp: false });
+  });
+
+  test("has rules for CORS, headers, an application and a prefix", () => {
+    const { server, values, problems } = read({
+      graphs: GRAPHS,
+      http: {
+        app: "./app.ts:app",
+        enable_custom_route_auth: true,
+        mount_prefix: "/my/api",
+        configurable_headers: { includes: ["X-Org", "x-user-*"], exclude: ["X-Secret"] },
+        cors: {
+          allow_origins: ["https://a.example"],
+          allow_origin_regex: "^https://.*\\.example$",
+          allow_methods: ["GET"],
+          allow_headers: ["X-Org"],
+          expose_headers: ["X-Total"],
+          allow_credentials: true,
+          max_age: 60,
+        },
+      },
+    });
+    expect(problems).toEqual([]);
+    expect(values).toMatchObject({ cors: ["https://a.example"] });
+    expect(server).toMatchObject({
+      app: "./app.ts:app",
+      isAppGuarded: true,
+      mountPrefix: "/my/api",
+      configurableHeaders: { includes: ["x-org", "x-user-*"], excludes: ["x-secret"] },
+      cors: { methods: ["GET"], headers: ["X-Org"], allowsCredentials: true, maxAgeSeconds: 60 },
+    });
+  });
+});
+
+test("store, checkpointer, auth and webhooks are read", () => {
+  const { server, values, problems } = read({
+    graphs: GRAPHS,
+    store: {
+      index: { dims: 3, embed: "./embed.ts:embed", fields: ["text"] },
+      ttl: { default_ttl: 1.5, refresh_on_read: false, sweep_interval_minutes: 10 },
+    },
+    checkpointer: {
+      ttl: { strategy: "keep_latest", default_ttl: 60, sweep_interval_minutes: 5, sweep_limit: 10 },
+    },
+    auth: {
+      path: "./auth.ts:auth",
+      disable_studio_auth: true,
+      cache: { cache_keys: ["Authorization"], ttl_seconds: 30, max_size: 5 },
+    },
+    webhooks: {
+      headers: { "x-key": ["$", "{{ env.LG_WEBHOOK_KEY }}"].join("") },
+      url: {
+        allowed_domains: ["*.Example.com"],
+        allowed_ports: [443],
+        require_https: false,
+        disable_loopback: true,
+      },
+    },
+  });
+  expect(problems).toEqual([]);
+  expect(values).toMatchObject({
+    items: { dims: 3, embed: "./embed.ts:embed", fields: ["text"], ttlMs: 90_000, refreshOnRead: false },
+    auth: "custom",
+    authFile: "./auth.ts:auth",
+    pushHttp: true,
+  });
+  expect(server).toMatchObject({
+    threadTtl: { strategy: "keep_latest", minutes: 60 },
+    auth: { isStudioGuarded: true, cache: { headers: ["authorization"], ttlMs: 30_000, entriesMax: 5 } },
+    webhooks: { allowedDomains: ["*.example.com"], allowedPorts: [443], allowsLoopback: false },
+  });
+});
+
+describe("what is not supported is refused with its line", () => {
+  const problemsOf = (text: string): readonly string[] =>
+    readLanggraphFile(write("langgraph.json", text)).problems;
+  const file = (lines: string): string => `{\n  "graphs": { "agent": "./a.ts:graph" },\n${lines}\n}`;
+
+  test.each<[string, RegExp]>([
+    [`  "encryption": { "path": "./e.py:e" }`, /:3: encryption is not supported: .*encrypt the disk/],
+    [`  "ui": {}`, /:3: ui is not supported/],
+    [`  "grahps": {}`, /:3: grahps is unknown \(did you mean "graphs"\?\); remove it/],
+    [`  "http": {\n    "logging_headers": {} }`, /:4: http\.logging_headers is not supported/],
+    [
+      `  "http": {\n    "cors": {\n "allow_orgins": [] } }`,
+      /:5: http\.cors\.allow_orgins is unknown \(did you mean/,
+    ],
+    [`  "http": { "disable_a2a":\n "yes" }`, /:3: http\.disable_a2a must be true or false/],
+    [`  "http": 7`, /:3: http must be an object/],
+    [
+      `  "http": { "app": "./app.py:app" }`,
+      /:3: http\.app must be the place of an application in JavaScript/,
+    ],
+    [`  "http": { "mount_prefix": "api/" }`, /:3: http\.mount_prefix must be a path such as \/api/],
+    [
+      `  "http": { "cors": { "allow_origin_regex": "(" } }`,
+      /allow_origin_regex must be a regular expression/,
+    ],
+    [`  "auth": { "path": "./auth.py:auth" }`, /:3: auth\.path must be the place of an Auth in JavaScript/],
+    [`  "auth": {}`, /auth\.path is missing/],
+    [
+      `  "store": { "path": "./s.py:s" }`,
+      /:3: store\.path is not supported: compile the graph with your store/,
+    ],
+    [
+      `  "store": { "index": { "embed": "cohere:x" } }`,
+      /:3: store\.index\.embed must be the place of a function/,
+    ],
+    [`  "store": { "index": { "dims": 3 } }`, /:3: store\.index needs embed/],
+    [`  "checkpointer": {\n"serde": {} }`, /:4: checkpointer\.serde is not supported/],
+    [
+      `  "checkpointer": { "ttl": { "strategy": "x" } }`,
+      /:3: checkpointer\.ttl\.strategy must be "delete" or "keep_latest"/,
+    ],
+    [
+      `  "webhooks": { "url": { "allowed_ports": ["a"] } }`,
+      /:3: webhooks\.url\.allowed_ports must be a list of ports/,
+    ],
+    [`  "env": 7`, /:3: env must be the name of a file/],
+  ])("%s", (lines, expected) => {
+    const problems = problemsOf(file(lines));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(expected);
+  });
+
+  test("all problems at once, and a syntax error with its line", () => {
+    expect(problemsOf(file(`  "ui": {},\n  "encryption": {},\n  "x": 1`))).toHaveLength(3);
+    expect(problemsOf(`{\n  "graphs": {\n}`)[0]).toMatch(/:3: invalid JSON: /);
+  });
+});
+
+test("settings that build images have no effect", () => {
   const { warnings, problems } = read({
     $schema: "https://langgra.ph/schema.json",
     node_version: "20",
     dependencies: ["."],
     dockerfile_lines: [],
     graphs: GRAPHS,
-    auth: { path: "./auth.ts:auth" },
-    store: { index: {} },
-    checkpointer: {},
-    grahps: {},
   });
-  expect(problems).toEqual([]);
-  expect(warnings.map(warning => warning.replace(/: .*/, ""))).toEqual([
-    "auth is ignored",
-    "store is ignored",
-    "checkpointer is ignored",
-    'grahps is unknown and ignored (did you mean "graphs"?)',
-  ]);
+  expect([warnings, problems]).toEqual([[], []]);
 });
 
 describe("settings", () => {
@@ -137,12 +274,12 @@ describe("settings", () => {
     readSettings({ cwd: folder, flags: { agents: words }, env });
 
   test("come from a langgraph.json that is named, or lies there when no agent is named", async () => {
-    const file = write("langgraph.json", { graphs: GRAPHS, env: { DRAGOMAN_PORT: "7" }, unknown: 1 });
+    const file = write("langgraph.json", { graphs: GRAPHS, env: { DRAGOMAN_PORT: "7" } });
     for (const words of [["langgraph.json"], undefined]) {
       const found = await settings(words);
       expect(found).toMatchObject({ port: 7, agentsFolder: folder, configFiles: [file] });
       expect(found.agents).toMatchObject([{ runtime: "langgraph", name: "agent" }]);
-      expect(found.warnings).toEqual([`${file}: unknown is unknown and ignored`]);
+      expect(found.langgraphFile).toMatchObject({ off: [] });
     }
     expect(await settings(["other.ts"])).toMatchObject({ agents: ["other.ts"], configFiles: [] });
     expect(await settings(undefined, { DRAGOMAN_PORT: "8" })).toMatchObject({ port: 8 });

@@ -1,25 +1,30 @@
-/** Reads LangGraph's own config file: its graphs, its variables and its HTTP settings. */
+/** Reads LangGraph's own config file. What it contains and this server does not support is a problem, with its line. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { type AgentSpec, isAgentName } from "../agent/definition.ts";
-import { didYouMean } from "../lib/did-you-mean.ts";
+import { type ConfigMessages, ConfigSection, isMembers, type JsonMembers } from "./config-section.ts";
+import { findLines } from "./json-lines.ts";
+import { type LanggraphServer, readServer } from "./langgraph-server.ts";
 
 export interface LanggraphFile {
   /** Options of the server. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** The settings that are no options. */
+  readonly server: LanggraphServer;
   /** Variables for agents and their libraries. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ignored entries, one line each. */
+  /** One line each. */
   readonly warnings: readonly string[];
   readonly problems: readonly string[];
   /** The files that were read. */
   readonly files: readonly string[];
 }
 
-/** For building images: ignored without a warning. */
+/** For building images, which has no meaning here. */
 const BUILD: readonly string[] = [
   "$schema",
+  "_INTERNAL_docker_tag",
   "api_version",
   "base_image",
   "dependencies",
@@ -32,97 +37,106 @@ const BUILD: readonly string[] = [
   "python_version",
   "source",
 ];
-/** Settings of LangGraph's server, and why they are ignored here. */
-const IGNORED: Readonly<Record<string, string>> = {
-  auth: "set the option auth instead",
-  checkpointer:
-    "checkpoints are stored with the tasks; a graph that is compiled with a checkpointer uses its own",
-  store: "a graph uses the store that it is compiled with",
-  ui: "UI components are not supported",
-  ui_config: "UI components are not supported",
-  webhooks: "callers configure webhooks as push notifications",
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  encryption: "the data folder is not encrypted by functions of yours; encrypt the disk",
+  ui: "UI components are not served",
+  ui_config: "UI components are not served",
 };
-const KNOWN: readonly string[] = ["graphs", "env", "http", "python"];
-const HTTP_KNOWN: readonly string[] = ["disable_a2a", "cors"];
 
 export function readLanggraphFile(file: string): LanggraphFile {
-  const warnings: string[] = [];
-  const problems: string[] = [];
-  const config = readObject(file, problems);
-  if (config.python !== undefined && typeof config.python !== "string")
-    problems.push("python must be the path of a program or of a virtual environment");
-  const env = readEnv(config.env, file, warnings, problems);
-  const python = typeof config.python === "string" ? { python: config.python } : {};
-  const agents = readGraphs(config.graphs, python, warnings, problems);
-  const http = readHttp(config.http, warnings, problems);
-  for (const key of Object.keys(config)) if (!KNOWN.includes(key)) warnings.push(...toWarnings(key));
-  const withFile = (lines: readonly string[]) => lines.map(line => `${file}: ${line}`);
+  const { members, text, problems } = readMembers(file);
+  const messages: ConfigMessages = { file, lines: findLines(text), problems: [...problems], warnings: [] };
+  const config = new ConfigSection(members, "", messages);
+  const env = readEnv(config, file);
+  const { agents, names } = problems.length > 0 ? NO_GRAPHS : readGraphs(config);
+  const { values, server } = readServer(config);
+  for (const key of BUILD) config.raw(key);
+  config.finish(UNSUPPORTED);
   return {
-    values: { agents, ...http },
+    values: { agents, ...values },
+    server: { ...server, names },
     env: env.variables,
-    warnings: withFile(warnings),
-    problems: withFile(problems),
+    warnings: messages.warnings,
+    problems: messages.problems,
     files: [file, ...env.files],
   };
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const NO_GRAPHS = { agents: [], names: {} };
 
-function readObject(file: string, problems: string[]): Readonly<Record<string, unknown>> {
+function readMembers(file: string): {
+  readonly members: JsonMembers;
+  readonly text: string;
+  readonly problems: readonly string[];
+} {
+  const text = readFileSync(file, "utf8");
   try {
-    const config: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (isObject(config)) return config;
-    problems.push("expected an object");
+    const members: unknown = JSON.parse(text);
+    if (isMembers(members)) return { members, text, problems: [] };
+    return { members: {}, text: "", problems: [`${file}: expected an object`] };
   } catch (error) {
-    problems.push(`invalid JSON: ${(error as Error).message}`);
+    const { message } = error as Error;
+    const line = /\(line (\d+)/.exec(message)?.[1];
+    const place = line === undefined ? file : `${file}:${line}`;
+    return { members: {}, text: "", problems: [`${place}: invalid JSON: ${message}`] };
   }
-  return { graphs: {} };
 }
 
-function toWarnings(key: string): readonly string[] {
-  if (BUILD.includes(key)) return [];
-  const reason = IGNORED[key];
-  if (reason !== undefined) return [`${key} is ignored: ${reason}`];
-  const known = [...KNOWN, ...BUILD, ...Object.keys(IGNORED)];
-  return [`${key} is unknown and ignored${didYouMean(key, known)}`];
+interface Graphs {
+  readonly agents: readonly AgentSpec[];
+  /** Names of agents by the names of their graphs in the file, where they differ. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
-/** `python`: the option of the graphs in Python. */
-function readGraphs(
-  graphs: unknown,
-  python: { readonly python?: string },
-  warnings: string[],
-  problems: string[],
-): readonly AgentSpec[] {
-  if (!isObject(graphs)) {
-    problems.push('graphs is missing: "graphs": { "agent": "./agent.ts:graph" }');
-    return [];
+function readGraphs(config: ConfigSection): Graphs {
+  const python = config.text("python", "the path of a program or of a virtual environment");
+  const graphs = config.section("graphs");
+  if (!graphs) {
+    if (config.raw("graphs") === undefined)
+      config.refuse("graphs", 'is missing: "graphs": { "agent": "./agent.ts:graph" }');
+    return NO_GRAPHS;
   }
-  const specs: AgentSpec[] = [];
-  for (const [key, value] of Object.entries(graphs)) {
-    const { path, description } = isObject(value) ? value : { path: value, description: undefined };
-    if (typeof path !== "string")
-      problems.push(`graphs.${key} must be "./FILE:EXPORT", or an object with such a path`);
-    else if (!isScript(path) && !isPython(path))
-      warnings.push(`graphs.${key} is ignored: ${path} is neither JavaScript, TypeScript nor Python`);
-    else specs.push({ ...toSpec(key, path, description, warnings), ...(isPython(path) && python) });
+  const names: Record<string, string> = {};
+  const agents = graphs.keys.flatMap(key => {
+    const spec = readGraph(graphs, key, python);
+    if (spec && spec.name !== key) names[key] = spec.name;
+    return spec ?? [];
+  });
+  if (graphs.keys.length === 0) config.refuse("graphs", "contains no graph");
+  return { agents, names };
+}
+
+function readGraph(graphs: ConfigSection, key: string, python: string | undefined): AgentSpec | undefined {
+  const value = graphs.raw(key);
+  if (typeof value !== "string" && !isMembers(value)) {
+    graphs.refuse(key, 'must be "./FILE:EXPORT", or an object with such a path');
+    return undefined;
   }
-  if (specs.length === 0 && problems.length === 0)
-    problems.push(`no graph can be served${warnings.map(warning => `\n  ${warning}`).join("")}`);
-  return specs;
+  const inner = typeof value === "string" ? undefined : graphs.section(key);
+  const path = typeof value === "string" ? value : inner?.text("path");
+  const description = inner?.text("description");
+  inner?.finish();
+  if (path === undefined) graphs.refuse(key, 'must be "./FILE:EXPORT", or an object with such a path');
+  else if (!isScript(path) && !isPython(path))
+    graphs.refuse(key, `is not supported: ${path} is neither JavaScript, TypeScript nor Python`);
+  else {
+    const name = isAgentName(key) ? key : toName(key);
+    if (name !== key) graphs.warn(key, `is served as "${name}": agent names are in lower case`);
+    return {
+      runtime: "langgraph",
+      name,
+      graph: path,
+      ...(description !== undefined && { description }),
+      ...(isPython(path) && python !== undefined && { python }),
+    };
+  }
+  return undefined;
 }
 
 const isScript = (path: string): boolean => /\.[cm]?[jt]s(?::[\w$]+)?$/.test(path);
 
 /** A file, or the name of a module. */
 const isPython = (path: string): boolean => /\.py(?::\w+)?$|^[\w.]+:\w+$/.test(path) && !isScript(path);
-
-function toSpec(key: string, graph: string, description: unknown, warnings: string[]): AgentSpec {
-  const name = isAgentName(key) ? key : toName(key);
-  if (name !== key) warnings.push(`graphs.${key} is served as "${name}": agent names are in lower case`);
-  return { runtime: "langgraph", name, graph, ...(typeof description === "string" && { description }) };
-}
 
 /** `myAgent` is `my-agent`. */
 const toName = (key: string): string =>
@@ -138,47 +152,24 @@ interface Variables {
   readonly files: readonly string[];
 }
 
+const NO_VARIABLES: Variables = { variables: {}, files: [] };
+
 /** `env` is the name of a file with variables, or contains the variables. */
-function readEnv(env: unknown, file: string, warnings: string[], problems: string[]): Variables {
-  if (env === undefined) return { variables: {}, files: [] };
-  if (typeof env === "string") return readEnvFile(resolve(dirname(file), env), warnings);
-  if (isObject(env)) {
+function readEnv(config: ConfigSection, file: string): Variables {
+  const env = config.raw("env");
+  if (env === undefined) return NO_VARIABLES;
+  if (typeof env === "string") return readEnvFile(resolve(dirname(file), env), config);
+  if (isMembers(env)) {
     const variables = Object.entries(env).map(([name, value]) => [name, String(value)]);
     return { variables: Object.fromEntries(variables), files: [] };
   }
-  problems.push("env must be the name of a file, or an object of variables");
-  return { variables: {}, files: [] };
+  config.refuse("env", "must be the name of a file, or an object of variables");
+  return NO_VARIABLES;
 }
 
-function readEnvFile(file: string, warnings: string[]): Variables {
+function readEnvFile(file: string, config: ConfigSection): Variables {
   if (existsSync(file))
     return { variables: parseEnv(readFileSync(file, "utf8")) as Record<string, string>, files: [file] };
-  warnings.push(`env: file not found: ${file}`);
-  return { variables: {}, files: [] };
-}
-
-function readHttp(http: unknown, warnings: string[], problems: string[]): Readonly<Record<string, unknown>> {
-  if (http === undefined) return {};
-  if (!isObject(http)) {
-    problems.push("http must be an object");
-    return {};
-  }
-  for (const key of Object.keys(http))
-    if (!HTTP_KNOWN.includes(key))
-      warnings.push(`http.${key} is ignored: it configures routes of LangGraph's server`);
-  const { disable_a2a: off, cors } = http;
-  if (off !== undefined && typeof off !== "boolean") problems.push("http.disable_a2a must be true or false");
-  return { ...(off === true && { langgraph: "off" }), ...readCors(cors, warnings, problems) };
-}
-
-function readCors(cors: unknown, warnings: string[], problems: string[]): Readonly<Record<string, unknown>> {
-  if (cors === undefined) return {};
-  if (!isObject(cors)) {
-    problems.push("http.cors must be an object");
-    return {};
-  }
-  const { allow_origins: origins, ...others } = cors;
-  for (const key of Object.keys(others))
-    warnings.push(`http.cors.${key} is ignored: allowed origins may call every route`);
-  return origins === undefined ? {} : { cors: origins };
+  config.warn("env", `names a file that does not exist: ${file}`);
+  return NO_VARIABLES;
 }

@@ -1,7 +1,7 @@
 /** Authentication settings, as the operator configures them. */
 import type { Identity, Permission } from "./permission.ts";
 
-export const AUTH_MODES = ["none", "tokens", "jwt", "api-key", "mtls"] as const;
+export const AUTH_MODES = ["none", "tokens", "jwt", "api-key", "mtls", "custom"] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
 
 /** An API key of the config, by the SHA-256 of its secret in hex. */

@@ -1,6 +1,7 @@
 export * from "./apply.ts";
 export * from "./auth-settings.ts";
 export * from "./card.ts";
+export type * from "./cors.ts";
 export * from "./credential.ts";
 export type * from "./embed.ts";
 export * from "./error-record.ts";

@@ -1,24 +1,23 @@
 import { FirstBatchThen } from "../lib/batch-source.ts";
 import {
   BEGINNING,
-  type ContextId,
   Fault,
   isTerminal,
   type Scope,
   type Seq,
   snapshotOf,
+  type TaskId,
+  type Until,
 } from "../model/index.ts";
 import type { StepStream } from "../ports/index.ts";
 import { LogReader } from "./log-reader.ts";
 import {
-  findAgent,
   findAgentOf,
-  findInContext,
   findTaskOf,
-  type NamedSubscription,
   type OperationOf,
   type OperationParts,
   requireStreaming,
+  withTask,
 } from "./lookup.ts";
 
 /** Reads on after an event, or from a snapshot. Snapshot and tail meet at a seq: no gap, no duplicate. */
@@ -37,27 +36,28 @@ export async function subscribe(
       throw new Fault("unsupported-operation", `The task has ended (${task.status.state}); get it instead`, {
         taskId: task.id,
       });
-    return new FirstBatchThen({ steps: [snapshotOf(task, seq)], closing: true }, null);
+    // A reader that has the last event has all of them.
+    const steps = from === seq ? [] : [snapshotOf(task, seq)];
+    return new FirstBatchThen({ steps, closing: true }, null);
   }
   const range = { scope, taskId: task.id, until: operation.until };
+  if (from === BEGINNING && since === BEGINNING && operation.taskFirst) return replayFromTask(parts, range);
   if (from !== "snapshot") return new LogReader(parts, { ...range, after: from }, from < since);
   const first = { steps: [snapshotOf(task, seq)], closing: false };
   return new FirstBatchThen(first, new LogReader(parts, { ...range, after: seq }));
 }
 
-/** v1 names a task; chat windows name a conversation, and want the answer that is being written there. */
-async function withTask(
+/** The first message began the task and its first stream: event 2. */
+async function replayFromTask(
   parts: OperationParts,
-  operation: OperationOf<"subscribe">,
-  scope: Scope,
-): Promise<NamedSubscription> {
-  if (operation.taskId !== undefined) return { ...operation, taskId: operation.taskId };
-  const contextId = operation.contextId as ContextId;
-  const agent = findAgent(parts, operation, scope);
-  const taskId = await findInContext(parts, agent, scope, contextId, ["working", "submitted"]);
-  if (taskId === undefined) throw new Fault("task-not-found", "No task of this context is being worked on");
-  return { ...operation, taskId };
+  range: { readonly scope: Scope; readonly taskId: TaskId; readonly until: Until },
+): Promise<StepStream> {
+  const [begun] = await parts.store.log.read(range.scope, range.taskId, CREATED, 1);
+  if (!begun) return new LogReader(parts, { ...range, after: BEGINNING });
+  const first = { steps: [snapshotOf(begun.task, begun.seq, begun.at)], closing: false };
+  return new FirstBatchThen(first, new LogReader(parts, { ...range, after: begun.seq }));
 }
+const CREATED = 1 as Seq;
 
 function startOf(operation: OperationOf<"subscribe">, seq: Seq, hasEnded: boolean): Seq | "snapshot" {
   if (operation.from === "beginning") return hasEnded ? "snapshot" : BEGINNING;

@@ -1,6 +1,7 @@
 /** Authentication and authorization. */
 import type { AgentName, Fault, Scope, SecurityScheme } from "../model/index.ts";
 import type { Caller, Permission } from "./caller.ts";
+import type { CustomUser } from "./custom-auth.ts";
 import type { Operation } from "./operation.ts";
 
 export interface Authenticator {
@@ -25,6 +26,8 @@ export interface Principal {
   readonly grants: readonly Permission[];
   /** See `Scope`. */
   readonly agents: ReadonlySet<AgentName> | undefined;
+  /** The user that a custom authentication returned. */
+  readonly user?: CustomUser | undefined;
   /** Whether the credentials are still valid. */
   isValid(): boolean | Promise<boolean>;
 }

@@ -10,6 +10,8 @@ export interface Caller {
   readonly headers: RequestHeaders;
   /** The client certificate; undefined: none, or none that is trusted. */
   readonly certificate: () => PeerCertificate | undefined;
+  /** The verb and the path with its query; undefined: it is not a plain HTTP request. */
+  readonly target?: (() => { readonly verb: string; readonly url: string }) | undefined;
 }
 export interface PeerCertificate {
   /** SHA-256, in lower-case hex without colons. */

@@ -5,6 +5,7 @@ export type * from "./auth-method.ts";
 export * from "./bus.ts";
 export type * from "./caller.ts";
 export type * from "./credentials.ts";
+export type * from "./custom-auth.ts";
 export type * from "./endpoint.ts";
 export type * from "./graph.ts";
 export type * from "./items.ts";

@@ -25,10 +25,10 @@ export async function createHandler(
   const { loadServedAgents } = await import("./load-agents.ts");
   const { startMounted } = await import("./create-server.ts");
   const settings = toSettings(config, process.cwd());
-  const { agents, defaultAgent, embed } = await loadServedAgents(settings, 0);
+  const { agents, defaultAgent, functions } = await loadServedAgents(settings, 0);
   const { log, levels } = await openLog(options.log, settings.logLevel);
   for (const warning of settings.warnings) log.warn({}, warning);
-  return startMounted({ settings, agents, defaultAgent, embed, log, levels }, options.path);
+  return startMounted({ settings, agents, defaultAgent, functions, log, levels }, options.path);
 }
 
 /** The level of a log of the host is set by the host; ours decides whether each call is logged. */

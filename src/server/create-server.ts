@@ -62,7 +62,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     ...settings,
     tls,
     hasOwnPort: settings.grpcPort !== undefined,
-    schemas: GRPC_PACKAGES,
+    schemas: settings.a2a ? GRPC_PACKAGES : [],
     pipeline: wired.pipeline,
     streams: wired.streams,
     unread: wired.unread,

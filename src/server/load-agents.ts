@@ -1,16 +1,15 @@
 /** Loads the agents that the settings name. */
 import { basename, dirname } from "node:path";
 import { readVariable, readVariables, type Settings } from "../config/config.ts";
-import { isProviderModel } from "../items/provider-embed.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { findAgents } from "../loader/find-agents.ts";
-import { importReference } from "../loader/import-file.ts";
 import { type LoadedAgent, loadAgents } from "../loader/load-agents.ts";
 import type { AgentName } from "../model/index.ts";
-import type { Agent, Embed } from "../ports/index.ts";
+import type { Agent } from "../ports/index.ts";
 import { toAgent } from "../runtime/function/index.ts";
 import { createAgent } from "../runtime/index.ts";
 import { bindEnvironment } from "../runtime/shared/bind-environment.ts";
+import { loadFunctions, type ServerFunctions } from "./load-functions.ts";
 
 export interface ServedAgents {
   readonly agents: readonly Agent[];
@@ -18,8 +17,8 @@ export interface ServedAgents {
   readonly defaultAgent: AgentName;
   /** The files that they were loaded from. */
   readonly files: readonly string[];
-  /** See `ServerParts`. */
-  readonly embed: Embed | undefined;
+  /** The functions that the settings name by their files. */
+  readonly functions: ServerFunctions;
 }
 
 /** For a command without arguments: where nothing names agents, those of the folder, with the reason in words. */
@@ -48,8 +47,9 @@ export async function loadServedAgents(settings: Settings, generation: number): 
     createAgent: (spec, load, context) => createAgent(spec, load, { ...context, variables }),
   });
   const agents = loaded.agents.map(agent => toServed(agent, cwd));
-  const embed = await loadEmbed(settings, generation);
-  return { agents, defaultAgent: findDefault(agents, settings.default), files: loaded.files, embed };
+  const { functions, files } = await loadFunctions(settings, generation);
+  const defaultAgent = findDefault(agents, settings.default);
+  return { agents, defaultAgent, files: [...loaded.files, ...files], functions };
 }
 
 function toServed({ definition, file }: LoadedAgent, cwd: string): Agent {
@@ -60,28 +60,6 @@ function toServed({ definition, file }: LoadedAgent, cwd: string): Agent {
     throw new StartupError(`The agent "${definition.name}": ${reason}`, { cause: error });
   }
   return toAgent(definition);
-}
-
-/** The function, or the embeddings of LangChain, at the place that the option `items` names. */
-async function loadEmbed(
-  { items: { embed }, agentsFolder }: Settings,
-  generation: number,
-): Promise<Embed | undefined> {
-  if (typeof embed !== "string" || isProviderModel(embed)) return undefined;
-  const { value, file } = await importReference(embed, agentsFolder, generation);
-  const found = toEmbed(value);
-  if (found) return found;
-  throw new StartupError(
-    `${file}: the embedding function "${embed}" must be a function of texts that returns vectors, or embeddings of LangChain`,
-  );
-}
-
-function toEmbed(value: unknown): Embed | undefined {
-  if (typeof value === "function") return async texts => value(texts);
-  const embeddings = value as { readonly embedDocuments: Embed } | null | undefined;
-  return typeof embeddings?.embedDocuments === "function"
-    ? texts => embeddings.embedDocuments(texts)
-    : undefined;
 }
 
 function findDefault(agents: readonly Agent[], wanted: string | undefined): AgentName {

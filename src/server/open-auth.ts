@@ -2,11 +2,16 @@
 import { type AuthSettings, createAuth } from "../auth/index.ts";
 import { isLoopback } from "../http/host-check.ts";
 import { StartupError } from "../lib/startup-error.ts";
+import type { LanggraphServer } from "../loader/langgraph-server.ts";
 import type { AuthMode } from "../model/index.ts";
-import type { Authenticator, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
+import type { Authenticator, Catalog, CustomAuth, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
 
 export interface OpenAuthParts {
-  readonly settings: AuthSettings & { readonly data: string; readonly host: string };
+  readonly settings: AuthSettings & {
+    readonly data: string;
+    readonly host: string;
+    readonly langgraphFile?: Pick<LanggraphServer, "auth"> | undefined;
+  };
   readonly catalog: Catalog;
   readonly fetch: Fetch;
   readonly wallTime: () => number;
@@ -14,6 +19,7 @@ export interface OpenAuthParts {
   readonly openTokens: () => Promise<TokenStore>;
   /** So many random bytes as lower-case hex. */
   readonly randomHex: (bytes: number) => string;
+  readonly customAuth?: CustomAuth | undefined;
   /** Another program accepts the connections: from where is not known. */
   readonly isMounted: boolean;
 }
@@ -29,12 +35,24 @@ export async function openAuth(parts: OpenAuthParts): Promise<OpenAuth> {
   const { settings } = parts;
   const tokens = settings.auth.includes("tokens") ? await parts.openTokens() : undefined;
   const isLocal = !parts.isMounted && isLoopback(settings.host);
-  const auth = createAuth({ ...parts, ...settings, tokens, isLocal });
+  const auth = createAuth({ ...parts, ...settings, tokens, isLocal, custom: toCustom(parts) });
   return { ...auth, close: async () => tokens?.close() };
 }
 
+function toCustom({ customAuth, settings }: OpenAuthParts) {
+  const rules = settings.langgraphFile?.auth;
+  return (
+    customAuth && { auth: customAuth, cache: rules?.cache, allowsStudio: rules?.isStudioGuarded === false }
+  );
+}
+
 /** The option with the credentials of a mode. */
-const CREDENTIAL_OPTIONS = { jwt: "jwt", "api-key": "apiKeys", mtls: "clientCertificates" } as const;
+const CREDENTIAL_OPTIONS = {
+  jwt: "jwt",
+  "api-key": "apiKeys",
+  mtls: "clientCertificates",
+  custom: "authFile",
+} as const;
 
 /** A mode without credentials would let no caller in; credentials without their mode would be ignored. */
 export function checkAuthSettings({ settings }: Pick<OpenAuthParts, "settings">): void {

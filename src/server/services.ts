@@ -6,13 +6,14 @@ import { LoopBudget } from "../lib/loop-budget.ts";
 import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
-import type { Agent, Embed, Log, Observer, Run } from "../ports/index.ts";
+import type { Agent, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
 import { openTelemetry } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
+import type { ServerFunctions } from "./load-functions.ts";
 import { checkAuthSettings, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
@@ -29,16 +30,17 @@ export type ServerSettings = Omit<
   | "logLevel"
   | "warnings"
   | "portChosen"
+  | "langgraphFile"
 > &
-  Partial<Pick<Settings, "portChosen">>;
+  Partial<Pick<Settings, "portChosen" | "langgraphFile">>;
 
 export interface ServerParts {
   readonly settings: ServerSettings;
   readonly agents: readonly Agent[];
   /** The agent that is served at `/`. */
   readonly defaultAgent: AgentName;
-  /** The function that the option `items` names by its file. */
-  readonly embed?: Embed | undefined;
+  /** The functions that the settings name by their files. */
+  readonly functions?: ServerFunctions | undefined;
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
@@ -101,7 +103,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     closers.push(calls.close, webhooks.close);
     const outbound = telemetry.outbound(calls);
     const fetch = outbound.trusted;
-    const items = openItems({ ...parts, store: store.items, fetch });
+    const items = openItems({ ...parts, embed: parts.functions?.embed, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
     const isMounted = parts.mount !== undefined;
     const { openTokens } = opened;
@@ -114,6 +116,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       openTokens,
       randomHex,
       isMounted,
+      customAuth: parts.functions?.customAuth,
     });
     closers.push(auth.close);
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };

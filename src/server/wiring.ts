@@ -4,6 +4,7 @@ import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
 import { createPipeline } from "../binding/pipeline.ts";
 import { toGrpcAddress } from "../http/base-url.ts";
+import { createCustomApp } from "../http/custom-app.ts";
 import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
@@ -17,7 +18,7 @@ import { createCredentialRoutes } from "../oauth/credential-routes.ts";
 import { isAuthorizationPending, resumeAuthorized } from "../operation/credentials.ts";
 import { createOperations } from "../operation/index.ts";
 import type { OperationParts } from "../operation/lookup.ts";
-import type { Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
+import type { Caller, Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
 import { API_DESCRIPTIONS, createDialects } from "../protocol/index.ts";
 import { createOpenApiEndpoints } from "../protocol/openapi/index.ts";
 import { createPushRoutes } from "../push/admin-routes.ts";
@@ -99,9 +100,16 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
-  const bindings = createBindings({ ...settings, pipeline, streams, unread, limits, modifiedAt });
+  const corsRules = settings.langgraphFile?.cors;
+  const bindings = createBindings({ ...settings, corsRules, pipeline, streams, unread, limits, modifiedAt });
   return {
-    router: { ...settings, bindings, match: createRoutes(dialects, endpoints.public), log },
+    router: {
+      ...settings,
+      ...toRouterRules(parts, services),
+      bindings,
+      match: createRoutes(settings.a2a ? dialects : [], endpoints.public),
+      log,
+    },
     adminEndpoints: endpoints.admin,
     pipeline,
     streams,
@@ -133,6 +141,24 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
       await Promise.all([remoteCards.stop(), mcp.close(), langgraph.close()]);
       await services.close();
     },
+  };
+}
+
+/** What a langgraph.json says about requests. */
+function toRouterRules({ settings, functions }: WiringParts, { auth }: Services) {
+  const { langgraphFile: file } = settings;
+  const authenticate = async (caller: Caller) =>
+    auth.authenticator.requirePrincipal(await auth.authenticator.authenticate(caller));
+  return {
+    corsRules: file?.cors,
+    mountPrefix: file?.mountPrefix,
+    customApp:
+      functions?.app &&
+      createCustomApp({
+        fetch: functions.app,
+        authenticate: file?.isAppGuarded ? authenticate : undefined,
+        bodyBytesMax: LIMITS.bodyBytesMax,
+      }),
   };
 }
 

@@ -80,7 +80,7 @@ const UNKNOWN_TASK = "01890000-0000-7000-8000-000000000000";
 describe("Arbiter: calls", () => {
   it("A1: index is the default agent, and an unknown agent is TaskNotFound", async () => {
     const mine = await send("index", "hi");
-    expect(mine.result.metadata["x-arbiter.agent_id"]).toBe("echo");
+    expect(mine.result.metadata["x-arbiter.agent_id"]).toBe("index");
     expect((await send("echo", "hi")).result.metadata["x-arbiter.agent_id"]).toBe("echo");
     expect((await send("nobody", "hi")).error.code).toBe(-32001);
   });
@@ -321,9 +321,11 @@ describe("Arbiter: tasks", () => {
     expect(done.history.map((message: Loose) => message.role)).toEqual(["user", "agent"]);
   });
 
-  it("A9: a task of another agent is unknown", async () => {
+  it("A9: a task of another agent is found, at the path of every agent that exists", async () => {
     const { result } = await send("echo", "hi");
-    expect((await rpc(at("meter"), "tasks/get", { id: result.id })).body.error.code).toBe(-32001);
+    const found = (await rpc(at("meter"), "tasks/get", { id: result.id })).body.result;
+    expect(found).toMatchObject({ id: result.id, metadata: { "x-arbiter.agent_id": "echo" } });
+    expect((await rpc(at("nobody"), "tasks/get", { id: result.id })).body.error.code).toBe(-32001);
     expect((await rpc(at("echo"), "tasks/get", { id: UNKNOWN_TASK })).body.error.code).toBe(-32001);
   });
 

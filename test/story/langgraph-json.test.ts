@@ -59,11 +59,27 @@ const CONFIG = {
     agent: "./src/agent.ts:graph",
     form: { path: "./src/form.ts:default", description: "Fills in forms" },
     made: "./src/form.ts:make",
-    old: "./src/agent.py:graph",
   },
   env: ".env",
-  auth: { path: "./src/auth.ts:auth" },
 };
+const AUTH = `
+import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+export const auth = new Auth().authenticate(request => {
+  const name = (request.headers.get("authorization") ?? "").replace("Bearer ", "");
+  if (!["ann", "bob"].includes(name)) throw new HTTPException(401, { message: "Who are you?" });
+  return { identity: name, permissions: [new URL(request.url).pathname] };
+});
+`;
+const APP = `
+export const app = {
+  async fetch(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    if (pathname === "/bytes") return new Response(new Uint8Array([0, 255, 128]), { status: 201 });
+    if (pathname !== "/hello") return new Response("nothing here", { status: 404 });
+    return Response.json({ verb: request.method, search, body: await request.text() });
+  },
+};
+`;
 const start = (file: string, command: "serve" | "dev" = "serve"): Promise<Child> =>
   startChild({
     command,
@@ -72,7 +88,7 @@ const start = (file: string, command: "serve" | "dev" = "serve"): Promise<Child>
     flags: ["--durability", "process"],
   });
 
-test("every graph is an agent, by name and by LangGraph's id, with its variables; ignored entries are logged", async () => {
+test("every graph is an agent, by name and by LangGraph's id, with its variables", async () => {
   const server = await start(writeProject(CONFIG));
   expect(server.banner.agents.map((one: { name: string }) => one.name)).toEqual(["agent", "form", "made"]);
   // The id that LangGraph's own server gives to a graph of this name.
@@ -92,19 +108,68 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   const card = await (await fetch(`${server.url}/.well-known/agent-card.json?assistant_id=form`)).json();
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
   expect(textOf((await rpc(server.url, "SendMessage", sendParams("Bob"))).body)).toBe("Hello, Bob");
-  const output = server.stderr();
-  for (const text of ["graphs.old is ignored", "is Python", "auth is ignored"])
-    expect(output).toContain(text);
-  expect(output).not.toContain("node_version");
+  expect(server.stderr()).not.toContain("node_version");
 });
 
-test("http.disable_a2a disables LangGraph's mount, and http.cors allows origins", async () => {
-  const http = { disable_a2a: true, cors: { allow_origins: ["https://page.example"] } };
+test("http.disable_a2a disables A2A everywhere, which the start says, and http.cors allows origins", async () => {
+  const http = { disable_a2a: true, disable_store: true, cors: { allow_origins: ["https://page.example"] } };
   const server = await start(writeProject({ ...CONFIG, http }));
-  expect((await post(`${server.url}/a2a/agent`, {})).status).toBe(404);
+  expect(server.banner.off).toEqual(["A2A", "store (http.disable_store)"]);
+  for (const path of ["/a2a/agent", "/", "/agents/agent", "/v1/message:send"])
+    expect([path, (await post(`${server.url}${path}`, {})).status]).toEqual([path, 404]);
+  expect((await fetch(`${server.url}/.well-known/agent-card.json`)).status).toBe(404);
   const headers = { origin: "https://page.example", "access-control-request-method": "POST" };
   const reply = await fetch(server.url, { method: "OPTIONS", headers });
   expect(reply.headers.get("access-control-allow-origin")).toBe("https://page.example");
+});
+
+test("auth authenticates every call by the project's own function, and callers are isolated", async () => {
+  const file = writeProject({ ...CONFIG, auth: { path: "./src/auth.ts:auth" } });
+  writeGraph(folder.path, "src/auth.ts", AUTH);
+  const server = await start(file);
+  const call = (name: string | undefined, method: string, params: object) =>
+    rpc(server.url, method, params, name === undefined ? {} : { authorization: `Bearer ${name}` });
+  expect((await fetch(`${server.url}/.well-known/agent-card.json`)).status).toBe(200);
+  expect((await call(undefined, "SendMessage", sendParams("Ann"))).status).toBe(401);
+  const refused = await call("eve", "SendMessage", sendParams("Eve"));
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    401,
+    expect.stringContaining("Who are you?"),
+  ]);
+  const sent = await call("ann", "SendMessage", sendParams("Ann"));
+  expect(textOf(sent.body)).toBe("Hello, Ann");
+  const { id } = sent.body.result.task;
+  expect((await call("ann", "GetTask", { id })).body.result.id).toBe(id);
+  expect((await call("bob", "GetTask", { id })).body.error.message).toBe("Task not found");
+});
+
+test("an application has routes of its own, everything is below the prefix as well", async () => {
+  const http = { app: "./src/app.ts:app", mount_prefix: "/my/api" };
+  const file = writeProject({ ...CONFIG, http });
+  writeGraph(folder.path, "src/app.ts", APP);
+  const server = await start(file);
+  for (const prefix of ["", "/my/api"]) {
+    const reply = await fetch(`${server.url}${prefix}/hello?x=1`, { method: "PUT", body: "words" });
+    expect(await reply.json()).toEqual({ verb: "PUT", search: "?x=1", body: "words" });
+    const sent = await rpc(`${server.url}${prefix}/agents/agent`, "SendMessage", sendParams("Ann"));
+    expect(textOf(sent.body)).toBe("Hello, Ann");
+  }
+  const bytes = await fetch(`${server.url}/bytes`);
+  expect([bytes.status, [...(await bytes.bytes())]]).toEqual([201, [0, 255, 128]]);
+  const missing = await fetch(`${server.url}/nowhere`);
+  expect([missing.status, await missing.text()]).toEqual([404, "nothing here"]);
+  const card = await (
+    await fetch(`${server.url}/my/api/.well-known/agent-card.json?assistant_id=agent`)
+  ).json();
+  expect((card as { url: string }).url).toBe(`${server.url}/my/api/a2a/agent`);
+});
+
+test("what is not supported is refused before anything is served, with its line", async () => {
+  writeProject({});
+  const file = join(folder.path, "langgraph.json");
+  writeFileSync(file, '{\n  "graphs": { "agent": "./src/agent.ts:graph" },\n  "encryption": {}\n}');
+  const { err } = await refusedChild({ agents: [file], data: join(folder.path, "data") });
+  expect(err).toContain(`${file}:3: encryption is not supported`);
 });
 
 test("dragoman dev reloads graphs when a file that they import changes, or the langgraph.json itself", async () => {

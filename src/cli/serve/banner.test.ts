@@ -20,6 +20,7 @@ const FACTS: BannerFacts = {
   reason: "the files in agents/, found in this folder",
   defaultAgent: "echo",
   data: "/home/me/.dragoman",
+  off: [],
   unfinished: new Map(),
   watching: false,
 };

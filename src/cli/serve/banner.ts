@@ -27,6 +27,8 @@ export interface BannerFacts {
   readonly reason: string;
   /** The data folder or database; undefined: memory. */
   readonly data: string | undefined;
+  /** What the config switches off. */
+  readonly off: readonly string[];
   /** Unfinished tasks at the start, by agent. */
   readonly unfinished: ReadonlyMap<string, number>;
   /** Files are watched. */
@@ -72,6 +74,7 @@ export function bannerText(facts: BannerFacts, style: BannerStyle): string {
     ...(verbose || facts.grpc !== undefined ? row("gRPC", facts.grpc ?? new URL(facts.url).host) : []),
     ...optional("admin", facts.admin),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),
+    ...(facts.off.length === 0 ? [] : row("off", facts.off.join(", "))),
     ...(facts.unfinished.size === 0 ? [] : row("resuming", describeUnfinished(facts.unfinished))),
     ...(allowsAnonymous(facts) ? [] : row("callers", ...describeCallers(facts))),
     "",
@@ -152,6 +155,7 @@ export function bannerJson(facts: BannerFacts): string {
     admin,
     serving: reason,
     data: data ?? ":memory:",
+    off: facts.off.length > 0 ? facts.off : undefined,
     unfinished: Object.fromEntries(facts.unfinished),
     agents,
   });

@@ -3,7 +3,7 @@ import type { Settings } from "../../config/config.ts";
 import type { ServedAgents } from "../../server/load-agents.ts";
 
 /** The result of a start or a reload. */
-export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent" | "embed"> {
+export interface LoadResult extends Pick<ServedAgents, "agents" | "defaultAgent" | "functions"> {
   readonly settings: Settings;
   /** Why these agents are served, in words. */
   readonly reason: string;
@@ -26,7 +26,7 @@ export async function load(request: LoadRequest): Promise<LoadResult> {
   const { cwd, generation } = request;
   const flags = { ...request.flags, ...(request.files.length > 0 && { agents: request.files }) };
   const { settings, reason } = findServedAgents(await readSettings({ cwd, flags, generation }));
-  const { agents, defaultAgent, embed, files } = await loadServedAgents(settings, generation);
+  const { agents, defaultAgent, functions, files } = await loadServedAgents(settings, generation);
   const folders = [...files, ...settings.configFiles].map(file => dirname(file));
-  return { settings, reason, agents, defaultAgent, embed, folders };
+  return { settings, reason, agents, defaultAgent, functions, folders };
 }

@@ -125,9 +125,16 @@ function toBannerFacts(
     reason: loaded.reason,
     defaultAgent: loaded.defaultAgent,
     data: settings.data === ":memory:" ? undefined : toLocation(settings.data),
+    off: listOff(settings),
     unfinished: server.unfinished,
     watching: options.watch,
   };
+}
+
+/** A server that does less than usual says so: callers would look for an error elsewhere. */
+function listOff({ a2a, langgraphFile }: Settings): readonly string[] {
+  const parts = (langgraphFile?.off ?? []).filter(part => part !== "a2a");
+  return [...(a2a ? [] : ["A2A"]), ...parts.map(part => `${part} (http.disable_${part})`)];
 }
 
 const toBannerAgent = ({ name, card }: Agent): BannerAgent => ({

@@ -93,6 +93,7 @@ export const ACCESS_OPTIONS = {
     help: "Allow other machines to call although no authentication is required",
     default: false,
   }),
+  authFile: file("Functions that authenticate and authorize callers (FILE:EXPORT), for `custom`"),
   apiKeys: structured<readonly ApiKey[] | undefined, readonly ApiKeyConfig[]>({
     help: "API keys and their owners, for `api-key`",
     isSecret: true,

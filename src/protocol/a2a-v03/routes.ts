@@ -4,9 +4,11 @@ import { decodeView } from "../shared/decode-send.ts";
 import { readParams } from "../shared/fields.ts";
 import { readPaging } from "../shared/push-config.ts";
 import {
+  CARD_ROUTES,
   createRestRoutes,
   decodeMethod,
   decodeRestParams,
+  JSON_RPC_ROUTES,
   type MethodTable,
   REST_PATHS,
   V03_PREFIX,
@@ -48,10 +50,8 @@ const PUSH_PATHS = REST_PATHS.filter(([, path]) => path.startsWith("/tasks/{task
 
 /** HTTP+JSON: v0.3 §3.5.3; the definition has the paths of push configs in the singular. */
 export const ROUTES: readonly Route[] = [
-  { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
-  { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
-  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
-  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  ...JSON_RPC_ROUTES,
+  ...CARD_ROUTES,
   ...createRestRoutes(V03_PREFIX, [
     ...REST_PATHS,
     ["GET", "/card", "GetExtendedAgentCard"],

@@ -14,9 +14,11 @@ import {
 import { readLastEventId, readResumePoint } from "../shared/headers.ts";
 import { decodePushConfig, readPaging } from "../shared/push-config.ts";
 import {
+  CARD_ROUTES,
   createRestRoutes,
   decodeMethod as decodeMethodIn,
   decodeRestParams,
+  JSON_RPC_ROUTES,
   type MethodTable,
   REST_PATHS,
   toEndpoints,
@@ -55,6 +57,7 @@ export const METHODS: MethodTable = {
     op: "subscribe",
     taskId: decodeTaskId(readParams(call)),
     from: readLastEventId(call),
+    taskFirst: true,
     until: "terminal",
     ended: "fault",
   }),
@@ -95,10 +98,8 @@ const PATHS: typeof REST_PATHS = [...REST_PATHS, ["GET", "/extendedAgentCard", "
 const TENANT_V1_ROUTES = createRestRoutes(V03_PREFIX, PATHS);
 
 export const ROUTES: readonly Route[] = [
-  { transport: "jsonrpc", verb: "POST", path: "/", method: "" },
-  { transport: "jsonrpc", verb: "POST", path: "/agents/{agent}", method: "" },
-  { transport: "document", verb: "GET", path: "/.well-known/agent-card.json", method: "card" },
-  { transport: "document", verb: "GET", path: "/agents/{agent}/.well-known/agent-card.json", method: "card" },
+  ...JSON_RPC_ROUTES,
+  ...CARD_ROUTES,
   { transport: "document", verb: "GET", path: "/agents", method: "agents" },
   { transport: "document", verb: "GET", path: "/", method: "agents" },
   ...createRestRoutes("", PATHS),

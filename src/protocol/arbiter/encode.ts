@@ -23,10 +23,10 @@ import {
   encodeV03Push,
   encodeV03Status,
 } from "../shared/v03-encode.ts";
-import { REQUEST_FORM } from "./routes.ts";
+import { INDEX, REQUEST_FORM } from "./routes.ts";
 
 /** `history` is the messages of the caller and the reply; progress messages are left out. */
-export function encodeTask(task: Task): JsonObject {
+export function encodeTask(task: Task, agent: string = task.agent): JsonObject {
   const out: Record<string, Json> = {
     kind: "task",
     id: task.id,
@@ -40,7 +40,7 @@ export function encodeTask(task: Task): JsonObject {
     const messages = task.history.filter(message => message.role === "user");
     out.history = (reply ? [...messages, reply] : messages).map(encodeV03Message);
   }
-  out.metadata = { ...task.metadata, ...toMetadata(task) };
+  out.metadata = { ...task.metadata, ...toMetadata(task, agent) };
   return out;
 }
 
@@ -62,7 +62,7 @@ const isText = (part: Part | undefined): boolean => part?.kind === "text";
 /** Whether the reply contains the artifact. */
 const isInReply = (task: Task, { parts }: Artifact): boolean => !task.status.message && parts.every(isText);
 
-function toMetadata({ agent, usage = {} }: Task): JsonObject {
+function toMetadata({ usage = {} }: Task, agent: string): JsonObject {
   return {
     "x-arbiter.agent_id": agent,
     "x-arbiter.input_tokens": usage.inputTokens ?? 0,
@@ -199,7 +199,7 @@ export function encodeResult(operation: Operation, result: OperationResult): Jso
     case "task":
       return encodeTaskResult(operation, result.task);
     case "page":
-      return { ...encodeV03Page(result.page), tasks: result.page.tasks.map(encodeTask) };
+      return { ...encodeV03Page(result.page), tasks: result.page.tasks.map(task => encodeTask(task)) };
     case "card":
       if (operation.op === "card" && operation.form === "stub") return encodeStubCard(result.base);
       return encodeCard(result, `${result.base}/v1/a2a/agents/${result.agent.name}`);
@@ -219,5 +219,6 @@ function encodeTaskResult(operation: Operation, task: Task): Json {
   if (operation.form === REQUEST_FORM) return { request_id: task.id, cancelled: true };
   if (operation.op === "send" && status.broken)
     throw new Fault("invalid-agent-response", textOf(status.message?.parts ?? []), { taskId: task.id });
-  return encodeTask(task);
+  // Callers of the default agent know it under this name.
+  return encodeTask(task, operation.agent === undefined ? INDEX : task.agent);
 }

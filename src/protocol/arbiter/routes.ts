@@ -42,9 +42,11 @@ export function decodeCard(call: WireCall): Operation {
   return { op: "card", agent: findAgent(call), base: call.base(), form };
 }
 
-/** `index` is the default agent. */
+/** The default agent. */
+export const INDEX = "index";
+
 const findAgent = (call: WireCall): Operation["agent"] =>
-  call.vars.agent === "index" ? undefined : (call.vars.agent as Operation["agent"]);
+  call.vars.agent === INDEX ? undefined : (call.vars.agent as Operation["agent"]);
 
 // ---- methods -------------------------------------------------------------------------------------------------
 
@@ -98,7 +100,11 @@ export const METHODS: MethodTable = {
 
 export function decodeMethod(call: WireCall, profile: VendorProfile): Operation {
   const operation = decodeByTable(call, profile === "strict" ? DOCUMENTED_METHODS : METHODS, "Arbiter");
-  return { ...operation, agent: findAgent(call) };
+  const { op } = operation;
+  const agent = findAgent(call);
+  // The document finds a task by its tenant only: it may be of another agent.
+  const isLookup = op === "get" || op === "cancel" || op === "subscribe";
+  return isLookup ? { ...operation, agent, choice: "any" } : { ...operation, agent };
 }
 
 // ---- Arbiter's own requests interface ------------------------------------------------------------------------

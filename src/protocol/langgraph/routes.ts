@@ -65,6 +65,7 @@ export const METHODS: MethodTable = {
     op: "subscribe",
     ...decodeTask(call),
     from: readLastEventId(call),
+    taskFirst: true,
     until: "terminal",
     ended: "snapshot",
   }),

@@ -23,6 +23,13 @@ export const JSON_RPC_ROUTES: readonly Route[] = [
 export const createCardRoutes = (path: string, method = "card"): readonly Route[] =>
   MOUNTS.map(mount => ({ transport: "document", verb: "GET", path: `${mount}${path}`, method }));
 
+/** Cards of the current versions. Some clients add the path to one that has it already, or put the name into it. */
+export const CARD_ROUTES: readonly Route[] = [
+  ...createCardRoutes("/.well-known/agent-card.json"),
+  ...createCardRoutes("/.well-known/.well-known/agent-card.json"),
+  { transport: "document", verb: "GET", path: "/.well-known/{agent}/agent-card.json", method: "card" },
+];
+
 // ---- methods of JSON-RPC -------------------------------------------------------------------------------------
 
 /** Decodes the call of one method; the agent comes from the path. */

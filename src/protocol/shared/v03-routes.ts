@@ -16,6 +16,7 @@ export const TASK_METHODS = {
     op: "subscribe",
     taskId: decodeTaskId(call),
     from: readLastEventId(call),
+    taskFirst: true,
     until: "terminal",
     ended: "snapshot",
   }),

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentOutput, Outcome } from "../../agent/context.ts";
 import { type AgentDefinition, toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { AgentName } from "../../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../../ports/index.ts";
 import { toUpstream } from "../shared/upstream.ts";
@@ -15,8 +16,9 @@ export function toAgent(definition: AgentDefinition): Agent {
     extendedCard: toExtendedCard(definition),
     runtime: functionRuntime(definition),
     replies: definition.replies,
-    inputSchema: definition.inputSchema,
-    outputSchema: definition.outputSchema,
+    // JSON: the loader has checked it.
+    inputSchema: definition.inputSchema as JsonObject | undefined,
+    outputSchema: definition.outputSchema as JsonObject | undefined,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
     graph: definition.graph,

@@ -22,6 +22,7 @@ import type { ReplayLog } from "./replay-log.ts";
 import { type GraphRequest, toLibraryModes, toRequestInput, withRequest } from "./request.ts";
 import {
   findPendingInterrupts,
+  hasEnded,
   isAtBreakpoint,
   toInputError,
   toRecursionMessage,
@@ -70,7 +71,7 @@ export async function* runTurn(parts: GraphTurnParts): AsyncGenerator<AgentOutpu
     listener.markWritten(taskOutput);
     yield* writer.write(taskOutput.output);
   }
-  if (earlier.reached && earlier.reached.next.length === 0)
+  if (earlier.reached && hasEnded(earlier.reached))
     return yield* writeResult(parts, writer, earlier.reached.values);
   const start = earlier.reached ? await resumeGraph(parts, earlier.reached) : await startGraph(parts, before);
   if (!("input" in start)) return yield start;
@@ -117,7 +118,7 @@ function toAnswer(
   pending: readonly GraphInterrupt[],
 ): Start | AgentEvent {
   if (pending.length === 0) {
-    if (before.next.length > 0) return { input: null };
+    if (!hasEnded(before)) return { input: null };
     // Another message of the context came first, or the graph's own checkpointer has lost its state.
     return ctx.fail("The question is no longer open: the graph has continued without an answer");
   }
