@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+/** The command of the package: of the clone that these files are in, or of the project that they were copied into. */
+const MAIN = fileURLToPath(new URL("bin/dragoman.cjs", import.meta.resolve("dragoman/package.json")));
 
 /** The response of an agent. */
 export interface Answer {

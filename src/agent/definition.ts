@@ -1,6 +1,6 @@
 /** The definition of an agent, and the card and policy that follow from it. */
 
-import { defined, type JsonObject } from "../lib/json.ts";
+import { defined } from "../lib/json.ts";
 import type {
   AgentCard,
   AgentExtension,
@@ -28,10 +28,13 @@ export interface AgentDefinition {
   readonly streaming?: boolean | undefined;
   /** Whether callers may register webhooks (push notifications); default: true. */
   readonly push?: boolean | undefined;
-  /** JSON Schema of the input data. Without a property `messages` the LangGraph mount accepts data only. */
-  readonly inputSchema?: JsonObject | undefined;
+  /**
+   * JSON Schema of the input data, such as the result of `z.toJSONSchema`. Without a property `messages` the LangGraph
+   * mount accepts data only.
+   */
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** JSON Schema of the data that the agent returns: callers that ask for structured output are accepted. */
-  readonly outputSchema?: JsonObject | undefined;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /**
    * "message": the response is a message without a task; a returned string is one, too. "task": the response is always
    * a task. Default: the first event of the run decides.

@@ -43,11 +43,19 @@ export function createRest({ pipeline, streams, bodies, writer }: HttpBindingPar
 }
 
 export function sendFault(exchange: HttpExchange, reply: WireReply & { kind: "fault" }): void {
+  if (reply.fault.http === NO_CONTENT) {
+    exchange.response.writeHead(NO_CONTENT, reply.headers);
+    exchange.response.end();
+    return;
+  }
   sendText(exchange.response, reply.fault.http, toBody(reply.fault), {
     ...reply.headers,
     ...closeIfUnread(exchange.request),
   });
 }
+
+/** In some dialects it is no error that there is nothing. */
+const NO_CONTENT = 204;
 
 const toData = (frame: Frame): string => (frame.fault ? toBody(frame.fault) : frame.data);
 

@@ -53,6 +53,7 @@ const TEXTS: Record<string, string> = {
   arbiter: "off",
   simple: "strict",
   openai: "on",
+  aisdk: "on",
   durability: "process",
   acceptDataLoss: "yes",
   logLevel: "debug",

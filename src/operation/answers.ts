@@ -1,5 +1,15 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import { Fault, LIMITS, type Part, type Task, type TaskEvent, textOf } from "../model/index.ts";
+import {
+  Fault,
+  isSettled,
+  isTerminal,
+  LIMITS,
+  type Part,
+  type Task,
+  type TaskEvent,
+  textOf,
+} from "../model/index.ts";
+import type { AnswerTarget } from "../ports/index.ts";
 
 /** A caller's message as it is recorded. */
 export type MessageEvent = TaskEvent & { readonly type: "message" };
@@ -49,4 +59,19 @@ function readOnlyAnswer(parts: readonly Part[], open: readonly string[]): JsonOb
   const data = parts.find(part => part.kind === "data")?.data;
   const value = parts.some(part => part.kind === "text") ? textOf(parts) : data;
   return value === undefined ? null : Object.fromEntries([[id, value]]);
+}
+
+/** An answer to a question that no task has asked is refused. */
+export function checkAnswer({ field, question, ids }: AnswerTarget, task: Task | undefined): void {
+  const refuse = (problem: string): Fault => new Fault("invalid-params", `${field} ${problem}`, { field });
+  const { message, asks = [] } = task?.status ?? {};
+  if (!task || isTerminal(task.status.state) || !isSettled(task.status.state))
+    throw refuse("is an answer, and no task of this conversation waits for one");
+  if (question !== undefined && message?.messageId !== question)
+    throw refuse("answers a question that the task does not ask");
+  const unknown = ids?.find(id => !asks.includes(id));
+  if (unknown !== undefined)
+    throw refuse(
+      `answers "${unknown.slice(0, 100)}", which the task does not ask; it asks: ${asks.join(", ") || "nothing by id"}`,
+    );
 }

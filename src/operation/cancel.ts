@@ -10,7 +10,7 @@ import {
 } from "../model/index.ts";
 import { type OperationResult, runTopic } from "../ports/index.ts";
 import { readUntil } from "./log-reader.ts";
-import { findTaskOf, type OperationOf, type OperationParts } from "./lookup.ts";
+import { findTaskOf, type OperationOf, type OperationParts, withTask } from "./lookup.ts";
 
 /**
  * Records the request. A task without a run ends with it; a run is notified, stops, and ends the task itself, so that
@@ -21,8 +21,9 @@ export async function cancel(
   operation: OperationOf<"cancel">,
   scope: Scope,
 ): Promise<OperationResult> {
+  const named = await withTask(parts, operation, scope);
   for (let tries = 1; ; tries++) {
-    const { task, seq, agent } = await findTaskOf(parts, operation, scope);
+    const { task, seq, agent } = await findTaskOf(parts, named, scope);
     const { state } = task.status;
     if (state === "canceled" && operation.again === "task") return { kind: "task", task, agent };
     if (isTerminal(state))

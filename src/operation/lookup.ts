@@ -56,8 +56,9 @@ export interface OperationParts {
 }
 
 export type OperationOf<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>;
-/** A subscription whose task is known. */
-export type NamedSubscription = OperationOf<"subscribe"> & { readonly taskId: TaskId };
+type OngoingOperation = OperationOf<"subscribe" | "cancel">;
+/** Its task is known. */
+export type NamedOperation<T> = T & { readonly taskId: TaskId };
 
 export function findAgent(parts: OperationParts, operation: Operation, scope: Scope): Agent {
   const visible = parts.catalog.visibleTo(scope);
@@ -121,10 +122,24 @@ export async function findInContext(
   return undefined;
 }
 
+/** v1 names a task; chat windows name a conversation, and mean the answer that is being written there. */
+export async function withTask<T extends OngoingOperation>(
+  parts: OperationParts,
+  operation: T,
+  scope: Scope,
+): Promise<NamedOperation<T>> {
+  if (operation.taskId !== undefined) return operation as NamedOperation<T>;
+  const contextId = operation.contextId as ContextId;
+  const agent = findAgent(parts, operation, scope);
+  const taskId = await findInContext(parts, agent, scope, contextId, ["working", "submitted"]);
+  if (taskId === undefined) throw new Fault("task-not-found", "No task of this context is being worked on");
+  return { ...operation, taskId };
+}
+
 /** The task of an operation, and its agent. */
 export async function findTaskOf(
   parts: OperationParts,
-  operation: OperationOf<"get" | "cancel"> | NamedSubscription,
+  operation: OperationOf<"get"> | NamedOperation<OngoingOperation>,
   scope: Scope,
 ): Promise<FoundTask & { readonly agent: Agent }> {
   const { taskId, contextId } = operation;

@@ -13,7 +13,7 @@ import {
   type TaskId,
 } from "../model/index.ts";
 import { type Agent, type AppendExtras, type FoundTask, runTopic, type SendRequest } from "../ports/index.ts";
-import { type MessageEvent, toAnswerEvent } from "./answers.ts";
+import { checkAnswer, type MessageEvent, toAnswerEvent } from "./answers.ts";
 import { toCrashAnswerEvents } from "./crash-answer.ts";
 import {
   credentialsNotRequested,
@@ -79,6 +79,7 @@ export async function recordMessage(
         ? await findAddressed(parts, draft)
         : isAnswer && (await findWaiting(parts, draft, contextId));
       const isFollowed = found && send.follows && !acceptsAnswer(found.task);
+      if (send.answer) checkAnswer(send.answer, found ? found.task : undefined);
       if (found && !isFollowed) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
       return await recordInNewTask(parts, draft, isFollowed ? found.task.contextId : contextId);
@@ -169,13 +170,28 @@ async function recordInNewTask(
     ...(agent.policy.turns === "parallel" && { alone: true }),
     ...(agent.replies === "message" && { quiet: true }),
   };
-  const { earlier } = send;
+  const earlier = send.earlier?.length && (await isNewContext(parts, draft)) ? send.earlier : undefined;
   const message = toMessageEvent(parts, draft, created);
-  const event = earlier?.length ? { ...message, earlier } : message;
+  const event = earlier ? { ...message, earlier } : message;
   const free = agent.policy.turns === "reject" || send.free === true;
   const extras = send.push && { push: toSubscription(parts, toConfig(parts, send.push.config, id, [])) };
   await parts.store.log.append(scope, id, [created, event], { after: BEGINNING, free }, extras);
   return { taskId: id, seq: 2 as Seq, known: false };
+}
+
+/** Whether a conversation that was held elsewhere begins here. */
+async function isNewContext(
+  { store: { tasks } }: OperationParts,
+  { agent, scope, send: { contextId } }: MessageDraft,
+): Promise<boolean> {
+  if (contextId === undefined) return true;
+  const page = await tasks.list(
+    scope,
+    agent.name,
+    { contextId, pageSize: 1 },
+    { artifacts: false, historyMax: 0 },
+  );
+  return page.totalSize === 0;
 }
 
 async function recordInTask(

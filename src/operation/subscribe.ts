@@ -1,7 +1,6 @@
 import { FirstBatchThen } from "../lib/batch-source.ts";
 import {
   BEGINNING,
-  type ContextId,
   Fault,
   isTerminal,
   type Scope,
@@ -13,14 +12,12 @@ import {
 import type { StepStream } from "../ports/index.ts";
 import { LogReader } from "./log-reader.ts";
 import {
-  findAgent,
   findAgentOf,
-  findInContext,
   findTaskOf,
-  type NamedSubscription,
   type OperationOf,
   type OperationParts,
   requireStreaming,
+  withTask,
 } from "./lookup.ts";
 
 /** Reads on after an event, or from a snapshot. Snapshot and tail meet at a seq: no gap, no duplicate. */
@@ -61,20 +58,6 @@ async function replayFromTask(
   return new FirstBatchThen(first, new LogReader(parts, { ...range, after: begun.seq }));
 }
 const CREATED = 1 as Seq;
-
-/** v1 names a task; chat windows name a conversation, and want the answer that is being written there. */
-async function withTask(
-  parts: OperationParts,
-  operation: OperationOf<"subscribe">,
-  scope: Scope,
-): Promise<NamedSubscription> {
-  if (operation.taskId !== undefined) return { ...operation, taskId: operation.taskId };
-  const contextId = operation.contextId as ContextId;
-  const agent = findAgent(parts, operation, scope);
-  const taskId = await findInContext(parts, agent, scope, contextId, ["working", "submitted"]);
-  if (taskId === undefined) throw new Fault("task-not-found", "No task of this context is being worked on");
-  return { ...operation, taskId };
-}
 
 function startOf(operation: OperationOf<"subscribe">, seq: Seq, hasEnded: boolean): Seq | "snapshot" {
   if (operation.from === "beginning") return hasEnded ? "snapshot" : BEGINNING;

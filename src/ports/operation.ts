@@ -63,7 +63,8 @@ export type Operation = {
   | { readonly op: "list"; readonly filter: ListFilter; readonly view: View }
   | {
       readonly op: "cancel";
-      readonly taskId: TaskId;
+      /** undefined: the newest task of the context that has not settled. */
+      readonly taskId: TaskId | undefined;
       readonly contextId?: ContextId;
       readonly reason?: string;
       /** The response for a task that is already canceled (D5). */
@@ -111,7 +112,9 @@ export interface SendRequest {
    * task of the context `contextId` that waits, if there is one.
    */
   readonly follows?: { readonly taskId: TaskId } | "context";
-  /** The conversation before the message, where it was held elsewhere: for a new task only. */
+  /** The message is an answer: it is refused unless a task waits for it. */
+  readonly answer?: AnswerTarget;
+  /** The conversation before the message, where it was held elsewhere: recorded with the first task of a context. */
   readonly earlier?: readonly Message[];
   /** The caller wants JSON by a schema: the agent must declare its output. `field`: the parameter that says so. */
   readonly structured?: { readonly field: string };
@@ -141,6 +144,15 @@ export interface SendRequest {
   readonly request?: RunRequest;
   /** No other turn of the context may be due or running: else Fault("busy"). */
   readonly free?: true;
+}
+
+/** What an answer is for. `field`: the parameter that says so. */
+export interface AnswerTarget {
+  readonly field: string;
+  /** The id of the message that asks. */
+  readonly question?: string;
+  /** The ids of several questions. */
+  readonly ids?: readonly string[];
 }
 
 export type OperationResult =

@@ -5,6 +5,8 @@ import { createV01, type V01Options } from "./a2a-v01/index.ts";
 import { createV02, type V02Options } from "./a2a-v02/index.ts";
 import { createV03, type V03Options } from "./a2a-v03/index.ts";
 import { V03_API, V03_SCHEMA } from "./a2a-v03/schema.ts";
+import { createAiSdkUi } from "./ai-sdk-ui/index.ts";
+import { AI_SDK_UI_API } from "./ai-sdk-ui/schema.ts";
 import { createArbiter } from "./arbiter/index.ts";
 import { ARBITER_API } from "./arbiter/schema.ts";
 import { createLanggraph } from "./langgraph/index.ts";
@@ -20,7 +22,7 @@ export type DialectOptions = V1Options &
   V02Options &
   V03Options &
   Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", VendorProfile | "off">> &
-  Readonly<Record<"openai", "on" | "off">>;
+  Readonly<Record<"openai" | "aisdk", "on" | "off">>;
 
 /** All protocols, in the order in which they may claim a call. */
 export function createDialects(options: DialectOptions): readonly Dialect[] {
@@ -30,6 +32,7 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
     ...(options.arbiter === "off" ? [] : [createArbiter(options.arbiter)]),
     ...(options.simple === "off" ? [] : [createSimple(options.simple)]),
     ...(options.openai === "off" ? [] : [createOpenai()]),
+    ...(options.aisdk === "off" ? [] : [createAiSdkUi()]),
     createV1(options),
     createV01(options),
     createV02(options),
@@ -51,4 +54,5 @@ export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
   simple: { title: "simple_a2a" },
   arbiter: ARBITER_API,
   openai: OPENAI_API,
+  aisdk: AI_SDK_UI_API,
 };

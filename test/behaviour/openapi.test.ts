@@ -13,7 +13,14 @@ import { SETTINGS, serve, type TestServer } from "../support/server.ts";
 import { methodsOf } from "../support/tidy-tables.ts";
 
 const echo = { name: "echo", run: (task: { text: string }) => task.text };
-const OFF = { langgraph: "off", orloj: "off", arbiter: "off", simple: "off", openai: "off" } as const;
+const OFF = {
+  langgraph: "off",
+  orloj: "off",
+  arbiter: "off",
+  simple: "off",
+  openai: "off",
+  aisdk: "off",
+} as const;
 const DIALECTS = createDialects(SETTINGS);
 
 let server: TestServer;

@@ -194,6 +194,15 @@ describe.skipIf(python === undefined)("a graph in Python", () => {
     expect(responseText(told)).toBe("context-1 context-1 m2");
   });
 
+  test("has the long-term memory of the caller as its store", async () => {
+    const agent = await load("remembering");
+    const conversation = new Conversation().addMessage("apples");
+    await conversation.run(agent);
+    expect(responseText(conversation)).toBe("None ['last'] [('facts', 'a')] None{'v': 1}");
+    await conversation.addMessage("pears").run(agent);
+    expect(responseText(conversation)).toContain("apples ['last'] [('facts', 'a')] True");
+  });
+
   test("may call another graph without await, in a node that is no coroutine", async () => {
     expect(responseText(await run("calling", "hi"))).toBe("from inside");
   });

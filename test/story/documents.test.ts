@@ -1,4 +1,5 @@
 /** The TypeScript of the documents is type-checked, loaded, served and called, as it stands. */
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { readSettings } from "../../src/config/config.ts";
@@ -19,6 +20,7 @@ import { PROGRAMS } from "../support/documents/program-checks.ts";
 import { installInto, writeAlone, writeBlock } from "../support/documents/project.ts";
 import { typeErrors } from "../support/documents/types.ts";
 import { tempFolder } from "../support/server.ts";
+import { ROOT } from "../support/tidy-tree.ts";
 
 const folders: ReturnType<typeof tempFolder>[] = [];
 const newFolder = (): string => {
@@ -34,10 +36,17 @@ afterAll(() => {
   for (const folder of folders) folder.remove();
 });
 
-const LANGUAGES = ["ts", "sh", "json", "yaml", "python", "nginx", "caddyfile", "dockerfile", "text"];
+/** Executed, parsed, or run by the test of their page; text is what a program prints. */
+const LANGUAGES = ["ts", "sh", "json", "yaml", "python", "nginx", "caddyfile", "text"];
 
-it("every block has a language; only those of the shell and of TypeScript need a reason to be left out", () => {
-  expect(BLOCKS.filter(({ language }) => !LANGUAGES.includes(language)).map(placeOf)).toEqual([]);
+it("every block has a language that a test understands, or says why it is not run", () => {
+  const unknown = BLOCKS.filter(({ language }) => !LANGUAGES.includes(language));
+  expect(unknown.filter(({ note }) => note?.kind !== "not run").map(placeOf)).toEqual([]);
+});
+
+it("blocks that another test checks name an existing one", () => {
+  const named = BLOCKS.flatMap(({ note }) => (note?.kind === "checked in" ? [note.reason] : []));
+  expect(named.filter(file => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
 it("TypeScript passes tsc --strict", async () => {
@@ -109,7 +118,7 @@ async function stateOf(url: string, name: string): Promise<string> {
 
 describe("programs", () => {
   const programs = BLOCKS.filter(block => isProgram(block) && isRun(block));
-  const keyOf = ({ page, section }: Block): string => `${page}#${section}`;
+  const keyOf = ({ page, section, file }: Block): string => `${page}#${file ?? section}`;
 
   it("each has a check, and each check a program", () => {
     expect(programs.map(keyOf).sort()).toEqual(Object.keys(PROGRAMS).sort());

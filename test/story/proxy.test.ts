@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, type TestContext } from "v
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { until } from "../support/client.ts";
+import { BLOCKS } from "../support/documents/blocks.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
@@ -63,10 +64,10 @@ const atHome = (text: string, port: number): string =>
     .replaceAll("agents.example", "localhost")
     .replace("listen 443", `listen 127.0.0.1:${port}`);
 
-async function startNginx(port: number): Promise<void> {
+async function startNginx(port: number, site = fileOf("nginx.conf")): Promise<void> {
   writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
   writeFileSync(`${folder.path}/tls.key`, certificate.key);
-  writeFileSync(`${folder.path}/site.conf`, atHome(fileOf("nginx.conf"), port));
+  writeFileSync(`${folder.path}/site.conf`, atHome(site, port));
   const temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(one => `${one}_temp_path temp;`);
   const main = `daemon off; pid nginx.pid; error_log stderr; events {}
     http { access_log off; ${temps.join(" ")} include site.conf; }`;
@@ -75,10 +76,10 @@ async function startNginx(port: number): Promise<void> {
   await start("nginx", ["-p", folder.path, "-c", "nginx.conf"], port);
 }
 
-async function startCaddy(port: number): Promise<void> {
+async function startCaddy(port: number, file = fileOf("Caddyfile")): Promise<void> {
   writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
   writeFileSync(`${folder.path}/tls.key`, certificate.key);
-  const site = atHome(fileOf("Caddyfile"), port).replace(
+  const site = atHome(file, port).replace(
     "localhost {",
     `localhost:${port} {\n\ttls ${folder.path}/tls.pem ${folder.path}/tls.key`,
   );
@@ -86,6 +87,22 @@ async function startCaddy(port: number): Promise<void> {
   writeFileSync(`${folder.path}/Caddyfile`, global + site);
   const args = ["run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
   await start("caddy", args, port);
+}
+
+/** The blocks of the guide serve the agents below /a2a. */
+const blockOf = (language: string): string => {
+  const block = BLOCKS.find(one => one.page === "docs/guide/behind-a-proxy.md" && one.language === language);
+  return block?.text ?? "";
+};
+
+async function isBelowPath(port: number): Promise<void> {
+  let seen = "";
+  const streaming = ask(port, "POST", "/a2a/agents/waiter", STREAM, text => (seen = text));
+  await until(() => seen.includes('"one "'));
+  gate.open();
+  expect((await streaming).text).toContain('"then two"');
+  const card = await ask(port, "GET", "/a2a/.well-known/agent-card.json");
+  expect(card.text).toMatch(/https:\/\/localhost(?::\d+)?\/a2a\/agents\/waiter/);
 }
 
 async function start(program: string, args: readonly string[], port: number): Promise<void> {
@@ -184,6 +201,22 @@ describe("behind a proxy", () => {
     const port = await freePort();
     await startCaddy(port);
     await passesEverything(port);
+  });
+
+  it("nginx serves the agents below a path, as the guide configures it", async context => {
+    const server = (text: string) =>
+      `server { listen 443 ssl http2; ssl_certificate /etc/ssl/agents.example.pem; ssl_certificate_key /etc/ssl/agents.example.key; ${text} }`;
+    skipWithout(context, "nginx");
+    const port = await freePort();
+    await startNginx(port, server(blockOf("nginx")));
+    await isBelowPath(port);
+  });
+
+  it("Caddy does, too", async context => {
+    skipWithout(context, "caddy");
+    const port = await freePort();
+    await startCaddy(port, blockOf("caddyfile"));
+    await isBelowPath(port);
   });
 
   it("the unit is valid for systemd", context => {

@@ -32,6 +32,7 @@ export const SETTINGS: ServerSettings = {
   arbiter: "on",
   simple: "on",
   openai: "on",
+  aisdk: "on",
   durability: "process",
   acceptDataLoss: false,
   bodyBytesMax: LIMITS.bodyBytesMax,

@@ -190,7 +190,7 @@ const CHAT = {
 const toCall = (method: string, params: Json): WireCall => ({
   transport: "jsonrpc",
   endpoint: "/",
-  vars: {},
+  vars: { id: "c1" },
   certificate: () => undefined,
   headers: { accept: "*/*" },
   query: new URLSearchParams(),

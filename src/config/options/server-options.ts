@@ -109,6 +109,7 @@ export const SERVER_OPTIONS = {
   arbiter: dialect("Arbiter, at /v1/a2a/agents/NAME"),
   simple: dialect("simple_a2a, at / and /agentCard"),
   openai: frontEnd("OpenAI API, at /v1 and /agents/NAME/v1"),
+  aisdk: frontEnd("AI SDK UI (useChat), at /agents/NAME/chat"),
   durability: choice(["power", "process"], {
     help: "Failure that a recorded event survives: a loss of power, or only the end of the process",
     default: "power",

@@ -1,6 +1,7 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { LIMITS, type Message, type Part } from "../../model/index.ts";
 import { invalidField, isObject, normalizeBase64, readString } from "../shared/fields.ts";
+import { decodeFileUrl } from "../shared/file-url.ts";
 
 /** A conversation: the message that is to be answered, and what was said before. */
 export interface Conversation {
@@ -87,7 +88,7 @@ export function decodeChatPart(part: JsonObject, path: string): Part {
       return requireText(part, "refusal", path);
     case "image_url": {
       const image = isObject(part.image_url) ? part.image_url : { url: part.image_url ?? null };
-      return decodeUrl(image.url, `${path}.image_url.url`, { isImage: true });
+      return decodeFileUrl(image.url, `${path}.image_url.url`, { isImage: true });
     }
     case "file": {
       if (!isObject(part.file)) throw invalidField(`${path}.file`, "must be an object");
@@ -108,9 +109,9 @@ export function decodeResponsePart(part: JsonObject, path: string): Part {
       return requireText(part, "refusal", path);
     case "input_image":
       if (part.file_id != null) throw noFiles(`${path}.file_id`);
-      return decodeUrl(part.image_url, `${path}.image_url`, { isImage: true });
+      return decodeFileUrl(part.image_url, `${path}.image_url`, { isImage: true });
     case "input_file":
-      if (part.file_url != null) return decodeUrl(part.file_url, `${path}.file_url`, nameOf(part, path));
+      if (part.file_url != null) return decodeFileUrl(part.file_url, `${path}.file_url`, nameOf(part, path));
       return decodeFile(part, path);
     default:
       throw invalidField(`${path}.type`, 'must be "input_text", "input_image" or "input_file"');
@@ -129,58 +130,10 @@ function decodeFile(file: JsonObject, path: string): Part {
   const field = `${path}.file_data`;
   if (typeof data !== "string" || data === "")
     throw invalidField(field, "is required: a data URL, or base64");
-  if (/^data:/i.test(data)) return decodeUrl(data, field, nameOf(file, path));
+  if (/^data:/i.test(data)) return decodeFileUrl(data, field, nameOf(file, path));
   return defined<Part>({
     kind: "bytes",
     bytes: normalizeBase64(data, field),
     ...nameOf(file, path),
   } as never);
 }
-
-interface UrlOptions {
-  readonly isImage?: true;
-  readonly filename?: string;
-}
-
-/** A data URL is content, any other URL is a reference. */
-function decodeUrl(url: Json | undefined, path: string, { isImage, filename }: UrlOptions): Part {
-  if (typeof url !== "string" || url === "" || !url.isWellFormed())
-    throw invalidField(path, "must be an http URL or a data URL");
-  const data = /^data:([^,;]*)((?:;[^,;]*)*),/i.exec(url.slice(0, 1_000));
-  if (data) {
-    const [head, type = "", options = ""] = data;
-    if (!/;base64$/i.test(options)) throw invalidField(path, "must be a data URL with base64");
-    const mediaType = type.toLowerCase() || "application/octet-stream";
-    if (isImage && !mediaType.startsWith("image/"))
-      throw invalidField(path, `must be an image, not ${mediaType}`);
-    const bytes = normalizeBase64(url.slice(head.length), path);
-    if (bytes === "") throw invalidField(path, "must not be empty");
-    if (isImage && !isImageContent(bytes, mediaType))
-      throw invalidField(path, `must contain an image of the type ${mediaType}`);
-    return defined<Part>({ kind: "bytes", bytes, mediaType, filename });
-  }
-  if (!/^https?:\/\/[^\s]+$/i.test(url) || url.length > LIMITS.pushUrlCharsMax)
-    throw invalidField(path, "must be an http URL or a data URL");
-  const mediaType = isImage ? imageTypeOf(url) : undefined;
-  return defined<Part>({ kind: "url", url, mediaType, filename } as never);
-}
-
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-};
-const imageTypeOf = (url: string): string =>
-  EXTENSIONS[/\.(\w{3,4})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ""] ?? "image/*";
-
-/** The first characters of images in base64, by type; other types are not checked. */
-const SIGNATURES: Readonly<Record<string, string>> = {
-  "image/png": "iVBORw0KGgo",
-  "image/jpeg": "/9j/",
-  "image/gif": "R0lGOD",
-  "image/webp": "UklGR",
-};
-const isImageContent = (bytes: string, mediaType: string): boolean =>
-  bytes.startsWith(SIGNATURES[mediaType] ?? "");

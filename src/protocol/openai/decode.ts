@@ -48,8 +48,7 @@ export function decodeChat(call: WireCall): Operation {
   const send = toSend(call, body, conversation, {
     contextId,
     follows: contextId === undefined ? undefined : "context",
-    // The context has the conversation already.
-    earlier: contextId === undefined ? conversation.earlier : undefined,
+    earlier: conversation.earlier,
     structured: isJson ? { field: "response_format" } : undefined,
   });
   const form = ["chat", isJson && "json", wantsUsage(body) && "usage"].filter(Boolean).join(" ");

@@ -24,6 +24,7 @@ const OPTIONS = {
   arbiter: "on",
   simple: "on",
   openai: "off",
+  aisdk: "off",
 } as const;
 const DIALECTS = createDialects(OPTIONS);
 const find = (name: string, among = DIALECTS): Dialect => among.find(one => one.name === name) as Dialect;

@@ -26,6 +26,8 @@ export class ReplayLog {
   #count = 0;
   /** Output that is not stored yet. */
   #pending: TaskOutput[] = [];
+  /** Writes of tasks that are being stored. */
+  readonly #writing = new Set<Promise<void>>();
 
   /** `turn`: unique in this context. */
   constructor(storage: ContextStorage, turn: string) {
@@ -54,15 +56,22 @@ export class ReplayLog {
     const wrapped: Pick<Checkpointer, "put" | "putWrites"> = {
       put: async (config, checkpoint, ...more) => {
         const ns = namespaceOf(config);
+        // LangGraph does not wait. A checkpoint without the writes before it would make their output look incomplete.
+        await Promise.allSettled(this.#writing);
         // The output first: `read` ignores output without a checkpoint, but lost output could not be detected.
         await this.#store({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|")));
         return checkpointer.put(config, checkpoint, ...more);
       },
-      putWrites: async (config, writes, task, path) => {
-        const checkpoint = config.configurable?.checkpoint_id ?? "";
-        if (writes.some(([channel]) => isCompletedBy(channel)))
-          await this.#store({ ns: namespaceOf(config), checkpoint, task }, [task]);
-        await checkpointer.putWrites(config, writes, task, path);
+      putWrites: (config, writes, task, path) => {
+        const store = async (): Promise<void> => {
+          const checkpoint = config.configurable?.checkpoint_id ?? "";
+          if (writes.some(([channel]) => isCompletedBy(channel)))
+            await this.#store({ ns: namespaceOf(config), checkpoint, task }, [task]);
+          await checkpointer.putWrites(config, writes, task, path);
+        };
+        const stored = store().finally(() => this.#writing.delete(stored));
+        this.#writing.add(stored);
+        return stored;
       },
     };
     return new Proxy(checkpointer, {

@@ -38,6 +38,9 @@ function toOutput(value: unknown): GraphOutput | undefined {
   return { data: value as Json, name: "result" };
 }
 
+/** In Python `next` is without nodes that are completed, also if the checkpoint after them is not stored yet. */
+export const hasEnded = ({ next, tasks }: Snapshot): boolean => next.length === 0 && tasks.length === 0;
+
 /** In the order of the graph. A completed task still lists its interrupts, so the writes decide. */
 export async function findPendingInterrupts(
   { tasks }: Snapshot,
@@ -53,7 +56,7 @@ export async function findPendingInterrupts(
 
 /** Whether the author has set a breakpoint here, at which the graph waits for a message. */
 export async function isAtBreakpoint(
-  { interruptBefore = [], interruptAfter = [] }: Graph,
+  { interruptBefore = [], interruptAfter = [] }: Pick<Graph, "interruptBefore" | "interruptAfter">,
   next: readonly string[],
   checkpointer: Checkpointer,
   config: GraphConfig,

@@ -33,6 +33,8 @@ type GraphStoreOperation =
       readonly key: string;
       readonly value: JsonObject | null;
       readonly index?: Index;
+      /** Only Python has it. */
+      readonly ttlMs?: number;
     }
   | ({ readonly namespacePrefix: Namespace } & SearchOptions)
   | ({ readonly matchConditions?: readonly MatchCondition[] } & Omit<ListOptions, "prefix" | "suffix">);
@@ -75,8 +77,9 @@ export function createGraphStore(items: CallerItems): GraphStore {
   function execute(operation: GraphStoreOperation): Promise<unknown> {
     if ("namespacePrefix" in operation) return store.search(operation.namespacePrefix, operation);
     if ("value" in operation) {
-      const { namespace, key, value, index } = operation;
-      return value === null ? store.delete(namespace, key) : store.put(namespace, key, value, index);
+      const { namespace, key, value, index, ttlMs } = operation;
+      if (value === null) return store.delete(namespace, key);
+      return items.put(namespace, key, toPlainValue(value), { index, ttlMs });
     }
     if ("key" in operation) return store.get(operation.namespace, operation.key);
     const { matchConditions = [], maxDepth, limit, offset } = operation;

@@ -226,6 +226,26 @@ def tells(state: MessagesState, config: RunnableConfig, runtime: Runtime[Context
 telling = StateGraph(MessagesState, context_schema=Context).add_node("tells", tells).add_edge(START, "tells").compile()
 
 
+# The store.
+async def remembers(state: MessagesState, runtime: Runtime):
+    store = runtime.store
+    before = await store.aget(("facts", "a"), "last")
+    await store.aput(("facts", "a"), "last", {"text": state["messages"][-1].content, "n": 1}, ttl=5)
+    await store.aput(("facts", "b"), "gone", {"n": 2}, index=False)
+    await store.adelete(("facts", "b"), "gone")
+    found = await store.asearch(("facts",), filter={"n": 1}, limit=5)
+    names = await store.alist_namespaces(prefix=("facts",))
+    return say(f"{before and before.value['text']} {[one.key for one in found]} {names} {before and before.created_at is not None}")
+
+
+def remembers_in_thread(state: MessagesState, runtime: Runtime):
+    runtime.store.put(("sync",), "k", {"v": 1})
+    return say(str(runtime.store.get(("sync",), "k").value))
+
+
+remembering = chain(remembers=remembers, in_thread=remembers_in_thread).compile()
+
+
 # A node that calls a graph without await, in its thread.
 def calls(state):
     return {"messages": [inner_answer.invoke({"messages": state["messages"]})["messages"][-1]]}

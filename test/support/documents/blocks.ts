@@ -24,6 +24,7 @@ export interface Note {
 const KINDS = [
   "not run",
   "not called",
+  "checked in",
   "until its first output",
   "exits with 1",
   "exits with 3",
@@ -32,12 +33,12 @@ const KINDS = [
 
 const NOTE = new RegExp(`^<!-- (${KINDS.join("|")}): (.+) -->$`);
 const FENCE = /^( *)(`{3,})(.*)$/;
-const NAME = /^(?:\/\/|#) ([\w@./-]+\.\w+|Dockerfile|Caddyfile)$/;
+const NAME = /^(?:\/\/|#) ([\w@./[\]-]+\.\w+|Dockerfile|Caddyfile)$/;
 
 /** Pages whose blocks are executed. Those of ARCHITECTURE.md, AGENTS.md and of the decisions are not for users. */
 const isForUsers = ({ path }: TreeFile): boolean =>
   path === "README.md" ||
-  /^docs\/(?:guide|operate|reference|dialects)\//.test(path) ||
+  /^docs\/(?:guide|operate|migrate|reference|dialects)\//.test(path) ||
   /^examples\/.*README/.test(path);
 
 export const PAGES: readonly TreeFile[] = DOCUMENTS.filter(isForUsers);
@@ -82,7 +83,7 @@ function noteAbove(lines: readonly string[], at: number): Note | undefined {
   return undefined;
 }
 
-export const isRun = (block: Block): boolean => block.note?.kind !== "not run";
+export const isRun = ({ note }: Block): boolean => note?.kind !== "not run" && note?.kind !== "checked in";
 
 export const isAgent = ({ language, file }: Block): boolean =>
   language === "ts" && file !== undefined && /^(?:agents\/[\w-]+|agent)\.ts$/.test(file);
@@ -94,6 +95,5 @@ export const isConfig = ({ language, file }: Block): boolean =>
 export const isProgram = (block: Block): boolean =>
   block.language === "ts" && !isAgent(block) && !isConfig(block) && !isModule(block);
 
-/** A file that another block of the page imports, such as a graph. */
-const isModule = ({ file, text }: Block): boolean =>
-  file !== undefined && /^export (?:const|function|class)/m.test(text);
+/** A file that another block or a framework imports, such as a graph. */
+const isModule = ({ file, text }: Block): boolean => file !== undefined && /^export /m.test(text);

@@ -1,9 +1,11 @@
 /** Executes whole pages, with what their readers have: a running server, a store, an agent, a certificate. */
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificate } from "../certificate.ts";
 import { endChildren, startChild } from "../child.ts";
 import { rpc, sendParams } from "../client.ts";
 import { tempFolder } from "../server.ts";
+import { ROOT } from "../tidy-tree.ts";
 import { BLOCKS, type Block, isRun, PAGES } from "./blocks.ts";
 import { writeBlock } from "./project.ts";
 import { openPage } from "./shell.ts";
@@ -34,7 +36,8 @@ export async function createReader(): Promise<Reader> {
       const name = path.replaceAll(/\W/g, "-");
       const variables = variablesIn(blocks);
       const page = openPage({ folder: join(folder.path, name), examples, store, storedTask, variables });
-      writeReadersFiles(page.folder);
+      writeReadersFiles(page.folder, blocks);
+      if (path.startsWith("examples/")) symlinkSync(join(ROOT, "examples"), join(page.folder, "examples"));
       try {
         for (const block of blocks) {
           if (block.file !== undefined) writeBlock(page.folder, block);
@@ -67,7 +70,8 @@ export const variablesIn = (blocks: readonly Block[]): Readonly<Record<string, s
       .map(found => [found[1] ?? found[2], "0123456789abcdef0123456789abcdef"]),
   );
 
-function writeReadersFiles(folder: string): void {
+/** Without those that the page writes itself: before that, its reader has none. */
+function writeReadersFiles(folder: string, blocks: readonly Block[]): void {
   const { cert, key } = createCertificate();
   const files = {
     "agents/hello.ts": "export default (task: { text: string }) => task.text;\n",
@@ -76,5 +80,6 @@ function writeReadersFiles(folder: string): void {
     "callers.crt": cert,
     "question.txt": "Why?\n",
   };
-  for (const [file, text] of Object.entries(files)) writeBlock(folder, { file, text });
+  for (const [file, text] of Object.entries(files))
+    if (!blocks.some(block => block.file === file)) writeBlock(folder, { file, text });
 }

@@ -1,4 +1,5 @@
-/** What each program of the documents must do, by the page and the heading above it. */
+/** What each program of the documents must do, by its page, and by its name or the heading above it. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { startChild } from "../child.ts";
@@ -68,6 +69,23 @@ const officialClient: Check = async parts => {
   );
 };
 
+/** A client of the bundled examples, of which `hello` is one more, that ends by itself. */
+const prints =
+  (text: string): Check =>
+  async parts => {
+    const hello = join(parts.folder, "hello.ts");
+    writeFileSync(hello, readFileSync(join(EXAMPLES, "echo.ts"), "utf8").replace('"echo"', '"hello"'));
+    const server = await startChild({ agents: [hello, EXAMPLES], data: ":memory:" });
+    await withProgram(
+      parts,
+      async program => {
+        expect(await program.ended, program.output()).toBe(0);
+        expect(program.output()).toContain(text);
+      },
+      pointedAt(parts.block, server.url),
+    );
+  };
+
 /** The receiver takes signed deliveries, refuses others, and survives an error in the function that uses them. */
 const receiver: Check = async parts => {
   const server = await startChild({
@@ -97,12 +115,13 @@ const receiver: Check = async parts => {
 };
 
 export const PROGRAMS: Readonly<Record<string, Check>> = {
-  "README.md#inside-your-own-server": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#inside-your-own-server": greetsAt(3000, ""),
   "docs/guide/embedding.md#express": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#fastify": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#hono": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#shutdown": greetsAt(3000, ""),
   "docs/guide/getting-started.md#call-it-from-a-program": officialClient,
-  "docs/guide/push.md#verify-what-you-receive": receiver,
+  "docs/guide/front-ends.md#chat.ts": prints("You said: Ada"),
+  "docs/guide/front-ends.md#background.ts": prints("response.completed"),
+  "docs/guide/push.md#receiver.ts": receiver,
 };

@@ -83,6 +83,10 @@ export function openPage({ folder, examples, store, storedTask, variables }: Pag
     return text.replaceAll(TASK, ours ?? (await findTask(url, agentIn(line), / cancel /.test(line))));
   };
 
+  const assign = async (line: string): Promise<void> => {
+    const [, name = "", value] = EXPORT.exec(await translate(line)) ?? [];
+    env[name] = value;
+  };
   const stop = async (server: Server): Promise<void> => {
     servers.splice(servers.indexOf(server), 1);
     server.process.kill("SIGTERM");
@@ -129,7 +133,7 @@ export function openPage({ folder, examples, store, storedTask, variables }: Pag
     folder,
     async run(block) {
       for (const line of commandsOf(block.text))
-        if (EXPORT.test(line)) env[EXPORT.exec(line)?.[1] as string] = EXPORT.exec(line)?.[2] as string;
+        if (EXPORT.test(line)) await assign(line);
         else
           await (SERVES.test(line) && !line.includes("--help") ? serve(line, block) : execute(line, block));
     },
@@ -208,7 +212,7 @@ async function findTask(url: string, agent: string | undefined, isNew: boolean):
 }
 
 /** A port below those that systems give to outgoing connections. */
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
     const probe = createServer();

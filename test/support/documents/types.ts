@@ -11,7 +11,7 @@ export async function typeErrors(folder: string, blocks: readonly Block[]): Prom
   installInto(folder);
   const places = new Map<string, Block>();
   const files = blocks
-    .filter(block => block.language === "ts")
+    .filter(block => block.language === "ts" && block.note?.kind !== "checked in")
     .map((block, at) => {
       const alone = join(folder, `block-${at}`);
       mkdirSync(alone);

@@ -363,6 +363,56 @@ def create_checkpointer(call):
     return ServerCheckpointer()
 
 
+def create_store(call):
+    """`call` asks the server, which keeps the items of the caller."""
+    from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem, SearchOp
+
+    def to_operation(op):
+        if isinstance(op, GetOp):
+            return {"namespace": op.namespace, "key": op.key}
+        if isinstance(op, PutOp):
+            value = None if op.value is None else to_json(op.value)
+            options = {} if op.index is None else {"index": op.index}
+            if op.ttl is not None:
+                options["ttlMs"] = round(op.ttl * 60_000)
+            return {"namespace": op.namespace, "key": op.key, "value": value, **options}
+        if isinstance(op, SearchOp):
+            options = {"filter": op.filter, "query": op.query, "limit": op.limit, "offset": op.offset}
+            given = {name: value for name, value in options.items() if value is not None}
+            return {"namespacePrefix": op.namespace_prefix, **given}
+        conditions = [{"matchType": one.match_type, "path": one.path} for one in op.match_conditions or ()]
+        depth = {} if op.max_depth is None else {"maxDepth": op.max_depth}
+        return {"matchConditions": conditions, "limit": op.limit, "offset": op.offset, **depth}
+
+    def to_item(kind, found):
+        times = {member: found[name].replace("Z", "+00:00") for member, name in TIMES.items()}
+        score = {"score": found.get("score")} if kind is SearchItem else {}
+        return kind(namespace=tuple(found["namespace"]), key=found["key"], value=found["value"], **times, **score)
+
+    def to_result(op, found):
+        if isinstance(op, GetOp):
+            return found and to_item(Item, found)
+        if isinstance(op, SearchOp):
+            return [to_item(SearchItem, one) for one in found]
+        return None if isinstance(op, PutOp) else [tuple(one) for one in found]
+
+    class ServerStore(BaseStore):
+        supports_ttl = True
+
+        async def abatch(self, ops):
+            ops = list(ops)
+            found = await call("storeBatch", [to_operation(op) for op in ops])
+            return [to_result(op, one) for op, one in zip(ops, found)]
+
+        def batch(self, ops):
+            return wait_for(self.abatch(ops))
+
+    return ServerStore()
+
+
+TIMES = {"created_at": "createdAt", "updated_at": "updatedAt"}
+
+
 async def settle():
     """The last output of a node may still be in the queue of the stream: it is written before the checkpoint."""
     for _ in range(10):
@@ -441,12 +491,14 @@ class Request:
     @contextlib.asynccontextmanager
     async def open(self):
         async with self.worker.source.open(self.config) as graph:
-            if graph.checkpointer is False:
-                yield graph
-            else:
-                # The graph is shared by all requests: a checkpointer belongs to one caller.
+            # The graph is shared by all requests: a checkpointer and a store belong to one caller.
+            update = {}
+            if graph.checkpointer is not False:
                 has_checkpointer = self.request.get("hasCheckpointer")
-                yield graph.copy(update={"checkpointer": create_checkpointer(self.call) if has_checkpointer else None})
+                update["checkpointer"] = create_checkpointer(self.call) if has_checkpointer else None
+            if graph.store is None and self.request.get("hasStore"):
+                update["store"] = create_store(self.call)
+            yield graph.copy(update=update)
 
     async def do_stream(self):
         options = {name: value for name, value in self.request.get("options", {}).items() if value is not None}

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../../lib/json.ts";
 import { isRecord } from "../../shared/options.ts";
 import { toPlain } from "../../shared/to-plain.ts";
 import type { Checkpointer, Graph, GraphConfig, GraphFacts, Snapshot, StreamChunk } from "../graph.ts";
+import type { GraphStore } from "../store.ts";
 import { ChunkQueue } from "./chunk-queue.ts";
 import type { Worker } from "./worker.ts";
 import type { RequestListener } from "./worker-process.ts";
@@ -160,9 +161,10 @@ export class PythonGraph implements Graph {
 const signalOf = ({ signal }: GraphConfig): AbortSignal | undefined =>
   signal instanceof AbortSignal ? signal : undefined;
 
-/** The run calls the checkpointer that its config names. */
+/** The run calls the checkpointer and the store that its config names. */
 function toListener(config: GraphConfig, onChunk: (chunk: Json) => void): RequestListener {
   const checkpointer = config.configurable?.[CHECKPOINTER] as Checkpointer | undefined;
+  const store = config.store as GraphStore | undefined;
   return {
     onChunk,
     onUsage: usage => {
@@ -171,6 +173,7 @@ function toListener(config: GraphConfig, onChunk: (chunk: Json) => void): Reques
       for (const callback of callbacks) callback?.handleLLMEnd?.(output);
     },
     onCall: async (method, parameters) => {
+      if (method === "storeBatch" && store) return store.batch(parameters[0] as never);
       const call = Object.hasOwn(CALLS, method) ? CALLS[method] : undefined;
       if (!call || !checkpointer) throw new Error(`the method ${method} is not available`);
       return call(checkpointer, parameters as never);
@@ -193,6 +196,7 @@ const CALLS: Readonly<Record<string, (checkpointer: Checkpointer, given: Paramet
 const toContext = (config: GraphConfig): JsonObject => ({
   config: toConfig(config),
   hasCheckpointer: config.configurable?.[CHECKPOINTER] !== undefined,
+  hasStore: config.store !== undefined,
 });
 
 /** Without values that are for this process only. */

@@ -12,7 +12,7 @@ export type Greeting =
 export interface RequestListener {
   onChunk(chunk: Json): void;
   onUsage(usage: JsonObject): void;
-  /** The graph calls its checkpointer. */
+  /** The graph calls its checkpointer or its store. */
   onCall(method: string, parameters: readonly Json[]): Promise<unknown>;
 }
 

@@ -1,0 +1,135 @@
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import {
+  type Artifact,
+  type Message,
+  mediaTypeOf,
+  type Seq,
+  type Step,
+  type Task,
+  textOf,
+} from "../../model/index.ts";
+import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
+import {
+  type DataValue,
+  type FileOutput,
+  messageOf,
+  type TextBlock,
+  TurnReader,
+  type TurnWriter,
+  toFileUrl,
+  usageOf,
+  writeMessage,
+} from "../shared/turn-output.ts";
+
+/** The UI message stream of the AI SDK: one message of the assistant for each turn. */
+export class UiMessageEncoder implements StreamEncoder, TurnWriter {
+  readonly after: Seq | undefined;
+  readonly #reader = new TurnReader(this);
+  #frames: EncodedFrame[] = [];
+
+  constructor(after: Seq | undefined) {
+    this.after = after;
+  }
+
+  get isOver(): boolean {
+    return this.#reader.isOver;
+  }
+
+  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
+    this.#frames = [];
+    this.#reader.read(step, closing);
+    return this.#frames;
+  }
+
+  encodeFault({ message }: WireFault): readonly EncodedFrame[] {
+    return [{ data: JSON.stringify({ type: "error", errorText: message }) }, DONE];
+  }
+
+  begin(task: Task): void {
+    const { id, contextId, agent, turn } = task;
+    const messageId = turn > 1 ? `${id}-${turn}` : id;
+    this.#push({ type: "start", messageId, messageMetadata: { taskId: id, contextId, agent } });
+    this.#push({ type: "start-step" });
+  }
+
+  open({ id, kind }: TextBlock): void {
+    this.#push({ type: `${kind}-start`, id });
+  }
+
+  append({ id, kind }: TextBlock, delta: string): void {
+    this.#frames.push({
+      data: `{"type":"${kind}-delta","id":${JSON.stringify(id)},"delta":${JSON.stringify(delta)}}`,
+    });
+  }
+
+  close({ id, kind }: TextBlock): void {
+    this.#push({ type: `${kind}-end`, id });
+  }
+
+  file(part: FileOutput): void {
+    const { filename } = part;
+    this.#push(
+      defined<JsonObject>({
+        type: "file",
+        url: toFileUrl(part),
+        mediaType: mediaTypeOf(part),
+        filename,
+      } as never),
+    );
+  }
+
+  /** Data with an id replaces the data of the same id: so does an artifact. */
+  data(part: DataValue, { artifactId, name }: Artifact): void {
+    this.#push({ type: toDataType(name ?? "artifact"), id: artifactId, data: part.data });
+  }
+
+  /** Shown while the agent works, and not kept. */
+  progress({ parts }: Message): void {
+    const text = textOf(parts);
+    if (text !== "") this.#push({ type: "data-status", data: { text }, transient: true });
+  }
+
+  end(task: Task): void {
+    const { state } = task.status;
+    const message = messageOf(task);
+    if (state === "failed")
+      this.#push({ type: "error", errorText: textOf(message?.parts ?? []) || "The agent failed" });
+    else if (message) this.#writeLast(message);
+    if (state === "canceled")
+      this.#push({ type: "abort", reason: task.cancel?.reason ?? "The task was canceled" });
+    this.#push({ type: "finish-step" });
+    const usage = usageOf(task);
+    const messageMetadata = { state, ...(usage && { usage: { ...usage } }) };
+    this.#push({ type: "finish", finishReason: REASONS[state] ?? "stop", messageMetadata });
+    this.#frames.push(DONE);
+  }
+
+  /** The text, and each of several questions with its id. */
+  #writeLast(message: Message): void {
+    writeMessage(message, this);
+    for (const part of message.parts)
+      if (part.kind === "data") this.#push(toQuestion(part.data, message));
+      else if (part.kind !== "text") this.file(part);
+  }
+
+  #push(value: JsonObject): void {
+    this.#frames.push({ data: JSON.stringify(value) });
+  }
+}
+
+const DONE: EncodedFrame = { data: "[DONE]" };
+const REASONS: Partial<Record<string, string>> = {
+  failed: "error",
+  canceled: "interrupted",
+  rejected: "content-filter",
+};
+
+/** A name that follows `data-`. */
+const toDataType = (name: string): string => `data-${name.replace(/[^\w-]+/g, "-") || "artifact"}`;
+
+function toQuestion(data: Json, { messageId }: Message): JsonObject {
+  const { id, question } = data as { readonly id?: Json; readonly question?: Json };
+  return typeof id === "string" && question !== undefined
+    ? { type: "data-question", id, data }
+    : { type: "data-message", id: messageId, data };
+}
