@@ -1,8 +1,10 @@
 /** The API of the LangGraph Agent Server: assistants, threads, runs. Any agent can be called, graph or not. */
-import type { Authenticator, Catalog, Endpoint, Log, Pipeline, Store } from "../ports/index.ts";
+import type { Authenticator, Bus, Catalog, Endpoint, Log, Pipeline, Store } from "../ports/index.ts";
 import { type AssistantRecords, createAssistantRecords } from "./assistant-records.ts";
 import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
+import { createProtocolRoutes } from "./protocol-commands.ts";
+import { createProtocolStreams } from "./protocol-stream.ts";
 import { type ApiRoute, toEndpoint } from "./route.ts";
 import { stopRuns } from "./run-control.ts";
 import { createRunCreation } from "./run-create.ts";
@@ -23,6 +25,7 @@ export interface LanggraphApiParts {
   readonly authenticator: Authenticator;
   readonly catalog: Catalog;
   readonly store: Store;
+  readonly bus: Bus;
   readonly newId: () => string;
   /** Event time. */
   readonly now: () => number;
@@ -80,5 +83,9 @@ function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthori
   const runs = createRunRecords(records);
   const creation = createRunCreation({ ...records, runs });
   const streams = createRunStreams(records);
-  return createRunRoutes({ ...records, runs, creation, streams });
+  const protocol = createProtocolStreams({ ...records, runs, streams });
+  return [
+    ...createRunRoutes({ ...records, runs, creation, streams, onCreated: protocol.notify }),
+    ...createProtocolRoutes({ ...records, runs, creation, streams, protocol }),
+  ];
 }

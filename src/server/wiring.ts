@@ -278,14 +278,14 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
 /** The API of LangGraph's Agent Server. */
 function openLanggraphApi(
   { settings, log }: WiringParts,
-  { catalog, store, newId, clock }: Services,
+  { catalog, store, bus, newId, clock }: Services,
   { authenticator, pipeline, streams }: Calls,
   isOpen: () => boolean,
 ): LanggraphApi {
   if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
   const { heartbeatMs, sweepMs } = settings;
   const { now, wallTime } = clock;
-  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
+  const records = { catalog, store, bus, newId, now, wallTime, idOf: toUuid };
   const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
   return createLanggraphApi({ ...records, ...calls });
 }
