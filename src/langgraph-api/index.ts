@@ -1,8 +1,9 @@
 /** The API of the LangGraph Agent Server: assistants, threads, runs. Any agent can be called, graph or not. */
-import type { Authenticator, Bus, Catalog, Endpoint, Log, Pipeline, Store } from "../ports/index.ts";
+import type { Authenticator, Bus, Catalog, Endpoint, Log, OpenItems, Pipeline, Store } from "../ports/index.ts";
 import { type AssistantRecords, createAssistantRecords } from "./assistant-records.ts";
 import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
+import { type CronRouteParts, createCronRoutes } from "./crons.ts";
 import { createProtocolRoutes } from "./protocol-commands.ts";
 import { createProtocolStreams } from "./protocol-stream.ts";
 import { type ApiRoute, toEndpoint } from "./route.ts";
@@ -11,6 +12,7 @@ import { createRunCreation } from "./run-create.ts";
 import { createRunRecords } from "./run-records.ts";
 import { createRunStreams } from "./run-stream.ts";
 import { createRunRoutes } from "./runs.ts";
+import { createStoreRoutes } from "./store-items.ts";
 import { createSystemRoutes } from "./system.ts";
 import { createThreadExpiry } from "./thread-expiry.ts";
 import { createThreadRecords, type ThreadRecords } from "./thread-records.ts";
@@ -18,6 +20,8 @@ import { createThreadState, type ThreadStates } from "./thread-state.ts";
 import { createStateRoutes } from "./thread-states.ts";
 import { createThreadRoutes } from "./threads.ts";
 
+export { createCronRuns } from "./cron-runs.ts";
+export { createCustomAuthorizer } from "./custom-authorizer.ts";
 export { INFO } from "./system.ts";
 
 export interface LanggraphApiParts {
@@ -33,7 +37,11 @@ export interface LanggraphApiParts {
   /** The UUID of an agent's name. */
   readonly idOf: (name: string) => string;
   /** undefined: callers reach their own records only. */
-  readonly authorizer?: ResourceAuthorizer;
+  readonly authorizer?: ResourceAuthorizer | undefined;
+  readonly items: OpenItems;
+  readonly nextTimeOf: CronRouteParts["nextTimeOf"];
+  /** Parts of the API that are switched off: "store". */
+  readonly off?: readonly string[] | undefined;
   readonly log: Log;
   readonly heartbeatMs: number;
   readonly sweepMs: number;
@@ -55,10 +63,10 @@ export function createLanggraphApi(parts: LanggraphApiParts): LanggraphApi {
   const states = createThreadState({ ...parts, threads });
   const records = { ...parts, assistants, threads, states };
   const expiry = createThreadExpiry(records);
+  const routes = [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })];
+  const served = routes.filter(route => !isOff(route, parts.off ?? []));
   return {
-    endpoints: [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })].map(route =>
-      toEndpoint({ ...parts, authorizer }, route),
-    ),
+    endpoints: served.map(route => toEndpoint({ ...parts, authorizer }, route)),
     close: expiry.close,
   };
 }
@@ -76,6 +84,8 @@ function listRecordRoutes(records: Records): readonly ApiRoute[] {
     ...createAssistantRoutes(records),
     ...createThreadRoutes({ ...records, stopRuns: (call, thread) => stopRuns(threads, call, thread) }),
     ...createStateRoutes(records),
+    ...createStoreRoutes(records),
+    ...createCronRoutes(records),
   ];
 }
 
@@ -88,4 +98,12 @@ function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthori
     ...createRunRoutes({ ...records, runs, creation, streams, onCreated: protocol.notify }),
     ...createProtocolRoutes({ ...records, runs, creation, streams, protocol }),
   ];
+}
+
+/** `threads` switches off all below `/threads` except runs; `runs` those, runs without a thread, and crons. */
+function isOff({ path }: ApiRoute, off: readonly string[]): boolean {
+  const part = /^\/runs\b|^\/threads\/\{thread_id\}\/(?:runs|stream|commands)\b/.test(path)
+    ? "runs"
+    : path.split("/")[1];
+  return off.includes(part === "ok" ? "meta" : (part as string));
 }
