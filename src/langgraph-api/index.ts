@@ -14,6 +14,8 @@ import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
 import { type CronRouteParts, createCronRoutes } from "./crons.ts";
 import { createMcpRoutes } from "./mcp.ts";
+import { createProtocolRoutes } from "./protocol-commands.ts";
+import { createProtocolStreams } from "./protocol-stream.ts";
 import { type ApiRoute, toEndpoint } from "./route.ts";
 import { stopRuns } from "./run-control.ts";
 import { type ConfigurableHeaders, createRunCreation } from "./run-create.ts";
@@ -38,6 +40,7 @@ export interface LanggraphApiParts {
   readonly authenticator: Authenticator;
   readonly catalog: Catalog;
   readonly store: Store;
+  readonly bus: Bus;
   readonly newId: () => string;
   /** Event time. */
   readonly now: () => number;
@@ -47,7 +50,6 @@ export interface LanggraphApiParts {
   /** undefined: callers reach their own records only. */
   readonly authorizer?: ResourceAuthorizer | undefined;
   readonly items: OpenItems;
-  readonly bus: Pick<Bus, "notify">;
   readonly nextTimeOf: CronRouteParts["nextTimeOf"];
   /** Parts of the API that are switched off: "store". */
   readonly off?: readonly string[] | undefined;
@@ -79,10 +81,10 @@ export function createLanggraphApi(parts: LanggraphApiParts): LanggraphApi {
   const states = createThreadState({ ...parts, threads });
   const records = { ...parts, assistants, threads, states };
   const expiry = createThreadExpiry(records);
+  const routes = [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })];
+  const served = routes.filter(route => !isOff(route, parts.off ?? []));
   return {
-    endpoints: [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })]
-      .filter(route => !isOff(route, parts.off ?? []))
-      .map(route => toEndpoint({ ...parts, authorizer }, route)),
+    endpoints: served.map(route => toEndpoint({ ...parts, authorizer }, route)),
     close: expiry.close,
   };
 }
@@ -109,8 +111,10 @@ function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthori
   const runs = createRunRecords(records);
   const creation = createRunCreation({ ...records, runs });
   const streams = createRunStreams(records);
+  const protocol = createProtocolStreams({ ...records, runs, streams });
   return [
-    ...createRunRoutes({ ...records, runs, creation, streams }),
+    ...createRunRoutes({ ...records, runs, creation, streams, onCreated: protocol.notify }),
+    ...createProtocolRoutes({ ...records, runs, creation, streams, protocol }),
     ...(records.hasMcp ? createMcpRoutes({ ...records, creation, streams }) : []),
   ];
 }

@@ -21,3 +21,7 @@ function joinContent(whole: Json, more: Json): Json {
     typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : listOf(content);
   return [...blocks(whole), ...blocks(more)];
 }
+
+/** LangGraph for Python names the class; for JavaScript a chunk has a member that whole messages lack. */
+export const isAiChunk = (message: JsonObject): boolean =>
+  message.type === "AIMessageChunk" || (message.type === "ai" && message.tool_call_chunks !== undefined);

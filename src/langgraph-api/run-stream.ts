@@ -96,6 +96,8 @@ export function createRunStreams(parts: RunStreamParts) {
   }
 
   return {
+    readTurn,
+    readEarlier,
     stream(
       call: ApiCall,
       run: FoundRun,

@@ -20,6 +20,8 @@ export interface RunRouteParts {
   readonly runs: RunRecords;
   readonly creation: RunCreation;
   readonly streams: RunStreams;
+  /** Readers of the whole thread are woken. */
+  readonly onCreated: (threadId: string) => void;
 }
 
 /** While a run is waited for, newlines keep the connection open. */
@@ -44,13 +46,19 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
   const onEndOf = (call: ApiCall, { run }: CreatedRun): (() => Promise<void>) | undefined =>
     run.thread.temporary ? () => threads.remove(call.scope, run.thread.id) : undefined;
 
-  async function create(call: ApiCall): Promise<ApiReply> {
+  async function start(call: ApiCall): Promise<CreatedRun> {
     const created = await creation.create(call, threadOf(call), readBody(call));
+    parts.onCreated(created.run.thread.id);
+    return created;
+  }
+
+  async function create(call: ApiCall): Promise<ApiReply> {
+    const created = await start(call);
     return { json: runs.toJson(created.run), headers: locations(call, created, "join") };
   }
 
   async function stream(call: ApiCall): Promise<ApiReply> {
-    const created = await creation.create(call, threadOf(call), readBody(call));
+    const created = await start(call);
     const { modes, onDisconnect } = created.body;
     const onEnd = onEndOf(call, created);
     const request = {
@@ -81,7 +89,7 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
   }
 
   async function wait(call: ApiCall): Promise<ApiReply> {
-    const created = await creation.create(call, threadOf(call), readBody(call));
+    const created = await start(call);
     return waitFor(call, created.run, locations(call, created, "join"), onEndOf(call, created));
   }
 

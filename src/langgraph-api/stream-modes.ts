@@ -1,7 +1,7 @@
 /** The events of a run in the stream modes of the Agent Server, from the steps of the log. */
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type Step, type TaskEvent, textOf } from "../model/index.ts";
-import { accumulate } from "./message-chunks.ts";
+import { accumulate, isAiChunk } from "./message-chunks.ts";
 import { artifactMessageId, toAiChunk, toMessages } from "./plain-messages.ts";
 import type { StreamMode } from "./run-body.ts";
 import type { FoundRun } from "./run-records.ts";
@@ -77,7 +77,7 @@ export class StreamProjection {
   /** The old mode: each chunk is the message so far. */
   *#partialMessages(data: Json): Generator<readonly [string, Json]> {
     const [message, metadata] = Array.isArray(data) ? (data as readonly Json[]) : [];
-    if (!isObject(message) || typeof message.id !== "string" || message.type !== "AIMessageChunk") return;
+    if (!isObject(message) || typeof message.id !== "string" || !isAiChunk(message)) return;
     const known = this.#partial.get(message.id);
     if (!known) yield ["messages/metadata", { [message.id]: { metadata: metadata ?? {} } }];
     const whole = known ? accumulate(known, message) : message;

@@ -124,6 +124,16 @@ describe("runs", () => {
     expect(textsOf(thread.values)).toEqual(["hi", "You said hi"]);
   });
 
+  it("the old mode messages sends the message so far", async () => {
+    const { thread_id } = await client.threads.create();
+    const events = await collect(
+      client.runs.stream(thread_id, "chat", { input: human("hi"), streamMode: "messages" }),
+    );
+    const partial = events.filter(one => (one.event as string) === "messages/partial");
+    expect(partial.at(-1)?.data).toMatchObject([{ content: "You said hi" }]);
+    expect(events.map(one => one.event as string)).toContain("messages/complete");
+  });
+
   it("every stream mode has its events", async () => {
     const { thread_id } = await client.threads.create();
     const streamMode = ["values", "updates", "custom", "tasks", "checkpoints", "debug", "events"] as const;

@@ -12,7 +12,11 @@ export function toChunk(
   { modes, subgraphs }: GraphRequest,
   threadId: string,
 ): AgentEvent | null {
-  const isAsked = modes.includes(mode) || (mode === "messages" && modes.includes("messages-tuple"));
+  const isAsked =
+    modes.includes(mode) ||
+    (mode === "messages" && modes.includes("messages-tuple")) ||
+    // The old mode tells complete messages by the state.
+    (mode === "values" && modes.includes("messages"));
   // Messages of subgraphs come without being asked for; their namespace is that of the node.
   if (!isAsked || (ns.length > 0 && !subgraphs && mode !== "messages")) return null;
   return {

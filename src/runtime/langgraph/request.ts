@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import { isRecord } from "../shared/options.ts";
 import { toCommand } from "./command.ts";
 import { isReserved } from "./config.ts";
-import type { GraphConfig } from "./graph.ts";
+import type { Graph, GraphConfig } from "./graph.ts";
 import { checkData, InputError } from "./input.ts";
 
 export interface GraphRequest {
@@ -54,8 +54,12 @@ export function toRequestInput({ command, input }: GraphRequest): unknown {
 }
 
 /** LangGraph's names of the modes that the graph must stream. */
-export function toLibraryModes(modes: readonly string[]): readonly string[] {
-  const found = new Set(modes.filter(mode => mode !== "events" && mode !== "messages-tuple"));
+export function toLibraryModes(modes: readonly string[], { facts }: Graph): readonly string[] {
+  // LangGraph for Python has no mode for tools.
+  const isKnown = (mode: string): boolean => mode !== "tools" || facts === undefined;
+  const found = new Set(
+    modes.filter(mode => mode !== "events" && mode !== "messages-tuple" && isKnown(mode)),
+  );
   if (modes.includes("messages-tuple")) found.add("messages");
   return [...found];
 }

@@ -169,7 +169,7 @@ async function* readGraph(
   input: unknown,
   onEvent: (event: unknown) => void,
 ): AsyncGenerator<StreamChunk, undefined> {
-  const streamMode = [...new Set([...STREAM_MODES, ...toLibraryModes(request?.modes ?? [])])];
+  const streamMode = [...new Set([...STREAM_MODES, ...toLibraryModes(request?.modes ?? [], graph)])];
   if (!request?.modes.includes("events") || !graph.streamEvents) {
     yield* await graph.stream(input, { ...config, streamMode });
     return;
