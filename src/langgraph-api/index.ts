@@ -1,5 +1,14 @@
 /** The API of the LangGraph Agent Server: assistants, threads, runs. Any agent can be called, graph or not. */
-import type { Authenticator, Bus, Catalog, Endpoint, Log, OpenItems, Pipeline, Store } from "../ports/index.ts";
+import type {
+  Authenticator,
+  Bus,
+  Catalog,
+  Endpoint,
+  Log,
+  OpenItems,
+  Pipeline,
+  Store,
+} from "../ports/index.ts";
 import { type AssistantRecords, createAssistantRecords } from "./assistant-records.ts";
 import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
