@@ -1,7 +1,7 @@
 /** Chunks of messages as the content blocks of the streaming protocol. */
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { accumulate, isAiChunk } from "./message-chunks.ts";
-import type { ProtocolEvent } from "./protocol-events.ts";
+import type { ProtocolEvent } from "./protocol-event.ts";
 
 interface OpenMessage {
   readonly namespace: readonly string[];

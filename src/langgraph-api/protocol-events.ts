@@ -2,15 +2,9 @@
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { isSettled, type Step } from "../model/index.ts";
 import { MessageBlocks } from "./message-blocks.ts";
+import type { ProtocolEvent } from "./protocol-event.ts";
 import type { StreamMode } from "./run-body.ts";
 import { type ProjectionParts, type StreamEvent, StreamProjection } from "./stream-modes.ts";
-
-export interface ProtocolEvent {
-  readonly method: string;
-  readonly namespace: readonly string[];
-  readonly node?: string;
-  readonly data: Json;
-}
 
 /** The modes that a run of this protocol records. */
 export const PROTOCOL_MODES: readonly StreamMode[] = [
