@@ -12,7 +12,13 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import { createCronRuns, createCustomAuthorizer, createLanggraphApi } from "../langgraph-api/index.ts";
+import {
+  createCronRuns,
+  createCustomAuthorizer,
+  createLanggraphApi,
+  createThreadRecords,
+  type LanggraphApi,
+} from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -97,6 +103,7 @@ async function connect(
     show: agents => catalog.replace(agents, catalog.defaultAgent),
   });
   const mcp = await openMcp(parts, services, pipeline);
+  const langgraph = openLanggraphApi(parts, services, calls, () => state.isOpen);
   const endpoints = createServerEndpoints({
     ...parts,
     ...services,
@@ -108,7 +115,7 @@ async function connect(
     runner: () => state.workers?.runner,
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
-    others: [...mcp.endpoints, ...listEndpoints(parts, services, calls)],
+    others: [...mcp.endpoints, ...langgraph.endpoints, ...listEndpoints(parts, services, calls)],
     openConsole(checkHealth) {
       const { consoleMode } = services;
       if (consoleMode === "off" || !lines || !telemetry.totals) return { public: [], admin: [] };
@@ -159,7 +166,11 @@ async function connect(
         dialects,
         tools: mcp.tools,
         onFailure: parts.development?.onFailure,
-        beginScheduled: createCronRuns({ execute: calls.execute, idOf: toUuid }),
+        beginScheduled: createCronRuns({
+          execute: calls.execute,
+          idOf: toUuid,
+          threads: createThreadRecords({ ...services, ...services.clock, idOf: toUuid }),
+        }),
         log,
       });
       warnOfUnserved(unfinished, catalog.names(), log);
@@ -171,7 +182,7 @@ async function connect(
       state.console?.close();
       await state.workers?.stop();
       await Promise.all(listeners.map(listener => listener.close()));
-      await Promise.all([remoteCards.stop(), mcp.close()]);
+      await Promise.all([remoteCards.stop(), mcp.close(), langgraph.close()]);
       await services.close();
     },
   };
@@ -323,18 +334,26 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
 }
 
 /** The API of LangGraph's Agent Server. */
-function listLanggraphRoutes(
-  { settings, functions }: WiringParts,
+function openLanggraphApi(
+  { settings, functions, log }: WiringParts,
   { catalog, store, items, bus, newId, clock }: Services,
-  { authenticator, pipeline }: Calls,
-): readonly Endpoint[] {
-  if (settings.langgraphApi === "off") return [];
+  { authenticator, pipeline, streams }: Calls,
+  isOpen: () => boolean,
+): LanggraphApi {
+  if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
+  const { heartbeatMs, sweepMs } = settings;
   const { now, wallTime } = clock;
+  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
+  const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
+  const { langgraphFile: file } = settings;
   const auth = functions?.customAuth;
   return createLanggraphApi({
-    ...{ catalog, store, newId, now, wallTime, authenticator, pipeline, items, bus, nextTimeOf },
-    idOf: toUuid,
-    off: settings.langgraphFile?.off,
+    ...{ ...records, ...calls, items, bus, nextTimeOf, version: readVersion },
+    off: file?.off,
+    // A server with `mcp` has tools of its own form there.
+    hasMcp: file !== undefined && !settings.mcp && !file.off.includes("mcp"),
+    configurableHeaders: file?.configurableHeaders,
+    threadTtl: file?.threadTtl && { strategy: file.threadTtl.strategy, ttl: file.threadTtl.minutes },
     authorizer: auth && createCustomAuthorizer({ ask: (...call) => askHandler(auth, ...call) }),
   });
 }
@@ -362,7 +381,6 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readVersion,
       readPage: readDocsPage,
     }),
-    ...listLanggraphRoutes(parts, services, calls),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),

@@ -113,7 +113,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   "runtime/function": {
     folders: [...BASE, "agent", "runtime/shared"],
-    libraries: ["node:async_hooks"],
+    libraries: ["node:async_hooks", "node:timers/promises"],
     lazily: ["runtime/calls"],
   },
   "runtime/langgraph": {
