@@ -93,6 +93,7 @@ function soon(opening: Promise<PostgresStore>): Store {
         "maintenance",
         "storage",
         "items",
+        "resources",
         "schedules",
         "usage",
         "pushes",
