@@ -74,7 +74,7 @@ test("what A2A has written is a thread here, and the other way round", async () 
   await start();
   on.open("two");
   const contextId = crypto.randomUUID();
-  const { message } = sendParams("x");
+  const { message } = sendParams("x") as { readonly message: object };
   const data = { message: { ...message, contextId, parts: [{ data: { trail: ["a2a"] } }] } };
   const response = await fetch(on.url, {
     method: "POST",
