@@ -96,6 +96,7 @@ function soon(opening: Promise<PostgresStore>): Store {
         "maintenance",
         "storage",
         "items",
+        "resources",
         "schedules",
         "usage",
         "pushes",
