@@ -63,7 +63,7 @@ function toEmbed(value: unknown): Embed | undefined {
 /** An `Auth` keeps its functions in this member; the package itself is not needed to call them. */
 const HANDLERS = "~handlerCache";
 
-function toCustomAuth(value: unknown): CustomAuth | undefined {
+export function toCustomAuth(value: unknown): CustomAuth | undefined {
   const cache = (value as { readonly [HANDLERS]?: unknown } | null | undefined)?.[HANDLERS] as
     | { readonly authenticate?: unknown; readonly callbacks?: Record<string, AskAuthorization> }
     | undefined;

@@ -1,4 +1,6 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
+import { askHandler } from "../auth/custom-auth.ts";
+import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
 import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
@@ -9,7 +11,7 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import { createLanggraphApi } from "../langgraph-api/index.ts";
+import { createCronRuns, createCustomAuthorizer, createLanggraphApi } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -25,6 +27,7 @@ import { createPushRoutes } from "../push/admin-routes.ts";
 import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../quotas/index.ts";
 import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
+import { nextTimeOf } from "../runner/schedules.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
 import { toUuid } from "./catalog.ts";
@@ -127,6 +130,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
         dialects,
         tools: mcp.tools,
         onFailure: parts.development?.onFailure,
+        beginScheduled: createCronRuns({ execute: calls.execute, idOf: toUuid }),
         log,
       });
       warnOfUnserved(unfinished, catalog.names(), log);
@@ -180,12 +184,15 @@ function wireCalls(
 ) {
   const { settings, log } = parts;
   const { store, catalog, clock, loop } = services;
-  const { authenticator } = services.auth;
+  const custom = parts.functions?.customAuth;
+  const guarded = custom && createCustomGuard(custom, services.auth.authenticator);
+  const authenticator = guarded?.authenticator ?? services.auth.authenticator;
   const streams = createStreams({ ...settings, loop, log });
   const unread = createUnreadBytes({ ...LIMITS, ...settings });
   const operationParts = toOperationParts(parts, services, state, streams);
   const limit = createLimitedOperations({ ...settings, store, wallTime: clock.wallTime, ticks: clock.ticks });
-  const execute = environment.wrapExecute(limit(createOperations(operationParts)));
+  const limited = limit(createOperations(operationParts));
+  const execute = environment.wrapExecute(guarded ? guarded.guard(limited) : limited);
   const isOwnBase = createOwnBaseUrlCheck({
     ...settings,
     host: parts.mount ? undefined : settings.host,
@@ -276,13 +283,19 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
 
 /** The API of LangGraph's Agent Server. */
 function listLanggraphRoutes(
-  { settings }: WiringParts,
-  { catalog, store, newId, clock }: Services,
+  { settings, functions }: WiringParts,
+  { catalog, store, items, bus, newId, clock }: Services,
   { authenticator, pipeline }: Calls,
 ): readonly Endpoint[] {
   if (settings.langgraphApi === "off") return [];
   const { now, wallTime } = clock;
-  return createLanggraphApi({ catalog, store, newId, now, wallTime, authenticator, pipeline, idOf: toUuid });
+  const auth = functions?.customAuth;
+  return createLanggraphApi({
+    ...{ catalog, store, newId, now, wallTime, authenticator, pipeline, items, bus, nextTimeOf },
+    idOf: toUuid,
+    off: settings.langgraphFile?.off,
+    authorizer: auth && createCustomAuthorizer({ ask: (...call) => askHandler(auth, ...call) }),
+  });
 }
 
 /** The endpoints of the server beside the dialects, health, metrics and MCP. */

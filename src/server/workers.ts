@@ -3,6 +3,7 @@ import type { Dialect, Log } from "../ports/index.ts";
 import { createPushWorker } from "../push/worker.ts";
 import { createRunner, type Runner, type RunnerParts } from "../runner/claim.ts";
 import { createSweeper } from "../runner/retention.ts";
+import { createScheduler, type SchedulerParts } from "../runner/schedules.ts";
 import { toErrorRecord } from "../telemetry/error-record.ts";
 import { toFraction } from "./clock.ts";
 import type { ServerSettings, Services } from "./services.ts";
@@ -13,6 +14,8 @@ export interface WorkersParts {
   readonly dialects: readonly Dialect[];
   readonly tools: RunnerParts["tools"];
   readonly onFailure: RunnerParts["onFailure"];
+  /** Begins the work of a schedule. */
+  readonly beginScheduled: SchedulerParts["begin"];
   readonly log: Log;
 }
 
@@ -58,7 +61,8 @@ export function startWorkers(parts: WorkersParts): Workers {
     targets: webhooks,
     fetch: telemetry.fetch(webhooks.fetch, "webhook"),
   });
-  const workers = [runner, pushes, createSweeper({ ...settings, store, catalog, log })];
+  const scheduler = createScheduler({ store, bus, log, wallTime, begin: parts.beginScheduled });
+  const workers = [runner, pushes, scheduler, createSweeper({ ...settings, store, catalog, log })];
   return {
     runner,
     async stop(): Promise<void> {

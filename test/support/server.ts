@@ -5,7 +5,12 @@ import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { type AgentName, LIMITS } from "../../src/model/index.ts";
 import type { Log } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
-import { type RunningServer, type ServerSettings, startServer } from "../../src/server/create-server.ts";
+import {
+  type RunningServer,
+  type ServerParts,
+  type ServerSettings,
+  startServer,
+} from "../../src/server/create-server.ts";
 import { storeOf } from "./test-store.ts";
 
 export const SETTINGS: ServerSettings = {
@@ -116,6 +121,7 @@ export interface TestServer extends RunningServer {
 export async function serve(
   definitions: readonly AgentDefinition[],
   settings: Partial<ServerSettings> = {},
+  functions: ServerParts["functions"] = {},
 ): Promise<TestServer> {
   const log = createTestLog();
   const agents = definitions.map(toAgent);
@@ -125,6 +131,7 @@ export async function serve(
     settings: { ...SETTINGS, ...settings, data },
     agents,
     defaultAgent,
+    functions,
     log,
   });
   return Object.assign(Object.create(running) as RunningServer, { log });

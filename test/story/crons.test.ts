@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "@langchain/langgraph-sdk";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { agent } from "../../src/agent/definition.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { serve, type TestServer, tempFolder } from "../support/server.ts";
+
+/** The run of a cron begins once at each of its times, over restarts and nodes. */
+
+let postgres: TestPostgres;
+let servers: TestServer[] = [];
+const folder = tempFolder();
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterEach(async () => {
+  await Promise.all(servers.map(server => server.stop()));
+  servers = [];
+});
+afterAll(async () => {
+  await postgres.stop();
+  folder.remove();
+});
+
+const heard: string[] = [];
+const listener = agent({
+  name: "listener",
+  run(task) {
+    heard.push(`${task.contextId}: ${task.text}`);
+    return "heard";
+  },
+});
+
+async function start(data: string, count = 1): Promise<Client> {
+  servers = await Promise.all(Array.from({ length: count }, () => serve([listener], { data })));
+  return new Client({ apiUrl: servers[0]?.url as string, apiKey: null, callerOptions: { maxRetries: 0 } });
+}
+async function stopAll(): Promise<void> {
+  await Promise.all(servers.map(server => server.stop()));
+  servers = [];
+}
+const cronsOf = async (client: Client) =>
+  (await client.crons.search()) as unknown as { next_run_date: string; thread_id: string | null }[];
+
+/** Creates two crons, lets the server stop, and moves their times into the past. */
+async function prepare(data: string, moveBack: () => Promise<void>): Promise<string> {
+  heard.length = 0;
+  const client = await start(data);
+  const thread = await client.threads.create();
+  await client.crons.createForThread(thread.thread_id, "listener", {
+    schedule: "0 0 1 1 *",
+    input: { messages: [{ role: "user", content: "in a thread" }] },
+  });
+  await client.crons.create("listener", {
+    schedule: "0 0 1 1 *",
+    input: { messages: [{ role: "user", content: "alone" }] },
+  });
+  await stopAll();
+  await moveBack();
+  return thread.thread_id;
+}
+
+/** Both runs begin, each once, and the crons have their next time. */
+async function expectOnce(client: Client, threadId: string): Promise<void> {
+  await expect.poll(() => heard.length).toBe(2);
+  await expect
+    .poll(async () => (await cronsOf(client)).every(one => Date.parse(one.next_run_date) > Date.now()))
+    .toBe(true);
+  expect(heard.filter(line => line === `${threadId}: in a thread`)).toHaveLength(1);
+  expect(heard.filter(line => line.endsWith(": alone"))).toHaveLength(1);
+}
+
+test("times that were missed begin one run at the next start, and none at the one after", async () => {
+  const threadId = await prepare(folder.path, async () => {
+    const db = new DatabaseSync(join(folder.path, "dragoman.db"));
+    db.exec("UPDATE schedule SET next_at = 1000");
+    db.close();
+  });
+  await expectOnce(await start(folder.path), threadId);
+  await stopAll();
+  const client = await start(folder.path);
+  expect(await cronsOf(client)).toHaveLength(2);
+  expect(heard).toHaveLength(2);
+});
+
+test("a run that began before the crash is not begun again, although its time was not moved on", async () => {
+  const moveBack = async (): Promise<void> => {
+    const db = new DatabaseSync(join(folder.path, "dragoman.db"));
+    db.exec("UPDATE schedule SET next_at = 1000");
+    db.close();
+  };
+  await stopAll();
+  heard.length = 0;
+  // The same times as in the test before: their runs are recorded.
+  await moveBack();
+  const client = await start(folder.path);
+  await expect
+    .poll(async () => (await cronsOf(client)).every(one => Date.parse(one.next_run_date) > Date.now()))
+    .toBe(true);
+  expect(heard).toEqual([]);
+});
+
+test("of many nodes on one Postgres one begins the run", async () => {
+  const url = await postgres.createDatabase();
+  const threadId = await prepare(url, async () => {
+    const db = new pg.Client(url);
+    await db.connect();
+    await db.query("UPDATE schedule SET next_at = 1000");
+    await db.end();
+  });
+  await expectOnce(await start(url, 3), threadId);
+  expect(heard).toHaveLength(2);
+});
