@@ -6,6 +6,7 @@ import type { Streams } from "../http/sse.ts";
 import type { Json } from "../lib/json.ts";
 import type { Authenticator, Dialect, Endpoint, ExecuteOperation, MeterTotals } from "../ports/index.ts";
 import { API_DESCRIPTIONS } from "../protocol/index.ts";
+import { createConsolePage } from "./console-page.ts";
 import { isPostgresUrl } from "./open-store-admin.ts";
 import { listDocs, readDoc, readVersion } from "./package-files.ts";
 import type { Services, WiringParts } from "./services.ts";
@@ -73,10 +74,11 @@ export function openConsole(given: ConsoleParts): OpenConsole {
     listDocs,
     readDoc,
   });
+  const page = createConsolePage(parts.log);
   const hasAdminPort = settings.adminPort !== undefined;
   return {
-    public: api(!hasAdminPort),
-    admin: hasAdminPort ? api(true) : [],
+    public: [...api(!hasAdminPort), ...page],
+    admin: hasAdminPort ? [...api(true), ...page] : [],
     close: figures.close,
   };
 }
