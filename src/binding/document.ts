@@ -9,6 +9,8 @@ export interface DocumentParts extends Omit<HttpBindingParts, "streams"> {
   readonly modifiedAt: () => number;
   /** Request headers on which the documents depend. */
   readonly vary: readonly string[];
+  /** Where browsers that open `/` are sent, relative to it; undefined: they get the document as well. */
+  readonly browsersTo?: string | undefined;
 }
 
 /** How long a card may be cached without revalidation: short, because an agent's card changes with its code. */
@@ -35,6 +37,10 @@ export function createDocuments(parts: DocumentParts) {
   const { writer } = parts;
 
   async function serve(exchange: HttpExchange, route: Route): Promise<void> {
+    if (parts.browsersTo !== undefined && route.path === "/" && isBrowser(exchange)) {
+      exchange.response.writeHead(302, { Location: parts.browsersTo, Vary: "Accept", "Content-Length": 0 });
+      return void exchange.response.end();
+    }
     const reply = await parts.pipeline.handle(new DocumentCall(exchange, route, parts.bodies));
     if (reply.kind === "unary") return send(exchange, reply.body, reply.headers, reply.release);
     if (reply.kind === "fault") return sendFault(exchange, withoutCaching(reply));
@@ -68,6 +74,9 @@ export function createDocuments(parts: DocumentParts) {
 
   return { serve, send };
 }
+
+/** Programs do not ask for HTML. */
+const isBrowser = ({ headers }: HttpExchange): boolean => headers.accept?.includes("text/html") ?? false;
 
 /** A document that is refused now may exist in a moment. */
 function withoutCaching(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fault" } {

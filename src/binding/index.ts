@@ -11,6 +11,8 @@ import { createRest } from "./rest.ts";
 
 export interface BindingParts extends Pick<CorsParts, "cors" | "corsRules"> {
   readonly pipeline: Pipeline;
+  /** See `DocumentParts`. */
+  readonly browsersTo?: string | undefined;
   readonly streams: Streams;
   readonly unread: UnreadBytes;
   readonly limits: BodyLimits;
@@ -25,7 +27,12 @@ export function createBindings({ pipeline, streams, unread, ...parts }: BindingP
   const writer = createResponseWriter(STALLED_HEARTBEATS_MAX * parts.heartbeatMs);
   const http = { pipeline, streams, bodies, writer };
   const vary = isPerOrigin(parts) ? ["A2A-Version", "Origin"] : ["A2A-Version"];
-  const documents = createDocuments({ ...http, modifiedAt: parts.modifiedAt, vary });
+  const documents = createDocuments({
+    ...http,
+    modifiedAt: parts.modifiedAt,
+    vary,
+    browsersTo: parts.browsersTo,
+  });
   return {
     jsonrpc: createJsonRpc(http),
     rest: createRest(http),

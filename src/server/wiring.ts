@@ -138,7 +138,16 @@ async function connect(
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
   const corsRules = settings.langgraphFile?.cors;
-  const bindings = createBindings({ ...settings, corsRules, pipeline, streams, unread, limits, modifiedAt });
+  const bindings = createBindings({
+    ...settings,
+    corsRules,
+    pipeline,
+    streams,
+    unread,
+    limits,
+    modifiedAt,
+    browsersTo: state.console && "console/",
+  });
   return {
     router: {
       ...settings,
