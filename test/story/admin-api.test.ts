@@ -93,10 +93,7 @@ describe("the admin API", () => {
     ]);
     const { dialects } = await get(`/tasks/${id}/dialects`);
     expect(dialects.map((one: Loose) => [one.name, one.problem])).toEqual(
-      ["v1", "v03", "v02", "v01", "langgraph", "orloj", "simple", "arbiter", "openai"].map(name => [
-        name,
-        null,
-      ]),
+      ["v1", "v03", "v02", "v01", "langgraph", "orloj", "simple", "arbiter"].map(name => [name, null]),
     );
     const { frames } = await get(`/tasks/${id}/frames?after=${Number(lastSeq) - 1}`);
     expect(frames).toHaveLength(1);
