@@ -154,6 +154,10 @@ const COMMANDS: readonly CommandSet[] = [
   },
 ];
 
+/** The other dialects are front ends: they have streams, but no task that could be read. */
+export const hasTasks = ({ name }: { readonly name: string }): boolean =>
+  COMMANDS.some(set => set.name === name);
+
 const ACTIONS: readonly Action[] = ["get", "subscribe", "cancel", "send"];
 
 /** `titles`: of the dialects that are served. */

@@ -4,6 +4,7 @@ import { type AdminAccessParts, type AdminRoute, createAdminAccess } from "./acc
 import { type AgentRouteParts, createAgentRoutes } from "./agent-routes.ts";
 import { ADMIN_API_PATH } from "./api.ts";
 import { createContextRoutes } from "./context-routes.ts";
+import { hasTasks } from "./curl.ts";
 import { createDeliveryRoutes } from "./deliveries.ts";
 import { toTitled } from "./dialect-views.ts";
 import { createDocRoutes, type DocRouteParts } from "./doc-routes.ts";
@@ -33,7 +34,9 @@ export function createAdminApi(parts: AdminApiParts): (allowsOperators: boolean)
   const routes: AdminRoute[] = [
     ...createServerRoutes({
       ...parts,
-      dialects: toTitled(parts.dialects, parts.titles).map(({ name, title }) => ({ name, title })),
+      dialects: toTitled(parts.dialects, parts.titles)
+        .filter(hasTasks)
+        .map(({ name, title }) => ({ name, title })),
       features: { ...parts.features, tokens: tokens !== undefined },
     }),
     ...createAgentRoutes({ ...parts, overview: store.overview }),

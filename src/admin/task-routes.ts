@@ -14,7 +14,7 @@ import type {
 import { encodeMessage } from "../protocol/a2a-v1/encode.ts";
 import type { AdminCaller, AdminRoute } from "./access.ts";
 import type { EventPage, FramePage, TaskRowPage } from "./api.ts";
-import { toCurlCommands } from "./curl.ts";
+import { hasTasks, toCurlCommands } from "./curl.ts";
 import { deliveriesOf } from "./deliveries.ts";
 import { toDialectView, toFrameRow, toTitled } from "./dialect-views.ts";
 import { type StreamParts, type StreamSource, toEvent, toStreamResponse } from "./event-stream.ts";
@@ -117,7 +117,11 @@ function createDetailRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
       async serve(call, caller) {
         const { task } = await find(call, caller);
         const agent = catalog.find(task.agent);
-        return reply({ dialects: toTitled(dialects, titles).map(one => toDialectView(one, task, agent)) });
+        return reply({
+          dialects: toTitled(dialects, titles)
+            .filter(hasTasks)
+            .map(one => toDialectView(one, task, agent)),
+        });
       },
     },
     {
@@ -128,7 +132,11 @@ function createDetailRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
       async serve(call, caller) {
         const { task } = await find(call, caller);
         const after = call.query.has("after") ? readAfter(call) : undefined;
-        const served = Object.fromEntries(toTitled(dialects, titles).map(({ name, title }) => [name, title]));
+        const served = Object.fromEntries(
+          toTitled(dialects, titles)
+            .filter(hasTasks)
+            .map(({ name, title }) => [name, title]),
+        );
         const target = {
           base: call.base(),
           agent: task.agent,
@@ -202,9 +210,9 @@ function createEventRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
       async serve(call, caller) {
         const owned = await find(call, caller);
         const wanted = call.query.getAll("dialect");
-        const shown = toTitled(dialects, titles).filter(
-          ({ name }) => wanted.length === 0 || wanted.includes(name),
-        );
+        const shown = toTitled(dialects, titles)
+          .filter(hasTasks)
+          .filter(({ name }) => wanted.length === 0 || wanted.includes(name));
         if (shown.length === 0)
           throw invalid("dialect", `must be one of ${dialects.map(one => one.name).join(", ")}`);
         const max = readInteger(call.query, "max", FRAMES_DEFAULT, FRAMES_MAX);

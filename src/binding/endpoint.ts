@@ -32,6 +32,11 @@ export function createEndpoints({ bodies, writer, unread, sendCacheable }: Endpo
       if (cacheable) return sendCacheable(exchange, text, headers, release);
       return writer.send(response, status, text, all, release);
     }
+    if (text instanceof Uint8Array) {
+      response.writeHead(status, { ...all, "Content-Length": text.length });
+      response.write(text);
+      return void response.end();
+    }
     response.writeHead(status, all);
     for await (const piece of text) {
       if (response.destroyed) return;

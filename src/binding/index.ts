@@ -11,13 +11,14 @@ import { createRest } from "./rest.ts";
 
 export interface BindingParts extends Pick<CorsParts, "cors" | "corsRules"> {
   readonly pipeline: Pipeline;
+  /** See `DocumentParts`. */
+  readonly browsersTo?: string | undefined;
   readonly streams: Streams;
   readonly unread: UnreadBytes;
   readonly limits: BodyLimits;
   readonly heartbeatMs: number;
   /** When the served documents last changed, in milliseconds. */
   readonly modifiedAt: () => number;
-  readonly hasConsole: boolean;
 }
 
 /** Everything that a router serves: the bindings of the dialects, and the endpoints of the server itself. */
@@ -30,7 +31,7 @@ export function createBindings({ pipeline, streams, unread, ...parts }: BindingP
     ...http,
     modifiedAt: parts.modifiedAt,
     vary,
-    hasConsole: parts.hasConsole,
+    browsersTo: parts.browsersTo,
   });
   return {
     jsonrpc: createJsonRpc(http),

@@ -21,7 +21,7 @@ export interface EndpointResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON, unless the headers name another type. An iterable is sent piece by piece. */
-  readonly text: string | AsyncIterable<string>;
+  readonly text: string | Uint8Array | AsyncIterable<string>;
   /** The response gets an ETag and may be cached. */
   readonly cacheable?: true;
 }

@@ -138,7 +138,6 @@ async function connect(
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
   const corsRules = settings.langgraphFile?.cors;
-  const hasConsole = state.console !== undefined;
   const bindings = createBindings({
     ...settings,
     corsRules,
@@ -147,7 +146,7 @@ async function connect(
     unread,
     limits,
     modifiedAt,
-    hasConsole,
+    browsersTo: state.console && "console/",
   });
   return {
     router: {
@@ -158,7 +157,7 @@ async function connect(
       log,
     },
     adminEndpoints: endpoints.admin,
-    hasConsole,
+    hasConsole: state.console !== undefined,
     pipeline,
     streams,
     unread,
