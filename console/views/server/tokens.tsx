@@ -182,7 +182,7 @@ export function Tokens() {
     return (
       <Empty icon="key" title="This server uses no tokens">
         <p>
-          Start it with <code>--auth token</code>, then create tokens here or with{" "}
+          Start it with <code>--auth tokens</code>, then create tokens here or with{" "}
           <code>dragoman token create</code>.
         </p>
       </Empty>
