@@ -4,7 +4,7 @@ export interface Template {
   readonly description: string;
   /** The files that the user changes first, with their purpose. */
   readonly files: Readonly<Record<string, string>>;
-  /** Packages beside dragoman, whose versions are those that this version was tested with. */
+  /** Packages beside dragoman, from the versions on that this version was tested with. */
   readonly packages: readonly string[];
 }
 
