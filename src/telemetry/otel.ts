@@ -83,13 +83,13 @@ async function createProvider(
   };
 }
 
-/** Random ids, except for spans of runs, whose ids follow from the task so that a restart finds them. */
 /** Not imported: the published types must be complete without the optional SDK. */
 interface SpanIds {
   generateTraceId(): string;
   generateSpanId(): string;
 }
 
+/** Random ids, except for spans of runs, whose ids follow from the task so that a restart finds them. */
 export class ChosenIds implements SpanIds {
   readonly #random: SpanIds;
   #next: string | undefined;
