@@ -13,6 +13,8 @@ const { start } = await import("./start.ts");
 await start({
   serve: () => import("./commands/serve.ts"),
   dev: () => import("./commands/dev.ts"),
+  init: () => import("./commands/init.ts"),
+  demo: () => import("./commands/demo.ts"),
   chat: () => import("./commands/chat.ts"),
   call: () => import("./commands/call.ts"),
   converse: () => import("./commands/converse.ts"),
@@ -28,7 +30,5 @@ await start({
   doctor: () => import("./commands/doctor.ts"),
   backup: () => import("./commands/backup.ts"),
   migrate: () => import("./commands/migrate.ts"),
-  init: () => import("./commands/init.ts"),
-  demo: () => import("./commands/demo.ts"),
   completion: () => import("./commands/completion.ts"),
 });
