@@ -85,7 +85,7 @@ function toPackageJson(parts: ProjectParts & { readonly name: string; readonly s
   const own = readManifest(join(parts.root, "package.json"));
   const versions = { ...own.dependencies, ...own.devDependencies };
   const pick = (names: readonly string[]): Versions =>
-    Object.fromEntries(names.map(name => [name, `^${versions[name]}`]));
+    Object.fromEntries(names.map(name => [name, versions[name] as string]));
   const given = readManifest(join(parts.folder, "package.json"));
   const manifest = {
     name: parts.name,
@@ -103,6 +103,7 @@ function toPackageJson(parts: ProjectParts & { readonly name: string; readonly s
     dependencies: {
       dragoman: parts.spec,
       ...pick(TEMPLATES[parts.template].packages),
+      ...(TEMPLATES[parts.template] as Template).pinned,
       ...given.dependencies,
     },
     devDependencies: { ...pick(["@types/node", "typescript"]), ...given.devDependencies },
