@@ -1,6 +1,6 @@
 /** An OpenTelemetry SDK as the environment variables configure it. Its packages are loaded only then. */
 import type { ContextManager, TracerProvider } from "@opentelemetry/api";
-import type { IdGenerator, Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
+import type { Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "../ports/index.ts";
 
 /** Read by config/. */
@@ -83,12 +83,18 @@ async function createProvider(
   };
 }
 
+/** Not imported: the published types must be complete without the optional SDK. */
+interface SpanIds {
+  generateTraceId(): string;
+  generateSpanId(): string;
+}
+
 /** Random ids, except for spans of runs, whose ids follow from the task so that a restart finds them. */
-export class ChosenIds implements IdGenerator {
-  readonly #random: IdGenerator;
+export class ChosenIds implements SpanIds {
+  readonly #random: SpanIds;
   #next: string | undefined;
 
-  constructor(random: IdGenerator) {
+  constructor(random: SpanIds) {
     this.#random = random;
   }
 

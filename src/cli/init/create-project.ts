@@ -103,6 +103,7 @@ function toPackageJson(parts: ProjectParts & { readonly name: string; readonly s
     dependencies: {
       dragoman: parts.spec,
       ...pick(TEMPLATES[parts.template].packages),
+      ...(TEMPLATES[parts.template] as Template).pinned,
       ...given.dependencies,
     },
     devDependencies: { ...pick(["@types/node", "typescript"]), ...given.devDependencies },

@@ -4,8 +4,10 @@ export interface Template {
   readonly description: string;
   /** The files that the user changes first, with their purpose. */
   readonly files: Readonly<Record<string, string>>;
-  /** Packages beside dragoman, whose versions are those that this version was tested with. */
+  /** Packages beside dragoman, in the versions that this version was tested with. */
   readonly packages: readonly string[];
+  /** Packages of these packages whose newer versions need newer versions of them. */
+  readonly pinned?: Readonly<Record<string, string>>;
 }
 
 export const TEMPLATES = {
@@ -17,7 +19,8 @@ export const TEMPLATES = {
   langgraph: {
     description: "A LangGraph graph that asks before it acts.",
     files: { "src/graph.ts": "the graph, with a fake model: use any chat model of LangChain" },
-    packages: ["@langchain/core", "@langchain/langgraph"],
+    packages: ["@langchain/core", "@langchain/langgraph", "@langchain/langgraph-checkpoint"],
+    pinned: { "@langchain/langgraph-sdk": "1.12.0" },
   },
   "ai-sdk": {
     description: "An agent of the AI SDK with tools.",
