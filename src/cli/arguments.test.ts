@@ -89,7 +89,7 @@ const INVALID: readonly [sentence: string, args: readonly string[], message: str
   [
     "a message must not be empty",
     ["call", "http://x"],
-    'The message is empty. Example: dragoman call URL "hello"',
+    'The message is empty. Example: dragoman call "hello"',
   ],
   ["a file must exist", ["call", "http://x", "--file", "/nope"], "/nope cannot be read: ENOENT"],
   ["a URL must be HTTP", ["card", "ftp://x"], '"ftp://x" is not the URL of an agent.'],

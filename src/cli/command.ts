@@ -19,6 +19,8 @@ export const EXIT = {
   error: 1,
   /** The call succeeded, but the task failed or was rejected or canceled. */
   taskFailed: 3,
+  /** The agent asked a question, and the command could not answer it. */
+  asked: 4,
   /** As shells report SIGINT. */
   interrupted: 130,
 } as const;

@@ -10,6 +10,9 @@ export const CLI_LIMITS = {
   pagesMax: 1_000,
   /** Names tried for a file that exists already. */
   fileNamesMax: 1_000,
+  /** Agents that a task is looked for in, and calls for it at a time. */
+  agentsMax: 1_000,
+  parallelMax: 8,
   /** Questions answered in one call. */
   turnsMax: 1_000,
   /** Editors write in bursts: a reload waits for this time without a change. */

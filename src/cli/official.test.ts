@@ -89,7 +89,7 @@ describe.each([
 
   test("without a terminal the question is printed with the command that answers it", async () => {
     const { code, out, err } = await runCommand(["call", url, "ask"]);
-    expect({ code, out }).toEqual({ code: 0, out: "For how many?\n" });
+    expect({ code, out }).toEqual({ code: 4, out: "For how many?\n" });
     const [, task, context] = /--task (\S+) --context (\S+)/.exec(err) ?? [];
     expect(err).toContain(`dragoman call ${url} 'your answer' --task `);
     const answered = await runCommand([

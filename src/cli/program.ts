@@ -5,9 +5,9 @@ import { paint, type Terminal } from "./terminal/terminal.ts";
 
 const ABOUT = `
 First steps:
-  dragoman serve                                serve the example agents and print their URLs
-  dragoman dev my-agent.ts                      serve your agent and reload it when its file changes
-  dragoman call http://127.0.0.1:2024 "hello"   send a message to an agent
+  dragoman serve                  serve the agents of this folder, or the examples, and print their URLs
+  dragoman dev my-agent.ts        serve your agent and reload it when its file changes
+  dragoman call "hello"           send a message to it
 
 Help for a command: dragoman COMMAND --help`;
 
@@ -37,8 +37,8 @@ function createProgram(commands: readonly CommandFile[], context: CommandContext
     .description("Serve agents to any A2A client, and call any A2A agent")
     .version(terminal.version, "-V, --version")
     .configureOutput({
-      writeOut: text => terminal.out.write(text),
-      writeErr: text => terminal.err.write(text),
+      writeOut: text => terminal.out.write(withProgram(text, terminal.program)),
+      writeErr: text => terminal.err.write(withProgram(text, terminal.program)),
       getOutHelpWidth: () => terminal.out.columns,
       getErrHelpWidth: () => terminal.err.columns,
       getOutHasColors: () => terminal.out.colour,
@@ -50,7 +50,12 @@ function createProgram(commands: readonly CommandFile[], context: CommandContext
     .showHelpAfterError("Add --help for usage.")
     .addHelpText("after", ABOUT)
     .exitOverride();
+  program.configureHelp({ subcommandTerm: command => command.name() });
   // Only commands that are added now inherit these settings.
   for (const command of commands) command.define(program, context);
   return program;
 }
+
+/** Examples and usage are written with the command that works here: `npx dragoman`, or `dragoman` alone. */
+const withProgram = (text: string, program: string): string =>
+  program === "dragoman" ? text : text.replace(/^((?:Usage: | +|.*: |.*\| ))dragoman(?= )/gm, `$1${program}`);

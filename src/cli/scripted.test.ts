@@ -257,8 +257,8 @@ test("after the timeout the commands to follow and cancel the task are printed",
   expect(code).toBe(1);
   expect(err).toBe(
     `Timed out: task t1 is still running\n` +
-      `  follow it: dragoman tail ${url} t1 --from 4 --header 'authorization: …'\n` +
-      `  cancel it: dragoman cancel ${url} t1 --header 'authorization: …'\n`,
+      `  follow it: dragoman tail ${url} t1 --from 4 --token …\n` +
+      `  cancel it: dragoman cancel ${url} t1 --token …\n`,
   );
 });
 const SSE = { "content-type": "text/event-stream" };
@@ -296,7 +296,12 @@ const FAILURES: readonly [sentence: string, responder: Responder, message: RegEx
   [
     "an HTTP error is printed with its status",
     plain({ oops: true }, 401),
-    /answered HTTP 401 Unauthorized: "{"oops":true}"\. Authentication required: add --header/,
+    /answered HTTP 401 Unauthorized: "{"oops":true}"\. Set the variable DRAGOMAN_TOKEN, or add --token/,
+  ],
+  [
+    "the sentence of a JSON error is printed without the JSON",
+    plain({ error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "Too many calls" } }, 429),
+    /answered HTTP 429 Too Many Requests: Too many calls\. Too many requests: try again later\n$/,
   ],
   [
     "a redirect of a message is not followed",
@@ -340,6 +345,6 @@ test("a refused connection has a hint", async () => {
   const { code, err } = await runCommand(["card", url]);
   expect({ code, err }).toEqual({
     code: 1,
-    err: `error: Nothing answers at ${url}/.well-known/agent-card.json: connection refused. Is the server running? Start one with: dragoman serve\n`,
+    err: `error: Nothing answers at ${url}/.well-known/agent-card.json: connection refused. Start a server with: npx dragoman serve\n`,
   });
 });

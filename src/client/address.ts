@@ -5,6 +5,8 @@ import { ClientError } from "./errors.ts";
 export interface AgentAddress {
   readonly base: string;
   readonly cardUrls: readonly string[];
+  /** The address is that of a card, and not of a server. */
+  readonly isCard: boolean;
 }
 
 const CARD_PATH = "/.well-known/agent-card.json";
@@ -18,12 +20,12 @@ export function parseAgentAddress(address: string, agent: string | undefined): A
   const root = isCard ? url.pathname.replace(/(\/\.well-known)?\/[^/]*$/, "") : trimEnd(url.pathname, "/");
   const path = agent === undefined ? root : `${root}/agents/${encodeURIComponent(agent)}`;
   const base = `${url.origin}${path}`;
-  if (isCard && agent === undefined) return { base, cardUrls: [url.href] };
+  if (isCard && agent === undefined) return { base, cardUrls: [url.href], isCard };
   const standard = [`${base}${CARD_PATH}${url.search}`, `${base}${OLD_CARD_PATH}${url.search}`];
   const [, assistant] = /^\/a2a\/([^/]+)$/.exec(path) ?? [];
   // LangGraph's servers have one card path for all agents.
   const langgraph = assistant === undefined ? [] : [`${url.origin}${CARD_PATH}?assistant_id=${assistant}`];
-  return { base, cardUrls: [...standard, ...langgraph] };
+  return { base, cardUrls: [...standard, ...langgraph], isCard: url.search !== "" };
 }
 
 function parseHttpUrl(address: string): URL {
@@ -35,6 +37,12 @@ function parseHttpUrl(address: string): URL {
 /** Adds a scheme where there is none: gRPC addresses may be `host:port`. */
 export const parseAddress = (address: string): URL | null =>
   URL.parse(address.includes("://") ? address : `http://${address}`);
+
+/** The address of this machine by which only its own programs connect. */
+export function isLoopback(address: string): boolean {
+  const host = parseAddress(address)?.hostname ?? "";
+  return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
 
 /** The HTTP scheme with the same TLS setting, and its default port. */
 const SCHEMES: Readonly<Record<string, readonly [scheme: string, port: number]>> = {

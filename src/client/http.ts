@@ -175,16 +175,32 @@ const CATEGORIES: Readonly<Record<number, ErrorCategory>> = {
 export function toHttpError(url: string, response: Response, text: string): ClientError {
   const { status: code, statusText } = response;
   const location = response.headers.get("location");
-  const body = excerpt(text);
+  const reason = readReason(text);
   const status = `HTTP ${code}${statusText && ` ${statusText}`}`;
   const redirect = location ? `. It redirects to ${location}: call that URL` : "";
-  const message = `${url} answered ${status}${body && `: "${body}"`}${redirect}`;
-  const category = location ? undefined : CATEGORIES[code];
+  const body = reason ?? excerpt(text);
+  const quoted = reason === undefined && body !== "" ? `"${body}"` : body;
+  const message = `${url} answered ${status}${quoted && `: ${quoted}`}${redirect}`;
+  // A server that says what is not there needs no hint about its URL.
+  const category = location || (code === 404 && reason !== undefined) ? undefined : CATEGORIES[code];
   if (code < 500 && code !== 429)
     return code === 401
       ? new RemoteError("unauthenticated", message)
       : new ClientError(message, undefined, category);
   return new UnavailableError(message, status, { category, retryAfterMs: readRetryAfter(response) });
+}
+
+/** The sentence in a JSON error: `{"error":{"message":"…"}}`, `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`. */
+function readReason(text: string): string | undefined {
+  try {
+    const body = JSON.parse(text) as { error?: { message?: unknown }; message?: unknown; detail?: unknown };
+    const reason = [body.error?.message, body.error, body.message, body.detail].find(
+      one => typeof one === "string",
+    );
+    return typeof reason === "string" && reason !== "" ? excerpt(reason) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** RFC 9110 §10.2.3, seconds only. 503 and 429 without the header: the request was not processed either. */

@@ -94,8 +94,9 @@ function resultOf(target: JsonRpcTarget, method: string, envelope: Json): Json {
 
 function toRemoteError(target: JsonRpcTarget, method: string, error: JsonObject): RemoteError {
   const code = typeof error.code === "number" ? error.code : 0;
-  const fields = violationsOf(error.data);
-  const message = `${asText(error.message) ?? "no reason given"}${fields && ` (${fields})`}`;
+  const reason = asText(error.message) ?? "no reason given";
+  const fields = violationsOf(error.data, reason);
+  const message = `${reason}${fields && ` (${fields})`}`;
   return new RemoteError(
     target.toErrorKind(code),
     `${target.url} refused ${method}: ${message} [${code}]`,
@@ -103,11 +104,13 @@ function toRemoteError(target: JsonRpcTarget, method: string, error: JsonObject)
   );
 }
 
-/** v1 §9.5: a detail of type BadRequest names the invalid fields. */
-export function violationsOf(details: Json | undefined): string {
+/** v1 §9.5: a detail of type BadRequest names the invalid fields. `reason`: the message, which is not repeated. */
+export function violationsOf(details: Json | undefined, reason: string): string {
   return asList(details)
     .flatMap(detail => asList(asObject(detail).fieldViolations))
     .map(asObject)
-    .map(one => `${asText(one.field)}: ${asText(one.description)}`)
+    .map(one =>
+      one.description === reason ? asText(one.field) : `${asText(one.field)}: ${asText(one.description)}`,
+    )
     .join("; ");
 }

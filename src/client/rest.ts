@@ -132,7 +132,8 @@ function toRemoteError(
   const { details } = error;
   const reasons = asList(details).map(one => asText(asObject(one).reason) ?? "");
   const kind = reasons.map(reason => REASONS[reason]).find(Boolean) ?? toHttpErrorKind(status, error.code);
-  const fields = violationsOf(details);
-  const detail = `${asText(error.message) ?? excerpt(text)}${fields && ` (${fields})`}`;
+  const message = asText(error.message) ?? excerpt(text);
+  const fields = violationsOf(details, message);
+  const detail = `${message}${fields && ` (${fields})`}`;
   return new RemoteError(kind, `${target.url} refused ${method}: ${detail} [HTTP ${status}]`, detail);
 }

@@ -95,7 +95,7 @@ export const toSettings = (config: Config, cwd: string): Settings => ({
 });
 
 /** For agents whose definitions name the variable of a key instead of the key. */
-export const readVariable = (name: string): string | undefined => process.env[name];
+export { readVariable } from "./options/variable.ts";
 
 /** For agents that are processes of their own, and get the environment of the server. */
 export const readVariables = (): Readonly<Record<string, string>> =>

@@ -186,7 +186,7 @@ export const LIMITS = {
   /** The same where the tokens are in a database, and other nodes change them. */
   tokenPollMs: 500,
   /** Between two writes of when tokens were last used. */
-  tokenUsedMs: 60_000,
+  tokenUsedMs: 1_000,
   /** Tokens of one server. */
   tokensMax: 100_000,
   /** Tokens on one page of a list. */

@@ -1,11 +1,11 @@
 /** The applications of docs/guide/nextjs.md and docs/guide/nestjs.md, built and started with the packages of their frameworks. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStream, rpc, sendParams, until } from "../support/client.ts";
-import { BLOCKS } from "../support/documents/blocks.ts";
+import { BLOCKS, type Block } from "../support/documents/blocks.ts";
 import { writeBlock } from "../support/documents/project.ts";
 import { findPort } from "../support/documents/shell.ts";
 import { tempFolder } from "../support/server.ts";
@@ -96,7 +96,7 @@ describe.skipIf(next === undefined)("Next.js", () => {
       "export default ({ children }) => <html><body>{children}</body></html>;\n",
     );
     writeFileSync(join(folder, "app/page.js"), "export default () => <p>hello</p>;\n");
-    const bin = join(next as string, "node_modules/next/dist/bin/next");
+    const bin = join(folder, "node_modules/next/dist/bin/next");
     const build = start(folder, [bin, "build"]);
     await once(build.child, "close");
     expect(build.child.exitCode, build.output()).toBe(0);
@@ -109,7 +109,7 @@ describe.skipIf(next === undefined)("Next.js", () => {
     await greets(`http://localhost:${port}/a2a`);
     const card = await (await fetch(`http://localhost:${port}/.well-known/agent-card.json`)).text();
     expect(card).toContain("http://localhost:3000/a2a/agents/hello");
-  });
+  }, 600_000);
 });
 
 const nest = installPackages("nest", [
@@ -144,5 +144,22 @@ describe.skipIf(nest === undefined)("NestJS", () => {
     child.kill("SIGTERM");
     await once(child, "close");
     expect(output()).not.toMatch(/Error/);
+  }, 600_000);
+});
+
+const react = installPackages("react", [
+  "@ai-sdk/react@4.0.167",
+  "ai@7.0.163",
+  "react@19.3.1",
+  "@types/react@19.3.0",
+]);
+
+describe.skipIf(react === undefined)("React", () => {
+  it("useChat: the component of the page passes the compiler", () => {
+    const block = BLOCKS.find(one => one.page === "docs/guide/front-ends.md" && one.file === "chat.tsx");
+    const file = writeBlock(react as string, block as Block);
+    const flags = ["--noEmit", "--strict", "--jsx", "react-jsx", "--module", "esnext"];
+    const tsc = [...flags, "--moduleResolution", "bundler", "--skipLibCheck", "--ignoreConfig", file];
+    expect(spawnSync(join(ROOT, "node_modules/.bin/tsc"), tsc).stdout.toString()).toBe("");
   });
 });

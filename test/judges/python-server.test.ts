@@ -171,6 +171,45 @@ graph = chain(a, b)
     expect(server.stderr()).toContain("the Python process of a graph has ended: the run is resumed");
   });
 
+  test("kills of the process and of the server at any place lose and repeat no output", async () => {
+    const words = ["one ", "two ", "three ", "four ", "five ", "six "];
+    write(
+      "steps.py",
+      `${HEAD}
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+def step(text):
+    model = FakeListChatModel(responses=[text], sleep=0.02)
+    async def run(state): return {"messages": [await model.ainvoke(state["messages"])]}
+    run.__name__ = text.strip()
+    return run
+graph = chain(*[step(text) for text in ${JSON.stringify(words)}])
+`,
+    );
+    const agent = { runtime: "langgraph", name: "steps", graph: "./steps.py:graph", separator: "", python };
+    write("dragoman.config.ts", `export default { agents: [${JSON.stringify(agent)}] };\n`);
+    const file = join(folder.path, "dragoman.config.ts");
+    let server = await serve(file);
+    const whole = words.join("");
+    for (const [process_, server_] of [
+      [2, 9],
+      [5, 17],
+      [8, 12],
+      [13, 22],
+    ] as const) {
+      const url = (): string => `${server.url}/agents/steps`;
+      const atOnce = { configuration: { returnImmediately: true } };
+      const { id } = taskOf((await rpc(url(), "SendMessage", { ...sendParams("go"), ...atOnce })).body);
+      const read = async (): Promise<string> => textOf((await rpc(url(), "GetTask", { id })).body);
+      await until(async () => (await read()).length >= process_);
+      process.kill(workersOf(server)[0] as number, "SIGKILL");
+      await until(async () => (await read()).length >= server_);
+      await server.kill();
+      server = await serve(file, server.port);
+      await until(async () => stateOf((await rpc(url(), "GetTask", { id })).body) === "completed");
+      expect(await read()).toBe(whole);
+    }
+  });
+
   test("an exception is in the log with file and line, and not in the answer", async () => {
     write("bad.py", `${HEAD}\ndef fails(state):\n    raise RuntimeError("SECRET")\ngraph = chain(fails)\n`);
     const server = await serve(project({ bad: "./bad.py:graph" }));

@@ -17,7 +17,10 @@ export const BANS: readonly Ban[] = [
     what: "process.env",
     instead: "config/ reads the environment, once",
     pattern: /\bprocess\s*\.\s*env\b/g,
-    except: { "src/config/config.ts": "the only reader" },
+    except: {
+      "src/config/config.ts": "the only reader",
+      "src/config/options/variable.ts": "for commands, which start faster without the rest of config",
+    },
   },
   {
     what: "time and random numbers",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { runInterruptible } from "../terminal/interrupt.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount, formatSize } from "../terminal/text.ts";
@@ -19,9 +20,7 @@ Examples:
 To restore it, put the file into an empty folder as dragoman.db and start a server with --data FOLDER.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("backup <file>")
-    .description("Copy a store into one file; the server may be running");
+  const command = program.command("backup <file>").description(SUMMARIES.backup);
   dataFolderOption(command)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)

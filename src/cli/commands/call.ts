@@ -1,22 +1,13 @@
 import type { Command } from "commander";
-import type { OutgoingMessage } from "../../client/types.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError, messageOf } from "../terminal/errors.ts";
-import { readAttachment } from "../terminal/files.ts";
-import {
-  type AgentSession,
-  printResponses,
-  reportResult,
-  resumeStream,
-  toStream,
-  withSession,
-} from "../terminal/session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { toSeconds } from "./arguments.ts";
-import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
+import { isAddress, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 interface CallFlags extends RemoteFlags {
   readonly context?: string;
@@ -28,21 +19,18 @@ interface CallFlags extends RemoteFlags {
   readonly timeout?: number;
 }
 
-type Draft = Omit<OutgoingMessage, "messageId">;
-
 const EXAMPLES = `
 Examples:
-  dragoman call http://127.0.0.1:2024 "hello"
-  dragoman call http://127.0.0.1:2024 --agent booking "a table for two"
+  dragoman call "hello"                                     the local server
+  dragoman call --agent booking "a table for two"
   dragoman call https://agents.example/agents/reporter "last week" --save reports
-  cat question.txt | dragoman call http://127.0.0.1:2024 -
+  cat question.txt | dragoman call -
 
-The exit code is 0, 3 if the task failed, was rejected or canceled, or 1 if the call failed.`;
+The exit code is 0, 3 if the task failed, was rejected or canceled, 4 if the agent asked and the command could not
+answer, or 1 if the call failed.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("call <url> [text...]")
-    .description("Send a message to an agent and print its response as it arrives");
+  const command = program.command("call [url] [text...]").description(SUMMARIES.call);
   remoteOptions(command)
     .option("--context <id>", "continue this context")
     .option("--task <id>", "answer the question of this task")
@@ -52,28 +40,39 @@ export function define(program: Command, context: CommandContext): void {
     .option("--no-stream", "do not stream; wait for the whole response")
     .option("--timeout <seconds>", "stop waiting after this time; the task continues", toSeconds)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, words: string[], flags: CallFlags) => {
-      context.exitCode = await call(context.terminal, url, words, flags);
+    .action(async (first: string | undefined, words: string[], flags: CallFlags) => {
+      const url = first !== undefined && isAddress(first) ? first : undefined;
+      const text = url === undefined && first !== undefined ? [first, ...words] : words;
+      context.exitCode = await call(context.terminal, url, text, flags);
     });
 }
 
 async function call(
   terminal: Terminal,
-  url: string,
+  url: string | undefined,
   words: readonly string[],
   flags: CallFlags,
 ): Promise<number> {
-  const draft: Draft = {
+  const { sendAndAnswer } = await import("../terminal/answering.ts");
+  const { reportResult, withSession } = await import("../terminal/session.ts");
+  const draft = {
     parts: await readParts(terminal, words, flags),
     ...(flags.task !== undefined && { taskId: flags.task }),
     ...(flags.context !== undefined && { contextId: flags.context }),
   };
   const options = {
-    remote: toRemote(url, flags),
+    remote: toRemote(terminal, url, flags),
     saveFolder: flags.save,
     timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
+    taskId: flags.task,
   };
-  return withSession(terminal, options, session => sendAndAnswer(terminal, session, draft, flags.stream));
+  return withSession(terminal, options, async session => {
+    const end = await sendAndAnswer(terminal, session, draft, flags.stream);
+    if (end === "ended") return reportResult(session);
+    const { hints, json, output, progress } = session;
+    if (!json) output.note(`The agent waits for an answer: ${hints.answer(progress, session.question)}`);
+    return EXIT.asked;
+  });
 }
 
 async function readParts(
@@ -88,9 +87,10 @@ async function readParts(
       : words.join(" ");
   if (text !== "") parts.push({ kind: "text", text });
   if (flags.data !== undefined) parts.push({ kind: "data", data: parseData(flags.data) });
+  const { readAttachment } = await import("../terminal/files.ts");
   for (const path of flags.file ?? []) parts.push(await readAttachment(path, terminal.cwd));
   if (parts.length === 0)
-    throw new ClientError(`The message is empty. Example: ${terminal.program} call URL "hello"`);
+    throw new ClientError(`The message is empty. Example: ${terminal.program} call "hello"`);
   return parts;
 }
 
@@ -100,38 +100,4 @@ function parseData(text: string): Json {
   } catch (error) {
     throw new ClientError(`--data is not JSON: ${messageOf(error)}`);
   }
-}
-
-/** Sends the message, and the user's answers for as long as the agent asks and the terminal is interactive. */
-async function sendAndAnswer(
-  terminal: Terminal,
-  session: AgentSession,
-  first: Draft,
-  stream: boolean,
-): Promise<number> {
-  const { agent, signal, json, output, hints } = session;
-  let draft = first;
-  for (let turn = 0; turn < CLI_LIMITS.turnsMax; turn++) {
-    session.progress = draft.taskId === undefined ? {} : { taskId: draft.taskId };
-    const message = { ...draft, messageId: terminal.newId() };
-    const responses =
-      stream && agent.streaming
-        ? // Without progress, also in a follow-up: a message that did not arrive must not be taken for a lost stream.
-          resumeStream(session, agent.stream(message, signal), "asked", {}, draft.taskId !== undefined)
-        : toStream(agent.send(message, signal));
-    await printResponses(session, responses);
-    const { state, taskId, contextId } = session.progress;
-    if (state !== "input-required") break;
-    const answer = terminal.interactive && !json ? await terminal.ask("> ", signal) : null;
-    if (!answer?.trim()) {
-      if (!json) output.note(`The agent waits for an answer: ${hints.answer(session.progress)}`);
-      return EXIT.ok;
-    }
-    draft = {
-      parts: [{ kind: "text", text: answer }],
-      ...(taskId !== undefined && { taskId }),
-      ...(contextId !== undefined && { contextId }),
-    };
-  }
-  return reportResult(session);
 }

@@ -1,18 +1,21 @@
 import type { Command } from "commander";
 import { type CommandContext, EXIT } from "../command.ts";
-import { withSession } from "../terminal/session.ts";
-import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
+import { SUMMARIES } from "../summaries.ts";
+import { type RemoteFlags, remoteOptions, splitTask, toRemote } from "./remote-options.ts";
 
 const EXAMPLES = `
-Example:
-  dragoman cancel http://127.0.0.1:2024 0199a1b2-…`;
+Examples:
+  dragoman cancel 0199a1b2-…                          a task of the local server
+  dragoman cancel https://agents.example 0199a1b2-…`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program.command("cancel <url> <task>").description("Cancel a task");
+  const command = program.command("cancel [url] [task]").description(SUMMARIES.cancel);
   remoteOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, taskId: string, flags: RemoteFlags) => {
-      const options = { remote: toRemote(url, flags) };
+    .action(async (first: string | undefined, second: string | undefined, flags: RemoteFlags) => {
+      const { url, taskId } = splitTask(command, first, second);
+      const { withSession } = await import("../terminal/session.ts");
+      const options = { remote: toRemote(context.terminal, url, flags), taskId };
       context.exitCode = await withSession(
         context.terminal,
         options,

@@ -9,7 +9,7 @@ import type { FindKey, SignatureHeader, SignatureVerdict } from "../../signature
 import { type CommandContext, EXIT } from "../command.ts";
 import { codeOf, messageOf } from "../terminal/errors.ts";
 import { runInterruptible } from "../terminal/interrupt.ts";
-import { toAccess } from "../terminal/session.ts";
+import { toAccess } from "../terminal/target.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { type Remote, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
@@ -28,12 +28,12 @@ The exit code is 0 if there is a valid signature, otherwise 1.`;
 
 export function defineVerify(card: Command, context: CommandContext): void {
   card.enablePositionalOptions();
-  const command = card.command("verify <url>").description("Verify the signatures of a card");
+  const command = card.command("verify [url]").description("Verify the signatures of a card");
   remoteOptions(command)
     .option("--keys <place>", "trusted keys: a JSON Web Key Set, as a file or a URL")
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, flags: VerifyFlags) => {
-      context.exitCode = await verify(context.terminal, toRemote(url, flags), flags.keys);
+    .action(async (url: string | undefined, flags: VerifyFlags) => {
+      context.exitCode = await verify(context.terminal, toRemote(context.terminal, url, flags), flags.keys);
     });
 }
 

@@ -3,24 +3,26 @@ import { fetchCard, readInterfaces } from "../../client/card.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { runInterruptible } from "../terminal/interrupt.ts";
-import { toAccess } from "../terminal/session.ts";
+import { toAccess } from "../terminal/target.ts";
 import { oneLine, paint, type Terminal } from "../terminal/terminal.ts";
 import { defineVerify } from "./card-verify.ts";
 import { type Remote, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 const EXAMPLES = `
 Examples:
-  dragoman card http://127.0.0.1:2024
+  dragoman card                       the default agent of the local server
+  dragoman card --agent booking
   dragoman card https://agents.example/.well-known/agent-card.json --json
   dragoman card http://127.0.0.1:2024 --json --header 'A2A-Version: 0.3'`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program.command("card <url>").description("Print the card of an agent");
+  const command = program.command("card [url]").description(SUMMARIES.card);
   remoteOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, flags: RemoteFlags) => {
-      context.exitCode = await printCard(context.terminal, toRemote(url, flags));
+    .action(async (url: string | undefined, flags: RemoteFlags) => {
+      context.exitCode = await printCard(context.terminal, toRemote(context.terminal, url, flags));
     });
   defineVerify(command, context);
 }

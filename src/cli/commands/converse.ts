@@ -7,6 +7,7 @@ import type { OutgoingMessage, ReceivedResponse } from "../../client/types.ts";
 import { defined, type JsonObject } from "../../lib/json.ts";
 import { type Part, textOf } from "../../model/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { type Interruptible, runInterruptible } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
@@ -33,7 +34,7 @@ Each agent gets the response of the other. The exit code is 0, or 3 if a task fa
 export function define(program: Command, context: CommandContext): void {
   const command = program
     .command("converse <url> <other>")
-    .description("Pass messages between two agents, and print them as they arrive")
+    .description(SUMMARIES.converse)
     .option("--opening <text>", "first message to the first agent", "Hello! Let's have a conversation.")
     .option("--rounds <count>", "number of messages to each agent", toCount, 3);
   serverOptions(command)
@@ -66,7 +67,7 @@ async function converse(terminal: Terminal, urls: readonly string[], flags: Conv
     const conversation: Conversation = { terminal, output, signal, json, thread: terminal.newId() };
     for (const url of urls)
       participants.push({
-        agent: await openRemote(terminal, toRemote(url, flags), output, signal),
+        agent: await openRemote(terminal, toRemote(terminal, url, flags), output, signal),
         progress: {},
       });
     let text: string | null = flags.opening;

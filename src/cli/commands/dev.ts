@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandContext } from "../command.ts";
 import { SERVE_HELP, serveOptions } from "../serve/options.ts";
+import { SUMMARIES } from "../summaries.ts";
 
 const EXAMPLES = `
 Examples:
@@ -11,11 +12,7 @@ ${SERVE_HELP}
 Options other than agents and default take effect at the next start.`;
 
 export function define(program: Command, context: CommandContext): void {
-  serveOptions(
-    program
-      .command("dev")
-      .description("Serve agents and reload them when their files change; tasks are kept"),
-  )
+  serveOptions(program.command("dev").description(SUMMARIES.dev))
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Settings } from "../../config/config.ts";
 import type { StoreAdmin, StoreReport } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { messageOf } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { formatCount, formatSize, formatTable } from "../terminal/text.ts";
@@ -20,9 +21,7 @@ Examples:
 The server may be running. The exit code is 0 if there are no problems, otherwise 1.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("doctor")
-    .description("Check a store and its keys for problems, without changing them");
+  const command = program.command("doctor").description(SUMMARIES.doctor);
   dataOption(command)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)

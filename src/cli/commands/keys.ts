@@ -3,6 +3,7 @@ import type { KeyRing, KeyView } from "../../keys/key-ring.ts";
 import type { Json } from "../../lib/json.ts";
 import type { StoreAdmin } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -30,10 +31,7 @@ Sealing keys encrypt stored secrets; signing keys sign agent cards and push noti
 that they encrypted can be decrypted, and their signatures can be verified.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const keys = program
-    .command("keys")
-    .description("List, rotate and remove the keys of a server")
-    .addHelpText("after", EXAMPLES);
+  const keys = program.command("keys").description(SUMMARIES.keys).addHelpText("after", EXAMPLES);
   keyOptions(keys.command("list").description("List the keys and their use")).action((flags: KeyFlags) =>
     runAction(context, flags, list),
   );

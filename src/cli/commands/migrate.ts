@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Log } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { runInterruptible } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -23,7 +24,7 @@ Keys are not copied: start the new servers with --key-file FOLDER/keys.json.`;
 export function define(program: Command, context: CommandContext): void {
   program
     .command("migrate <folder> <url>")
-    .description("Copy a store from its folder into a Postgres database")
+    .description(SUMMARIES.migrate)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (path: string, url: string, flags: MigrateFlags) => {

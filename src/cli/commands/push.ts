@@ -3,12 +3,14 @@ import { parseJson, readText, sendRequest, toHttpError } from "../../client/http
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
+import { ClientError } from "../terminal/errors.ts";
 import { runInterruptible } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
-import { toAccess } from "../terminal/session.ts";
+import { toAccess } from "../terminal/target.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { formatAge, formatCount, formatTable } from "../terminal/text.ts";
-import { type RemoteFlags, serverOptions, toRemote } from "./remote-options.ts";
+import { type RemoteFlags, serverOptions, splitTask, toRemote } from "./remote-options.ts";
 
 interface RedeliverFlags extends RemoteFlags {
   readonly fromStart?: boolean;
@@ -16,7 +18,7 @@ interface RedeliverFlags extends RemoteFlags {
 
 const EXAMPLES = `
 Examples:
-  dragoman push http://127.0.0.1:2024 0199a1b2-…
+  dragoman push 0199a1b2-…                                a task of the local server
   dragoman push redeliver http://127.0.0.1:2024 0199a1b2-…`;
 
 const REDELIVER_EXAMPLES = `
@@ -26,14 +28,15 @@ Examples:
   dragoman push redeliver http://127.0.0.1:2024 0199a1b2-… --from-start everything again, with the same ids`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("push <url> <task>")
-    .description("Show the webhooks of a task and their deliveries; needs the scope admin");
+  const command = program.command("push [url] [task]").description(SUMMARIES.push);
   serverOptions(command)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, task: string, flags: RemoteFlags) => {
-      const request = { method: "GET", path: `?task=${encodeURIComponent(task)}` } as const;
-      await callAdmin(context, url, flags, request, print);
+    .action(async (first: string | undefined, second: string | undefined, flags: RemoteFlags) => {
+      const { url, taskId } = splitTask(command, first, second);
+      const request = { method: "GET", path: `?task=${encodeURIComponent(taskId)}` } as const;
+      await callAdmin(context, url, flags, request, (output, response) =>
+        print(output, response, context.terminal, taskId),
+      );
     });
   const redeliver = command
     .command("redeliver <url> <task> [config]")
@@ -43,11 +46,22 @@ export function define(program: Command, context: CommandContext): void {
     .addHelpText("after", REDELIVER_EXAMPLES)
     .action(async (url: string, task: string, config: string | undefined, flags: RedeliverFlags) => {
       const body = JSON.stringify({ task, config, from: flags.fromStart ? "start" : undefined });
-      await callAdmin(context, url, flags, { method: "POST", path: "/redeliver", body }, (output, response) =>
-        output.line(`delivering to ${formatCount(Number(response.redelivered), "webhook")}`),
+      await callAdmin(
+        context,
+        url,
+        flags,
+        { method: "POST", path: "/redeliver", body },
+        (output, response) => {
+          const count = Number(response.redelivered);
+          if (count === 0) throw noWebhooks(config === undefined ? task : `${task} with the id ${config}`);
+          output.line(`delivering to ${formatCount(count, "webhook")}`);
+        },
       );
     });
 }
+
+const noWebhooks = (task: string): ClientError =>
+  new ClientError(`No webhook of task ${task}: the task has none, or does not exist`);
 
 interface AdminRequest {
   readonly method: "GET" | "POST";
@@ -58,13 +72,13 @@ interface AdminRequest {
 
 async function callAdmin(
   context: CommandContext,
-  address: string,
+  address: string | undefined,
   flags: RemoteFlags,
   { method, path, body }: AdminRequest,
-  print: (output: Output, response: JsonObject, terminal: Terminal) => void,
+  show: (output: Output, response: JsonObject) => void,
 ): Promise<void> {
   const { terminal } = context;
-  const remote = toRemote(address, flags);
+  const remote = toRemote(terminal, address, flags);
   const url = `${remote.target.base.replace(/\/agents\/[^/]+$/, "")}/admin/pushes${path}`;
   const headers = body === undefined ? {} : { "content-type": "application/json" };
   context.exitCode = await runInterruptible(terminal, async ({ output, signal }) => {
@@ -75,21 +89,39 @@ async function callAdmin(
     if (!response.ok) throw toHttpError(url, response, text);
     const json = asObject(parseJson(url, text));
     if (remote.json) output.json(json);
-    else print(output, json, terminal);
+    show(remote.json ? NO_OUTPUT : output, json);
     return EXIT.ok;
   });
 }
 
-function print(output: Output, response: JsonObject, terminal: Terminal): void {
+/** With --json only the response is printed, but the same responses are errors. */
+const NO_OUTPUT: Output = {
+  text() {},
+  line() {},
+  paintedLine() {},
+  json() {},
+  note() {},
+  alert() {},
+  startWaiting() {},
+  stopWaiting() {},
+  end() {},
+};
+
+const HEADING = ["WEBHOOK", "URL", "STATE", "LAST ATTEMPT", "RESULT"];
+
+function print(output: Output, response: JsonObject, terminal: Terminal, task: string): void {
   const pushes = asList(response.pushes).map(asObject);
-  if (pushes.length === 0) output.note("no webhooks, or task not found");
-  for (const push of pushes) {
-    output.line(`${toText(push.id)}  ${toText(push.url)}`);
-    output.line(`  ${describeState(push, terminal.now())}`);
-    const rows = asList(push.attempts).map(attempt => toRow(asObject(attempt)));
-    const width = terminal.out.tty ? terminal.out.columns - 2 : undefined;
-    for (const line of formatTable(rows, width)) output.line(`  ${line}`);
-  }
+  if (pushes.length === 0) throw noWebhooks(task);
+  const rows = pushes.flatMap(push => {
+    const [last, ...earlier] = asList(push.attempts).map(asObject).toReversed();
+    const state = describeState(push, terminal.now());
+    return [
+      [toText(push.id), toText(push.url), state, toText(last?.at), describeAttempt(last)],
+      ...earlier.map(attempt => ["", "", "", toText(attempt.at), describeAttempt(attempt)]),
+    ];
+  });
+  const columns = terminal.out.tty ? terminal.out.columns : undefined;
+  for (const line of formatTable([HEADING, ...rows], columns)) output.line(line);
 }
 
 const toText = (value: Json | undefined): string => oneLine(asText(value) ?? "");
@@ -99,15 +131,14 @@ function describeState(push: JsonObject, now: number): string {
   const failures = push.failed
     ? `${formatCount(Number(count), "failed attempt")}, the first ${formatAge(asText(since), now)}`
     : "";
-  if (push.state === "done") return "done: the task has ended, and everything was delivered";
+  if (push.state === "done") return "done";
   if (push.state === "dead") return failures ? `given up after ${failures}` : "given up without an attempt";
   return failures ? `${failures}; next at ${toText(push.nextAt)}` : `delivered up to event ${push.place}`;
 }
 
-const toRow = ({ at, event, status, ms, error }: JsonObject): readonly string[] => [
-  toText(at),
-  `event ${event}`,
-  status === undefined ? "no response" : String(status),
-  `${ms} ms`,
-  toText(error),
-];
+function describeAttempt(attempt: JsonObject | undefined): string {
+  if (!attempt) return "";
+  const { event, status, ms, error } = attempt;
+  const result = status === undefined ? toText(error) || "no response" : String(status);
+  return `event ${event}: ${result} in ${ms} ms`;
+}

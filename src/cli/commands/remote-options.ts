@@ -1,18 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type AgentAddress, parseAgentAddress } from "../../client/address.ts";
 
-/** The target of a call. */
-export interface Remote {
-  readonly target: AgentAddress;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly json: boolean;
-}
-
-export interface RemoteFlags {
-  readonly agent?: string;
-  readonly header?: Readonly<Record<string, string>>;
-  readonly json?: boolean;
-}
+export { isAddress, type Remote, type RemoteFlags, toRemote } from "../terminal/target.ts";
 
 /** For commands that call an agent. */
 export const remoteOptions = (command: Command): Command =>
@@ -23,21 +11,26 @@ export const remoteOptions = (command: Command): Command =>
 /** For commands that call a server and not one of its agents. */
 export const serverOptions = (command: Command): Command =>
   command
-    .option(
-      "--header <line>",
-      "HTTP header for every request, like 'Authorization: Bearer …'; repeatable",
-      addHeader,
-    )
+    .option("--token <token>", "access token (default: the variable DRAGOMAN_TOKEN, for the local server)")
+    .option("--header <line>", "HTTP header for every request, like 'X-Api-Key: …'; repeatable", addHeader)
     .option("--json", "print JSON");
-
-export const toRemote = (url: string, flags: RemoteFlags): Remote => ({
-  target: parseAgentAddress(url, flags.agent),
-  headers: flags.header ?? {},
-  json: flags.json === true,
-});
 
 function addHeader(line: string, others: Readonly<Record<string, string>> = {}): Record<string, string> {
   const found = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line);
   if (!found) throw new InvalidArgumentError("It must be like 'Name: value'.");
   return { ...others, [(found[1] as string).toLowerCase()]: found[2] as string };
 }
+
+/** For commands with `[url] <task>`: without a URL, the local server. */
+export function splitTask(
+  command: Command,
+  first: string | undefined,
+  second: string | undefined,
+): { readonly url: string | undefined; readonly taskId: string } {
+  if (second !== undefined) return { url: first, taskId: second };
+  if (first === undefined || ADDRESS_ONLY.test(first))
+    return command.error("error: missing required argument 'task'");
+  return { url: undefined, taskId: first };
+}
+
+const ADDRESS_ONLY = /^https?:\/\//;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandContext } from "../command.ts";
 import { SERVE_HELP, serveOptions } from "../serve/options.ts";
+import { SUMMARIES } from "../summaries.ts";
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +14,7 @@ SIGTERM and Ctrl-C stop the server: it rejects new requests, runs finish or cont
 ends the process at once.`;
 
 export function define(program: Command, context: CommandContext): void {
-  serveOptions(program.command("serve").description("Serve agents"))
+  serveOptions(program.command("serve").description(SUMMARIES.serve))
     .addHelpText("after", EXAMPLES)
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const { serveAgents, toServeOptions } = await import("../serve/serve-agents.ts");

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import { subscribe } from "../../client/resume.ts";
 import type { CommandContext } from "../command.ts";
-import { printResponses, reportResult, resumeStream, sleep, withSession } from "../terminal/session.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { toSeconds } from "./arguments.ts";
-import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
+import { type RemoteFlags, remoteOptions, splitTask, toRemote } from "./remote-options.ts";
 
 interface TailFlags extends RemoteFlags {
   readonly from?: string;
@@ -13,21 +12,26 @@ interface TailFlags extends RemoteFlags {
 
 const EXAMPLES = `
 Examples:
-  dragoman tail http://127.0.0.1:2024 0199a1b2-…
-  dragoman tail http://127.0.0.1:2024 0199a1b2-… --from 12     only events after event 12`;
+  dragoman tail 0199a1b2-…                                     a task of the local server
+  dragoman tail 0199a1b2-… --from 12                           only events after event 12
+  dragoman tail https://agents.example 0199a1b2-…`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("tail <url> <task>")
-    .description("Follow a task until it ends, or print a task that has ended");
+  const command = program.command("tail [url] [task]").description(SUMMARIES.tail);
   remoteOptions(command)
     .option("--from <seq>", "start after this event (the `id` of the event in the stream)")
     .option("--save <folder>", "save files that the agent sends")
     .option("--timeout <seconds>", "stop reading after this time; the task continues", toSeconds)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, taskId: string, flags: TailFlags) => {
+    .action(async (first: string | undefined, second: string | undefined, flags: TailFlags) => {
+      const { url, taskId } = splitTask(command, first, second);
+      const { subscribe } = await import("../../client/resume.ts");
+      const { printResponses, reportResult, resumeStream, sleep, withSession } = await import(
+        "../terminal/session.ts"
+      );
       const options = {
-        remote: toRemote(url, flags),
+        remote: toRemote(context.terminal, url, flags),
+        taskId,
         history: flags.from === undefined,
         saveFolder: flags.save,
         timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,

@@ -1,17 +1,16 @@
 import { type Command, Option } from "commander";
 import type { FetchedTask, RemoteAgent } from "../../client/open.ts";
-import type { RemoteTask } from "../../client/types.ts";
 import { TASK_STATES, type TaskState } from "../../model/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
 import { CLI_LIMITS } from "../limits.ts";
+import { SUMMARIES } from "../summaries.ts";
+import type { Interruptible } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
-import { withSession } from "../terminal/session.ts";
-import { summarizeParts } from "../terminal/task-printer.ts";
-import { oneLine } from "../terminal/terminal.ts";
+import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { formatAge, formatTable, truncate } from "../terminal/text.ts";
 import { toCount } from "./arguments.ts";
 import { definePurge } from "./purge.ts";
-import { type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
+import { type Remote, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 interface TasksFlags extends RemoteFlags {
   readonly state?: TaskState;
@@ -21,34 +20,82 @@ interface TasksFlags extends RemoteFlags {
 
 const EXAMPLES = `
 Examples:
-  dragoman tasks http://127.0.0.1:2024
-  dragoman tasks http://127.0.0.1:2024 --state input-required
-  dragoman tasks http://127.0.0.1:2024 --limit 1000 --json | jq .id`;
+  dragoman tasks                                  of all agents of the local server
+  dragoman tasks --agent booking --state input-required
+  dragoman tasks https://agents.example --limit 1000 --json | jq .id`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program.command("tasks <url>").description("List the tasks of an agent, the newest first");
+  const command = program.command("tasks [url]").description(SUMMARIES.tasks);
   remoteOptions(command)
     .addOption(new Option("--state <state>", "only tasks in this state").choices(TASK_STATES))
     .option("--context <id>", "only tasks of this context")
     .option("--limit <count>", "maximum number of tasks", toCount, 50)
     .addHelpText("after", EXAMPLES)
-    .action(async (url: string, flags: TasksFlags) => {
+    .action(async (url: string | undefined, flags: TasksFlags) => {
       const { terminal } = context;
-      const options = { remote: toRemote(url, flags) };
-      context.exitCode = await withSession(terminal, options, async ({ agent, output, signal, json }) => {
-        output.startWaiting(`waiting for the tasks of ${agent.name}`);
-        const now = terminal.now();
-        const rows: (readonly string[])[] = [];
-        // Only the printed columns are kept: tasks may be large.
-        const remaining = await readTasks(agent, flags, signal, ({ task, raw }) => {
-          if (json) output.json(raw);
-          else rows.push(toRow(task, now));
-        });
-        if (!json) print(output, rows, remaining, terminal.out.tty ? terminal.out.columns : undefined);
-        return EXIT.ok;
-      });
+      const { runInterruptible } = await import("../terminal/interrupt.ts");
+      context.exitCode = await runInterruptible(terminal, io =>
+        list(terminal, toRemote(terminal, url, flags), flags, io),
+      );
     });
   definePurge(command, context);
+}
+
+/** A task in the list; `agent` is empty where the address is that of one agent. */
+interface ListedTask {
+  readonly agent: string;
+  readonly at: number;
+  readonly row: readonly string[];
+  readonly raw: FetchedTask["raw"] | undefined;
+}
+
+async function list(
+  terminal: Terminal,
+  remote: Remote,
+  flags: TasksFlags,
+  { output, signal }: Interruptible,
+): Promise<number> {
+  const { listAgents, toAgentRemote } = await import("../terminal/find-task.ts");
+  const { openRemote } = await import("../terminal/session.ts");
+  const agents = await listAgents(terminal, remote, signal);
+  const targets = agents?.map(name => ({ name, target: toAgentRemote(remote, name) })) ?? [
+    { name: "", target: remote },
+  ];
+  const tasks: ListedTask[] = [];
+  let remaining = 0;
+  for (const { name, target } of targets) {
+    const agent = await openRemote(terminal, target, output, signal);
+    try {
+      output.startWaiting(`waiting for the tasks of ${agent.name}`);
+      remaining += await readTasks(agent, flags, signal, found =>
+        tasks.push(toListed(found, name, terminal.now(), remote.json)),
+      );
+    } finally {
+      agent.close();
+    }
+  }
+  const newest = tasks.sort((one, other) => other.at - one.at).slice(0, flags.limit);
+  remaining += tasks.length - newest.length;
+  if (remote.json) for (const { raw } of newest) output.json(raw ?? null);
+  else
+    print(
+      output,
+      newest,
+      remaining,
+      agents !== undefined,
+      terminal.out.tty ? terminal.out.columns : undefined,
+    );
+  return EXIT.ok;
+}
+
+/** Only what is printed is kept: tasks may be large. */
+function toListed({ task, raw }: FetchedTask, agent: string, now: number, json: boolean): ListedTask {
+  const first = task.history.find(message => message.role === "user") ?? task.message;
+  const texts = first?.parts.flatMap(part => (part.kind === "text" ? [part.text] : [`[${part.kind}]`])) ?? [];
+  const summary = truncate(oneLine(texts.join(" ")), SUMMARY_CHARS_MAX);
+  const at = task.at === undefined ? 0 : new Date(task.at).getTime() || 0;
+  const row = [oneLine(task.id), task.state, oneLine(task.contextId), formatAge(task.at, now), summary];
+  return { agent, at, row, raw: json ? raw : undefined };
 }
 
 /** Reads pages up to the limit. Returns the number of tasks beyond it. */
@@ -87,20 +134,20 @@ const SUMMARY_CHARS_MAX = 80;
 /** `columns`: the width of the terminal; undefined: not a terminal. */
 function print(
   output: Output,
-  tasks: readonly (readonly string[])[],
+  tasks: readonly ListedTask[],
   remaining: number,
+  hasAgents: boolean,
   columns: number | undefined,
 ): void {
   if (tasks.length === 0) return output.note("no tasks");
   const isNarrow = columns !== undefined && columns < WIDE_COLUMNS;
+  const withAgent = (row: readonly string[], agent: string) => (hasAgents ? row.toSpliced(1, 0, agent) : row);
   // The task id is never truncated, because users copy it: the context gives way.
-  const rows = [HEADING, ...tasks].map(row => (isNarrow ? row.toSpliced(2, 1) : row));
+  const shorten = (row: readonly string[]) => (isNarrow ? row.toSpliced(2, 1) : row);
+  const rows = [
+    withAgent(shorten(HEADING), "AGENT"),
+    ...tasks.map(({ row, agent }) => withAgent(shorten(row), agent)),
+  ];
   for (const line of formatTable(rows, columns)) output.line(line);
   if (remaining > 0) output.note(`${remaining} more; show them with --limit ${tasks.length + remaining}`);
-}
-
-function toRow(task: RemoteTask, now: number): readonly string[] {
-  const first = task.history.find(message => message.role === "user") ?? task.message;
-  const summary = first ? truncate(summarizeParts(first.parts), SUMMARY_CHARS_MAX) : "";
-  return [oneLine(task.id), task.state, oneLine(task.contextId), formatAge(task.at, now), summary];
 }

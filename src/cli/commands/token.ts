@@ -8,6 +8,7 @@ import {
 } from "../../model/index.ts";
 import type { AccessToken, TokenStore } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
@@ -41,10 +42,7 @@ Examples:
 The server may be running and notices changes at once. It requires tokens with --auth tokens.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const token = program
-    .command("token")
-    .description("Create, list and revoke access tokens")
-    .addHelpText("after", EXAMPLES);
+  const token = program.command("token").description(SUMMARIES.token).addHelpText("after", EXAMPLES);
   dataOption(token.command("create").description("Create a token; it is shown once"))
     .requiredOption(
       "--principal <name>",

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { dayOf, startOfDay, sumUsage, type Usage } from "../../model/index.ts";
 import type { UsageRow } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { formatTable } from "../terminal/text.ts";
@@ -32,7 +33,7 @@ Examples:
   dragoman usage --by tenant --by principal --json  one line of JSON for each group`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program.command("usage").description("Show the usage that agents reported with ctx.usage");
+  const command = program.command("usage").description(SUMMARIES.usage);
   dataOption(command)
     .addOption(
       new Option("--by <what>", "group by this; repeatable (default: day, tenant)")

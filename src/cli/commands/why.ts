@@ -3,6 +3,7 @@ import type { Json } from "../../lib/json.ts";
 import type { ErrorRecord } from "../../model/index.ts";
 import type { TaskHistory } from "../../ports/index.ts";
 import { type CommandContext, EXIT } from "../command.ts";
+import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/terminal.ts";
@@ -24,9 +25,7 @@ Examples:
 Reads only the task's log. The server may be running or stopped.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program
-    .command("why <task>")
-    .description("Explain what happened to a task: caller, waiting times, runs, errors, steps, usage");
+  const command = program.command("why <task>").description(SUMMARIES.why);
   dataOption(command)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLES)

@@ -27,7 +27,7 @@ const FACTS: BannerFacts = {
 const PLAIN: BannerStyle = { bold: text => text, dim: text => text, columns: undefined, verbose: false };
 
 const CURL =
-  `curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ` +
+  `curl -s http://127.0.0.1:2024/agents/echo -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ` +
   `'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`;
 
 test("the banner has one line for each agent, says why they are served, and has commands to try", () => {
@@ -97,7 +97,7 @@ test("it shows how callers authenticate, if they must", () => {
              the commands below take it from the variable DRAGOMAN_TOKEN
 
   try        dragoman call http://127.0.0.1:2024 "hello"
-             curl -s http://127.0.0.1:2024/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $DRAGOMAN_TOKEN" -d`);
+             curl -s http://127.0.0.1:2024/agents/echo -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -H "Authorization: Bearer $DRAGOMAN_TOKEN" -d`);
 });
 
 test("programs get the same as one line of JSON", () => {

@@ -128,7 +128,8 @@ function curlLine(facts: BannerFacts): string {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
   const token = usesTokens(facts) ? ' -H "Authorization: Bearer $DRAGOMAN_TOKEN"' : "";
   const headers = `-H 'Content-Type: application/json' -H 'A2A-Version: 1.0'${token}`;
-  return `curl -s ${quoteForShell(`${facts.url}/`)} ${headers} -d ${quoteForShell(body)}`;
+  // Not at "/": in its strict profile simple_a2a answers there alone.
+  return `curl -s ${quoteForShell(`${facts.url}/agents/${facts.defaultAgent}`)} ${headers} -d ${quoteForShell(body)}`;
 }
 
 /** The same for programs, in one line. */

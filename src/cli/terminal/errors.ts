@@ -4,12 +4,13 @@ export { ClientError, codeOf, messageOf } from "../../client/errors.ts";
 
 const HINTS: Readonly<Record<ErrorCategory, string>> = {
   "private-address": "Use a public address",
-  "connection-refused": "Is the server running? Start one with: dragoman serve",
+  "connection-refused": "Start a server with: npx dragoman serve",
   "unknown-host": "Check the spelling of the host name",
-  timeout: 'The task may still be running: list tasks with "dragoman tasks"',
+  timeout: 'The task may still be running: list tasks with "npx dragoman tasks"',
   "not-http": "Another program may use this port: a server prints its URL when it starts",
-  unauthenticated: "Authentication required: add --header 'Authorization: Bearer …'",
-  forbidden: "The credentials in --header do not permit this",
+  unauthenticated:
+    "Set the variable DRAGOMAN_TOKEN, or add --token TOKEN (create one with: npx dragoman token create)",
+  forbidden: "The credentials do not permit this",
   "not-found": "Check the URL: a server prints it when it starts",
   "too-large": "The message exceeds the body limit of the server",
   "rate-limited": "Too many requests: try again later",

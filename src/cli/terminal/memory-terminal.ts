@@ -13,6 +13,7 @@ export interface MemoryTerminalParts {
   readonly answers: readonly string[];
   readonly input: string;
   readonly cwd: string;
+  readonly variables?: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   now(): number;
 }
@@ -32,12 +33,17 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
     cwd: parts.cwd,
     program: "dragoman",
     version: "0.0.0",
+    variable: name => parts.variables?.[name],
     now: parts.now,
     sinceStartMs: () => 42,
     fetch: parts.fetch,
     newId: () => `m${++ids}`,
     randomHex: bytes => (++ids).toString(16).padStart(2 * bytes, "0"),
     ask: async prompt => {
+      prompts.push(prompt);
+      return answers.shift() ?? null;
+    },
+    askSecret: async prompt => {
       prompts.push(prompt);
       return answers.shift() ?? null;
     },

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Readable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { ClientError } from "./errors.ts";
 import { programName } from "./program-name.ts";
@@ -11,6 +11,7 @@ export function createTerminal(parts: {
   version: string;
   /** The folder of this package. */
   root: string;
+  variable: (name: string) => string | undefined;
   now: () => number;
   sinceStartMs: () => number;
   fetch: typeof fetch;
@@ -23,12 +24,14 @@ export function createTerminal(parts: {
     cwd: own.cwd(),
     program: programName({ script: own.argv[1] ?? "", root: parts.root, cwd: own.cwd() }),
     version: parts.version,
+    variable: parts.variable,
     now: parts.now,
     sinceStartMs: parts.sinceStartMs,
     fetch: parts.fetch,
     newId: () => crypto.randomUUID(),
     randomHex: bytes => randomBytes(bytes).toString("hex"),
-    ask: (prompt, signal) => ask(own.stdin, own.stderr, prompt, signal),
+    ask: (prompt, signal) => ask(own.stdin, own.stderr, own.stderr, prompt, signal),
+    askSecret: (prompt, signal) => ask(own.stdin, own.stderr, hidden(own.stderr), prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),
     onSignal(signal, listener) {
       // Windows supports only the signals that stop a program.
@@ -56,14 +59,28 @@ const toOutputStream = (stream: WriteStream): OutputStream => ({
   write: text => void stream.write(text),
 });
 
+/** Writes the prompt and nothing that is typed after it. */
+function hidden(output: WriteStream): Writable {
+  let isPrompt = true;
+  return new Writable({
+    write(chunk, _encoding, done) {
+      if (isPrompt) output.write(chunk);
+      isPrompt = false;
+      done();
+    },
+  });
+}
+
+/** `echo`: where the prompt and the typed characters are shown. */
 async function ask(
   input: NodeJS.ReadStream,
   output: WriteStream,
+  echo: NodeJS.WritableStream,
   prompt: string,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input, output });
+  const lines = createInterface({ input, output: echo, terminal: output.isTTY === true });
   return new Promise(resolve => {
     let answer: string | null = null;
     lines.once("SIGINT", () => lines.close());

@@ -1,17 +1,19 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
-import { isSameOrigin } from "../../client/address.ts";
+import { isLoopback, isSameOrigin } from "../../client/address.ts";
 import { CLIENT_LIMITS } from "../../client/limits.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
 import { type Progress, updateProgress } from "../../client/progress.ts";
 import { readResumable } from "../../client/resume.ts";
-import type { ReceivedResponse } from "../../client/types.ts";
-import type { Until } from "../../model/index.ts";
+import type { ReceivedResponse, StreamResponse } from "../../client/types.ts";
+import type { Message, Until } from "../../model/index.ts";
 import { EXIT } from "../command.ts";
-import type { Remote } from "../commands/remote-options.ts";
+import { findTaskRemote } from "./find-task.ts";
+import { type CommandHints, createHints } from "./hints.ts";
 import { type InterruptReason, runInterruptible } from "./interrupt.ts";
 import type { Output } from "./output.ts";
+import { type Remote, toAccess } from "./target.ts";
 import { createTaskPrinter, type TaskPrinter } from "./task-printer.ts";
-import { quoteForShell, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** A connection to one agent, and the position in the stream of its task. */
 export interface AgentSession {
@@ -22,6 +24,8 @@ export interface AgentSession {
   readonly json: boolean;
   readonly signal: AbortSignal;
   progress: Progress;
+  /** The last message of the task's status. */
+  question: Message | undefined;
 }
 
 export interface SessionOptions {
@@ -30,6 +34,8 @@ export interface SessionOptions {
   /** Print earlier messages of the task. */
   readonly history?: boolean;
   readonly timeoutMs?: number | undefined;
+  /** On a server with several agents, the session is with the one that has this task. */
+  readonly taskId?: string | undefined;
 }
 
 /** Connects to an agent and runs a command. If it is interrupted, prints how to follow or cancel the task. */
@@ -38,15 +44,28 @@ export function withSession(
   options: SessionOptions,
   work: (session: AgentSession) => Promise<number>,
 ): Promise<number> {
-  const { remote, saveFolder, history = false, timeoutMs } = options;
+  const { saveFolder, history = false, timeoutMs, taskId } = options;
   let session: AgentSession | undefined;
   return runInterruptible(
     terminal,
     async ({ output, signal }) => {
+      const remote =
+        taskId === undefined
+          ? options.remote
+          : await findTaskRemote(terminal, options.remote, taskId, signal);
       const agent = await openRemote(terminal, remote, output, signal);
       const printer = createTaskPrinter({ output, saveFolder, history });
       const hints = createHints(terminal, remote);
-      session = { agent, output, printer, hints, json: remote.json, signal, progress: {} };
+      session = {
+        agent,
+        output,
+        printer,
+        hints,
+        json: remote.json,
+        signal,
+        progress: {},
+        question: undefined,
+      };
       return work(session);
     },
     { timeoutMs, onInterrupted: (output, reason) => printDetached(output, session, reason) },
@@ -65,7 +84,7 @@ export async function openRemote(
   // A card may name an interface on another origin: credentials are sent only to the origin that the user typed.
   const isTarget = (url: string): boolean => isSameOrigin(url, target.base);
   const access = (url: string) => toAccess(terminal, isTarget(url) ? remote : { headers: {} });
-  const agent = await openAgent({ address: target, access }, signal);
+  const agent = await openOnThisMachine(target, access, signal);
   output.stopWaiting();
   const { url } = agent.endpoint;
   if (Object.keys(headers).length > 0 && !isTarget(url))
@@ -73,14 +92,23 @@ export async function openRemote(
   return agent;
 }
 
-export const toAccess = (
-  { fetch }: Pick<Terminal, "fetch">,
-  { headers }: Pick<Remote, "headers">,
-): AgentAccess => ({
-  fetch,
-  credentials: async () => headers,
-  direct: true,
-});
+/**
+ * A server on this machine may have a card with its public URL, which leads to a proxy or nowhere: the address of the
+ * machine itself is called.
+ */
+async function openOnThisMachine(
+  target: Remote["target"],
+  access: (url: string) => AgentAccess,
+  signal: AbortSignal,
+): Promise<RemoteAgent> {
+  const agent = await openAgent({ address: target, access }, signal);
+  if (!isLoopback(target.base) || isLoopback(agent.endpoint.url) || target.isCard) return agent;
+  agent.close();
+  return openAgent(
+    { address: undefined, card: agent.card, url: target.base, transport: "JSONRPC", access },
+    signal,
+  );
+}
 
 /** Reads a stream to its end and resumes it after lost connections. */
 export const resumeStream = (
@@ -111,12 +139,16 @@ export async function printResponses(
   output.startWaiting(`waiting for ${agent.name}`);
   for await (const received of responses) {
     session.progress = updateProgress(session.progress, received);
+    session.question = messageOf(received.item) ?? session.question;
     if (session.json) output.json(received.raw);
     else await printer.show(received.item);
     output.startWaiting(session.progress.state ?? "waiting");
   }
   output.end();
 }
+
+const messageOf = (item: StreamResponse): Message | undefined =>
+  item.kind === "task" ? item.task.message : item.kind === "status" ? item.message : undefined;
 
 /** Prints the final state of the task. Returns the exit code. */
 export function reportResult({ output, json, hints, progress }: AgentSession): number {
@@ -140,31 +172,4 @@ function printDetached(output: Output, session: AgentSession | undefined, reason
   output.note(`${cause}: task ${progress.taskId} is still running`);
   output.note(`  follow it: ${hints.tail(progress)}`);
   output.note(`  cancel it: ${hints.cancel(progress)}`);
-}
-
-/** Commands for the user to paste. Values of headers are omitted: they may be secrets. */
-export interface CommandHints {
-  tail(progress: Progress): string;
-  cancel(progress: Progress): string;
-  answer(progress: Progress): string;
-}
-
-function createHints({ program }: Pick<Terminal, "program">, { target, headers }: Remote): CommandHints {
-  const headerFlags = Object.keys(headers).flatMap(name => ["--header", quoteForShell(`${name}: …`)]);
-  const toCommand = (name: string, ...rest: readonly string[]): string =>
-    [program, name, quoteForShell(target.base), ...rest, ...headerFlags].join(" ");
-  return {
-    tail: ({ taskId = "", eventId }) =>
-      toCommand("tail", quoteForShell(taskId), ...(eventId ? ["--from", quoteForShell(eventId)] : [])),
-    cancel: ({ taskId = "" }) => toCommand("cancel", quoteForShell(taskId)),
-    answer: ({ taskId = "", contextId = "" }) =>
-      toCommand(
-        "call",
-        "'your answer'",
-        "--task",
-        quoteForShell(taskId),
-        "--context",
-        quoteForShell(contextId),
-      ),
-  };
 }

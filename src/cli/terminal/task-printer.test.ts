@@ -129,3 +129,12 @@ test("a message without a task is printed whole", async () => {
   ];
   expect((await print(items)).out).toBe("hi\n[\n  1\n]\n");
 });
+
+test("a last message that repeats the response is not printed", async () => {
+  const items = [
+    artifact("a", [text("four")]),
+    artifact("a", [text("ty-two")], { append: true }),
+    status("completed", "fourty-two"),
+  ];
+  expect(await print(items)).toEqual({ out: "fourty-two\n", err: "" });
+});

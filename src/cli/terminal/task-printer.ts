@@ -9,6 +9,7 @@ import type { RemoteState, StreamResponse } from "../../client/types.ts";
 import { type Artifact, type Message, type Part, textOf } from "../../model/index.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";
 import type { Output } from "./output.ts";
+import { isForPrograms } from "./questions.ts";
 import { oneLine } from "./terminal.ts";
 
 export interface TaskPrinterParts {
@@ -28,6 +29,8 @@ export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
   const { output } = parts;
   const seen = new Map<string, SeenParts>();
   let lastMessage: string | undefined;
+  /** The text of the artifacts: some dialects repeat it in the message of the last status. */
+  let response = "";
   let isHistoryShown = !parts.history;
 
   async function showArtifact(artifact: Artifact, append: boolean): Promise<void> {
@@ -35,6 +38,7 @@ export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
     const found = append ? appendParts(artifact.parts, known) : findNewParts(artifact.parts, known);
     if (known === NOTHING_SEEN || found.replaced) printHeading(output, artifact, found, seen.size > 0);
     seen.set(artifact.artifactId, found.seen);
+    response = `${found.replaced ? "" : response}${textOf(found.parts)}`;
     for (const part of found.parts) await showPart(parts, part);
   }
 
@@ -42,6 +46,7 @@ export function createTaskPrinter(parts: TaskPrinterParts): TaskPrinter {
     const key = message && `${state} ${message.messageId} ${textOf(message.parts)}`;
     if (!message || key === lastMessage) return;
     lastMessage = key;
+    if (state === "completed" && response !== "" && textOf(message.parts) === response) return;
     await showMessage(parts, state, message, seen.size > 0);
   }
 
@@ -81,10 +86,15 @@ async function showMessage(
 ): Promise<void> {
   const isResponse =
     state === "input-required" || state === "auth-required" || (state === "completed" && !hasArtifacts);
-  if (isResponse) return printMessage(parts, message);
+  if (isResponse) return printMessage(parts, { ...message, parts: forPeople(message.parts) });
   const text = summarizeParts(message.parts);
   if (state === "failed" || state === "rejected") parts.output.alert(text);
   else parts.output.note(text);
+}
+
+/** Questions and links are in the text as well; a message without text is shown as it is. */
+function forPeople(parts: readonly Part[]): readonly Part[] {
+  return parts.some(part => part.kind === "text") ? parts.filter(part => !isForPrograms(part)) : parts;
 }
 
 async function printMessage(parts: TaskPrinterParts, message: Message): Promise<void> {

@@ -20,6 +20,8 @@ export interface Terminal {
   /** How the user starts this program, for hints. */
   readonly program: string;
   readonly version: string;
+  /** A variable of the environment. */
+  variable(name: string): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds since the start of the process. */
@@ -29,6 +31,8 @@ export interface Terminal {
   randomHex(bytes: number): string;
   /** Reads one line from the user; null: Ctrl-D or Ctrl-C. */
   ask(prompt: string, signal: AbortSignal): Promise<string | null>;
+  /** The same without showing what the user types. */
+  askSecret(prompt: string, signal: AbortSignal): Promise<string | null>;
   /** All of standard input; an error if it is longer. */
   readInput(bytesMax: number): Promise<string>;
   /** Returns a function that removes the listener. */

@@ -171,7 +171,7 @@ function toClientError(url: string, method: string, error: unknown): ClientError
   }
   const errorDetails = readErrorDetails(metadata);
   const reasons = errorDetails.map(one => REASONS[asText(asObject(one).reason) ?? ""]);
-  const violations = violationsOf(errorDetails);
+  const violations = violationsOf(errorDetails, details);
   const message = violations ? `${details} (${violations})` : details;
   const kind = reasons.find(Boolean) ?? KINDS[code] ?? "other";
   return new RemoteError(kind, `${url} refused ${method}: ${message} [${name}]`, message);

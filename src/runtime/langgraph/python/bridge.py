@@ -468,6 +468,8 @@ class Request:
         self.id = request["id"]
         self.config = {**(request.get("config") or {})}
         self.config["configurable"] = {**(self.config.get("configurable") or {})}
+        if isinstance(self.config.get("run_id"), str):
+            self.config["run_id"] = uuid.UUID(self.config["run_id"])
 
     async def run(self):
         try:
@@ -500,32 +502,43 @@ class Request:
                 update["store"] = create_store(self.call)
             yield graph.copy(update=update)
 
-    async def do_stream(self):
+    def options(self, graph):
         options = {name: value for name, value in self.request.get("options", {}).items() if value is not None}
-        subgraphs = options.get("subgraphs", False)
-        config = {**self.config, "callbacks": [create_usage_handler(lambda usage: self.write("usage", usage=usage))]}
-        async with self.open() as graph:
-            if not graph.checkpointer:
-                # LangGraph fails if there is nothing to make durable.
-                options.pop("durability", None)
-            async for chunk in graph.astream(to_input(self.request), config, **options):
-                self.write("chunk", chunk=chunk if subgraphs else [(), *chunk])
-            await self.report_breakpoint(graph, options)
+        if not graph.checkpointer:
+            # LangGraph fails if there is nothing to make durable.
+            options.pop("durability", None)
+        if self.request.get("outputOnly"):
+            # As LangGraph's server does: callers see the values of the output schema.
+            options["output_keys"] = graph.output_channels
+        return options
 
-    async def report_breakpoint(self, graph, options):
+    def run_config(self):
+        return {**self.config, "callbacks": [create_usage_handler(lambda usage: self.write("usage", usage=usage))]}
+
+    async def do_stream(self):
+        async with self.open() as graph:
+            options = self.options(graph)
+            async for chunk in graph.astream(to_input(self.request), self.run_config(), **options):
+                self.write("chunk", chunk=chunk if options.get("subgraphs") else [(), *chunk])
+            await self.report_breakpoint(graph, options, lambda chunk: chunk)
+
+    async def report_breakpoint(self, graph, options, wrap):
         """In Python the stream of values does not tell that the graph stopped at a breakpoint."""
         nodes = [graph.interrupt_before_nodes, graph.interrupt_after_nodes]
         nodes += [options.get("interrupt_before"), options.get("interrupt_after")]
         if graph.checkpointer and any(nodes) and "values" in options.get("stream_mode", ()):
             state = await graph.aget_state(self.config)
             if state.next and not any(task.interrupts for task in state.tasks):
-                self.write("chunk", chunk=[(), "values", {"__interrupt__": []}])
+                self.write("chunk", chunk=wrap([(), "values", {"__interrupt__": []}]))
 
     async def do_events(self):
-        options = {name: value for name, value in self.request.get("options", {}).items() if value is not None}
+        root = {"event": "on_chain_stream", "run_id": str(self.config.get("run_id"))}
         async with self.open() as graph:
-            async for event in graph.astream_events(to_input(self.request), self.config, version="v2", **options):
+            options = self.options(graph)
+            events = graph.astream_events(to_input(self.request), self.run_config(), version="v2", **options)
+            async for event in events:
                 self.write("chunk", chunk=event)
+            await self.report_breakpoint(graph, options, lambda chunk: {**root, "data": {"chunk": chunk}})
 
     async def do_state(self):
         async with self.open() as graph:

@@ -69,7 +69,8 @@ export async function pythonGraph(
   const python = requirePython(reference, given, environment);
   const worker = createWorker(python, reference, importMs, environment);
   const { facts, files } = await load(worker, python, reference, importMs);
-  const graph = new PythonGraph(worker, facts);
+  // The option `output` may name a member that the output schema does not have.
+  const graph = new PythonGraph(worker, facts, common.output === undefined);
   const loadCheckpointer = async () => createPythonCheckpointer;
   const definition = define({ source: graph, graph, loadCheckpointer }, common);
   const schema = facts.inputSchema;

@@ -48,14 +48,17 @@ const CONFIG_MEMBERS: Readonly<Record<string, string>> = {
 export class PythonGraph implements Graph {
   readonly lg_is_pregel = true;
   readonly #worker: Worker;
+  readonly #isOutputOnly: boolean;
   readonly facts: PythonFacts;
   readonly checkpointer: false | undefined;
   readonly outputChannels: string | readonly string[];
   readonly interruptBefore: "*" | readonly string[];
   readonly interruptAfter: "*" | readonly string[];
 
-  constructor(worker: Worker, facts: PythonFacts) {
+  /** `isOutputOnly`: values in streams have the members of the output schema only. */
+  constructor(worker: Worker, facts: PythonFacts, isOutputOnly: boolean) {
     this.#worker = worker;
+    this.#isOutputOnly = isOutputOnly;
     this.facts = facts;
     this.checkpointer = facts.hasCheckpoints === false ? false : undefined;
     this.outputChannels = facts.outputChannels ?? "";
@@ -64,22 +67,17 @@ export class PythonGraph implements Graph {
   }
 
   async stream(input: unknown, config: GraphConfig = {}): Promise<AsyncIterable<StreamChunk>> {
-    return this.#read(
-      "stream",
-      { ...toInput(input), options: pick(config, RUN_OPTIONS) },
-      config,
-      toStreamChunk,
-    );
+    return this.#read("stream", this.#toRun(input, config), config, toStreamChunk);
   }
 
   /** The events of LangChain (`astream_events`, version 2). */
-  streamEvents(input: unknown, config: GraphConfig): AsyncIterable<Json> {
-    return this.#read(
-      "events",
-      { ...toInput(input), options: pick(config, RUN_OPTIONS) },
-      config,
-      event => event,
-    );
+  streamEvents(input: unknown, config: GraphConfig): AsyncIterable<unknown> {
+    const convert = (event: Json): unknown => toEvent(event as JsonObject, config.runId);
+    return this.#read("events", this.#toRun(input, config), config, convert);
+  }
+
+  #toRun(input: unknown, config: GraphConfig): JsonObject {
+    return { ...toInput(input), options: pick(config, RUN_OPTIONS), outputOnly: this.#isOutputOnly };
   }
 
   async getState(config: GraphConfig, options: { readonly subgraphs?: boolean } = {}): Promise<Snapshot> {
@@ -225,4 +223,11 @@ function toStreamChunk(chunk: Json): StreamChunk {
   if (mode !== "messages" || !Array.isArray(payload)) return [ns, mode, payload];
   const place = isRecord(payload[1]) ? payload[1].langgraph_checkpoint_ns : undefined;
   return [typeof place === "string" ? place.split("|") : ns, mode, payload];
+}
+
+/** The chunks of the run itself are among its events. */
+function toEvent(event: JsonObject, runId: unknown): unknown {
+  const { data } = event;
+  if (event.event !== "on_chain_stream" || event.run_id !== runId || !isRecord(data)) return event;
+  return { ...event, data: { ...data, chunk: toStreamChunk(data.chunk as Json) } };
 }

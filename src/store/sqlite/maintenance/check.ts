@@ -59,7 +59,9 @@ function check({ db, file, schema }: ReadOnlyDatabase, onProgress: OnProgress): 
   const events = attempt(() => checkTasks(db, report, done => onProgress(done, tasks)), 0);
   const names = attempt(() => count(db, "name") + count(db, "task WHERE alias IS NOT NULL"), 0);
   const unfinished = attempt(() => countUnfinished(db), {});
-  const bytes = statSync(file).size;
+  // Commits may still be in the write-ahead log.
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = statSync(file).size + wal;
   return { file, bytes, schema, tasks, events, names, unfinished, findings, findingsCount };
 }
 

@@ -1,0 +1,21 @@
+/** One line for each command: the help shows them without importing the commands. */
+export const SUMMARIES = {
+  serve: "Serve agents",
+  dev: "Serve agents, reload them when their files change, and print each call and run",
+  chat: "Talk to an agent: a URL, or the name of an agent on the local server",
+  call: "Send a message to an agent and print its response as it arrives",
+  converse: "Pass messages between two agents, and print them as they arrive",
+  tail: "Follow a task until it ends, or print a task that has ended",
+  tasks: "List the tasks of a server or of one agent, the newest first",
+  cancel: "Cancel a task",
+  card: "Print the card of an agent",
+  push: "Show the webhooks of a task and their deliveries; needs the scope admin",
+  token: "Create, list and revoke access tokens",
+  usage: "Show the usage that agents reported with ctx.usage",
+  keys: "List, rotate and remove the keys of a server",
+  why: "Explain what happened to a task: caller, waiting times, runs, errors, steps, usage",
+  doctor: "Check a store and its keys for problems, without changing them",
+  backup: "Copy a store into one file; the server may be running",
+  migrate: "Copy a store from its folder into a Postgres database",
+  completion: "Print the completion script of a shell: bash, zsh or fish",
+} as const;
