@@ -54,6 +54,8 @@ const TEXTS: Record<string, string> = {
   simple: "strict",
   openai: "on",
   aisdk: "on",
+  agui: "on",
+  catalog: "on",
   durability: "process",
   acceptDataLoss: "yes",
   logLevel: "debug",

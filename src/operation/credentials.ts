@@ -29,7 +29,8 @@ export function extractCredentials(send: SendRequest): {
   readonly send: SendRequest;
   readonly given: GivenCredentials | undefined;
 } {
-  if (send.taskId === undefined && send.alias === undefined) return { send, given: undefined };
+  const { taskId, alias, follows } = send;
+  if (taskId === undefined && alias === undefined && follows === undefined) return { send, given: undefined };
   const { message } = send;
   const at = message.parts.findIndex(isCredentials);
   if (at === -1) return { send, given: undefined };

@@ -5,10 +5,13 @@ import { createV01, type V01Options } from "./a2a-v01/index.ts";
 import { createV02, type V02Options } from "./a2a-v02/index.ts";
 import { createV03, type V03Options } from "./a2a-v03/index.ts";
 import { V03_API, V03_SCHEMA } from "./a2a-v03/schema.ts";
+import { createAgUi } from "./ag-ui/index.ts";
+import { AG_UI_API } from "./ag-ui/schema.ts";
 import { createAiSdkUi } from "./ai-sdk-ui/index.ts";
 import { AI_SDK_UI_API } from "./ai-sdk-ui/schema.ts";
 import { createArbiter } from "./arbiter/index.ts";
 import { ARBITER_API } from "./arbiter/schema.ts";
+import { createCatalogs } from "./catalog/index.ts";
 import { createLanggraph } from "./langgraph/index.ts";
 import { createOpenai } from "./openai/index.ts";
 import { OPENAI_API } from "./openai/schema.ts";
@@ -22,7 +25,7 @@ export type DialectOptions = V1Options &
   V02Options &
   V03Options &
   Readonly<Record<"langgraph" | "orloj" | "arbiter" | "simple", VendorProfile | "off">> &
-  Readonly<Record<"openai" | "aisdk", "on" | "off">>;
+  Readonly<Record<"openai" | "aisdk" | "agui" | "catalog", "on" | "off">>;
 
 /** All protocols, in the order in which they may claim a call. */
 export function createDialects(options: DialectOptions): readonly Dialect[] {
@@ -33,6 +36,8 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
     ...(options.simple === "off" ? [] : [createSimple(options.simple)]),
     ...(options.openai === "off" ? [] : [createOpenai()]),
     ...(options.aisdk === "off" ? [] : [createAiSdkUi()]),
+    ...(options.agui === "off" ? [] : [createAgUi()]),
+    ...(options.catalog === "off" ? [] : [createCatalogs()]),
     createV1(options),
     createV01(options),
     createV02(options),
@@ -55,4 +60,12 @@ export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
   arbiter: ARBITER_API,
   openai: OPENAI_API,
   aisdk: AI_SDK_UI_API,
+  agui: AG_UI_API,
+  catalog: {
+    title: "Catalogs",
+    summaries: {
+      "ai-catalog": "The agents of this server as an AI Catalog",
+      "api-catalog": "The agents of this server as a linkset (RFC 9727)",
+    },
+  },
 };

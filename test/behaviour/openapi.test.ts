@@ -20,6 +20,8 @@ const OFF = {
   simple: "off",
   openai: "off",
   aisdk: "off",
+  agui: "off",
+  catalog: "off",
 } as const;
 const DIALECTS = createDialects(SETTINGS);
 

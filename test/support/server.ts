@@ -33,6 +33,8 @@ export const SETTINGS: ServerSettings = {
   simple: "on",
   openai: "on",
   aisdk: "on",
+  agui: "on",
+  catalog: "on",
   durability: "process",
   acceptDataLoss: false,
   bodyBytesMax: LIMITS.bodyBytesMax,

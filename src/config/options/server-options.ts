@@ -110,6 +110,8 @@ export const SERVER_OPTIONS = {
   simple: dialect("simple_a2a, at / and /agentCard"),
   openai: frontEnd("OpenAI API, at /v1 and /agents/NAME/v1"),
   aisdk: frontEnd("AI SDK UI (useChat), at /agents/NAME/chat"),
+  agui: frontEnd("AG-UI, at /agents/NAME/ag-ui"),
+  catalog: frontEnd("Catalogs, at /.well-known/ai-catalog.json and /.well-known/api-catalog"),
   durability: choice(["power", "process"], {
     help: "Failure that a recorded event survives: a loss of power, or only the end of the process",
     default: "power",

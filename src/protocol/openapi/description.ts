@@ -10,7 +10,7 @@ export interface ApiDescription {
   readonly unnamedAgent?: string;
   /** The messages of HTTP+JSON; a route takes those of each form that has its method. */
   readonly rest?: readonly ApiForm[];
-  /** By method of HTTP+JSON, where `rest` has no messages for it: one line, no full stop. */
+  /** By method of HTTP+JSON or of a document, where there are no messages for it: one line, no full stop. */
   readonly summaries?: Readonly<Record<string, string>>;
   /** The messages of JSON-RPC; undefined: only the envelope is described. */
   readonly jsonRpc?: ApiForm;

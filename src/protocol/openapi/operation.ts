@@ -143,7 +143,9 @@ function describeDocument(route: Route, dialect: DescribedDialect): RouteDescrip
   const type = api.documents?.[route.method];
   const isList = route.method === "agents";
   return {
-    summary: isList ? "The agents of this server, with their URLs" : `The card of ${agentOf(route, api)}`,
+    summary:
+      api.summaries?.[route.method] ??
+      (isList ? "The agents of this server, with their URLs" : `The card of ${agentOf(route, api)}`),
     query: {},
     headers: ["A2A-Version"],
     json: (type !== undefined && jsonRpc?.schemaOf(type)) || OBJECT,

@@ -25,6 +25,8 @@ const OPTIONS = {
   simple: "on",
   openai: "off",
   aisdk: "off",
+  agui: "off",
+  catalog: "off",
 } as const;
 const DIALECTS = createDialects(OPTIONS);
 const find = (name: string, among = DIALECTS): Dialect => among.find(one => one.name === name) as Dialect;

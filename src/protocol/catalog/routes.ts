@@ -1,0 +1,22 @@
+import type { Operation, Route, WireCall } from "../../ports/index.ts";
+
+export const AI_CATALOG = "/.well-known/ai-catalog.json";
+export const API_CATALOG = "/.well-known/api-catalog";
+
+export const ROUTES: readonly Route[] = [
+  { transport: "document", verb: "GET", path: AI_CATALOG, method: "ai-catalog" },
+  { transport: "document", verb: "GET", path: API_CATALOG, method: "api-catalog" },
+];
+
+/** Both list the agents that the caller may see; the form is the method. */
+const decodeAgents = (call: WireCall): Operation => ({
+  op: "agents",
+  agent: undefined,
+  base: call.base(),
+  form: call.method,
+});
+
+export const METHODS: Readonly<Record<string, (call: WireCall) => Operation>> = {
+  "ai-catalog": decodeAgents,
+  "api-catalog": decodeAgents,
+};
