@@ -13,18 +13,19 @@ import { type AssistantRecords, createAssistantRecords } from "./assistant-recor
 import { createAssistantRoutes } from "./assistants.ts";
 import { ALLOW_OWN, type ResourceAuthorizer } from "./authorize.ts";
 import { type CronRouteParts, createCronRoutes } from "./crons.ts";
+import { createMcpRoutes } from "./mcp.ts";
 import { createProtocolRoutes } from "./protocol-commands.ts";
 import { createProtocolStreams } from "./protocol-stream.ts";
 import { type ApiRoute, toEndpoint } from "./route.ts";
 import { stopRuns } from "./run-control.ts";
-import { createRunCreation } from "./run-create.ts";
+import { type ConfigurableHeaders, createRunCreation } from "./run-create.ts";
 import { createRunRecords } from "./run-records.ts";
 import { createRunStreams } from "./run-stream.ts";
 import { createRunRoutes } from "./runs.ts";
 import { createStoreRoutes } from "./store-items.ts";
 import { createSystemRoutes } from "./system.ts";
 import { createThreadExpiry } from "./thread-expiry.ts";
-import { createThreadRecords, type ThreadRecords } from "./thread-records.ts";
+import { createThreadRecords, type ThreadRecords, type ThreadTtl } from "./thread-records.ts";
 import { createThreadState, type ThreadStates } from "./thread-state.ts";
 import { createStateRoutes } from "./thread-states.ts";
 import { createThreadRoutes } from "./threads.ts";
@@ -32,6 +33,7 @@ import { createThreadRoutes } from "./threads.ts";
 export { createCronRuns } from "./cron-runs.ts";
 export { createCustomAuthorizer } from "./custom-authorizer.ts";
 export { INFO } from "./system.ts";
+export { createThreadRecords } from "./thread-records.ts";
 
 export interface LanggraphApiParts {
   readonly pipeline: Pipeline;
@@ -51,6 +53,13 @@ export interface LanggraphApiParts {
   readonly nextTimeOf: CronRouteParts["nextTimeOf"];
   /** Parts of the API that are switched off: "store". */
   readonly off?: readonly string[] | undefined;
+  /** Assistants are tools of MCP at `/mcp`. */
+  readonly hasMcp: boolean;
+  readonly version: () => string;
+  /** Request headers that runs get in `config.configurable`; undefined: the default. */
+  readonly configurableHeaders?: ConfigurableHeaders | undefined;
+  /** For threads that are created without one. */
+  readonly threadTtl?: ThreadTtl | undefined;
   readonly log: Log;
   readonly heartbeatMs: number;
   readonly sweepMs: number;
@@ -106,6 +115,7 @@ function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthori
   return [
     ...createRunRoutes({ ...records, runs, creation, streams, onCreated: protocol.notify }),
     ...createProtocolRoutes({ ...records, runs, creation, streams, protocol }),
+    ...(records.hasMcp ? createMcpRoutes({ ...records, creation, streams }) : []),
   ];
 }
 

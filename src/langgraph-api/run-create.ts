@@ -21,8 +21,15 @@ export interface RunCreateParts {
   readonly states: ThreadStates;
   readonly runs: RunRecords;
   readonly authorizer: ResourceAuthorizer;
+  readonly configurableHeaders?: ConfigurableHeaders | undefined;
   readonly newId: () => string;
   readonly wallTime: () => number;
+}
+
+/** Names of headers in lower case, in which `*` stands for any characters. undefined: the default. */
+export interface ConfigurableHeaders {
+  readonly includes: readonly string[] | undefined;
+  readonly excludes: readonly string[] | undefined;
 }
 
 export interface CreatedRun {
@@ -192,7 +199,7 @@ export function createRunCreation(parts: RunCreateParts) {
   ): JsonObject {
     const caller = { scope: call.scope, principal: call.principal, headers: call.headers };
     const configurable = {
-      ...headersFor(call),
+      ...headersFor(call, parts.configurableHeaders),
       ...asObject(assistant.config.configurable),
       ...asObject(body.config.configurable),
       assistant_id: assistant.assistant_id,
@@ -218,12 +225,25 @@ const asObject = (value: Json | undefined): JsonObject =>
 
 const SECRET_HEADERS: ReadonlySet<string> = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
 
-function headersFor({ headers }: ApiCall): JsonObject {
+/** Headers that carry credentials are never passed on by default. */
+function headersFor({ headers }: ApiCall, rules: ConfigurableHeaders | undefined): JsonObject {
+  const isIncluded = rules?.includes ? toTest(rules.includes) : isDefault;
+  const isExcluded = toTest(rules?.excludes ?? []);
   const all = Object.entries(headers).filter(
-    ([name, value]) =>
-      value !== undefined && (name === "user-agent" || (name.startsWith("x-") && !SECRET_HEADERS.has(name))),
+    ([name, value]) => value !== undefined && isIncluded(name) && !isExcluded(name),
   );
   return Object.fromEntries(all) as JsonObject;
+}
+
+const isDefault = (name: string): boolean =>
+  name === "user-agent" || (name.startsWith("x-") && !SECRET_HEADERS.has(name));
+
+function toTest(patterns: readonly string[]): (name: string) => boolean {
+  const tests = patterns.map(pattern => {
+    const parts = pattern.split("*").map(part => part.replace(/[^\w-]/g, "\\$&"));
+    return new RegExp(`^${parts.join(".*")}$`);
+  });
+  return name => tests.some(test => test.test(name));
 }
 
 const isBusy = (): Fault =>

@@ -1,4 +1,5 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
+import { createLogLines, type LogLines } from "../admin/index.ts";
 import { askHandler } from "../auth/custom-auth.ts";
 import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
@@ -15,6 +16,7 @@ import {
   createCronRuns,
   createCustomAuthorizer,
   createLanggraphApi,
+  createThreadRecords,
   type LanggraphApi,
 } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
@@ -34,19 +36,17 @@ import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
 import { nextTimeOf } from "../runner/schedules.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
+import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
 import { toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
+import { consoleModeOf } from "./open-auth.ts";
+import { type OpenConsole, openConsole } from "./open-console.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
-import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
+import { createServices, publicBase, type Services, type WiringParts } from "./services.ts";
 import { startWorkers, type Workers } from "./workers.ts";
 
 export type { ServerAddresses, ServerParts, ServerSettings } from "./services.ts";
-
-export interface WiringParts extends ServicesParts {
-  /** Cards name an address for gRPC. */
-  readonly hasGrpc: boolean;
-}
 
 /** A socket that accepts requests. */
 export interface Listener {
@@ -60,6 +60,8 @@ interface ServerState {
   isOpen: boolean;
   /** undefined: `start` has not been called. */
   workers: Workers | undefined;
+  /** undefined: it is off. */
+  console?: OpenConsole;
 }
 
 export type WiredServer = Awaited<ReturnType<typeof connect>>;
@@ -69,16 +71,25 @@ export async function wireServer(
   parts: WiringParts,
   environment: ServerEnvironment = createEnvironment(),
 ): Promise<WiredServer> {
-  const services = await createServices(parts, environment);
+  const consoleMode = consoleModeOf(parts.settings, parts.mount !== undefined);
+  const lines =
+    consoleMode === "off" ? undefined : createLogLines({ now: environment.clock.wallTime, redact, scrub });
+  const logged = lines ? { ...parts, log: lines.wrap(parts.log) } : parts;
+  const services = await createServices(logged, environment);
   try {
-    return await connect(parts, services, environment);
+    return await connect(logged, services, environment, lines);
   } catch (error) {
     await services.close();
     throw error;
   }
 }
 
-async function connect(parts: WiringParts, services: Services, environment: ServerEnvironment) {
+async function connect(
+  parts: WiringParts,
+  services: Services,
+  environment: ServerEnvironment,
+  lines: LogLines | undefined,
+) {
   const { settings, log } = parts;
   const { store, catalog, telemetry, clock } = services;
   const state: ServerState = { isOpen: true, workers: undefined };
@@ -105,6 +116,24 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
     others: [...mcp.endpoints, ...langgraph.endpoints, ...listEndpoints(parts, services, calls)],
+    openConsole(checkHealth) {
+      const { consoleMode } = services;
+      if (consoleMode === "off" || !lines || !telemetry.totals) return { public: [], admin: [] };
+      const runsRunning = (): number => state.workers?.runner.running ?? 0;
+      const { totals } = telemetry;
+      const unreadBytes = (): number => unread.bytes;
+      return (state.console = openConsole({
+        ...calls,
+        parts,
+        services,
+        console: consoleMode,
+        totals,
+        lines,
+        runsRunning,
+        unreadBytes,
+        checkHealth,
+      }));
+    },
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
@@ -119,6 +148,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
       log,
     },
     adminEndpoints: endpoints.admin,
+    hasConsole: state.console !== undefined,
     pipeline,
     streams,
     unread,
@@ -136,7 +166,11 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
         dialects,
         tools: mcp.tools,
         onFailure: parts.development?.onFailure,
-        beginScheduled: createCronRuns({ execute: calls.execute, idOf: toUuid }),
+        beginScheduled: createCronRuns({
+          execute: calls.execute,
+          idOf: toUuid,
+          threads: createThreadRecords({ ...services, ...services.clock, idOf: toUuid }),
+        }),
         log,
       });
       warnOfUnserved(unfinished, catalog.names(), log);
@@ -145,6 +179,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     async close(listeners: readonly Listener[]): Promise<void> {
       state.isOpen = false;
       for (const listener of listeners) listener.refuseNew();
+      state.console?.close();
       await state.workers?.stop();
       await Promise.all(listeners.map(listener => listener.close()));
       await Promise.all([remoteCards.stop(), mcp.close(), langgraph.close()]);
@@ -216,7 +251,18 @@ function wireCalls(
     observer: services.telemetry.watch,
     log,
   });
-  return { authenticator, streams, unread, operationParts, execute, isOwnBase, dialects, pipeline };
+  return {
+    authenticator,
+    streams,
+    unread,
+    operationParts,
+    execute,
+    // The limits of calls for calls that are no operations.
+    limit: limit(async () => ({ kind: "nothing" })),
+    isOwnBase,
+    dialects,
+    pipeline,
+  };
 }
 
 type Calls = ReturnType<typeof wireCalls>;
@@ -297,12 +343,17 @@ function openLanggraphApi(
   if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
   const { heartbeatMs, sweepMs } = settings;
   const { now, wallTime } = clock;
+  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
+  const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
+  const { langgraphFile: file } = settings;
   const auth = functions?.customAuth;
   return createLanggraphApi({
-    ...{ catalog, store, newId, now, wallTime, authenticator, pipeline, items, bus, nextTimeOf },
-    ...{ countStream: streams.count, heartbeatMs, sweepMs, isOpen, log },
-    idOf: toUuid,
-    off: settings.langgraphFile?.off,
+    ...{ ...records, ...calls, items, bus, nextTimeOf, version: readVersion },
+    off: file?.off,
+    // A server with `mcp` has tools of its own form there.
+    hasMcp: file !== undefined && !settings.mcp && !file.off.includes("mcp"),
+    configurableHeaders: file?.configurableHeaders,
+    threadTtl: file?.threadTtl && { strategy: file.threadTtl.strategy, ttl: file.threadTtl.minutes },
     authorizer: auth && createCustomAuthorizer({ ask: (...call) => askHandler(auth, ...call) }),
   });
 }
