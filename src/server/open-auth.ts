@@ -47,7 +47,7 @@ export async function openAuth(parts: OpenAuthParts): Promise<OpenAuth> {
   const { settings } = parts;
   const tokens = settings.auth.includes("tokens") ? await parts.openTokens() : undefined;
   const isLocal = !parts.isMounted && isLoopback(settings.host);
-  const auth = createAuth({ ...parts, ...settings, tokens, isLocal, custom: toCustom(parts) });
+  const auth = createAuth({ ...settings, ...parts, tokens, isLocal, custom: toCustom(parts) });
   return { ...auth, close: async () => tokens?.close() };
 }
 
