@@ -28,7 +28,9 @@ export const trouble = signal<string | undefined>(undefined);
 
 export const segment = encodeURIComponent;
 
-/** The first reads of the page, and again after a new token. */
+const RETRY_MS = 2000;
+
+/** The first reads of the page, and again after a new token; while the server does not respond, again and again. */
 export async function loadSession(): Promise<void> {
   try {
     me.value = await readAdmin<Me>("me");
@@ -36,13 +38,17 @@ export async function loadSession(): Promise<void> {
     await Promise.all([loadAgents(), loadWaiting()]);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return;
-    trouble.value =
-      error instanceof ApiError && error.status === 403
-        ? `This token has no permission for the console: it needs console:read. (${error.message})`
-        : error instanceof ApiError && error.status === 404
-          ? "This server does not serve the admin API. Start it with --console on."
-          : `The server does not respond: ${reasonOf(error)}`;
+    trouble.value = describe(error);
+    if (!(error instanceof ApiError) || error.status >= 500) setTimeout(() => void loadSession(), RETRY_MS);
   }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ApiError && error.status === 403)
+    return `This token has no permission for the console: it needs console:read. (${error.message})`;
+  if (error instanceof ApiError && error.status === 404)
+    return "This server does not serve the admin API. Start it with --console on.";
+  return `The server does not respond: ${reasonOf(error)}. The page tries again.`;
 }
 
 export async function loadAgents(): Promise<void> {
@@ -54,6 +60,11 @@ export async function loadWaiting(): Promise<void> {
 }
 
 export const mayAct = (): boolean => me.value?.mayAct ?? false;
+/** Messages and cancels are ordinary calls with permissions of their own; a console that only reads sends none. */
+const may = (permission: "send" | "cancel"): boolean =>
+  me.value?.console === "on" && me.value.permissions.includes(permission);
+export const maySend = (): boolean => may("send");
+export const mayCancel = (): boolean => may("cancel");
 export const findAgent = (name: string): AgentRow | undefined => agents.value?.find(one => one.name === name);
 export const dialectTitle = (name: string): string =>
   me.value?.features.dialects.find(one => one.name === name)?.title ?? name;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { InboxPage, InboxRow } from "../../src/admin/api.ts";
 import { cancelTask, type V1Message, type V1Part } from "../lib/a2a.ts";
-import { dialectTitle, loadWaiting, mayAct, readAdmin } from "../lib/admin.ts";
+import { dialectTitle, loadWaiting, maySend, readAdmin } from "../lib/admin.ts";
 import { reasonOf } from "../lib/api.ts";
 import { useCrumbs } from "../lib/crumbs.ts";
 import { onChange } from "../lib/feed.ts";
@@ -87,7 +87,7 @@ function Ask({
       toast(`The task was not canceled: ${reasonOf(error)}`, { isError: true });
     }
   };
-  const canAnswer = mayAct() && isMine(task);
+  const canAnswer = maySend() && isMine(task);
   return (
     <article
       class="card ask"

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../lib/json.ts";
 import {
   type ApiKey,
   type AuthMode,
@@ -5,17 +6,27 @@ import {
   DEFAULT_PERMISSIONS,
   type JwtIssuer,
   PERMISSIONS,
+  type Permission,
 } from "../model/index.ts";
-import type { Authenticator, AuthMethod, Catalog, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
+import type {
+  AccessToken,
+  Authenticator,
+  AuthMethod,
+  Catalog,
+  Endpoint,
+  Fetch,
+  TokenStore,
+} from "../ports/index.ts";
 import { adminOnly } from "./admin-only.ts";
 import { createAnonymousAuthenticator } from "./anonymous.ts";
 import { createApiKeyAuth } from "./api-key-auth.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { type CustomAuthParts, createCustomAuth } from "./custom-auth.ts";
+import { type IssueParts, issueToken } from "./issue-token.ts";
 import { createJwtAuth } from "./jwt-auth.ts";
 import { createMtlsAuth } from "./mtls-auth.ts";
 import { createTokenAuth } from "./token-auth.ts";
-import { createTokenRoutes } from "./token-routes.ts";
+import { createTokenRoutes, readTokenRequest } from "./token-routes.ts";
 
 export { adminOnly } from "./admin-only.ts";
 
@@ -43,26 +54,62 @@ export interface AuthParts extends AuthSettings {
   readonly custom?: Omit<CustomAuthParts, "ticks"> | undefined;
   /** Only this machine can connect. */
   readonly isLocal: boolean;
+  /** undefined: the operator did not choose. */
+  readonly console: "off" | "read" | "on" | undefined;
 }
 
 /** The authenticator that the settings ask for, and the endpoints that administer its tokens. */
 export function createAuth(parts: AuthParts): {
   readonly authenticator: Authenticator;
   readonly endpoints: readonly Endpoint[];
+  /** undefined: this server issues no tokens. */
+  readonly tokens: TokenAdmin | undefined;
 } {
   const { auth, tokens, catalog } = parts;
   if (!tokens && auth.includes("tokens")) throw new Error("auth mode tokens without a token store");
   if (auth.includes("none")) {
-    const grants = parts.isLocal ? PERMISSIONS : DEFAULT_PERMISSIONS;
-    return { authenticator: createAnonymousAuthenticator({ catalog, grants }), endpoints: [] };
+    const grants = parts.isLocal
+      ? PERMISSIONS
+      : [...DEFAULT_PERMISSIONS, ...CONSOLE_GRANTS[parts.console ?? "off"]];
+    return {
+      authenticator: createAnonymousAuthenticator({ catalog, grants }),
+      endpoints: [],
+      tokens: undefined,
+    };
   }
   const authenticator = createAuthenticator({
     methods: auth.map(mode => createAuthMethod(mode, parts)),
     catalog,
   });
   const routes = tokens ? createTokenRoutes({ ...parts, tokens }) : [];
-  return { authenticator, endpoints: routes.map(route => adminOnly(route, authenticator)) };
+  return {
+    authenticator,
+    endpoints: routes.map(route => adminOnly(route, authenticator)),
+    tokens: tokens && createTokenAdmin({ ...parts, tokens }),
+  };
 }
+
+/** Administration of tokens, for the admin API. */
+export interface TokenAdmin {
+  list(): Promise<readonly AccessToken[]>;
+  /** `request`: as in `POST /admin/tokens`; a Fault if it is not valid. */
+  issue(request: JsonObject): Promise<{ readonly secret: string; readonly token: AccessToken }>;
+  /** null: not found. */
+  revoke(id: string): Promise<AccessToken | null>;
+}
+
+const createTokenAdmin = (parts: IssueParts): TokenAdmin => ({
+  list: () => parts.tokens.list(),
+  issue: async request => issueToken(parts, readTokenRequest(request, parts.wallTime())),
+  revoke: id => parts.tokens.revoke(id, parts.wallTime()),
+});
+
+/** Permissions of callers without authentication, if other machines can connect and the operator chose a console. */
+const CONSOLE_GRANTS: Readonly<Record<"off" | "read" | "on", readonly Permission[]>> = {
+  off: [],
+  read: ["console:read"],
+  on: ["console:read", "console:act"],
+};
 
 function createAuthMethod(mode: AuthMode, parts: AuthParts): AuthMethod {
   switch (mode) {

@@ -24,7 +24,7 @@ export function createTokenRoutes(parts: IssueParts): readonly Endpoint[] {
       verb: "POST",
       path: "/admin/tokens",
       async serve(call) {
-        const made = await issueToken(parts, readTokenRequest(await call.body(), wallTime()));
+        const made = await issueToken(parts, readTokenRequest(parse(await call.body()), wallTime()));
         return toResponse(201, { token: made.secret, ...toTokenJson(made.token) });
       },
     },
@@ -57,8 +57,7 @@ const toResponse = (status: number, json: JsonObject): EndpointResponse => ({
   text: JSON.stringify(json),
 });
 
-function readTokenRequest(body: string, now: number): NewTokenRequest {
-  const json = parse(body);
+export function readTokenRequest(json: JsonObject, now: number): NewTokenRequest {
   const { principal, name, expiresInSeconds } = json;
   if (typeof principal !== "string" || !isCallerName(principal))
     throw bad("principal", "must be a valid name");

@@ -13,6 +13,8 @@ const { start } = await import("./start.ts");
 await start({
   serve: () => import("./commands/serve.ts"),
   dev: () => import("./commands/dev.ts"),
+  init: () => import("./commands/init.ts"),
+  demo: () => import("./commands/demo.ts"),
   chat: () => import("./commands/chat.ts"),
   call: () => import("./commands/call.ts"),
   converse: () => import("./commands/converse.ts"),

@@ -2,6 +2,8 @@
 export const SUMMARIES = {
   serve: "Serve agents",
   dev: "Serve agents, reload them when their files change, and print each call and run",
+  init: "Create a project with an agent, a config and a test",
+  demo: "Kill a server in the middle of an answer, and see the answer continue",
   chat: "Talk to an agent: a URL, or the name of an agent on the local server",
   call: "Send a message to an agent and print its response as it arrives",
   converse: "Pass messages between two agents, and print them as they arrive",

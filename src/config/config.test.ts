@@ -45,6 +45,7 @@ const TEXTS: Record<string, string> = {
   trustProxy: "yes",
   httpFastPath: "no",
   cardPolicy: "v1",
+  console: "read",
   versionPolicy: "strict",
   errorTable: "1.0.0",
   langgraph: "off",

@@ -1,14 +1,18 @@
 /** Begins the runs of crons. */
 import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
-import type { ContextId, Part } from "../model/index.ts";
-import type { DueSchedule, ExecuteOperation } from "../ports/index.ts";
+import { type ContextId, Fault, type Part, type Scope } from "../model/index.ts";
+import type { DueSchedule, ExecuteOperation, Schedule } from "../ports/index.ts";
+import type { ThreadRecords } from "./thread-records.ts";
 
 export interface CronRunParts {
   readonly execute: ExecuteOperation;
   /** A UUID that follows from a text. */
   readonly idOf: (text: string) => string;
+  readonly threads: Pick<ThreadRecords, "create">;
 }
 
+/** The thread of a run that is to be deleted is kept for this time after its beginning. */
+const TEMPORARY_MINUTES = 60;
 /** The dialect in which the tasks of crons are created. */
 const ORIGIN = "langgraph";
 const VIEW = { artifacts: false, historyMax: 0 } as const;
@@ -18,10 +22,12 @@ const VIEW = { artifacts: false, historyMax: 0 } as const;
  * tried, by whichever node, there is one run.
  */
 export const createCronRuns =
-  ({ execute, idOf }: CronRunParts) =>
+  ({ execute, idOf, threads }: CronRunParts) =>
   async ({ scope, schedule }: DueSchedule, key: string): Promise<void> => {
     const runId = idOf(key);
     const { payload, agent } = schedule;
+    const threadId = schedule.contextId ?? idOf(`${key}:thread`);
+    if (schedule.contextId === undefined) await openThread(threads, scope, threadId, schedule);
     const body: JsonObject = {
       run_id: runId,
       assistant_id: payload.assistant_id ?? agent,
@@ -37,7 +43,7 @@ export const createCronRuns =
           origin: ORIGIN,
           message: { messageId: runId, role: "user", parts: toParts(payload.input) },
           shown: true,
-          contextId: (schedule.contextId ?? idOf(`${key}:thread`)) as ContextId,
+          contextId: threadId as ContextId,
           key,
           extensions: [],
           request: { body },
@@ -49,6 +55,22 @@ export const createCronRuns =
       () => NEVER,
     );
   };
+
+/** An earlier attempt may have created it. */
+async function openThread(
+  threads: CronRunParts["threads"],
+  scope: Scope,
+  id: string,
+  { agent, payload, metadata, id: cronId }: Schedule,
+): Promise<void> {
+  const about = { graph_id: agent, assistant_id: payload.assistant_id ?? agent, cron_id: cronId };
+  const record = { metadata: { ...metadata, ...about }, config: {} };
+  const isKept = payload.on_run_completed === "keep";
+  const ttl = { strategy: "delete", ttl: TEMPORARY_MINUTES } as const;
+  await threads.create(scope, id, isKept ? record : { ...record, ttl, temporary: true }).catch(error => {
+    if (!(error instanceof Fault) || error.code !== "conflict") throw error;
+  });
+}
 
 /** The call belongs to no connection. */
 const NEVER = new AbortController().signal;

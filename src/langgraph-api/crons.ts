@@ -34,7 +34,7 @@ export interface CronRouteParts {
 
 /** The members of a cron that are those of the runs which it begins. */
 const RUN_MEMBERS = [
-  ...["assistant_id", "input", "config", "context", "webhook", "interrupt_before", "interrupt_after"],
+  ...["assistant_id", "input", "config", "context", "interrupt_before", "interrupt_after"],
   ...["multitask_strategy", "stream_mode", "stream_subgraphs", "stream_resumable", "durability"],
   ...["checkpoint_during", "on_run_completed"],
 ] as const;
@@ -64,6 +64,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
       ...(threadId !== undefined && { thread_id: threadId }),
     });
     const body = value as JsonObject;
+    checkWebhook(body);
     const assistant = readString(body, "assistant_id", "");
     if (assistant === undefined) throw invalidField("assistant_id", "is required");
     const { agent } = await assistants.require(call.scope, assistant);
@@ -96,6 +97,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
 
   async function patch(call: ApiCall): Promise<ApiReply> {
     const { schedule, value } = await require(call, "update", readBody(call));
+    checkWebhook(value);
     // Later than before, so that a run that is about to begin does not move this schedule on.
     const updatedAt = Math.max(parts.wallTime(), schedule.updatedAt + 1);
     const changed = {
@@ -175,6 +177,15 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
 
 const compare = (a: Json | undefined, b: Json | undefined): number =>
   (a ?? "") === (b ?? "") ? 0 : String(a ?? "") < String(b ?? "") ? -1 : 1;
+
+/** As runs: a webhook that is never called must not be accepted. */
+function checkWebhook({ webhook }: JsonObject): void {
+  if (webhook !== undefined && webhook !== null)
+    throw invalidField(
+      "webhook",
+      "is not supported: register a push notification of A2A for the task instead",
+    );
+}
 
 type Times = Pick<Schedule, "timezone" | "endAt" | "isEnabled"> & { readonly cron: string | undefined };
 

@@ -17,6 +17,7 @@ export interface ThreadRouteParts {
   readonly threads: ThreadRecords;
   readonly states: ThreadStates;
   readonly newId: () => string;
+  readonly threadTtl?: ThreadTtl | undefined;
   /** Cancels the runs of a thread and waits for their end. */
   readonly stopRuns: (call: ApiCall, thread: FoundThread) => Promise<void>;
 }
@@ -48,7 +49,7 @@ export function createThreadRoutes(parts: ThreadRouteParts): readonly ApiRoute[]
     const id = readUuid(body, "thread_id") ?? parts.newId();
     const ifExists = readChoice(body, "if_exists", ["raise", "do_nothing"]) ?? "raise";
     const supersteps = readSupersteps(body);
-    const ttl = readTtl(body);
+    const ttl = readTtl(body) ?? parts.threadTtl;
     const metadata = readJsonObject(body, "metadata");
     const known = await threads.find(call.scope, id);
     if (known && ifExists === "raise") throw alreadyThere(id);

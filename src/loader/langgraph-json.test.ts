@@ -161,7 +161,7 @@ describe("http", () => {
   });
 });
 
-test("store, checkpointer, auth and webhooks are read", () => {
+test("store, checkpointer and auth are read", () => {
   const { server, values, problems } = read({
     graphs: GRAPHS,
     store: {
@@ -176,27 +176,16 @@ test("store, checkpointer, auth and webhooks are read", () => {
       disable_studio_auth: true,
       cache: { cache_keys: ["Authorization"], ttl_seconds: 30, max_size: 5 },
     },
-    webhooks: {
-      headers: { "x-key": ["$", "{{ env.LG_WEBHOOK_KEY }}"].join("") },
-      url: {
-        allowed_domains: ["*.Example.com"],
-        allowed_ports: [443],
-        require_https: false,
-        disable_loopback: true,
-      },
-    },
   });
   expect(problems).toEqual([]);
   expect(values).toMatchObject({
     items: { dims: 3, embed: "./embed.ts:embed", fields: ["text"], ttlMs: 90_000, refreshOnRead: false },
     auth: "custom",
     authFile: "./auth.ts:auth",
-    pushHttp: true,
   });
   expect(server).toMatchObject({
     threadTtl: { strategy: "keep_latest", minutes: 60 },
     auth: { isStudioGuarded: true, cache: { headers: ["authorization"], ttlMs: 30_000, entriesMax: 5 } },
-    webhooks: { allowedDomains: ["*.example.com"], allowedPorts: [443], allowsLoopback: false },
   });
 });
 
@@ -208,6 +197,7 @@ describe("what is not supported is refused with its line", () => {
   test.each<[string, RegExp]>([
     [`  "encryption": { "path": "./e.py:e" }`, /:3: encryption is not supported: .*encrypt the disk/],
     [`  "ui": {}`, /:3: ui is not supported/],
+    [`  "webhooks": {}`, /:3: webhooks is not supported: runs have no webhooks/],
     [`  "grahps": {}`, /:3: grahps is unknown \(did you mean "graphs"\?\); remove it/],
     [`  "http": {\n    "logging_headers": {} }`, /:4: http\.logging_headers is not supported/],
     [
@@ -240,10 +230,6 @@ describe("what is not supported is refused with its line", () => {
     [
       `  "checkpointer": { "ttl": { "strategy": "x" } }`,
       /:3: checkpointer\.ttl\.strategy must be "delete" or "keep_latest"/,
-    ],
-    [
-      `  "webhooks": { "url": { "allowed_ports": ["a"] } }`,
-      /:3: webhooks\.url\.allowed_ports must be a list of ports/,
     ],
     [`  "env": 7`, /:3: env must be the name of a file/],
   ])("%s", (lines, expected) => {

@@ -41,6 +41,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   encryption: "the data folder is not encrypted by functions of yours; encrypt the disk",
   ui: "UI components are not served",
   ui_config: "UI components are not served",
+  webhooks: "runs have no webhooks; A2A has push notifications",
 };
 
 export function readLanggraphFile(file: string): LanggraphFile {

@@ -1,4 +1,4 @@
-/** The sections of LangGraph's config file that describe the server: store, checkpointer, auth, http, webhooks. */
+/** The sections of LangGraph's config file that describe the server: store, checkpointer, auth, http. */
 import type { CorsRules } from "../model/index.ts";
 import type { ConfigSection } from "./config-section.ts";
 
@@ -21,7 +21,6 @@ export interface LanggraphServer {
   readonly cors: CorsRules;
   /** Request headers that runs get in `config.configurable`. */
   readonly configurableHeaders: HeaderRules;
-  readonly webhooks: WebhookRules;
   /** For threads that are created without one. */
   readonly threadTtl: ThreadTtlRule | undefined;
 }
@@ -43,19 +42,6 @@ export interface HeaderRules {
   readonly includes: readonly string[] | undefined;
   readonly excludes: readonly string[] | undefined;
 }
-export interface WebhookRules {
-  /** Added to each request; `${{ env.NAME }}` stands for a variable. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Only variables with this prefix. */
-  readonly envPrefix: string;
-  /** `*.example.com` stands for all hosts below it; undefined: all. */
-  readonly allowedDomains: readonly string[] | undefined;
-  readonly allowedPorts: readonly number[] | undefined;
-  readonly requiresHttps: boolean | undefined;
-  /** Whether a path of this server is a webhook. */
-  readonly allowsLoopback: boolean;
-  readonly urlCharsMax: number | undefined;
-}
 export interface ThreadTtlRule {
   readonly strategy: "delete" | "keep_latest";
   readonly minutes: number;
@@ -72,7 +58,6 @@ export function readServer(config: ConfigSection): {
 } {
   const { off, corsOrigins, ...http } = readHttp(config.section("http"));
   const auth = readAuth(config.section("auth"));
-  const webhooks = readWebhooks(config.section("webhooks"));
   const items = readStore(config.section("store"));
   const threadTtl = readCheckpointer(config.section("checkpointer"));
   return {
@@ -82,9 +67,8 @@ export function readServer(config: ConfigSection): {
       ...(auth && { auth: "custom", authFile: auth.path }),
       ...(off.includes("a2a") && { a2a: false }),
       ...(off.includes("mcp") && { mcp: false }),
-      ...(webhooks.requiresHttps === false && { pushHttp: true }),
     },
-    server: { off, ...http, auth, webhooks, threadTtl },
+    server: { off, ...http, auth, threadTtl },
   };
 }
 
@@ -225,48 +209,4 @@ function isPattern(pattern: string): boolean {
   } catch {
     return false;
   }
-}
-
-const ENV_PREFIX = "LG_WEBHOOK_";
-
-function readWebhooks(webhooks: ConfigSection | undefined): WebhookRules {
-  const url = webhooks?.section("url");
-  const headers = readWebhookHeaders(webhooks?.section("headers"));
-  const rules = {
-    headers,
-    envPrefix: webhooks?.text("env_prefix") ?? ENV_PREFIX,
-    allowedDomains: url?.texts("allowed_domains", "a list of domains such as *.example.com")?.map(toLower),
-    allowedPorts: readPorts(url),
-    requiresHttps: url?.boolean("require_https"),
-    allowsLoopback: !(url?.boolean("disable_loopback") ?? false),
-    urlCharsMax: url?.integer("max_url_length", 1, 100_000),
-  };
-  url?.finish();
-  webhooks?.finish();
-  return rules;
-}
-
-const toLower = (text: string): string => text.toLowerCase();
-
-function readWebhookHeaders(headers: ConfigSection | undefined): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const name of headers?.keys ?? []) {
-    const value = headers?.text(
-      name,
-      "a text without line breaks",
-      text => /^[\w-]+$/.test(name) && !/[\r\n]/.test(text),
-    );
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
-}
-
-function readPorts(url: ConfigSection | undefined): readonly number[] | undefined {
-  const ports = url?.raw("allowed_ports");
-  if (ports === undefined || ports === null) return undefined;
-  const isPort = (port: unknown): port is number =>
-    Number.isInteger(port) && (port as number) > 0 && (port as number) < 65_536;
-  if (Array.isArray(ports) && ports.every(isPort)) return ports;
-  url?.refuse("allowed_ports", "must be a list of ports");
-  return undefined;
 }

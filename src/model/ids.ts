@@ -78,3 +78,12 @@ function numberAt(id: string, positions: readonly number[]): number {
 
 /** When the id with this integer was generated, in milliseconds. */
 export const timeOfKey = (key: number): number => Math.floor(key / COUNTER_SIZE) + EPOCH_MS;
+
+/** The least integer, and the least id, of a time in milliseconds: ids of that time or later are not below it. */
+export const firstKeyAt = (ms: number): number => Math.max(0, Math.ceil(ms) - EPOCH_MS) * COUNTER_SIZE;
+export function firstIdAt(ms: number): string {
+  const time = Math.min(Math.max(0, Math.ceil(ms)), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}

@@ -51,6 +51,8 @@ export const LIMITS = {
   pageSizeDefault: 50,
   /** Bytes of the tasks on one page, roughly, and of the rows read for it: a page ends early, but has at least one task. */
   pageBytesMax: 4 * 1024 * 1024,
+  /** Rows that one request of the admin API examines at a time: other work runs in between. */
+  scanRowsMax: 5_000,
   /** Settled logs kept in memory for reading. */
   tailCacheTasksMax: 2_000,
   /** Bytes of logs kept in memory, roughly. */

@@ -2,10 +2,21 @@ import { Fault } from "./fault.ts";
 import type { Scope } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 
-/** Permissions: messages and streams, reading, cancelling, push configs, and the endpoints below /admin. */
-export const PERMISSIONS = ["send", "read", "cancel", "push", "admin"] as const;
+/**
+ * Permissions: messages and streams, reading, cancelling, push configs; the endpoints below /admin; the admin API for the
+ * caller's own tasks, to read and to change.
+ */
+export const PERMISSIONS = [
+  "send",
+  "read",
+  "cancel",
+  "push",
+  "admin",
+  "console:read",
+  "console:act",
+] as const;
 export type Permission = (typeof PERMISSIONS)[number];
-export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(grant => grant !== "admin");
+export const DEFAULT_PERMISSIONS: readonly Permission[] = ["send", "read", "cancel", "push"];
 
 /** The principal of credentials, and its permissions. */
 export interface Identity {

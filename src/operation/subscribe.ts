@@ -37,7 +37,7 @@ export async function subscribe(
         taskId: task.id,
       });
     // A reader that has the last event has all of them.
-    const steps = from === seq ? [] : [snapshotOf(task, seq)];
+    const steps = from === seq && operation.taskFirst ? [] : [snapshotOf(task, seq)];
     return new FirstBatchThen({ steps, closing: true }, null);
   }
   const range = { scope, taskId: task.id, until: operation.until };

@@ -11,6 +11,11 @@ export interface Bus {
   subscribe(topic: string, listener: Wakeable): void;
   unsubscribe(topic: string, listener: Wakeable): void;
 }
+/** Tells which tasks changed, on this node and on others. */
+export interface TaskChanges {
+  /** undefined: any of them may have. Returns how to unsubscribe. */
+  subscribe(listener: (taskId: TaskId | undefined) => void): () => void;
+}
 /** Readers of a task listen on its id; its run listens on this topic, for a cancel and for messages. */
 export const runTopic = (taskId: TaskId): string => `run/${taskId}`;
 /** Notified when a task has become due. */

@@ -15,6 +15,7 @@ export type * from "./maintenance.ts";
 export type * from "./mcp.ts";
 export type * from "./operation.ts";
 export type * from "./outbound.ts";
+export * from "./overview.ts";
 export type * from "./pipeline.ts";
 export type * from "./protocol.ts";
 export type * from "./push.ts";

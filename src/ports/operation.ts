@@ -53,7 +53,7 @@ export type Operation = {
       /** "beginning": all events; only a snapshot if the task has ended. */
       readonly from: Seq | "snapshot" | "beginning";
       readonly until: Until;
-      /** A replay of all events begins with the task, as the live stream did. */
+      /** A replay of all events begins with the task, as the live stream did; a reader that has the last one gets nothing. */
       readonly taskFirst?: true;
       /** The response for an ended task: v1 §3.1.6 an error, v0.3 the task once. */
       readonly ended: "fault" | "snapshot";

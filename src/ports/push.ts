@@ -86,4 +86,6 @@ export interface PushQueue {
   list(taskId: TaskId): Promise<readonly PushSubscription[]>;
   /** Makes subscriptions due at once, also dead ones. Returns their number. */
   redeliver(taskId: TaskId, id: string | undefined, from: "place" | "start"): Promise<number>;
+  /** Ends a live subscription as if its retries were over. false: it is not found, or not live. */
+  giveUp(taskId: TaskId, id: string): Promise<boolean>;
 }

@@ -13,6 +13,7 @@ import type {
 } from "../model/index.ts";
 import type { ItemStore } from "./items.ts";
 import type { Maintenance } from "./maintenance.ts";
+import type { TaskOverview } from "./overview.ts";
 import type { AppendExtras, PushConfigs, PushQueue } from "./push.ts";
 import type { Resources } from "./resources.ts";
 import type { Run, RunQueue } from "./runs.ts";
@@ -23,6 +24,7 @@ import type { UsageStore } from "./usage.ts";
 export interface Store {
   readonly log: EventLog;
   readonly tasks: TaskIndex;
+  readonly overview: TaskOverview;
   readonly runs: RunQueue;
   readonly maintenance: Maintenance;
   readonly storage: AgentStorage;

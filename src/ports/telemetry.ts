@@ -29,6 +29,31 @@ export interface CallObserver {
   headers(): Readonly<Record<string, string>> | undefined;
 }
 
+/** What this process has counted since its start, for the admin API. */
+export interface MeterTotals {
+  readonly calls: readonly {
+    readonly dialect: string;
+    readonly operation: string;
+    /** "ok", or the code of a fault. */
+    readonly outcome: string;
+    readonly count: number;
+  }[];
+  readonly callSeconds: HistogramTotals;
+  readonly firstEventSeconds: HistogramTotals;
+  readonly commitSeconds: HistogramTotals;
+  readonly events: number;
+  /** The outcome is the state of the task, "broken" or "released". */
+  readonly runs: readonly { readonly agent: string; readonly outcome: string; readonly count: number }[];
+  readonly crashes: readonly { readonly agent: string; readonly count: number }[];
+  readonly pushes: { readonly taken: number; readonly failed: number; readonly givenUp: number };
+}
+export interface HistogramTotals {
+  /** Upper bounds, ascending. */
+  readonly bounds: readonly number[];
+  /** Per bucket, and one more for values above all bounds. */
+  readonly counts: readonly number[];
+}
+
 /** Observes the commits of a store and how long they take. */
 export interface CommitObserver {
   /** The returned function is called when the commit is done. */

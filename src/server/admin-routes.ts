@@ -6,7 +6,13 @@ import { StartupError } from "../lib/startup-error.ts";
 import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
 import { type LevelSwitch, levelRoutes } from "../telemetry/level.ts";
-import { type CommitState, createHealthRoutes, healthPaths } from "./health.ts";
+import {
+  type CheckReady,
+  type CommitState,
+  createHealthRoutes,
+  createReadyCheck,
+  healthPaths,
+} from "./health.ts";
 
 export interface ServerEndpointParts {
   readonly settings: {
@@ -31,6 +37,8 @@ export interface ServerEndpointParts {
   readonly unreadBytes: () => number;
   /** Endpoints of other parts of the server. */
   readonly others: readonly Endpoint[];
+  /** The admin API and the console. */
+  readonly openConsole: (checkReady: CheckReady) => ServerEndpoints;
 }
 
 export interface ServerEndpoints {
@@ -40,29 +48,30 @@ export interface ServerEndpoints {
   readonly admin: readonly Endpoint[];
 }
 
-/** With an admin port, `/admin` and `/metrics` are served there alone, and the health endpoints on both ports. */
+/** With an admin port, `/admin` and `/metrics` are served there alone, health and the console on both ports. */
 export function createServerEndpoints(parts: ServerEndpointParts): ServerEndpoints {
   const { authenticator, settings } = parts;
-  const health = healthRoutes(parts);
+  const checkReady = toReadyCheck(parts);
+  const health = healthRoutes(parts, checkReady);
+  const consoles = parts.openConsole(checkReady);
   const metrics = parts.telemetry.routes({ ...parts, runsRunning: () => parts.runner()?.running ?? 0 });
   const levels = parts.levels ? levelRoutes(parts.levels) : [];
   const all = [...parts.others, ...levels.map(endpoint => adminOnly(endpoint, authenticator))];
   if (settings.adminPort === undefined) {
     const guarded = metrics.map(endpoint => adminOnly(endpoint, authenticator));
-    return { public: [...all, ...health, ...guarded], admin: [] };
+    return { public: [...all, ...health, ...guarded, ...consoles.public], admin: [] };
   }
   return {
-    public: [...all.filter(endpoint => !isAdminPath(endpoint)), ...health],
-    admin: [...all.filter(isAdminPath), ...health, ...metrics],
+    public: [...all.filter(endpoint => !isAdminPath(endpoint)), ...health, ...consoles.public],
+    admin: [...all.filter(isAdminPath), ...health, ...metrics, ...consoles.admin],
   };
 }
 
 const isAdminPath = ({ path }: Endpoint): boolean => path === "/admin" || path.startsWith("/admin/");
 
-function healthRoutes(parts: ServerEndpointParts): readonly Endpoint[] {
-  const { store, log, settings, catalog, dialects } = parts;
-  return createHealthRoutes({
-    prefix: settings.healthPrefix,
+function toReadyCheck(parts: ServerEndpointParts): CheckReady {
+  const { store, log } = parts;
+  return createReadyCheck({
     isOpen: parts.isOpen,
     isRunning: () => parts.runner()?.isAlive === true,
     checkStore: () => store.maintenance.check(),
@@ -72,6 +81,14 @@ function healthRoutes(parts: ServerEndpointParts): readonly Endpoint[] {
       error === undefined
         ? log.error({}, "a commit failed: this server is not ready")
         : log.error({ err: error }, "the store cannot write: this server is not ready"),
+  });
+}
+
+function healthRoutes(parts: ServerEndpointParts, checkReady: CheckReady): readonly Endpoint[] {
+  const { settings, catalog, dialects } = parts;
+  return createHealthRoutes({
+    prefix: settings.healthPrefix,
+    checkReady,
     info: () => ({
       name: "dragoman",
       version: parts.version(),

@@ -148,7 +148,8 @@ const createAdminServer = (
 ): HttpServer =>
   createHttpServer({
     ...toHttpParts(wired, settings, hostCheck),
-    match: createRoutes([], wired.adminEndpoints),
+    // The console at this port makes ordinary calls.
+    match: createRoutes(wired.hasConsole ? wired.dialects : [], wired.adminEndpoints),
     tls: undefined,
     grpc: undefined,
   });

@@ -22,15 +22,23 @@ export interface HealthRouteParts {
 /** One check of the store per second at most: frequent probes must not load the disk. */
 const CHECK_MS = 1_000;
 
-export function createHealthRoutes(parts: HealthRouteParts): readonly Endpoint[] {
-  const checkStore = createStoreCheck(parts);
+/** The checks of readiness by name: "ok", or the problem. */
+export type CheckReady = () => Promise<Readonly<Record<string, string>>>;
 
+export function createReadyCheck(parts: Omit<HealthRouteParts, "prefix" | "info">): CheckReady {
+  const checkStore = createStoreCheck(parts);
+  return async () => ({
+    store: await checkStore(),
+    runner: parts.isRunning() ? "ok" : "not running",
+    open: parts.isOpen() ? "ok" : "stopping",
+  });
+}
+
+export function createHealthRoutes(
+  parts: Pick<HealthRouteParts, "prefix" | "info"> & { readonly checkReady: CheckReady },
+): readonly Endpoint[] {
   async function ready(): Promise<EndpointResponse> {
-    const checks = {
-      store: await checkStore(),
-      runner: parts.isRunning() ? "ok" : "not running",
-      open: parts.isOpen() ? "ok" : "stopping",
-    };
+    const checks = await parts.checkReady();
     const isReady = Object.values(checks).every(result => result === "ok");
     return toResponse(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", checks });
   }
@@ -58,7 +66,9 @@ type StoreHealth = "ok" | "cannot write" | "a commit failed";
  * A failed commit is reported at least once, unless a later commit succeeded. After that the empty commit of the check
  * decides: a server that gets no calls because it is not ready has no other commits.
  */
-function createStoreCheck(parts: HealthRouteParts): () => Promise<StoreHealth> {
+function createStoreCheck(
+  parts: Pick<HealthRouteParts, "checkStore" | "commits" | "ticks" | "onStoreError">,
+): () => Promise<StoreHealth> {
   const { checkStore, commits, ticks, onStoreError } = parts;
   let last: Promise<StoreHealth> | undefined;
   let checkedAt = 0;

@@ -1,5 +1,5 @@
 /** Opens the authentication that the settings ask for, and checks the settings before anything is opened. */
-import { type AuthSettings, createAuth } from "../auth/index.ts";
+import { type AuthSettings, createAuth, type TokenAdmin } from "../auth/index.ts";
 import { isLoopback } from "../http/host-check.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import type { LanggraphServer } from "../loader/langgraph-server.ts";
@@ -10,6 +10,7 @@ export interface OpenAuthParts {
   readonly settings: AuthSettings & {
     readonly data: string;
     readonly host: string;
+    readonly console: "off" | "read" | "on" | undefined;
     readonly langgraphFile?: Pick<LanggraphServer, "auth"> | undefined;
   };
   readonly catalog: Catalog;
@@ -28,7 +29,18 @@ export interface OpenAuth {
   readonly authenticator: Authenticator;
   /** Administration of tokens. */
   readonly endpoints: readonly Endpoint[];
+  /** undefined: this server issues no tokens. */
+  readonly tokens: TokenAdmin | undefined;
   close(): Promise<void>;
+}
+
+/** Without authentication, a console that other machines can reach must be asked for. */
+export function consoleModeOf(
+  settings: Pick<OpenAuthParts["settings"], "auth" | "host" | "console">,
+  isMounted: boolean,
+): "off" | "read" | "on" {
+  const isSafe = !settings.auth.includes("none") || (!isMounted && isLoopback(settings.host));
+  return settings.console ?? (isSafe ? "on" : "off");
 }
 
 export async function openAuth(parts: OpenAuthParts): Promise<OpenAuth> {

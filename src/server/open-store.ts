@@ -1,11 +1,20 @@
 /** Opens the store that the settings name: in memory, in a folder, or in a database that several nodes share. */
 import { createLocalBus } from "../bus/local.ts";
 import type { RemoteBus } from "../bus/remote.ts";
+import { createTaskChanges, type TaskChangeHub } from "../bus/task-changes.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import { loadOptionalPackage } from "../lib/optional-package.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import { LIMITS, type Quotas, type Scope, type TaskId } from "../model/index.ts";
-import { type Bus, type Log, PUSH_DUE, RUN_DUE, type Store, type TokenStore } from "../ports/index.ts";
+import {
+  type Bus,
+  type Log,
+  PUSH_DUE,
+  RUN_DUE,
+  type Store,
+  type TaskChanges,
+  type TokenStore,
+} from "../ports/index.ts";
 import { runQuotaOf } from "../quotas/index.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
 import { createMemoryTokenStore } from "../store/memory/token-store.ts";
@@ -21,6 +30,7 @@ import type { Telemetry } from "../telemetry/index.ts";
 import type { Clock } from "./clock.ts";
 import { type CommitState, watchCommits } from "./health.ts";
 import { isPostgresUrl } from "./open-store-admin.ts";
+import { readVersion } from "./package-files.ts";
 
 export interface OpenStoreParts {
   readonly settings: {
@@ -47,6 +57,7 @@ export interface OpenStoreParts {
 export interface OpenedStore {
   readonly store: Store;
   readonly bus: Bus;
+  readonly changes: TaskChanges;
   readonly commits: CommitState;
   openTokens(): Promise<TokenStore>;
   /** The keys that all nodes share, created by the first one; undefined: a single node, with keys of its own. */
@@ -62,7 +73,11 @@ export function openStore(parts: OpenStoreParts): Promise<OpenedStore> {
   return isPostgresUrl(parts.settings.data) ? openPostgres(parts) : openSingleNode(parts);
 }
 
-function toStoreParts({ settings, clock, loop, log }: OpenStoreParts, bus: Pick<Bus, "notify">) {
+function toStoreParts(
+  { settings, clock, loop, log }: OpenStoreParts,
+  bus: Pick<Bus, "notify">,
+  changes: TaskChangeHub,
+) {
   return {
     now: clock.now,
     wallTime: clock.wallTime,
@@ -77,7 +92,10 @@ function toStoreParts({ settings, clock, loop, log }: OpenStoreParts, bus: Pick<
     tailCacheTasksMax: LIMITS.tailCacheTasksMax,
     tailIdleMs: LIMITS.tailIdleMs,
     tailCacheBytesMax: LIMITS.tailCacheBytesMax,
-    onCommitted: (taskId: TaskId) => bus.notify(taskId),
+    onCommitted(taskId: TaskId) {
+      bus.notify(taskId);
+      changes.notify(taskId);
+    },
     onDue: () => bus.notify(RUN_DUE),
     onPushDue: () => bus.notify(PUSH_DUE),
     onDamaged: (taskId: TaskId, error: unknown) =>
@@ -88,8 +106,9 @@ function toStoreParts({ settings, clock, loop, log }: OpenStoreParts, bus: Pick<
 async function openSingleNode(parts: OpenStoreParts): Promise<OpenedStore> {
   const { settings, clock, telemetry } = parts;
   const bus = createLocalBus();
+  const changes = createTaskChanges();
   const commits = watchCommits(telemetry.commits);
-  const inner = { ...toStoreParts(parts, bus), commits };
+  const inner = { ...toStoreParts(parts, bus, changes), commits };
   const inMemory = settings.data === ":memory:";
   const store = telemetry.store(
     inMemory
@@ -99,6 +118,7 @@ async function openSingleNode(parts: OpenStoreParts): Promise<OpenedStore> {
   return {
     store,
     bus,
+    changes,
     commits,
     openTokens: async () =>
       inMemory
@@ -130,19 +150,21 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
   const commits = watchCommits(telemetry.commits);
   // The store notifies the bus of commits, and the bus notifies the store of the commits of other nodes.
   const remote: { bus?: RemoteBus } = {};
+  const changes = createTaskChanges();
   const inner = await createPostgresStore({
-    ...toStoreParts(parts, { notify: topic => remote.bus?.notify(topic) }),
+    ...toStoreParts(parts, { notify: topic => remote.bus?.notify(topic) }, changes),
     tailCacheTasksMax: LIMITS.databaseTasksMax,
     tailCacheBytesMax: LIMITS.databaseTaskBytesMax,
     pushLeaseMs: settings.pushTimeoutMs + settings.leaseMs,
     url,
     node,
+    version: readVersion(),
     connectionsMax: settings.databaseConnectionsMax,
     statementMs: LIMITS.statementMs,
     commits,
     log,
   });
-  const bus = await openRemoteBus(parts, inner).catch(async error => {
+  const bus = await openRemoteBus(parts, inner, changes).catch(async error => {
     await inner.close();
     throw error;
   });
@@ -155,6 +177,7 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
   return {
     store,
     bus,
+    changes,
     commits,
     openTokens: () => createPostgresTokenStore({ url, now: clock.wallTime, log }),
     sharedKeys: inner.sharedKeys,
@@ -171,6 +194,7 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
 async function openRemoteBus(
   { settings, node, log }: OpenStoreParts,
   store: PostgresStore,
+  changes: TaskChangeHub,
 ): Promise<RemoteBus> {
   const { notify, data, databaseDirectUrl } = settings;
   const parts = {
@@ -178,7 +202,10 @@ async function openRemoteBus(
     cluster: store.cluster,
     batchMs: BATCH_MS,
     pollMs: LIMITS.busPollMs,
-    onRemote: (topic: string | undefined) => store.invalidate(topic as TaskId | undefined),
+    onRemote(topic: string | undefined) {
+      store.invalidate(topic as TaskId | undefined);
+      changes.notify(topic as TaskId | undefined);
+    },
     log,
   };
   if (notify !== undefined) {

@@ -1,5 +1,5 @@
 /** Files of the package beside the code, at the same relative path from src/ and dist/. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,3 +11,16 @@ export const readVersion = (): string => (JSON.parse(read("package.json")) as { 
 
 /** The HTML page at /docs. */
 export const readDocsPage = (): string => read("web/docs.html");
+
+const DOC_SECTIONS = ["guide", "operate", "reference", "dialects", "decisions"] as const;
+
+/** The documents, as "guide/push.md". */
+export const listDocs = (): readonly string[] =>
+  DOC_SECTIONS.flatMap(section =>
+    readdirSync(new URL(`../../docs/${section}`, import.meta.url))
+      .filter(name => name.endsWith(".md"))
+      .sort()
+      .map(name => `${section}/${name}`),
+  );
+
+export const readDoc = (path: string): string => read(`docs/${path}`);

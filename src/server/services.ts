@@ -8,13 +8,13 @@ import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
 import type { Agent, Log, Observer, Run } from "../ports/index.ts";
 import { createDialects } from "../protocol/index.ts";
-import { openTelemetry } from "../telemetry/index.ts";
+import { openTelemetry, type Telemetry, type TelemetryParts } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
 import { type ServerEnvironment, toDigest } from "./clock.ts";
 import type { ServerFunctions } from "./load-functions.ts";
-import { checkAuthSettings, openAuth } from "./open-auth.ts";
+import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
@@ -70,6 +70,11 @@ export interface ServicesParts extends ServerParts {
   readonly mount?: { readonly path: string | undefined } | undefined;
 }
 
+export interface WiringParts extends ServicesParts {
+  /** Cards name an address for gRPC. */
+  readonly hasGrpc: boolean;
+}
+
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 /** Opens all services. If one fails, those that are open are closed again. */
@@ -84,17 +89,19 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
   };
   try {
     const newId = createIdGenerator({ now, randomHex });
-    const { levels } = parts;
-    const times = { now, wallTime, ticks };
-    const observer = parts.development?.observer;
-    const outputs = { levels, log, observer, version: readVersion, digest: toDigest };
-    const telemetry = await openTelemetry({ ...settings, ...times, ...outputs, newId });
+    const isMounted = parts.mount !== undefined;
+    const consoleMode = consoleModeOf(settings, isMounted);
+    const telemetry = await openServerTelemetry(
+      parts,
+      { now, wallTime, ticks, newId },
+      consoleMode !== "off",
+    );
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
     const opened = await openStore({ settings, clock, loop, telemetry, node, log });
     closers.push(opened.close);
-    const { store, bus, commits } = opened;
+    const { store, bus, changes, commits } = opened;
     // Ids of the newest recorded millisecond may be in use.
     clock.notBefore(store.lastAt + 1);
     const keys = await openKeys(settings, opened, wallTime, log);
@@ -105,9 +112,9 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     const fetch = outbound.trusted;
     const items = openItems({ ...parts, embed: parts.functions?.embed, store: store.items, fetch });
     const catalog = createCatalog(parts.agents.map(telemetry.agent), parts.defaultAgent, wallTime);
-    const isMounted = parts.mount !== undefined;
     const { openTokens } = opened;
-    const auth = await openAuth({
+    const { customAuth } = parts.functions ?? {};
+    const authParts = {
       settings,
       catalog,
       fetch,
@@ -116,36 +123,36 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       openTokens,
       randomHex,
       isMounted,
-      customAuth: parts.functions?.customAuth,
-    });
+      customAuth,
+    };
+    const auth = await openAuth(authParts);
     closers.push(auth.close);
     const credentialParts = { storage: store.storage, encryption: keys.encryption, fetch, log, wallTime };
     const providers = settings.oauth ?? {};
     const oauth = createOAuth({ ...credentialParts, providers, base: () => publicBase(parts) });
-    return {
-      clock,
-      randomHex,
-      newId,
-      node,
-      loop,
-      telemetry,
-      store,
-      commits,
-      bus,
-      keys,
-      outbound,
-      webhooks,
-      items,
-      catalog,
-      auth,
-      oauth,
-      close,
-    };
+    const base = { clock, randomHex, newId, node, loop, telemetry, store, commits, bus, changes };
+    return { ...base, keys, outbound, webhooks, items, catalog, auth, consoleMode, oauth, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+const openServerTelemetry = (
+  { settings, levels, log, development }: ServicesParts,
+  clock: Pick<TelemetryParts, "now" | "wallTime" | "ticks" | "newId">,
+  counts: boolean,
+): Promise<Telemetry> =>
+  openTelemetry({
+    ...settings,
+    ...clock,
+    levels,
+    log,
+    observer: development?.observer,
+    counts,
+    version: readVersion,
+    digest: toDigest,
+  });
 
 /** The base URL by which callers reach this server; undefined: not known. */
 export const publicBase = ({ settings, addresses }: ServicesParts): string | undefined =>

@@ -1,4 +1,5 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
+import { createLogLines, type LogLines } from "../admin/index.ts";
 import { askHandler } from "../auth/custom-auth.ts";
 import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
@@ -11,7 +12,13 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import { createCronRuns, createCustomAuthorizer, createLanggraphApi } from "../langgraph-api/index.ts";
+import {
+  createCronRuns,
+  createCustomAuthorizer,
+  createLanggraphApi,
+  createThreadRecords,
+  type LanggraphApi,
+} from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -29,19 +36,17 @@ import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
 import { nextTimeOf } from "../runner/schedules.ts";
 import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
+import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
 import { toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
+import { consoleModeOf } from "./open-auth.ts";
+import { type OpenConsole, openConsole } from "./open-console.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
-import { createServices, publicBase, type Services, type ServicesParts } from "./services.ts";
+import { createServices, publicBase, type Services, type WiringParts } from "./services.ts";
 import { startWorkers, type Workers } from "./workers.ts";
 
 export type { ServerAddresses, ServerParts, ServerSettings } from "./services.ts";
-
-export interface WiringParts extends ServicesParts {
-  /** Cards name an address for gRPC. */
-  readonly hasGrpc: boolean;
-}
 
 /** A socket that accepts requests. */
 export interface Listener {
@@ -55,6 +60,8 @@ interface ServerState {
   isOpen: boolean;
   /** undefined: `start` has not been called. */
   workers: Workers | undefined;
+  /** undefined: it is off. */
+  console?: OpenConsole;
 }
 
 export type WiredServer = Awaited<ReturnType<typeof connect>>;
@@ -64,16 +71,25 @@ export async function wireServer(
   parts: WiringParts,
   environment: ServerEnvironment = createEnvironment(),
 ): Promise<WiredServer> {
-  const services = await createServices(parts, environment);
+  const consoleMode = consoleModeOf(parts.settings, parts.mount !== undefined);
+  const lines =
+    consoleMode === "off" ? undefined : createLogLines({ now: environment.clock.wallTime, redact, scrub });
+  const logged = lines ? { ...parts, log: lines.wrap(parts.log) } : parts;
+  const services = await createServices(logged, environment);
   try {
-    return await connect(parts, services, environment);
+    return await connect(logged, services, environment, lines);
   } catch (error) {
     await services.close();
     throw error;
   }
 }
 
-async function connect(parts: WiringParts, services: Services, environment: ServerEnvironment) {
+async function connect(
+  parts: WiringParts,
+  services: Services,
+  environment: ServerEnvironment,
+  lines: LogLines | undefined,
+) {
   const { settings, log } = parts;
   const { store, catalog, telemetry, clock } = services;
   const state: ServerState = { isOpen: true, workers: undefined };
@@ -87,6 +103,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     show: agents => catalog.replace(agents, catalog.defaultAgent),
   });
   const mcp = await openMcp(parts, services, pipeline);
+  const langgraph = openLanggraphApi(parts, services, calls, () => state.isOpen);
   const endpoints = createServerEndpoints({
     ...parts,
     ...services,
@@ -98,12 +115,40 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     runner: () => state.workers?.runner,
     streamsOpen: streams.open,
     unreadBytes: () => unread.bytes,
-    others: [...mcp.endpoints, ...listEndpoints(parts, services, calls)],
+    others: [...mcp.endpoints, ...langgraph.endpoints, ...listEndpoints(parts, services, calls)],
+    openConsole(checkHealth) {
+      const { consoleMode } = services;
+      if (consoleMode === "off" || !lines || !telemetry.totals) return { public: [], admin: [] };
+      const runsRunning = (): number => state.workers?.runner.running ?? 0;
+      const { totals } = telemetry;
+      const unreadBytes = (): number => unread.bytes;
+      return (state.console = openConsole({
+        ...calls,
+        parts,
+        services,
+        console: consoleMode,
+        totals,
+        lines,
+        runsRunning,
+        unreadBytes,
+        checkHealth,
+      }));
+    },
   });
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
   const corsRules = settings.langgraphFile?.cors;
-  const bindings = createBindings({ ...settings, corsRules, pipeline, streams, unread, limits, modifiedAt });
+  const hasConsole = state.console !== undefined;
+  const bindings = createBindings({
+    ...settings,
+    corsRules,
+    pipeline,
+    streams,
+    unread,
+    limits,
+    modifiedAt,
+    hasConsole,
+  });
   return {
     router: {
       ...settings,
@@ -113,6 +158,7 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
       log,
     },
     adminEndpoints: endpoints.admin,
+    hasConsole,
     pipeline,
     streams,
     unread,
@@ -130,7 +176,11 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
         dialects,
         tools: mcp.tools,
         onFailure: parts.development?.onFailure,
-        beginScheduled: createCronRuns({ execute: calls.execute, idOf: toUuid }),
+        beginScheduled: createCronRuns({
+          execute: calls.execute,
+          idOf: toUuid,
+          threads: createThreadRecords({ ...services, ...services.clock, idOf: toUuid }),
+        }),
         log,
       });
       warnOfUnserved(unfinished, catalog.names(), log);
@@ -139,9 +189,10 @@ async function connect(parts: WiringParts, services: Services, environment: Serv
     async close(listeners: readonly Listener[]): Promise<void> {
       state.isOpen = false;
       for (const listener of listeners) listener.refuseNew();
+      state.console?.close();
       await state.workers?.stop();
       await Promise.all(listeners.map(listener => listener.close()));
-      await Promise.all([remoteCards.stop(), mcp.close()]);
+      await Promise.all([remoteCards.stop(), mcp.close(), langgraph.close()]);
       await services.close();
     },
   };
@@ -210,7 +261,18 @@ function wireCalls(
     observer: services.telemetry.watch,
     log,
   });
-  return { authenticator, streams, unread, operationParts, execute, isOwnBase, dialects, pipeline };
+  return {
+    authenticator,
+    streams,
+    unread,
+    operationParts,
+    execute,
+    // The limits of calls for calls that are no operations.
+    limit: limit(async () => ({ kind: "nothing" })),
+    isOwnBase,
+    dialects,
+    pipeline,
+  };
 }
 
 type Calls = ReturnType<typeof wireCalls>;
@@ -282,18 +344,26 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
 }
 
 /** The API of LangGraph's Agent Server. */
-function listLanggraphRoutes(
-  { settings, functions }: WiringParts,
+function openLanggraphApi(
+  { settings, functions, log }: WiringParts,
   { catalog, store, items, bus, newId, clock }: Services,
-  { authenticator, pipeline }: Calls,
-): readonly Endpoint[] {
-  if (settings.langgraphApi === "off") return [];
+  { authenticator, pipeline, streams }: Calls,
+  isOpen: () => boolean,
+): LanggraphApi {
+  if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
+  const { heartbeatMs, sweepMs } = settings;
   const { now, wallTime } = clock;
+  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
+  const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
+  const { langgraphFile: file } = settings;
   const auth = functions?.customAuth;
   return createLanggraphApi({
-    ...{ catalog, store, newId, now, wallTime, authenticator, pipeline, items, bus, nextTimeOf },
-    idOf: toUuid,
-    off: settings.langgraphFile?.off,
+    ...{ ...records, ...calls, items, bus, nextTimeOf, version: readVersion },
+    off: file?.off,
+    // A server with `mcp` has tools of its own form there.
+    hasMcp: file !== undefined && !settings.mcp && !file.off.includes("mcp"),
+    configurableHeaders: file?.configurableHeaders,
+    threadTtl: file?.threadTtl && { strategy: file.threadTtl.strategy, ttl: file.threadTtl.minutes },
     authorizer: auth && createCustomAuthorizer({ ask: (...call) => askHandler(auth, ...call) }),
   });
 }
@@ -321,7 +391,6 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readVersion,
       readPage: readDocsPage,
     }),
-    ...listLanggraphRoutes(parts, services, calls),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),

@@ -5,6 +5,7 @@ import type {
   Endpoint,
   Fetch,
   Log,
+  MeterTotals,
   Observer,
   Outbound,
   Store,
@@ -18,10 +19,14 @@ import { createMeters } from "./metrics.ts";
 import type { OtelParts } from "./otel.ts";
 import { isSdkThere } from "./otel-registered.ts";
 import { metricsRoute, type Sources } from "./scrape.ts";
+import { readTotals } from "./totals.ts";
 import type { Traced } from "./traced.ts";
 
 export interface TelemetryParts {
+  /** Serve them to Prometheus. */
   readonly metrics: boolean;
+  /** Count them for the admin API. */
+  readonly counts: boolean;
   readonly otel: OtelParts | undefined;
   readonly traceContent: boolean;
   readonly logBodies: boolean;
@@ -50,13 +55,15 @@ export interface Telemetry {
   fetch(fetch: Fetch, target: string): Fetch;
   outbound(outbound: Outbound): Outbound;
   agent(agent: Agent): Agent;
+  /** undefined: nothing is counted. */
+  readonly totals: (() => MeterTotals) | undefined;
   /** The Prometheus endpoint, if metrics are on. */
   routes(sources: Sources): readonly Endpoint[];
   close(): Promise<void>;
 }
 
 export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
-  const metered = parts.metrics ? createMetered(parts) : undefined;
+  const metered = parts.metrics || parts.counts ? createMetered(parts) : undefined;
   const traced = await openTraced(parts);
   const { levels } = parts;
   const logged = loggedCalls({
@@ -79,7 +86,8 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
       trusted: fetch(trusted, "trusted"),
     }),
     agent: around<Agent>(traced?.agent),
-    routes: sources => (metered ? [metricsRoute(metered.meters, sources)] : []),
+    totals: metered && (() => readTotals(metered.meters)),
+    routes: sources => (metered && parts.metrics ? [metricsRoute(metered.meters, sources)] : []),
     close: async () => traced?.close(),
   };
 }

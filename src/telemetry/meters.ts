@@ -157,6 +157,15 @@ export class Histogram<Names extends readonly string[] = readonly string[]> impl
     return this.#series.flatMap((labels, spread) => this.#toSamples(labels, spread));
   }
 
+  /** The counts of all series together, per bucket. */
+  totals(): readonly number[] {
+    const sums = new Array<number>(this.#bounds.length + 1).fill(0);
+    this.#series.flatMap((_, { counts }) =>
+      counts.map((count, at) => (sums[at] = (sums[at] as number) + count)),
+    );
+    return sums;
+  }
+
   /** Prometheus buckets are cumulative. */
   #toSamples(labels: Sample["labels"], { counts, sum }: BucketCounts): readonly Sample[] {
     const { name } = this.facts;

@@ -151,7 +151,7 @@ describe("B-V13: gRPC at the HTTP port", () => {
   it("an error has its status, and machine-readable details", async () => {
     const error = await refusedBy(client.ask("SendMessage", { message: { messageId: "m", parts: [] } }));
     expect(error.code).toBe(status.INVALID_ARGUMENT);
-    expect(error.details).toBe('message.role must be "ROLE_USER"');
+    expect(error.details).toBe('message.role must be "ROLE_USER" or "ROLE_AGENT"');
     expect(error.metadata.get("a2a-version")).toEqual(["1.0"]);
     const { code, message, details } = detailsOf(error);
     expect([code, message]).toEqual([error.code, error.details]);

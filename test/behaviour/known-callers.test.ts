@@ -130,6 +130,9 @@ describe("cards", () => {
       },
     );
     expect((await card("/v1/a2a/agents/keyed/agent-card.json", "1.0")).security).toEqual([{ [name]: [] }]);
+    expect((await card("/agents/keyed/agentCard", "1.0")).security).toEqual([{ [name]: [] }]);
+    const langgraph = await card("/.well-known/agent-card.json?assistant_id=keyed", "1.0");
+    expect(langgraph.security).toEqual([{ [name]: [] }]);
   });
 });
 

@@ -139,3 +139,52 @@ test("without a handler for an event, callers still reach nothing of others", as
     404,
   );
 });
+
+test("handlers are asked on every route that begins, waits for or streams a run", async () => {
+  const refused: string[] = [];
+  const auth = createAuth().on("threads:create_run", ({ user }) => {
+    if (user.identity === "reader") refused.push("asked");
+    return user.identity !== "reader";
+  });
+  await start(auth);
+  const thread = await clientOf("reader").threads.create();
+  const paths = ["runs", "runs/wait", "runs/stream"].flatMap(path => [
+    `/${path}`,
+    `/threads/${thread.thread_id}/${path}`,
+  ]);
+  const body = JSON.stringify({
+    assistant_id: "echo",
+    input: { messages: [{ role: "user", content: "hi" }] },
+  });
+  for (const path of paths) {
+    const call = (name: string) =>
+      fetch(`${server.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${name}` }, body });
+    expect([path, (await call("reader")).status]).toEqual([path, 403]);
+    // The thread is another caller's.
+    const other = await call("alice");
+    await other.text();
+    expect([path, other.status]).toEqual([path, path.startsWith("/threads") ? 404 : 200]);
+  }
+  expect(refused).toHaveLength(paths.length);
+});
+
+test("a thread of another caller is not reached by config.configurable.thread_id", async () => {
+  await start(createAuth());
+  const thread = await clientOf("alice").threads.create();
+  const send = (name: string, path: string, thread_id: string) =>
+    fetch(`${server.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${name}` },
+      body: JSON.stringify({
+        assistant_id: "echo",
+        input: { messages: [{ role: "user", content: "secret words" }] },
+        config: { configurable: { thread_id } },
+      }),
+    }).then(reply => reply.text());
+  await send("alice", `/threads/${thread.thread_id}/runs/wait`, thread.thread_id);
+  await send("bob", "/runs/wait", thread.thread_id);
+  const state = await clientOf("alice").threads.getState(thread.thread_id);
+  expect((state.values as { messages: unknown[] }).messages).toHaveLength(2);
+  const runs = await clientOf("alice").runs.list(thread.thread_id);
+  expect(runs).toHaveLength(1);
+});

@@ -26,6 +26,7 @@ export const openNode = (
     onDue() {},
     onPushDue() {},
     durability: "power",
+    version: "test",
     connectionsMax: 4,
     statementMs: 10_000,
     log: createTestLog(),

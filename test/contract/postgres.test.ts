@@ -13,6 +13,7 @@ import { fenceContract } from "./fence.contract.ts";
 import { itemsContract } from "./items.contract.ts";
 import { maintenanceContract } from "./maintenance.contract.ts";
 import { namesContract } from "./names.contract.ts";
+import { overviewContract } from "./overview.contract.ts";
 import { packedEventsContract } from "./packed-events.contract.ts";
 import { pageContract } from "./page.contract.ts";
 import { pushesContract } from "./pushes.contract.ts";
@@ -41,6 +42,7 @@ function database(): StoreUnderTest {
       ...parts,
       url: await url,
       node: "node",
+      version: "test",
       durability: "power",
       connectionsMax: 4,
       statementMs: 10_000,
@@ -89,10 +91,12 @@ function soon(opening: Promise<PostgresStore>): Store {
       [
         "log",
         "tasks",
+        "overview",
         "runs",
         "maintenance",
         "storage",
         "items",
+        "resources",
         "schedules",
         "usage",
         "pushes",
@@ -116,6 +120,7 @@ quotaContract("Postgres", database);
 pushesContract("Postgres", database);
 packedEventsContract("Postgres", database);
 pageContract("Postgres", database);
+overviewContract("Postgres", database);
 runQuotaContract("Postgres", database);
 concurrentReadersContract("Postgres", database);
 tokenStoreContract("Postgres", () => {

@@ -44,7 +44,7 @@ function* play({ text, results }) {
   if (word) yield { id: "call-" + results.length, tool: word.startsWith("pay") ? "pay" : "act", args: { word } };
 }
 export const agent = new ToolLoopAgent({ model: fakeModel(play), tools });
-export default aiSdk(agent, { name: "worker", tools: false });
+export default aiSdk(agent, { name: "worker", tools: false, contextAnswers: false });
 `;
 
 let folder: ReturnType<typeof tempFolder>;

@@ -59,7 +59,10 @@ function createChunks() {
 }
 
 /** Orloj sends the whole task each time. */
-const DIALECTS = createDialects(SETTINGS).filter(({ name }) => name !== "orloj");
+/** Orloj sends whole tasks; dialects without JSON-RPC have an encoder for each stream. */
+const DIALECTS = createDialects(SETTINGS).filter(
+  ({ name, routes }) => name !== "orloj" && routes.some(({ transport }) => transport === "jsonrpc"),
+);
 /** Of a dialect that has more than one. */
 const FORMS: Readonly<Record<string, readonly string[]>> = { arbiter: ["request"], v03: ["proto"] };
 const CASES = DIALECTS.flatMap(dialect =>

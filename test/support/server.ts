@@ -57,6 +57,7 @@ export const SETTINGS: ServerSettings = {
   clientCertificates: undefined,
   cors: undefined,
   allowedHosts: undefined,
+  console: undefined,
   metrics: true,
   healthPrefix: "",
   adminPort: undefined,

@@ -28,8 +28,13 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   signature: { folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"], libraries: ["jose"] },
   outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
   quotas: INNER,
+  // What happened to a task, in words.
+  timeline: { folders: ["lib", "model"] },
   // The admin API of the console.
-  admin: INNER,
+  admin: {
+    folders: [...BASE, "operation", "protocol/a2a-v1", "signature", "timeline"],
+    libraries: ["node:timers/promises"],
+  },
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },
   // Receivers of webhooks import this alone.
   webhook: { folders: [], libraries: ["node:crypto"] },
@@ -108,7 +113,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   "runtime/function": {
     folders: [...BASE, "agent", "runtime/shared"],
-    libraries: ["node:async_hooks"],
+    libraries: ["node:async_hooks", "node:timers/promises"],
     lazily: ["runtime/calls"],
   },
   "runtime/langgraph": {
@@ -137,7 +142,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   server: { folders: ["*", "*/*"], libraries: ["node:*"] },
   index: { folders: [...BASE, "agent", "config", "server"] },
   cli: {
-    folders: [...BASE, "client", "config/options", "server"],
+    folders: [...BASE, "client", "config/options", "server", "timeline"],
     libraries: ["node:*", "commander"],
     lazily: ["auth", "config", "telemetry", "keys", "signature"],
   },

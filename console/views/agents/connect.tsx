@@ -75,7 +75,10 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
 }
 
 export function Connect({ agent }: { readonly agent: AgentRow }) {
-  const snippets = snippetsOf(agent, me.value?.needsToken ?? false);
+  const served = new Set(me.value?.features.dialects.map(one => one.name));
+  const snippets = snippetsOf(agent, me.value?.needsToken ?? false).filter(
+    one => !/^(?:langgraph|openai)$/.test(one.id) || served.has(one.id),
+  );
   const [id, setId] = useState("curl");
   const one = snippets.find(snippet => snippet.id === id) ?? snippets[0];
   const addresses = agent.addresses;

@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../src/lib/json.ts";
 import type { Part } from "../../../src/model/message.ts";
 import type { V1Part } from "../../lib/a2a.ts";
-import { findAgent, mayAct } from "../../lib/admin.ts";
+import { findAgent, maySend } from "../../lib/admin.ts";
 import { toBase64 } from "../../lib/files.ts";
 import { bytes, oneLine, shortId } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
+import { go, inQuery } from "../../lib/router.ts";
 import { toV1Part } from "../../lib/task-log.ts";
 import { toast } from "../../lib/toast.ts";
 import { Button, Icon } from "../../parts/basics.tsx";
@@ -54,8 +55,9 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const contextId = conversation.contextId.value;
   const waiting = conversation.waitingTask();
   const running = conversation.runningTask();
-  const [isNew, setNew] = useState(false);
-  const [text, setText] = useState(() => readDraft(conversation.agent, contextId));
+  const [text, setText] = useState(
+    () => readDraft(conversation.agent, contextId) || (contextId === "" ? inQuery("text") : ""),
+  );
   const [files, setFiles] = useState<readonly Attached[]>([]);
   const [form, setForm] = useState<"none" | "fields" | "json">("none");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -64,7 +66,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const fields = fieldsOf(agent?.inputSchema ?? null);
-  const answers = waiting && !isNew ? waiting : undefined;
+  const answers = waiting;
+  const isAuth = answers?.log.state === "auth-required";
 
   useEffect(() => {
     const taken = draft.value;
@@ -90,6 +93,12 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const write = (value: string): void => {
     setText(value);
     writeDraft(conversation.agent, contextId, value);
+  };
+  // A message of this context answers the task that waits in it: a new task needs a context of its own.
+  const startOver = (): void => {
+    draft.value = { agent: conversation.agent, contextId: "", text, parts: [] };
+    write("");
+    go(["chat"], { agent: conversation.agent });
   };
   const dataPart = (): V1Part | "wrong" | undefined => {
     if (form === "fields") {
@@ -123,14 +132,13 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     setValues({});
     setJson("");
     setForm("none");
-    setNew(false);
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
   };
   const onFiles = async (list: Iterable<File>): Promise<void> => setFiles(await attach(list, files));
   const isEmpty = text.trim() === "" && files.length === 0 && form === "none";
-  if (!mayAct())
+  if (!maySend())
     return (
       <div class="composer-wrap">
         <p class="composer-off">Read only: this token may not send messages.</p>
@@ -139,7 +147,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   return (
     <div class="composer-wrap">
       <form
-        class={`composer${answers ? " is-answer" : ""}`}
+        class={`composer${answers ? (isAuth ? " is-answer is-auth" : " is-answer") : ""}`}
         onSubmit={submit}
         onDragOver={event => event.preventDefault()}
         onDrop={event => {
@@ -149,15 +157,13 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       >
         {answers && (
           <div class="composer-for">
-            <Icon name="input" />
-            <span class="grow cut">Your answer goes to task {shortId(answers.id)}</span>
-            <Button small kind="ghost" label="New task instead" onClick={() => setNew(true)} />
-          </div>
-        )}
-        {waiting && isNew && (
-          <div class="composer-for is-new">
-            <span class="grow cut">A new task; task {shortId(waiting.id)} still waits</span>
-            <Button small kind="ghost" label="Answer instead" onClick={() => setNew(false)} />
+            <Icon name={isAuth ? "auth" : "input"} />
+            <span class="grow cut">
+              {isAuth
+                ? "Waiting for authorization: see above"
+                : `Your answer goes to task ${shortId(answers.id)}`}
+            </span>
+            <Button small kind="ghost" label="New conversation instead" onClick={startOver} />
           </div>
         )}
         {files.length > 0 && (

@@ -20,7 +20,7 @@ import {
 import { Markdown } from "../../parts/markdown.tsx";
 import { Question } from "../../parts/question.tsx";
 import type { Conversation, PendingSend } from "./conversation.ts";
-import { edit } from "./draft.ts";
+import { edit, startOver } from "./draft.ts";
 
 type Part = (Item & { kind: "user" })["message"]["parts"][number];
 
@@ -75,6 +75,7 @@ export function TaskBlock({
   const row = task.row.value;
   const isRunning = !isTerminal(log.state) && !isWaiting(log.state);
   const groups = groupsOf(log.items);
+  const lastStatus = log.items.findLast(item => item.kind === "status");
   const endsWithUser = groups.at(-1)?.[0]?.kind === "user" || groups.length === 0;
   return (
     <section class="turns" aria-label={`Task ${shortId(task.id)}`}>
@@ -93,7 +94,7 @@ export function TaskBlock({
                 key={`${item.kind}${item.seq}${index}`}
                 item={item}
                 task={task}
-                isOpen={isLast && at === groups.length - 1 && index === group.length - 1}
+                isOpen={isLast && item === lastStatus}
               />
             ))}
             {at === groups.length - 1 && isRunning && <Working task={task} conversation={conversation} />}
@@ -287,14 +288,20 @@ function Foot({ task, conversation }: { readonly task: LiveTask; readonly conver
         small
         icon="retry"
         name="Try again"
-        onClick={() => conversation.send(parts.map(toV1Part))}
+        onClick={() =>
+          conversation.waitingTask() ? startOver(row.agent, parts) : conversation.send(parts.map(toV1Part))
+        }
       />
       <Button
         kind="ghost"
         small
         icon="edit"
         name="Edit and send again"
-        onClick={() => edit(row.agent, conversation.contextId.value, parts)}
+        onClick={() =>
+          conversation.waitingTask()
+            ? startOver(row.agent, parts)
+            : edit(row.agent, conversation.contextId.value, parts)
+        }
       />
       {log.state === "completed" ? (
         <span>{facts.join(", ")}</span>

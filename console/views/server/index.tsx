@@ -11,6 +11,8 @@ import { Configuration, Limits, Logs } from "./lists.tsx";
 import { Tokens } from "./tokens.tsx";
 
 const EVERY_MS = 5000;
+const STORES = { memory: "memory", sqlite: "SQLite", postgres: "Postgres" } as const;
+const storeName = (info: ServerInfo): string => STORES[info.store.kind];
 
 function useServer(range: string): {
   readonly info: ServerInfo | undefined;
@@ -78,7 +80,7 @@ function Operated({ range, tab }: { readonly range: string; readonly tab: string
         )}
         <span class="lead">
           {info
-            ? `Dragoman ${info.version} on Node ${info.nodeVersion.replace(/^v/, "")}, ${info.store.kind}, up ${duration(Math.max(0, Date.now() - info.startedAt))}`
+            ? `Dragoman ${info.version} on Node ${info.nodeVersion.replace(/^v/, "")}, ${storeName(info)}, up ${duration(Math.max(0, Date.now() - info.startedAt))}`
             : ""}
         </span>
         <span class="grow" />
@@ -204,7 +206,7 @@ function figuresOf(info: ServerInfo, { samples, stepMs }: FiguresPage): readonly
       unit: "",
       sub: `${count(tasks.total)} tasks in all`,
       look: "input",
-      values: list(one => one.queue),
+      values: [],
     },
     {
       title: "Webhooks",
@@ -317,7 +319,7 @@ function FigureCards({ info, figures }: { readonly info: ServerInfo; readonly fi
           <div class="card-head">
             <h2>Nodes</h2>
             <span class="count">
-              {plural(info.nodes.length, "node")} on {info.store.kind}
+              {plural(info.nodes.length, "node")} on {storeName(info)}
             </span>
           </div>
           <NodeTable info={info} />

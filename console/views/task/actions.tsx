@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import type { CurlCommand, TaskDetail } from "../../../src/admin/api.ts";
 import { cancelTask, newId, sendMessage, type V1Message, type V1Part } from "../../lib/a2a.ts";
-import { findAgent, mayAct, readAdmin, segment } from "../../lib/admin.ts";
+import { findAgent, mayCancel, maySend, readAdmin, segment } from "../../lib/admin.ts";
 import { reasonOf } from "../../lib/api.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href } from "../../lib/router.ts";
@@ -174,7 +174,7 @@ function CurlMenu({ id }: { readonly id: string }) {
 export function TaskActions({ detail }: { readonly detail: TaskDetail }) {
   const [isAgain, setAgain] = useState(false);
   const { task } = detail;
-  const canAct = mayAct() && isMine(task);
+  const canAct = mayCancel() && isMine(task);
   const cancel = async (): Promise<void> => {
     try {
       await cancelTask(task.agent, task.id);
@@ -193,7 +193,7 @@ export function TaskActions({ detail }: { readonly detail: TaskDetail }) {
   };
   const isOver = isTerminal(task.state);
   useKeys([
-    { key: "r", label: "Run again", run: () => mayAct() && setAgain(true) },
+    { key: "r", label: "Run again", run: () => maySend() && setAgain(true) },
     { key: "y", label: "Copy as curl", run: copyFirst },
     ...(isOver || !canAct ? [] : [{ key: "x", label: "Cancel the task", run: cancel }]),
   ]);
@@ -205,7 +205,7 @@ export function TaskActions({ detail }: { readonly detail: TaskDetail }) {
         icon="retry"
         label="Run again"
         keys="R"
-        disabled={!mayAct()}
+        disabled={!maySend()}
         onClick={() => setAgain(true)}
       />
       {!isOver && (

@@ -92,7 +92,7 @@ function Why({ detail }: { readonly detail: TaskDetail }) {
     <section class="card why" aria-label="Why">
       <div class="why-words">
         <p>{headline(detail)}</p>
-        <p class="muted">{detail.why}</p>
+        {detail.why.replace(/\.$/, "") !== headline(detail) && <p class="muted">{detail.why}</p>}
       </div>
       <div class="spent">
         <svg role="img" aria-label={spans.map(one => `${one.name} ${duration(one.ms)}`).join(", ")}>
@@ -232,7 +232,7 @@ export function OneTask({ id }: { readonly id: string }) {
           selected={rowKey}
           onSelect={one => setQuery({ row: one.key, event: String(one.seq) })}
         />
-        <Inspector detail={detail} row={row} />
+        <Inspector detail={detail} row={row} shownError={errorRun} />
       </section>
       <div class="split">
         <Events

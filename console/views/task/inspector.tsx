@@ -13,9 +13,9 @@ export function Boom({ error, run }: { readonly error: ErrorRecord; readonly run
   return (
     <div class="boom">
       <header>
-        <h3>
+        <p class="boom-title">
           {visible(error.name)}: {visible(error.message)}
-        </h3>
+        </p>
         <span class="dim">
           run {run}
           {error.code ? `, code ${error.code}` : ""}; only operators see this
@@ -178,7 +178,15 @@ export function LogLineView({ line }: { readonly line: LogLine }) {
 }
 
 /** What the selected row of the timeline means, and what can be done from there. */
-export function Inspector({ detail, row }: { readonly detail: TaskDetail; readonly row: Row | undefined }) {
+export function Inspector({
+  detail,
+  row,
+  shownError,
+}: {
+  readonly detail: TaskDetail;
+  readonly row: Row | undefined;
+  readonly shownError: number;
+}) {
   if (!row) return <aside class="inspect" aria-label="Selected row" />;
   const run = detail.runs.find(one => one.run === row.run);
   const step = detail.steps.find(one => one.seq === row.seq);
@@ -207,7 +215,7 @@ export function Inspector({ detail, row }: { readonly detail: TaskDetail; readon
           ]}
         />
       </section>
-      {run?.error && (row.kind === "run" || row.kind === "end") && (
+      {run?.error && run.run !== shownError && (row.kind === "run" || row.kind === "end") && (
         <section>
           <Boom error={run.error} run={run.run} />
         </section>

@@ -72,8 +72,10 @@ export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
   const runAt = new Map(runs.map(run => [run.seq, run]));
   for (const [at, entry] of entries.entries()) {
     const run = runAt.get(entry.seq);
-    if (run) addRun(add, entry, run, lastOf(entries, run, detail, now), nextRun(runs, run));
-    else if (entry.what === "message" || entry.what === "answer")
+    if (run) {
+      addLost(add, entry, run, runs, entries);
+      addRun(add, entry, run, lastOf(entries, run, detail, now));
+    } else if (entry.what === "message" || entry.what === "answer")
       add(entry, entry.what === "message" ? 0 : 1, {
         kind: "turn",
         icon: "user",
@@ -104,9 +106,6 @@ export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
   return rows;
 }
 
-const nextRun = (runs: readonly RunRow[], run: RunRow): RunRow | undefined =>
-  runs.find(one => one.run === run.run + 1);
-
 /** The end of a run, or its last event if no end was recorded. */
 function lastOf(entries: readonly TimelineRow[], run: RunRow, detail: TaskDetail, now: number): number {
   if (run.outcome === null && detail.phase === "run") return now;
@@ -121,7 +120,6 @@ function addRun(
   entry: TimelineRow,
   run: RunRow,
   to: number,
-  next: RunRow | undefined,
 ): void {
   const isCut = run.outcome === "interrupted" || run.outcome === "broken";
   add(entry, 1, {
@@ -134,16 +132,34 @@ function addRun(
     isCut,
     label: run.outcome === null ? "running" : (WORDS[run.outcome] ?? ""),
   });
-  if (run.outcome === "interrupted" && next)
-    add({ ...entry, at: to, seq: run.seq, lastSeq: run.seq }, 1, {
-      key: `lost-${run.run}`,
-      kind: "lost",
-      icon: "bolt",
-      look: "failed",
-      title: "Server stopped",
-      more: `run ${next.run} continues`,
-      to: next.startedAt,
-    });
+}
+
+/** The time between the last event of an interrupted run and the run that continues. */
+function addLost(
+  add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
+  entry: TimelineRow,
+  run: RunRow,
+  runs: readonly RunRow[],
+  entries: readonly TimelineRow[],
+): void {
+  const before = runs.find(one => one.run === run.run - 1);
+  if (before?.outcome !== "interrupted") return;
+  const last = entries.findLast(one => one.run === before.run && one.seq < run.seq);
+  const place = {
+    ...entry,
+    seq: last?.lastSeq ?? before.seq,
+    lastSeq: last?.lastSeq ?? before.seq,
+    run: before.run,
+  };
+  add({ ...place, at: last?.lastAt ?? before.startedAt }, 1, {
+    key: `lost-${before.run}`,
+    kind: "lost",
+    icon: "bolt",
+    look: "failed",
+    title: "Server stopped",
+    more: `run ${run.run} continues`,
+    to: run.startedAt,
+  });
 }
 
 function addStep(
@@ -236,11 +252,12 @@ export interface Scale {
 const LEFT = 1.5;
 const RIGHT = 97;
 const FOLDED = 0.06;
+const SPAN_MIN_MS = 10;
 
 /** Time to percent of the width; waits can be folded to a small part of it, so that work remains visible. */
 export function scaleOf(rows: readonly Row[], foldWaits: boolean): Scale {
   const start = Math.min(...rows.map(row => row.from));
-  const end = Math.max(...rows.map(row => row.to ?? row.from), start + 1);
+  const end = Math.max(...rows.map(row => row.to ?? row.from), start + SPAN_MIN_MS);
   const waits = foldWaits
     ? rows
         .filter(row => row.kind === "wait" || row.kind === "lost")

@@ -34,7 +34,7 @@ interface ListFlags extends TokenFlags {
 
 const EXAMPLES = `
 Examples:
-  dragoman token create --principal alice                    for 90 days, all scopes but admin
+  dragoman token create --principal alice                    for 90 days, with the default scopes
   dragoman token create --principal ci --tenant acme --agents echo --scopes send,read --expires 30d --name "nightly run"
   dragoman token list
   dragoman token revoke 1f2e3d4c5b6a
@@ -57,7 +57,7 @@ export function define(program: Command, context: CommandContext): void {
     .option("--agents <names>", "the only agents that it can call, separated by commas", toList)
     .option(
       "--scopes <names>",
-      `permissions: any of ${PERMISSIONS.join(", ")}, separated by commas (default: all but admin)`,
+      `permissions: any of ${PERMISSIONS.join(", ")}, separated by commas (default: ${DEFAULT_PERMISSIONS.join(", ")})`,
       toPermissions,
     )
     .option("--expires <age>", "lifetime: 90d, 12h, 30min, 60s, or never (default: 90d)", toLifetime)

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import type { Json } from "../../lib/json.ts";
 import type { ErrorRecord } from "../../model/index.ts";
 import type { TaskHistory } from "../../ports/index.ts";
+import { describeOutcome } from "../../timeline/outcome.ts";
+import { formatUsage, type Timeline, type TimelineEntry, toTimeline } from "../../timeline/timeline.ts";
 import { type CommandContext, EXIT } from "../command.ts";
 import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
 import { createOutput, type Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/terminal.ts";
 import { formatCount, formatDuration, formatTable, truncate } from "../terminal/text.ts";
-import { formatUsage, type Timeline, type TimelineEntry, toTimeline } from "../terminal/timeline.ts";
 import { dataOption, openStore } from "./data-option.ts";
 
 interface WhyFlags {
@@ -128,7 +129,7 @@ function toSummaryRows({ taskId, scope, events }: TaskHistory, timeline: Timelin
     ["task", `${taskId}${task?.alias === undefined ? "" : ` (${oneLine(task.alias)})`}`],
     ["agent", `${task?.agent}: ${task?.status.state}${duration}, ${formatCount(events.length, "event")}`],
     ...(createdAt === undefined ? [] : [["created", `${formatTime(createdAt)} UTC`]]),
-    ["why", describeOutcome(timeline)],
+    ["why", oneLine(describeOutcome(timeline))],
     ["caller", `${caller}${bindings.length === 0 ? "" : ` over ${bindings.join(" and ")}`}`],
     [
       "context",
@@ -139,31 +140,6 @@ function toSummaryRows({ taskId, scope, events }: TaskHistory, timeline: Timelin
     ["turns", counts.join(", ")],
     ...(usage ? [["usage", formatUsage(usage)]] : []),
   ];
-}
-
-/** Why the task is in its state, in one sentence. */
-export function describeOutcome(timeline: Timeline): string {
-  const { task, phase, attempts, waits, entries, endedAt, isCompacted } = timeline;
-  const state = task?.status.state ?? "unknown";
-  const since = formatTime(timeline.since);
-  const last = attempts.at(-1);
-  const interrupted = attempts.filter(one => one.outcome === "interrupted").length;
-  const after = interrupted > 0 ? ` after ${formatCount(interrupted, "interrupted run")}` : "";
-  if (phase === "queue") return `Queued since ${since}${task?.cancel ? "; a cancel was requested" : ""}.`;
-  if (phase === "run") return `Running since ${since} (run ${last?.attempt})${after}.`;
-  if (phase === "input") return `Waiting for the caller's answer since ${since}.`;
-  if (phase === "auth") return `Waiting for the caller's authorization since ${since}.`;
-  if (isCompacted) return `Ended (${state}); its events were deleted.`;
-  if (task?.cancel) return `Canceled: ${oneLine(task.cancel.reason ?? "requested by a caller")}.`;
-  const message = oneLine(
-    entries.findLast(entry => entry.at === endedAt && entry.what === state)?.text ?? "",
-  );
-  const thrown = last?.error ? ` (thrown: ${formatErrorTitle(last.error)})` : "";
-  if (last?.outcome === "broken") return `Failed${after}: ${message}${thrown}`;
-  if (state === "failed" || state === "rejected")
-    return `${state === "failed" ? "Failed" : "Rejected"} by the agent: ${message}${thrown}`;
-  const slow = waits.queue > waits.run ? " It was queued for longer than it ran." : "";
-  return `Completed${after}.${slow}`;
 }
 
 const toAttemptRows = ({ attempts }: Timeline): Rows =>

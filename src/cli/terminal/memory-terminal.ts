@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { OutputStream, Signal, Terminal } from "./terminal.ts";
 
 /** A terminal in memory: tests read the output, answer prompts and send signals. */
@@ -33,6 +34,7 @@ export function createMemoryTerminal(parts: MemoryTerminalParts): MemoryTerminal
     cwd: parts.cwd,
     program: "dragoman",
     version: "0.0.0",
+    root: fileURLToPath(new URL("../../..", import.meta.url)),
     variable: name => parts.variables?.[name],
     now: parts.now,
     sinceStartMs: () => 42,

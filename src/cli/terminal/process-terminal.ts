@@ -24,6 +24,7 @@ export function createTerminal(parts: {
     cwd: own.cwd(),
     program: programName({ script: own.argv[1] ?? "", root: parts.root, cwd: own.cwd() }),
     version: parts.version,
+    root: parts.root,
     variable: parts.variable,
     now: parts.now,
     sinceStartMs: parts.sinceStartMs,

@@ -20,6 +20,8 @@ export interface Terminal {
   /** How the user starts this program, for hints. */
   readonly program: string;
   readonly version: string;
+  /** The folder of this package. */
+  readonly root: string;
   /** A variable of the environment. */
   variable(name: string): string | undefined;
   /** Milliseconds since 1970. */

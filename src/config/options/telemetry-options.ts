@@ -1,7 +1,19 @@
-import { boolean, port, text } from "./option.ts";
+import { boolean, choice, type Option, port, text } from "./option.ts";
 import { host } from "./server-options.ts";
 
+const CONSOLE_MODES = ["off", "read", "on"] as const;
+export type ConsoleMode = (typeof CONSOLE_MODES)[number];
+
 export const TELEMETRY_OPTIONS = {
+  console: {
+    ...choice(CONSOLE_MODES, {
+      help: "Console at /console and admin API: read and act, read only, or none",
+      default: "on",
+      defaultText: "`on`; `off` if other machines can connect without authentication",
+      placeholder: "mode",
+    }),
+    default: undefined,
+  } as Option<ConsoleMode | undefined>,
   metrics: boolean({ help: "Serve metrics for Prometheus at /metrics", default: true }),
   healthPrefix: text({
     help: "Path before /livez, /readyz and /info",

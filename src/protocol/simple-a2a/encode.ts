@@ -1,6 +1,5 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import {
-  type AgentCard,
   type Artifact,
   type Message,
   metadataOf,
@@ -13,7 +12,8 @@ import {
   type TaskStatus,
 } from "../../model/index.ts";
 import type { Operation, OperationResult } from "../../ports/index.ts";
-import { toAgentUrl } from "../shared/card.ts";
+import { type CardResult, toAgentUrl } from "../shared/card.ts";
+import { encodeSecurityV03 } from "../shared/card-security.ts";
 import { encodePushConfig } from "../shared/push-config.ts";
 import { encodeTime } from "../shared/time.ts";
 import { encodeV1Part } from "../shared/v1-parts.ts";
@@ -117,7 +117,7 @@ function encodeSnapshot(step: Step, closing: boolean): JsonObject {
   return artifacts.length > 0 ? { ...update, artifacts: artifacts.map(encodeArtifact) } : update;
 }
 
-function encodeCard(card: AgentCard, url: string): JsonObject {
+function encodeCard({ agent: { card }, security }: CardResult, url: string): JsonObject {
   return {
     name: card.name,
     version: card.version,
@@ -131,6 +131,7 @@ function encodeCard(card: AgentCard, url: string): JsonObject {
     skills: card.skills as unknown as Json,
     interfaces: [{ type: "json-rpc", url, version: "1.0" }],
     ...(card.extensions.length > 0 && { extensions: card.extensions as unknown as Json }),
+    ...encodeSecurityV03(security),
   };
 }
 
@@ -160,7 +161,7 @@ export function encodeResult(operation: Operation, result: OperationResult): Jso
       return result.page.tasks.map(encodeTask);
     case "card":
       // The card at /agentCard has the URL of the root, where the default agent is called.
-      return encodeCard(result.agent.card, operation.agent ? toAgentUrl(result) : `${result.base}/`);
+      return encodeCard(result, operation.agent ? toAgentUrl(result) : `${result.base}/`);
     case "push":
       return encodePush(result);
     case "pushes":

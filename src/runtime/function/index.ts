@@ -1,4 +1,5 @@
 /** Agents that are functions; the other runtimes create such functions. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentOutput, Outcome } from "../../agent/context.ts";
 import { type AgentDefinition, toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -25,8 +26,31 @@ export function toAgent(definition: AgentDefinition): Agent {
 }
 
 export function functionRuntime(definition: AgentDefinition): AgentRuntime {
-  return { name: "function", run: turn => new FunctionRun(definition, turn) };
+  return {
+    name: "function",
+    run(turn) {
+      const { startAt = 0 } = turn.task.request ?? {};
+      const delayMs = startAt - turn.now();
+      return delayMs > 0 ? runLater(definition, turn, delayMs) : new FunctionRun(definition, turn);
+    },
+  };
 }
+
+/** A restart of the server waits for the rest of the time. */
+async function* runLater(
+  definition: AgentDefinition,
+  turn: Turn,
+  delayMs: number,
+): AsyncGenerator<AgentEvent, undefined> {
+  let left = delayMs;
+  while (left > 0) {
+    await sleep(Math.min(left, TIMER_MS_MAX), undefined, { signal: turn.signal, ref: false });
+    left -= TIMER_MS_MAX;
+  }
+  yield* new FunctionRun(definition, turn);
+}
+/** Longer timers end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 type Result = IteratorResult<AgentEvent, undefined>;
 const DONE: Result = { value: undefined, done: true };

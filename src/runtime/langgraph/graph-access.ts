@@ -13,6 +13,7 @@ import type { CreateCheckpointer, StorageCheckpointer } from "./checkpointer.ts"
 import { toCommand } from "./command.ts";
 import { CHECKPOINTER, threadOf } from "./config.ts";
 import { type Checkpointer, type Graph, type GraphConfig, type GraphSource, toGraph } from "./graph.ts";
+import { KEEP_KEY } from "./run.ts";
 import { schemasOf } from "./schemas.ts";
 import { type StateSnapshot, toCheckpoint, toGraphState } from "./snapshot.ts";
 import { toWire } from "./wire.ts";
@@ -29,8 +30,22 @@ interface StatefulGraph extends Graph {
   getStateHistory(config: GraphConfig, options: object): AsyncIterable<StateSnapshot>;
   bulkUpdateState(config: GraphConfig, steps: readonly object[]): Promise<GraphConfig>;
   getGraphAsync(config: object): Promise<{ toJSON(): unknown }>;
+  /** Of a graph in another process. */
+  schemas?(): Promise<NamedSchemas>;
+  subgraphSchemas?(options: object): Promise<Readonly<Record<string, NamedSchemas>>>;
   getSubgraphsAsync(namespace?: string, recurse?: boolean): AsyncIterable<readonly [string, Graph]>;
 }
+
+/** As the Agent Server names them; null: not known. */
+type NamedSchemas = Readonly<Record<`${keyof StateSchemas}_schema`, JsonObject | null>>;
+
+const fromNamed = (named: NamedSchemas): StateSchemas => ({
+  ...(named.input_schema && { input: named.input_schema }),
+  ...(named.output_schema && { output: named.output_schema }),
+  ...(named.state_schema && { state: named.state_schema }),
+  ...(named.config_schema && { config: named.config_schema }),
+  ...(named.context_schema && { context: named.context_schema }),
+});
 
 interface OpenedGraph {
   readonly graph: StatefulGraph;
@@ -66,7 +81,10 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
   }
 
   return {
-    schemas: async () => schemasOf(await openGraph()),
+    async schemas() {
+      const graph = await openGraph();
+      return graph.schemas ? fromNamed(await graph.schemas()) : schemasOf(graph);
+    },
     async drawing(xray) {
       const graph = await openGraph();
       return toWire((await graph.getGraphAsync({ xray })).toJSON()) as JsonObject;
@@ -74,6 +92,10 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
     async subgraphs(namespace, recurse) {
       const graph = await openGraph();
       const found: Record<string, StateSchemas> = {};
+      if (graph.subgraphSchemas) {
+        const named = await graph.subgraphSchemas({ ...(namespace !== undefined && { namespace }), recurse });
+        return Object.fromEntries(Object.entries(named).map(([ns, schemas]) => [ns, fromNamed(schemas)]));
+      }
       for await (const [ns, subgraph] of graph.getSubgraphsAsync(namespace, recurse))
         found[ns] = schemasOf(subgraph);
       return found;
@@ -102,6 +124,7 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
     },
     async updateState(context, at, steps) {
       const { graph, toConfig } = await open(context);
+      await context.storage.put([{ key: KEEP_KEY, value: true }]);
       const updates = steps.map(step => ({ updates: step.map(toUpdate) }));
       return toCheckpoint(await graph.bulkUpdateState(toConfig(at), updates), context.contextId);
     },

@@ -29,6 +29,13 @@ export interface Graph {
   readonly facts?: GraphFacts;
   stream(input: unknown, config: GraphConfig): Promise<AsyncIterable<StreamChunk>>;
   getState(config: GraphConfig): Promise<Snapshot>;
+  /** LangChain's events; those of the graph itself contain the chunks of `stream`. */
+  streamEvents?(input: unknown, config: GraphConfig): AsyncIterable<unknown>;
+}
+export interface LibraryEvent {
+  readonly event: string;
+  readonly run_id?: string;
+  readonly data?: { readonly chunk?: unknown };
 }
 
 export interface GraphFacts {

@@ -6,6 +6,7 @@ import { type ConfigSettings, threadOf, toConfig, withKnownContext } from "./con
 import { type Graph, type GraphConfig, type GraphSource, toGraph } from "./graph.ts";
 import { InputError } from "./input.ts";
 import { ReplayLog } from "./replay-log.ts";
+import { readRequest } from "./request.ts";
 import { createGraphStore } from "./store.ts";
 import { type GraphState, type GraphTurnSettings, runTurn } from "./turn.ts";
 
@@ -32,8 +33,9 @@ export async function* runGraph(
     const state = await openState(agent, graph, task, ctx);
     const config = withStore(withKnownContext(toConfig(settings, task, ctx, state), graph), graph, ctx);
     // Before the run, which creates its own checkpoints.
-    await deleteOutdated(state, task, ctx);
-    yield* runTurn({ graph, settings, task, ctx, config, state });
+    const request = readRequest(task);
+    await deleteOutdated(state, task, ctx, request !== undefined);
+    yield* runTurn({ graph, settings, task, ctx, config, state, request });
   } catch (error) {
     if (!(error instanceof InputError) && !(error instanceof FileError)) throw error;
     yield ctx.reject(error.message);
@@ -76,15 +78,21 @@ async function openState(
   return { checkpointer: replayLog.wrap(checkpointer), replayLog, thread: task.contextId, prune };
 }
 
+/** In the storage of a context whose history clients of LangGraph read: its checkpoints are kept. */
+export const KEEP_KEY = "kept";
+
 async function deleteOutdated(
   state: PrunableState | undefined,
   { id, turn }: AgentTask,
-  { attempt, log }: Ctx,
+  { attempt, log, storage }: Ctx,
+  isKept: boolean,
 ): Promise<void> {
   if (!state || attempt > 1) return;
   try {
     await state.replayLog.clear();
-    if (turn === 1) await state.prune();
+    const isMarked = (await storage.get(KEEP_KEY)) !== undefined;
+    if (isKept && !isMarked) await storage.put([{ key: KEEP_KEY, value: true }]);
+    if (turn === 1 && !isKept && !isMarked) await state.prune();
   } catch (error) {
     log.warn({ taskId: id, err: error }, "outdated checkpoints of a graph could not be deleted");
   }

@@ -56,7 +56,7 @@ export async function findPendingInterrupts(
 
 /** Whether the author has set a breakpoint here, at which the graph waits for a message. */
 export async function isAtBreakpoint(
-  { interruptBefore = [], interruptAfter = [] }: Graph,
+  { interruptBefore = [], interruptAfter = [] }: Pick<Graph, "interruptBefore" | "interruptAfter">,
   next: readonly string[],
   checkpointer: Checkpointer,
   config: GraphConfig,

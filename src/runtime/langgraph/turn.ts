@@ -5,17 +5,21 @@ import { withCause } from "../../model/index.ts";
 import type { AgentEvent } from "../../ports/index.ts";
 import { OutputWriter } from "../shared/output-writer.ts";
 import { relay } from "../shared/relay.ts";
+import { toChunk, toEventChunk } from "./chunks.ts";
 import {
   type Checkpointer,
   type Graph,
   type GraphConfig,
   type GraphInterrupt,
   inputKeysOf,
+  type LibraryEvent,
   type Snapshot,
+  type StreamChunk,
 } from "./graph.ts";
 import { checkData, toInput } from "./input.ts";
 import { toPause, toQuestions } from "./questions.ts";
 import type { ReplayLog } from "./replay-log.ts";
+import { type GraphRequest, toLibraryModes, toRequestInput, withRequest } from "./request.ts";
 import {
   findPendingInterrupts,
   hasEnded,
@@ -24,7 +28,7 @@ import {
   toRecursionMessage,
   toResultOutput,
 } from "./state.ts";
-import { StreamListener, type StreamListenerSettings } from "./stream-listener.ts";
+import { STREAM_MODES, StreamListener, type StreamListenerSettings } from "./stream-listener.ts";
 
 export interface GraphTurnSettings extends StreamListenerSettings {
   readonly separator: string;
@@ -48,6 +52,8 @@ export interface GraphTurnParts {
   readonly config: GraphConfig;
   /** undefined: the graph has no checkpoints, so it starts again after a crash. */
   readonly state: GraphState | undefined;
+  /** undefined: the call came over another protocol than LangGraph's. */
+  readonly request: GraphRequest | undefined;
 }
 
 /** The input of the graph; null: it continues where it stopped. */
@@ -68,8 +74,10 @@ export async function* runTurn(parts: GraphTurnParts): AsyncGenerator<AgentOutpu
   if (earlier.reached && hasEnded(earlier.reached))
     return yield* writeResult(parts, writer, earlier.reached.values);
   const start = earlier.reached ? await resumeGraph(parts, earlier.reached) : await startGraph(parts, before);
-  if ("input" in start) yield* stream(parts, writer, listener, start.input);
-  else yield start;
+  if (!("input" in start)) return yield start;
+  const { request } = parts;
+  const asked = request ? withRequest(config, request, earlier.reached === undefined) : config;
+  yield* stream({ ...parts, config: asked }, writer, listener, start.input);
 }
 
 /** The output and the state of an earlier attempt of this turn; `reached` undefined: it had not started the graph. */
@@ -85,13 +93,18 @@ async function readEarlierAttempt({ ctx, state }: GraphTurnParts, before: Snapsh
 
 /** After a crash: the graph has got its input, so it continues where it stopped. */
 async function resumeGraph(parts: GraphTurnParts, reached: Snapshot): Promise<Start | AgentEvent> {
-  const { graph, task, config, state } = parts;
-  const isPaused = state && (await isAtBreakpoint(graph, reached.next, state.checkpointer, config));
+  const { graph, task, config, state, request } = parts;
+  const breakpoints = {
+    interruptBefore: request?.interruptBefore ?? graph.interruptBefore ?? [],
+    interruptAfter: request?.interruptAfter ?? graph.interruptAfter ?? [],
+  };
+  const isPaused = state && (await isAtBreakpoint(breakpoints, reached.next, state.checkpointer, config));
   return isPaused ? toPause(task, reached.next) : { input: null };
 }
 
 async function startGraph(parts: GraphTurnParts, before: Snapshot | undefined): Promise<Start | AgentEvent> {
-  const { graph, settings, task, ctx, config, state } = parts;
+  const { graph, settings, task, ctx, config, state, request } = parts;
+  if (request) return { input: toRequestInput(request) };
   if (task.turn > 1 && before && state)
     return toAnswer(parts, before, await findPendingInterrupts(before, state.checkpointer, config));
   if (settings.input) return { input: settings.input(task) };
@@ -123,13 +136,19 @@ async function* stream(
   listener: StreamListener,
   input: unknown,
 ): AsyncGenerator<AgentOutput, undefined> {
-  const { graph, task, ctx, config, state } = parts;
+  const { graph, task, ctx, config, state, request } = parts;
   try {
     yield* relay(async emit => {
       listener.onOutput = output => {
         for (const event of writer.write(output)) emit(event).catch(() => {});
       };
-      for await (const chunk of await graph.stream(input, config)) listener.listen(chunk);
+      const onChunk = (chunk: StreamChunk): void => {
+        listener.listen(chunk);
+        const event = request && toChunk(chunk, request, task.contextId);
+        if (event) emit(event).catch(() => {});
+      };
+      const onEvent = (event: unknown): void => void emit(toEventChunk(event)).catch(() => {});
+      for await (const chunk of readGraph(parts, input, onEvent)) onChunk(chunk);
     });
   } catch (error) {
     const message = toRecursionMessage(error);
@@ -142,6 +161,24 @@ async function* stream(
   const snapshot = await graph.getState(config);
   const pending = state ? await findPendingInterrupts(snapshot, state.checkpointer, config) : [];
   yield pending.length > 0 ? toQuestions(task, pending) : toPause(task, snapshot.next);
+}
+
+/** Events of LangChain come only where the caller asked for them: they cost more than all the rest. */
+async function* readGraph(
+  { graph, config, request }: GraphTurnParts,
+  input: unknown,
+  onEvent: (event: unknown) => void,
+): AsyncGenerator<StreamChunk, undefined> {
+  const streamMode = [...new Set([...STREAM_MODES, ...toLibraryModes(request?.modes ?? [], graph)])];
+  if (!request?.modes.includes("events") || !graph.streamEvents) {
+    yield* await graph.stream(input, { ...config, streamMode });
+    return;
+  }
+  const { runId } = request;
+  const events = graph.streamEvents(input, { ...config, streamMode, runId, version: "v2" });
+  for await (const event of events as AsyncIterable<LibraryEvent>)
+    if (event.event === "on_chain_stream" && event.run_id === runId) yield event.data?.chunk as StreamChunk;
+    else onEvent(event);
 }
 
 /** The final state is the response of a graph that has written no text. */

@@ -25,6 +25,7 @@ import type {
 import { toQueueItem } from "../single-node/queue.ts";
 import { belongsTo } from "../single-node/task-entry.ts";
 import { createMemoryItems } from "./items.ts";
+import { createMemoryOverview } from "./overview.ts";
 import { createMemoryPushes } from "./pushes.ts";
 import { createMemoryResources } from "./resources.ts";
 import { createMemorySchedules } from "./schedules.ts";
@@ -52,10 +53,13 @@ export function createMemoryBackend(): Backend {
   const storage = createMemoryStorage();
   const resources = createMemoryResources();
   const usage = createMemoryUsage();
-  const pushes = createMemoryPushes(taskId => {
-    const one = tasks.get(taskId);
-    return one && seqOf(one);
-  });
+  const pushes = createMemoryPushes(
+    taskId => {
+      const one = tasks.get(taskId);
+      return one && seqOf(one);
+    },
+    taskId => (tasks.get(taskId) as StoredTask).task.agent,
+  );
   const toNameKey = ({ tenant, principal }: Scope, agent: AgentName, { kind, name }: CallerName): string =>
     JSON.stringify([tenant, principal, agent, kind, name]);
 
@@ -138,6 +142,7 @@ export function createMemoryBackend(): Backend {
       return one ? revOf(one) : null;
     },
     pushes: pushes.backend,
+    overview: createMemoryOverview(() => tasks.values()),
     items: createMemoryItems(),
     schedules: createMemorySchedules(),
     list(scope, agent, filter, cursor): Listing {

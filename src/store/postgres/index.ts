@@ -7,6 +7,7 @@ import { type Database, openDatabase } from "./database.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { createItemStore } from "./items.ts";
 import { migrate } from "./migrate.ts";
+import { createOverview } from "./overview.ts";
 import { OwnerIds } from "./owners.ts";
 import { PostgresPushes } from "./pushes.ts";
 import { TaskReader } from "./reader.ts";
@@ -26,6 +27,8 @@ export interface PostgresStoreParts extends Omit<StoreParts, "tailIdleMs" | "onD
   readonly url: string;
   /** The unique id of this node. */
   readonly node: string;
+  /** Of this server, for the list of nodes. */
+  readonly version: string;
   readonly durability: "power" | "process";
   readonly connectionsMax: number;
   readonly statementMs: number;
@@ -91,6 +94,7 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
       },
     },
     tasks: createTaskIndex(db, owners, reader),
+    overview: createOverview({ db, owners, reader, readNodes: heartbeat.readNodes }),
     runs: runs.queue,
     maintenance: createMaintenance(inner),
     pushes: pushes.configs,
@@ -125,8 +129,8 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
   };
 }
 
-async function start(db: Database, { node, log }: PostgresStoreParts) {
+async function start(db: Database, parts: PostgresStoreParts) {
   const [newest] = await db.query<{ at: number | null }>(NEWEST);
   const [cluster] = await db.query<{ id: string }>("SELECT id FROM cluster");
-  return { newest, cluster, heartbeat: await startHeartbeat(db, node, log) };
+  return { newest, cluster, heartbeat: await startHeartbeat(db, parts) };
 }

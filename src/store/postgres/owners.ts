@@ -55,6 +55,10 @@ export class OwnerIds {
     return toStoredScope(this.#rows.get(id) as OwnerRow);
   }
 
+  agentOf(id: number): AgentName {
+    return (this.#rows.get(id) as OwnerRow).agent as AgentName;
+  }
+
   #cache(row: OwnerRow): void {
     this.#ids.set(keyOf(row, row.agent), row.id);
     this.#rows.set(row.id, row);

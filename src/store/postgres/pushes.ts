@@ -34,7 +34,7 @@ export interface PostgresPushParts extends Pick<StoreParts, "wallTime" | "onPush
   readonly node: string;
 }
 
-interface PushRow {
+export interface PushRow {
   readonly task: number;
   readonly task_id: string;
   readonly owner: number;
@@ -203,6 +203,11 @@ export class PostgresPushes {
       if (rows.length > 0) onPushDue();
       return rows.length;
     },
+    giveUp: async (taskId, id) => {
+      const { db } = this.#parts;
+      const row = (await readRows(db, taskId)).find(one => one.id === id);
+      return row !== undefined && (await db.query(GIVE_UP, [row.task, id])).length > 0;
+    },
   };
 
   #toClaimed(row: PushRow): PushSubscription {
@@ -254,6 +259,11 @@ const REDELIVER_FROM_START =
   "UPDATE push SET failed_count = NULL, failed_since = NULL, next_at = NULL, until = NULL, rung = true, " +
   "state = 'live', place = start, turn = turn + 1, worker = NULL, lease_until = NULL WHERE task = $1 AND id = $2";
 
+/** The higher turn ends a claim: the attempt that is under way is not recorded. */
+const GIVE_UP =
+  "UPDATE push SET state = 'dead', next_at = NULL, rung = false, turn = turn + 1, worker = NULL, lease_until = NULL " +
+  "WHERE task = $1 AND id = $2 AND state = 'live' RETURNING id";
+
 async function readRows(db: Queryable, taskId: TaskId): Promise<readonly PushRow[]> {
   if (timeKey(taskId) === null) return [];
   return db.query<PushRow>(`SELECT ${COLUMNS} ${FROM} WHERE t.id = $1 ORDER BY p.nth`, [taskId]);
@@ -270,7 +280,19 @@ export async function readPushSubscriptions(
   return rows.map(row => toSubscription(row, owners));
 }
 
-function toSubscription(row: PushRow, owners: OwnerIds): PushSubscription {
+/** The subscriptions of all tasks, the newest first; `condition` is SQL with these values from $3 on. */
+export async function readNewestPushes(
+  db: Queryable,
+  before: number,
+  max: number,
+  condition: string,
+  values: readonly unknown[],
+): Promise<readonly (PushRow & { readonly nth: number })[]> {
+  const sql = `SELECT p.nth, ${COLUMNS} ${FROM} WHERE p.nth < $1 ${condition} ORDER BY p.nth DESC LIMIT $2`;
+  return db.query<PushRow & { readonly nth: number }>(sql, [before, max, ...values]);
+}
+
+export function toSubscription(row: PushRow, owners: OwnerIds): PushSubscription {
   const { until, failed_count: count, failed_since: since, next_at: nextAt } = row;
   return {
     config: JSON.parse(row.config) as PushConfig,

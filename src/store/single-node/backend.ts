@@ -11,16 +11,25 @@ import {
 import type {
   AgentStorage,
   CallerName,
+  ContextOwner,
   ListFilter,
   NamedTask,
+  OwnerFilter,
   PushAttempt,
+  PushScan,
+  PushScanPage,
   PushSubscription,
   ResourceKind,
   ResourceRange,
   StorageArea,
   StoredItem,
+  TaskCount,
+  TaskScan,
+  TaskScanPage,
   UsageQuery,
   UsageRow,
+  WaitingScan,
+  WaitingScanPage,
 } from "../../ports/index.ts";
 import type { NewName } from "../kernel/caller-names.ts";
 import type { ItemRow, ItemWrite } from "../kernel/item-row.ts";
@@ -53,6 +62,7 @@ export interface Backend {
   reportUsage(query: UsageQuery): readonly UsageRow[];
   listStorage(area: StorageArea, range: Parameters<AgentStorage["list"]>[1]): readonly StoredItem[];
   readonly pushes: PushBackend;
+  readonly overview: OverviewBackend;
   readonly resources: ResourceBackend;
   readonly items: ItemBackend;
   readonly schedules: ScheduleBackend;
@@ -69,6 +79,14 @@ export interface Backend {
   /** Approximate size on disk. */
   bytes(): number;
   close(): void;
+}
+
+/** See `TaskOverview`. */
+export interface OverviewBackend {
+  scan(query: TaskScan): TaskScanPage;
+  scanWaiting(query: WaitingScan): WaitingScanPage;
+  contextEnds(context: ContextOwner): { readonly first: TaskId; readonly last: TaskId } | undefined;
+  count(owners: OwnerFilter): readonly TaskCount[];
 }
 
 /** A write to agent storage: values are already JSON; undefined deletes the key. */
@@ -140,6 +158,8 @@ export interface PushBackend {
   idle(): readonly (PushCursor & { readonly behind: boolean })[];
   /** The first configs with a scheduled retry, the soonest first. */
   waiting(max: number): readonly WaitingPush[];
+  /** See `TaskOverview`. */
+  scan(query: PushScan): PushScanPage;
 }
 
 /** A push config and how far its delivery is. */

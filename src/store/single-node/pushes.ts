@@ -198,6 +198,17 @@ export function createPushStore(parts: PushStoreParts) {
       await Promise.all(matching.map(one => redeliver(one, from)));
       return matching.length;
     },
+    async giveUp(taskId, id) {
+      const found = readCurrent(taskId).find(one => one.config.id === id);
+      if (found?.state !== "live") return false;
+      const { nextAt, ...rest } = found;
+      const done = write(taskId, id, { ...rest, state: "dead" });
+      // The attempt that is under way is not recorded: its claim ends here.
+      const push = schedule.find(taskId, id);
+      if (push) unschedule(push);
+      await done;
+      return true;
+    },
   };
 
   async function redeliver(subscription: PushSubscription, from: "place" | "start"): Promise<void> {

@@ -13,7 +13,7 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { AppendCondition, AppendExtras, Run, Store } from "../../ports/index.ts";
+import type { AppendCondition, AppendExtras, Run, Store, UsageStore } from "../../ports/index.ts";
 import { findNames } from "../kernel/caller-names.ts";
 import { createPageCache } from "../kernel/page-cache.ts";
 import { decodePageToken, encodePageToken } from "../kernel/page-token.ts";
@@ -23,6 +23,7 @@ import { createSingleNodeItems } from "./items.ts";
 import { Leases } from "./leases.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createNameIndex } from "./name-index.ts";
+import { createSingleNodeOverview } from "./overview.ts";
 import { createPushStore } from "./pushes.ts";
 import { createQueue, needsRun, toQueueItem } from "./queue.ts";
 import { createSingleNodeResources } from "./resources.ts";
@@ -264,16 +265,14 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     lastAt: backend.lastAt,
     nodes: () => 1,
     maintenance,
+    overview: createSingleNodeOverview({ ...parts, cache }),
     storage: createSingleNodeStorage(backend, writer),
     resources: createSingleNodeResources(backend, writer),
     items: createSingleNodeItems({ ...parts, writer }),
     schedules: createSingleNodeSchedules({ ...parts, writer }),
     pushes: pushes.pushes,
     deliveries: pushes.deliveries,
-    usage: {
-      spent: async (scope, day) => backend.spent(scope, day),
-      report: async query => backend.reportUsage(query),
-    },
+    usage: createSingleNodeUsage(backend),
     log: {
       append(scope, taskId, events, condition, extras) {
         try {
@@ -351,3 +350,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     },
   };
 }
+
+const createSingleNodeUsage = (backend: Backend): UsageStore => ({
+  spent: async (scope, day) => backend.spent(scope, day),
+  report: async query => backend.reportUsage(query),
+});

@@ -24,6 +24,7 @@ import { createListQuery } from "./list.ts";
 import { createNameTable } from "./names.ts";
 import { findNewest } from "./newest-event.ts";
 import { pragma } from "./open.ts";
+import { createOverview } from "./overview.ts";
 import { createOwnerTable, type OwnerTable } from "./owners.ts";
 import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
@@ -162,6 +163,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     reportUsage: usage.report,
     listStorage: storage.list,
     pushes: pushes.backend,
+    overview: createOverview(db, owners),
     resources,
     items: createItemTable(db),
     schedules: createScheduleTable(db),

@@ -197,13 +197,15 @@ export function openReadOnly(folder: string): ReadOnlyDatabase {
   throw new StartupError(`${file} is empty. Name the folder of the server with --data DIR.`);
 }
 
-/** Readers need the current schema, and only a server migrates. */
+/** Readers need the current schema, and only a server migrates. A damaged log may end before its last migration. */
 export function requireSchema({ file, schema }: ReadOnlyDatabase): void {
-  if (schema < MIGRATIONS.length)
-    throw new StartupError(
-      `${file} was written by an older Dragoman (schema ${schema}; the current one is ${MIGRATIONS.length}). ` +
-        "Start a server on it once to migrate it.",
-    );
+  if (schema === MIGRATIONS.length) return;
+  const damage = findWalDamage(file);
+  if (damage) throw new StartupError(formatWalDamage(file, damage));
+  throw new StartupError(
+    `${file} was written by an older Dragoman (schema ${schema}; the current one is ${MIGRATIONS.length}). ` +
+      "Start a server on it once to migrate it.",
+  );
 }
 
 function tryOpenReadOnly(file: string): ReadOnlyDatabase {

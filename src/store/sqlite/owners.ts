@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentName, Scope } from "../../model/index.ts";
+import { matchesOwner, type OwnerFilter } from "../../ports/index.ts";
 import { toStoredScope } from "../kernel/stored-scope.ts";
 
 interface OwnerRow {
@@ -47,6 +48,12 @@ export function createOwnerTable(db: DatabaseSync) {
     /** The scope that was authorized when the task was created. */
     scopeOf(id: number): Scope {
       return toStoredScope(rows.get(id) as OwnerRow);
+    },
+    /** undefined: all of them. */
+    matching(filter: OwnerFilter): ReadonlySet<number> | undefined {
+      if (!filter.agents && filter.tenant === undefined && filter.principal === undefined) return undefined;
+      const found = [...rows.values()].filter(row => matchesOwner(filter, row, row.agent as AgentName));
+      return new Set(found.map(row => row.id));
     },
     agentOf: (id: number): AgentName => (rows.get(id) as OwnerRow).agent as AgentName,
   };

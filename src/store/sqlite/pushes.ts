@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { hostOf, type Seq, type TaskId, timeKey } from "../../model/index.ts";
-import type { PushSubscription } from "../../ports/index.ts";
+import type { PushScan, PushScanPage, PushSubscription } from "../../ports/index.ts";
+import { scanRows } from "../kernel/scan.ts";
 import {
   type PushBackend,
   type PushChange,
@@ -22,6 +23,11 @@ interface PushRow {
   readonly place: number;
   readonly next_at: number | null;
   readonly more: string;
+}
+interface ScannedRow extends PushRow {
+  readonly nr: number;
+  readonly task_id: string;
+  readonly host: string;
 }
 interface CursorRow {
   readonly task_id: string;
@@ -57,6 +63,10 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
       "ON CONFLICT (task, id) DO UPDATE SET host = excluded.host, state = excluded.state, " +
       "place = excluded.place, next_at = excluded.next_at, more = excluded.more",
   );
+  const selectNewest = db.prepare(
+    "SELECT nr, task.id AS task_id, owner, push.state, place, next_at, more, host FROM push " +
+      "JOIN task ON task.key = push.task WHERE nr < ? ORDER BY nr DESC LIMIT ?",
+  );
   const remove = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
 
   const toSubscription = (
@@ -71,7 +81,26 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
     ...(next_at !== null && { nextAt: next_at }),
   });
 
+  function scan({ owners: filter, state, host, after, max }: PushScan): PushScanPage {
+    const allowed = owners.matching(filter);
+    const { found, next } = scanRows<ScannedRow>({
+      max,
+      matches: row =>
+        (!allowed || allowed.has(row.owner)) &&
+        (host === undefined || row.host === host) &&
+        (state === undefined || state === stateOf(row) || (state === "failing" && isFailing(row))),
+      fetch: (last, count) =>
+        selectNewest.all(last?.nr ?? after ?? Number.MAX_SAFE_INTEGER, count) as unknown as ScannedRow[],
+    });
+    const pushes = found.map(row => ({
+      ...toSubscription(row.task_id as TaskId, row),
+      agent: owners.agentOf(row.owner),
+    }));
+    return { pushes, next: next?.nr };
+  }
+
   const backend: PushBackend = {
+    scan,
     of: taskId =>
       (selectOfTask.all(timeKey(taskId), taskId) as unknown as PushRow[]).map(row =>
         toSubscription(taskId, row),
@@ -99,6 +128,11 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
     },
   };
 }
+
+const stateOf = ({ state }: PushRow): PushSubscription["state"] =>
+  PUSH_STATES[state] as PushSubscription["state"];
+/** After a failed attempt there is a time for the next one. */
+const isFailing = (row: PushRow): boolean => stateOf(row) === "live" && row.next_at !== null;
 
 const toWaiting = (row: WaitingRow): WaitingPush => ({
   ...toCursor(row),

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { cpSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { EXIT } from "../../../src/cli/command.ts";
 import { until } from "../client.ts";
 import { type Block, placeOf } from "./blocks.ts";
 import { installInto, writeProgram } from "./project.ts";
@@ -125,7 +126,9 @@ export function openPage({ folder, examples, store, storedTask, variables }: Pag
     task = [...output.text.matchAll(/"task":\{"id":"([0-9a-f-]{36})"/g)].at(-1)?.[1] ?? task;
     const expected = Number(/^exits with (\d)/.exec(block.note?.kind ?? "")?.[1] ?? 0);
     const isInterrupted = block.note?.kind === "until its first output" && (code === 130 || code === null);
-    if ((code !== expected && !isInterrupted) || /"error":\{/.test(output.text))
+    const isAsked = code === EXIT.asked && output.text.includes("waits for an answer");
+    const isExpected = code === expected || isInterrupted || isAsked;
+    if (!isExpected || /"error":\{/.test(output.text))
       throw new Error(`${placeOf(block)}: ${line}\n${output.text}\nexited with ${code}`);
   };
 

@@ -4,6 +4,7 @@ import { sql as access } from "./0003.ts";
 import { sql as nodes } from "./0004.ts";
 import { sql as items } from "./0005.ts";
 import { sql as resources } from "./0006.ts";
+import { sql as overview } from "./0007.ts";
 
 export interface Migration {
   readonly sql: string;
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: nodes, oldest: 4 },
   { sql: items, oldest: 4 },
   { sql: resources, oldest: 4 },
+  { sql: overview, oldest: 4 },
 ];

@@ -7,6 +7,7 @@ import { sql as usage } from "./0006.ts";
 import { sql as push } from "./0007.ts";
 import { sql as items } from "./0008.ts";
 import { sql as resources } from "./0009.ts";
+import { sql as overview } from "./0010.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly string[] = [
   push,
   items,
   resources,
+  overview,
 ];

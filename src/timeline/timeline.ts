@@ -1,6 +1,7 @@
 /** The timeline of a task and the duration of its phases, computed from its log. */
 
-import { isObject } from "../../lib/json.ts";
+import { formatCount, formatDuration, formatSize } from "../lib/format.ts";
+import { isObject } from "../lib/json.ts";
 import {
   apply,
   type ErrorRecord,
@@ -12,8 +13,7 @@ import {
   type TaskEvent,
   textOf,
   type Usage,
-} from "../../model/index.ts";
-import { formatCount, formatDuration, formatSize } from "./text.ts";
+} from "../model/index.ts";
 
 export interface Timeline {
   readonly task: Task | null;
@@ -45,6 +45,7 @@ export interface PhaseTimes {
 
 export interface TimelineTurn {
   readonly turn: number;
+  readonly seq: number;
   readonly at: number;
   readonly text: string;
   readonly via: string;
@@ -54,6 +55,7 @@ export interface TimelineTurn {
 
 export interface TimelineAttempt {
   readonly attempt: number;
+  readonly seq: number;
   readonly turn: number;
   readonly startedAt: number;
   readonly queueMs: number;
@@ -66,6 +68,7 @@ export interface TimelineAttempt {
 
 export interface TimelineStep {
   readonly attempt: number;
+  readonly seq: number;
   readonly at: number;
   readonly kind: StepRecord["kind"];
   readonly name: string;
@@ -78,6 +81,13 @@ export interface TimelineStep {
 
 export interface TimelineEntry {
   readonly at: number;
+  /** Consecutive chunks are one entry: from its first event to its last one. */
+  readonly seq: number;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly turn: number;
+  /** 0: before the first run. */
+  readonly attempt: number;
   readonly what: string;
   readonly text: string;
 }
@@ -92,9 +102,20 @@ export function toTimeline(
   return builder.build(now);
 }
 
+/** Consecutive chunks of one artifact. */
+interface ChunksEntry {
+  readonly at: number;
+  readonly seq: number;
+  readonly artifactId: string;
+  lastSeq: number;
+  count: number;
+  bytes: number;
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-class TimelineBuilder {
+/** Takes a log event by event. */
+export class TimelineBuilder {
   readonly #isCompacted: boolean;
   readonly #turns: TimelineTurn[] = [];
   readonly #attempts: Mutable<TimelineAttempt>[] = [];
@@ -105,8 +126,9 @@ class TimelineBuilder {
   #phase: Phase = "queue";
   #since: number;
   #lastEventAt: number;
+  #seq = 0;
   /** Consecutive chunks of one artifact, which become one entry. */
-  #chunks: { at: number; artifactId: string; count: number; bytes: number } | undefined;
+  #chunks: ChunksEntry | undefined;
 
   constructor(snapshot: Task | null) {
     this.#task = snapshot;
@@ -120,6 +142,7 @@ class TimelineBuilder {
   add(recorded: RecordedEvent): void {
     const { event, at } = recorded;
     if (event.type !== "artifact") this.#addChunksEntry();
+    this.#seq = recorded.seq;
     this.#addEvent(event, at);
     this.#task = apply(this.#task, recorded);
     this.#lastEventAt = at;
@@ -185,7 +208,7 @@ class TimelineBuilder {
     const turn = this.#turns.length + 1;
     const text = textOf(message.parts);
     const traceId = trace?.traceparent.split("-")[1];
-    this.#turns.push({ turn, at, text, via: via ?? "jsonrpc", traceId, key: key?.name });
+    this.#turns.push({ turn, seq: this.#seq, at, text, via: via ?? "jsonrpc", traceId, key: key?.name });
     this.#enterPhase("queue", at);
     this.#addEntry(at, "message", formatMessage(message));
   }
@@ -202,7 +225,15 @@ class TimelineBuilder {
     const queueMs = isRestart ? 0 : at - this.#since;
     this.#enterPhase("run", at);
     const turn = Math.max(1, this.#turns.length);
-    this.#attempts.push({ attempt, turn, startedAt: at, queueMs, endedAt: undefined, outcome: undefined });
+    this.#attempts.push({
+      attempt,
+      seq: this.#seq,
+      turn,
+      startedAt: at,
+      queueMs,
+      endedAt: undefined,
+      outcome: undefined,
+    });
     const text = isRestart ? "the previous run was interrupted" : `queued for ${formatDuration(queueMs)}`;
     this.#addEntry(at, `run ${attempt}`, text);
   }
@@ -212,7 +243,7 @@ class TimelineBuilder {
     const attempt = this.#attempts.at(-1)?.attempt ?? 0;
     const called = findCalledTask(record);
     const withinMs = at - this.#lastEventAt;
-    this.#steps.push({ attempt, at, kind, name, threw, ...(called && { called }), withinMs });
+    this.#steps.push({ attempt, seq: this.#seq, at, kind, name, threw, ...(called && { called }), withinMs });
     if (called) this.#addEntry(at, "call", `${name}: ${called}`);
     else if (kind === "step") this.#addEntry(at, "step", `${name}${threw ? " threw" : ""}`);
     if (kind === "sleep")
@@ -230,8 +261,9 @@ class TimelineBuilder {
   #addChunk({ artifact }: TaskEvent & { readonly type: "artifact" }, at: number): void {
     const { artifactId, parts } = artifact;
     if (this.#chunks?.artifactId !== artifactId) this.#addChunksEntry();
-    this.#chunks ??= { at, artifactId, count: 0, bytes: 0 };
+    this.#chunks ??= { at, seq: this.#seq, lastSeq: this.#seq, artifactId, count: 0, bytes: 0 };
     this.#chunks.count += 1;
+    this.#chunks.lastSeq = this.#seq;
     for (const part of parts)
       this.#chunks.bytes += part.kind === "text" ? part.text.length : JSON.stringify(part).length;
   }
@@ -240,11 +272,11 @@ class TimelineBuilder {
     const chunks = this.#chunks;
     this.#chunks = undefined;
     if (!chunks) return;
-    const { at, artifactId, count, bytes } = chunks;
+    const { at, seq, lastSeq, artifactId, count, bytes } = chunks;
     const duration =
       count > 1 && this.#lastEventAt > at ? ` in ${formatDuration(this.#lastEventAt - at)}` : "";
     const text = `${artifactId}: ${formatCount(count, "chunk")}, about ${formatSize(bytes)}${duration}`;
-    this.#addEntry(at, "artifact", text);
+    this.#addEntry(at, "artifact", text, seq, { seq: lastSeq, at: this.#lastEventAt });
   }
 
   #endAttempt(at: number, outcome: string, error?: ErrorRecord): void {
@@ -266,8 +298,10 @@ class TimelineBuilder {
     this.#waits[this.#phase === "auth" ? "input" : this.#phase] += Math.max(0, until - this.#since);
   }
 
-  #addEntry(at: number, what: string, text: string): void {
-    this.#entries.push({ at, what, text });
+  #addEntry(at: number, what: string, text: string, seq = this.#seq, last = { seq, at }): void {
+    const turn = this.#turns.length;
+    const attempt = this.#attempts.at(-1)?.attempt ?? 0;
+    this.#entries.push({ at, seq, lastSeq: last.seq, lastAt: last.at, turn, attempt, what, text });
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { RecordedEvent, Seq, Task, TaskEvent } from "../../model/index.ts";
-import { describeOutcome } from "../commands/why.ts";
-import { formatDuration } from "./text.ts";
+import { formatDuration } from "../lib/format.ts";
+import type { RecordedEvent, Seq, Task, TaskEvent } from "../model/index.ts";
+import { describeOutcome } from "./outcome.ts";
 import { toTimeline } from "./timeline.ts";
 
 const created = { type: "created", id: "t", contextId: "c", agent: "a", origin: "v1", shown: true };

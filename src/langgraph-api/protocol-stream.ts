@@ -1,0 +1,162 @@
+/** The events of a thread over all its runs, numbered: a stream that stays open, and can be resumed from any number. */
+
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
+import { Latch } from "../lib/latch.ts";
+import { isSettled } from "../model/index.ts";
+import type { Bus } from "../ports/index.ts";
+import { invalidField, readInteger, readStrings } from "../protocol/shared/fields.ts";
+import type { ProtocolEvent } from "./protocol-event.ts";
+import { ProtocolProjection } from "./protocol-events.ts";
+import { type ApiCall, type ApiReply, readBody } from "./route.ts";
+import type { FoundRun, RunRecords } from "./run-records.ts";
+import type { RunStreams } from "./run-stream.ts";
+import { SSE_HEADERS, withHeartbeat } from "./sse.ts";
+import type { FoundThread, ThreadRecords } from "./thread-records.ts";
+
+export interface ProtocolStreamParts {
+  readonly bus: Bus;
+  readonly threads: ThreadRecords;
+  readonly runs: RunRecords;
+  readonly streams: RunStreams;
+  readonly heartbeatMs: number;
+  readonly wallTime: () => number;
+}
+
+/** Readers of a thread wait for its next run. */
+export const threadTopic = (threadId: string): string => `thread/${threadId}`;
+
+interface Filter {
+  readonly channels: ReadonlySet<string>;
+  readonly namespaces: readonly (readonly string[])[] | undefined;
+  readonly depth: number;
+  readonly since: number | undefined;
+}
+
+/** The number of an event: of the run in its thread, of the event in the log, and of the part. */
+const RUN_FACTOR = 1_000_000_000;
+const STEP_FACTOR = 100;
+/** A reader that comes just after a run still gets it: clients open several streams for one run. */
+const RECENT_MS = 30_000;
+/** Runs that another protocol began on the thread are found by looking. */
+const LOOK_MS = 2_000;
+
+export function createProtocolStreams(parts: ProtocolStreamParts) {
+  const { bus, threads, runs, streams } = parts;
+
+  async function* readRun(
+    call: ApiCall,
+    run: FoundRun,
+    index: number,
+  ): AsyncGenerator<readonly [number, number, ProtocolEvent]> {
+    const projection = new ProtocolProjection({ run, earlier: await streams.readEarlier(call.scope, run) });
+    for await (const step of streams.readTurn(call, run)) {
+      let nth = 0;
+      for (const event of projection.next(step))
+        yield [
+          index * RUN_FACTOR + step.seq * STEP_FACTOR + Math.min(nth++, STEP_FACTOR - 1),
+          step.at,
+          event,
+        ];
+    }
+  }
+
+  /** The first run that a reader gets. */
+  function startOf(all: readonly FoundRun[], since: number | undefined): number {
+    if (since !== undefined) return Math.floor(since / RUN_FACTOR);
+    const isOld = ({ task, isCurrent }: FoundRun): boolean =>
+      !isCurrent || (isSettled(task.status.state) && task.status.at < parts.wallTime() - RECENT_MS);
+    const first = all.findIndex(run => !isOld(run));
+    return first === -1 ? all.length : first;
+  }
+
+  async function* read(call: ApiCall, id: string, filter: Filter): AsyncGenerator<string> {
+    const latch = new Latch();
+    bus.subscribe(threadTopic(id), latch);
+    const signal = call.signal();
+    const wake = (): void => latch.wake();
+    signal.addEventListener("abort", wake, { once: true });
+    const timer = setInterval(wake, LOOK_MS).unref();
+    let next: number | undefined;
+    try {
+      while (!signal.aborted) {
+        const thread = await threads.find(call.scope, id);
+        const all = thread ? (await runs.list(call.scope, thread)).toReversed() : [];
+        next ??= startOf(all, filter.since);
+        if (next >= all.length) {
+          await latch.wait();
+          continue;
+        }
+        for await (const [seq, at, event] of readRun(call, all[next] as FoundRun, next)) {
+          const isNew = filter.since === undefined || seq > filter.since;
+          if (isNew && matches(event, filter)) yield toText(seq, at, event);
+        }
+        next += 1;
+      }
+    } finally {
+      clearInterval(timer);
+      signal.removeEventListener("abort", wake);
+      bus.unsubscribe(threadTopic(id), latch);
+    }
+  }
+
+  return {
+    async open(call: ApiCall): Promise<ApiReply> {
+      const filter = readFilter(readBody(call));
+      const id = call.vars.thread_id as string;
+      await call.authorize({ resource: "threads", action: "read" }, { thread_id: id });
+      const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
+      return { headers: SSE_HEADERS, stream: withHeartbeat(read(call, id, filter), heartbeat) };
+    },
+    /** The number of the newest event that a reader of the thread may have. */
+    async newestSeq(call: ApiCall, thread: FoundThread): Promise<number> {
+      return Math.max(0, (await runs.list(call.scope, thread)).length - 1) * RUN_FACTOR;
+    },
+    notify: (threadId: string): void => bus.notify(threadTopic(threadId)),
+  };
+}
+
+export type ProtocolStreams = ReturnType<typeof createProtocolStreams>;
+
+function toText(seq: number, timestamp: number, { method, namespace, node, data }: ProtocolEvent): string {
+  const params = { namespace, timestamp, ...(node !== undefined && { node }), data };
+  const event = { type: "event", event_id: String(seq), seq, method, params };
+  return `id: ${seq}\nevent: ${method}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function matches(
+  { method, namespace, data }: ProtocolEvent,
+  { channels, namespaces, depth }: Filter,
+): boolean {
+  const channel = method === "input.requested" ? "input" : method;
+  const isNamed = method === "custom" && isObject(data) && channels.has(`custom:${String(data.name)}`);
+  if (!channels.has(channel) && !isNamed) return false;
+  if (!namespaces) return namespace.length <= depth;
+  return namespaces.some(
+    prefix => prefix.every((part, i) => namespace[i] === part) && namespace.length - prefix.length <= depth,
+  );
+}
+
+function readFilter(body: JsonObject): Filter {
+  const channels = readStrings(body, "channels", "");
+  if (!channels) throw invalidField("channels", "is required");
+  const { namespaces } = body;
+  const isValid =
+    namespaces === undefined ||
+    namespaces === null ||
+    (Array.isArray(namespaces) &&
+      namespaces.length <= 100 &&
+      namespaces.every((one: Json) => Array.isArray(one) && one.every(part => typeof part === "string")));
+  if (!isValid) throw invalidField("namespaces", "must be an array of arrays of strings");
+  return {
+    channels: new Set(channels),
+    namespaces: (namespaces ?? undefined) as Filter["namespaces"],
+    depth: readInteger(body, "depth", "", { min: 0, max: 1_000 }) ?? Number.POSITIVE_INFINITY,
+    since: readSince(body.since),
+  };
+}
+
+function readSince(value: Json | undefined): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalidField("since", "must be the number of an event");
+}

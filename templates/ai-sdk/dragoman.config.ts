@@ -1,0 +1,3 @@
+import { defineConfig } from "dragoman";
+
+export default defineConfig({ agents: ["agents"] });

@@ -1,0 +1,165 @@
+import { Client } from "@langchain/langgraph-sdk";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { lgAgents } from "../support/lg-agents.ts";
+import { serve, type TestServer } from "../support/server.ts";
+
+/** Streaming protocol v2, with the official client's `threads.stream`. */
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await serve(lgAgents());
+  client = new Client({ apiUrl: server.url, callerOptions: { maxRetries: 0 } });
+});
+afterAll(() => server.stop());
+
+/** Asks again until the answer is as expected. */
+async function until<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isDone(answer)) return answer;
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}
+
+const human = (content: string) => ({ messages: [{ type: "human", content }] });
+
+interface WireEvent {
+  readonly seq: number;
+  readonly method: string;
+  readonly params: { readonly namespace: string[]; readonly data: Record<string, unknown> };
+}
+
+/** Reads the stream of a thread up to the event that `isLast` names. */
+async function read(
+  threadId: string,
+  filter: object,
+  isLast: (event: WireEvent) => boolean,
+): Promise<WireEvent[]> {
+  const stop = new AbortController();
+  const response = await fetch(`${server.url}/threads/${threadId}/stream/events`, {
+    method: "POST",
+    body: JSON.stringify(filter),
+    signal: stop.signal,
+  });
+  const events: WireEvent[] = [];
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(piece, { stream: true });
+    const whole = text.split("\n\n");
+    text = whole.pop() as string;
+    for (const one of whole) {
+      const data = /^data: (.*)$/m.exec(one)?.[1];
+      if (data) events.push(JSON.parse(data) as WireEvent);
+    }
+    if (events.some(isLast)) break;
+  }
+  stop.abort();
+  return events;
+}
+
+const command = async (
+  threadId: string,
+  method: string,
+  params: object,
+): Promise<Record<string, unknown>> => {
+  const response = await fetch(`${server.url}/threads/${threadId}/commands`, {
+    method: "POST",
+    body: JSON.stringify({ id: 1, method, params }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+};
+const isEnd = ({ method, params }: WireEvent): boolean =>
+  method === "lifecycle" && ["completed", "failed", "interrupted"].includes(params.data.event as string);
+const ALL = { channels: ["values", "updates", "messages", "lifecycle", "input", "tasks", "custom"] };
+
+it("a run is started by a command, and two streams get all its events with ascending numbers", async () => {
+  const id = crypto.randomUUID();
+  const both = Promise.all([read(id, ALL, isEnd), read(id, { channels: ["lifecycle", "input"] }, isEnd)]);
+  expect(await command(id, "run.start", { assistant_id: "chat", input: human("hi") })).toMatchObject({
+    type: "success",
+    id: 1,
+  });
+  const [content, watcher] = await both;
+  expect(watcher.map(one => one.params.data.event)).toEqual(["running", "completed"]);
+  const seqs = content.map(one => one.seq);
+  expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+  const words = content.filter(one => one.method === "messages").map(one => one.params.data);
+  expect(words[0]).toMatchObject({ event: "message-start", role: "ai" });
+  expect(words.at(-1)).toMatchObject({ event: "message-finish" });
+  const text = words.flatMap(one => (one.delta as { text?: string } | undefined)?.text ?? []).join("");
+  expect(text).toBe("You said hi");
+  const middle = content[5] as WireEvent;
+  const rest = await read(id, { ...ALL, since: middle.seq }, isEnd);
+  expect(rest).toEqual(content.slice(6));
+});
+
+it("an interrupt is answered on the open stream, as a new run", async () => {
+  const id = crypto.randomUUID();
+  const stream = read(id, ALL, one => one.params.data.event === "completed");
+  await command(id, "run.start", { assistant_id: "approval", input: human("do it") });
+  const asked = await read(id, { channels: ["input"] }, one => one.method === "input.requested");
+  const interrupt_id = asked[0]?.params.data.interrupt_id;
+  expect(asked[0]?.params.data.payload).toEqual({ question: "Shall I?" });
+  expect(
+    await command(id, "input.respond", { namespace: [], interrupt_id: "wrong", response: 1 }),
+  ).toMatchObject({ type: "error", error: "no_such_interrupt" });
+  expect(await command(id, "input.respond", { namespace: [], interrupt_id, response: "yes" })).toMatchObject({
+    type: "success",
+  });
+  const events = await stream;
+  const lifecycle = events.filter(one => one.method === "lifecycle").map(one => one.params.data.event);
+  expect(lifecycle).toEqual(["running", "interrupted", "running", "completed"]);
+  expect(JSON.stringify(events.findLast(one => one.method === "values"))).toContain("The answer is");
+});
+
+it("agents that are no graphs have the same channels", async () => {
+  const id = crypto.randomUUID();
+  const stream = read(id, ALL, isEnd);
+  await command(id, "run.start", { assistant_id: "echo", input: human("hi") });
+  const events = await stream;
+  expect(events.map(one => one.method)).toContain("messages");
+  expect(JSON.stringify(events.findLast(one => one.method === "values")?.params.data)).toContain(
+    "You said hi",
+  );
+});
+
+it("unknown commands and broken envelopes are refused", async () => {
+  const id = crypto.randomUUID();
+  expect(await command(id, "run.dance", {})).toMatchObject({ type: "error", error: "unknown_command" });
+  expect(await command(id, "run.start", {})).toMatchObject({ type: "error", error: "invalid_argument" });
+  const broken = await fetch(`${server.url}/threads/${id}/commands`, { method: "POST", body: "{}" });
+  expect(broken.status).toBe(400);
+});
+
+it("the official client gets the values, the words and the end of a run", async () => {
+  const thread = client.threads.stream(crypto.randomUUID(), { assistantId: "chat" });
+  const words = (async () => {
+    for await (const message of thread.messages) return await message.text;
+  })();
+  await thread.run.start({ input: human("hi") });
+  expect(JSON.stringify(await thread.output)).toContain("You said hi");
+  expect(await words).toBe("You said hi");
+  await thread.close();
+});
+
+it("the official client answers an interrupt", async () => {
+  const thread = client.threads.stream(crypto.randomUUID(), { assistantId: "approval" });
+  await thread.run.start({ input: human("do it") });
+  await thread.output;
+  expect(thread.interrupted).toBe(true);
+  const [asked] = thread.interrupts;
+  expect(asked?.payload).toEqual({ question: "Shall I?" });
+  await thread.respondInput({
+    namespace: [],
+    interrupt_id: asked?.interruptId as string,
+    response: "yes",
+  } as never);
+  const { status } = await until(
+    () => client.threads.get(thread.threadId),
+    found => found.status === "idle",
+  );
+  expect(status).toBe("idle");
+  await thread.close();
+});

@@ -1,0 +1,100 @@
+/** The packed package as a stranger uses it: installed into an empty folder, a project of each template, the demonstration. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TEMPLATE_NAMES } from "../../src/cli/init/templates.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+/** npm and the programs that it starts use the Node of these tests. */
+const ENV = {
+  ...process.env,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  NODE_OPTIONS: "",
+  npm_config_loglevel: "error",
+};
+const AGENTS: Readonly<Record<string, string>> = {
+  function: "hello",
+  langgraph: "planner",
+  "ai-sdk": "travel",
+  openai: "chat",
+  python: "letters",
+  mcp: "planner",
+};
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "dragoman-first-")));
+let tarball = "";
+let other: Server | undefined;
+const run = (cwd: string, command: string, ...args: readonly string[]): string =>
+  execFileSync(command, args, { cwd, env: ENV, encoding: "utf8", timeout: 300_000 });
+
+/** Without packages from a registry these tests say so and are skipped. */
+const hasRegistry =
+  spawnSync("npm", ["view", "typescript", "version"], { env: ENV, timeout: 60_000 }).status === 0;
+if (!hasRegistry)
+  process.stderr.write("SKIPPED: the packed package cannot be installed without a registry\n");
+
+beforeAll(async () => {
+  if (!hasRegistry) return;
+  run(REPOSITORY, "npm", "pack", "--silent", "--pack-destination", folder);
+  tarball = join(folder, readdirSync(folder).find(name => name.endsWith(".tgz")) as string);
+  // The default port is taken, as on the machine of a stranger.
+  other = createServer().listen(2024, "127.0.0.1");
+  other.on("error", () => undefined);
+}, 300_000);
+afterAll(() => {
+  other?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Serves a project without arguments on the next free port, and calls it with the command of the banner. */
+async function serveAndCall(project: string, agent: string): Promise<string> {
+  const server = spawn("npx", ["dragoman", "serve", "--json", "--data", ":memory:"], {
+    cwd: project,
+    env: ENV,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const first = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    const { url, agents } = JSON.parse(first.value ?? "{}") as { url: string; agents: { name: string }[] };
+    expect(agents.map(one => one.name)).toContain(agent);
+    expect(new URL(url).port).not.toBe("2024");
+    return run(project, "npx", "dragoman", "card", url, "--agent", agent);
+  } finally {
+    // npx and its shell end; the server follows.
+    server.kill("SIGTERM");
+    await once(server, "exit");
+  }
+}
+
+describe.skipIf(!hasRegistry).each(TEMPLATE_NAMES)("a project of the template %s", template => {
+  const project = join(folder, template);
+
+  it("is created in an empty folder that has the package, is type-checked, tested and served", async () => {
+    mkdirSync(project);
+    writeFileSync(join(project, "package.json"), "{}");
+    run(project, "npm", "install", "--no-audit", "--no-fund", tarball);
+    expect(run(project, "npx", "dragoman", "init", "--template", template)).toContain("npm run dev");
+    run(project, "npm", "install", "--no-audit", "--no-fund");
+    run(project, "npm", "run", "check");
+    expect(run(project, "npm", "test")).toMatch(/fail 0\b/);
+    expect(await serveAndCall(project, AGENTS[template] as string)).toContain(AGENTS[template]);
+  }, 600_000);
+});
+
+describe.skipIf(!hasRegistry)("the packed package", () => {
+  it("has types that are right without skipLibCheck", () => {
+    const project = join(folder, "function");
+    run(project, "npx", "tsc", "--noEmit", "--skipLibCheck", "false");
+  });
+
+  it("shows the demonstration, and everything that it shows is true", () => {
+    const project = join(folder, "function");
+    expect(JSON.parse(run(project, "npx", "dragoman", "demo", "--json"))).toMatchObject({ passed: true });
+  });
+});
