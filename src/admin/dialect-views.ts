@@ -9,13 +9,17 @@ export interface TitledDialect extends DialectInfo {
   readonly dialect: Dialect;
 }
 
-/** `titles`: by name, in the order in which dialects are shown. */
+/**
+ * `titles`: by name, in the order in which dialects are shown. Dialects without JSON-RPC show turns and not tasks, and
+ * their frames depend on each other.
+ */
 export const toTitled = (
   dialects: readonly Dialect[],
   titles: Readonly<Record<string, string>>,
 ): readonly TitledDialect[] => {
   const order = Object.keys(titles);
   return dialects
+    .filter(({ routes }) => routes.some(({ transport }) => transport === "jsonrpc"))
     .map(dialect => ({ name: dialect.name, title: titles[dialect.name] ?? dialect.name, dialect }))
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 };

@@ -9,6 +9,8 @@ export interface DocumentParts extends Omit<HttpBindingParts, "streams"> {
   readonly modifiedAt: () => number;
   /** Request headers on which the documents depend. */
   readonly vary: readonly string[];
+  /** Browsers that ask for `/` are sent to the console. */
+  readonly hasConsole: boolean;
 }
 
 /** How long a card may be cached without revalidation: short, because an agent's card changes with its code. */
@@ -35,6 +37,16 @@ export function createDocuments(parts: DocumentParts) {
   const { writer } = parts;
 
   async function serve(exchange: HttpExchange, route: Route): Promise<void> {
+    if (parts.hasConsole && route.path === "/" && asksForPage(exchange)) {
+      const headers = {
+        Location: `${exchange.base()}/console/`,
+        Vary: "Accept",
+        "Cache-Control": "no-store",
+      };
+      exchange.response.writeHead(302, headers);
+      exchange.response.end();
+      return;
+    }
     const reply = await parts.pipeline.handle(new DocumentCall(exchange, route, parts.bodies));
     if (reply.kind === "unary") return send(exchange, reply.body, reply.headers, reply.release);
     if (reply.kind === "fault") return sendFault(exchange, withoutCaching(reply));
@@ -68,6 +80,9 @@ export function createDocuments(parts: DocumentParts) {
 
   return { serve, send };
 }
+
+/** Programs accept JSON or anything; browsers name HTML. */
+const asksForPage = ({ headers }: HttpExchange): boolean => headers.accept?.includes("text/html") ?? false;
 
 /** A document that is refused now may exist in a moment. */
 function withoutCaching(reply: WireReply & { kind: "fault" }): WireReply & { kind: "fault" } {

@@ -17,6 +17,7 @@ export interface BindingParts extends Pick<CorsParts, "cors" | "corsRules"> {
   readonly heartbeatMs: number;
   /** When the served documents last changed, in milliseconds. */
   readonly modifiedAt: () => number;
+  readonly hasConsole: boolean;
 }
 
 /** Everything that a router serves: the bindings of the dialects, and the endpoints of the server itself. */
@@ -25,7 +26,12 @@ export function createBindings({ pipeline, streams, unread, ...parts }: BindingP
   const writer = createResponseWriter(STALLED_HEARTBEATS_MAX * parts.heartbeatMs);
   const http = { pipeline, streams, bodies, writer };
   const vary = isPerOrigin(parts) ? ["A2A-Version", "Origin"] : ["A2A-Version"];
-  const documents = createDocuments({ ...http, modifiedAt: parts.modifiedAt, vary });
+  const documents = createDocuments({
+    ...http,
+    modifiedAt: parts.modifiedAt,
+    vary,
+    hasConsole: parts.hasConsole,
+  });
   return {
     jsonrpc: createJsonRpc(http),
     rest: createRest(http),

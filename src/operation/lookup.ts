@@ -114,13 +114,18 @@ export async function findInContext(
   contextId: ContextId,
   states: readonly TaskState[],
 ): Promise<TaskId | undefined> {
+  const view = { artifacts: false, historyMax: 0 };
+  const newest = await store.tasks.list(scope, agent.name, { contextId, pageSize: NEWEST }, view);
+  const found = newest.tasks.find(({ status }) => states.includes(status.state));
+  if (found || newest.totalSize <= newest.tasks.length) return found?.id;
   for (const state of states) {
-    const filter = { contextId, state, pageSize: 1 };
-    const { tasks } = await store.tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
+    const { tasks } = await store.tasks.list(scope, agent.name, { contextId, state, pageSize: 1 }, view);
     if (tasks[0]) return tasks[0].id;
   }
   return undefined;
 }
+/** Most contexts have few tasks, and the one that is looked for is among the newest. */
+const NEWEST = 3;
 
 /** v1 names a task; chat windows name a conversation, and mean the answer that is being written there. */
 export async function withTask<T extends OngoingOperation>(

@@ -138,7 +138,17 @@ async function connect(
   const limits = { ...LIMITS, ...settings };
   const modifiedAt = (): number => catalog.modifiedAt;
   const corsRules = settings.langgraphFile?.cors;
-  const bindings = createBindings({ ...settings, corsRules, pipeline, streams, unread, limits, modifiedAt });
+  const hasConsole = state.console !== undefined;
+  const bindings = createBindings({
+    ...settings,
+    corsRules,
+    pipeline,
+    streams,
+    unread,
+    limits,
+    modifiedAt,
+    hasConsole,
+  });
   return {
     router: {
       ...settings,
@@ -148,7 +158,7 @@ async function connect(
       log,
     },
     adminEndpoints: endpoints.admin,
-    hasConsole: state.console !== undefined,
+    hasConsole,
     pipeline,
     streams,
     unread,

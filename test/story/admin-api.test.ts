@@ -244,3 +244,20 @@ describe("the admin API", () => {
     expect((await adminPost(server.url, "/deliveries/redeliver", { taskId: 1 })).status).toBe(400);
   });
 });
+
+describe("the address of the server", () => {
+  const root = async (accept: string): Promise<Response> =>
+    fetch(`${server.url}/`, { headers: { accept }, redirect: "manual" });
+
+  it("leads browsers to the console, and programs to the list of agents", async () => {
+    await start();
+    const browser = await root("text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([browser.status, browser.headers.get("location")]).toEqual([302, `${server.url}/console/`]);
+    for (const accept of ["*/*", "application/json"]) expect((await root(accept)).status).toBe(200);
+  });
+
+  it("leads nowhere else without a console", async () => {
+    server = await serve([echo], { console: "off" });
+    expect((await root("text/html")).status).toBe(200);
+  });
+});

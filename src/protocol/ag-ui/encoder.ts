@@ -69,7 +69,10 @@ export class AgUiEncoder implements StreamEncoder, TurnWriter {
 
   append(block: TextBlock, delta: string): void {
     const type = block.kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    this.#push(type, { messageId: this.#idOf(block), delta });
+    const messageId = JSON.stringify(this.#idOf(block));
+    this.#frames.push({
+      data: `{"type":"${type}","messageId":${messageId},"delta":${JSON.stringify(delta)}}`,
+    });
   }
 
   close(block: TextBlock): void {
