@@ -69,13 +69,17 @@ const officialClient: Check = async parts => {
   );
 };
 
-/** A client of the bundled examples, of which `hello` is one more, that ends by itself. */
+/** A client of the bundled examples and of two more, `hello` and `agent`, that ends by itself. */
 const prints =
   (text: string): Check =>
   async parts => {
-    const hello = join(parts.folder, "hello.ts");
-    writeFileSync(hello, readFileSync(join(EXAMPLES, "echo.ts"), "utf8").replace('"echo"', '"hello"'));
-    const server = await startChild({ agents: [hello, EXAMPLES], data: ":memory:" });
+    const echo = readFileSync(join(EXAMPLES, "echo.ts"), "utf8");
+    const more = ["hello", "agent"].map(name => {
+      const file = join(parts.folder, `${name}.ts`);
+      writeFileSync(file, echo.replace('"echo"', `"${name}"`));
+      return file;
+    });
+    const server = await startChild({ agents: [...more, EXAMPLES], data: ":memory:" });
     await withProgram(
       parts,
       async program => {
@@ -123,5 +127,7 @@ export const PROGRAMS: Readonly<Record<string, Check>> = {
   "docs/guide/getting-started.md#call-it-from-a-program": officialClient,
   "docs/guide/front-ends.md#chat.ts": prints("You said: Ada"),
   "docs/guide/front-ends.md#background.ts": prints("response.completed"),
+  "docs/guide/front-ends.md#ag-ui.ts": prints("You said: Ada"),
+  "docs/guide/langgraph-api.md#client.ts": prints("You said: hello"),
   "docs/guide/push.md#receiver.ts": receiver,
 };
