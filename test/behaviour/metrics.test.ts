@@ -157,7 +157,8 @@ it("with authentication, /metrics is for administrators; at the admin port it is
 });
 
 it("with an admin port /metrics is served there only", async () => {
-  await start({ adminPort: 0 });
+  // The console on the admin port calls agents there.
+  await start({ adminPort: 0, console: "off" });
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   expect((await fetch(`${server.url}/admin/log-level`)).status).toBe(404);
   expect((await scrape(server.admin)).dragoman_tasks_waiting).toBe(0);

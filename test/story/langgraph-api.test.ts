@@ -1,7 +1,7 @@
 import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endChildren } from "../support/child.ts";
-import { sendParams } from "../support/client.ts";
+import { sendParams, until } from "../support/client.ts";
 import { graphHead, writeGraph } from "../support/graphs.ts";
 import { RestartableServer } from "../support/restartable-server.ts";
 
@@ -53,6 +53,8 @@ test("a run that is killed continues at its checkpoint, and its stream after the
     if (event.event === "updates") break;
   }
   expect(seen.at(-1)?.data).toEqual({ one: { trail: ["one"] } });
+  // A node whose checkpoint is not stored yet would run again.
+  await until(async () => (await connect().threads.getState(thread_id)).next[0] === "two");
   await on.server.kill();
   on.open("two");
   await on.start();

@@ -40,9 +40,8 @@ test("push lists the webhooks of a task, and redeliver repeats them", async () =
   const seen = await runCli("push", server.url, id);
   expect([seen.code, seen.err]).toEqual([0, ""]);
   expect(seen.out).toMatch(
-    /^mine {2}http:\/\/127\.0\.0\.1:\d+\/hook\n {2}given up after \d+ failed attempts?,/,
+    /\nmine +http:\/\/127\.0\.0\.1:\d+\/hook +given up after \d+ failed attempts?,.* event 2: 500 in \d+ ms\n/,
   );
-  expect(seen.out).toMatch(/event 2 {2}500 {2}\d+ ms +HTTP 500/);
   const json = JSON.parse((await runCli("push", `${server.url}/agents/echo`, id, "--json")).out);
   expect(json).toMatchObject({
     task: id,
@@ -66,7 +65,7 @@ test("push lists the webhooks of a task, and redeliver repeats them", async () =
   expect(JSON.parse(done.out)).toEqual({ task: id, redelivered: 1 });
 
   const none = await runCli("push", server.url, "nobody");
-  expect([none.code, none.err]).toEqual([0, expect.stringMatching(/no webhooks/)]);
+  expect([none.code, none.err]).toEqual([1, expect.stringMatching(/No webhook of task nobody/)]);
   const missing = await runCli("push", "redeliver", server.url, id, "other");
   expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/Push config not found/)]);
 });
