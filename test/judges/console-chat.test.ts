@@ -79,8 +79,8 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
   });
 
   it("loses and repeats no word when the server is killed and restarted in the middle of an answer", async () => {
-    await talk("words", "40 words");
-    await one.page.getByText("word6").first().waitFor();
+    await talk("words", "40 words, hold at 20");
+    await one.page.getByText("word19").first().waitFor();
     const { port } = server;
     await server.kill();
     await one.page.getByText("Reconnecting").first().waitFor();

@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("every view of the console", () => {
     const found: string[] = [];
     for (const view of [...VIEWS, `tasks/${task}`]) {
       await open(view);
-      await page.locator("main h1, main h2").first().waitFor();
+      await page.locator("main h1:visible, main h2:visible").first().waitFor();
       await expect.poll(() => page.locator(".bones").count()).toBe(0);
       found.push(...(await violationsOn(page)).map(line => `${view}: ${line}`));
       const isTooWide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth + 1");

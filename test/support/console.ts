@@ -57,6 +57,8 @@ export async function openConsole(
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(url).origin });
   if (token) await context.addInitScript(value => sessionStorage.setItem("dragoman-token", value), token);
   const page = await context.newPage();
+  // A test waits for an event: the limit only ends tests that hang.
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   const foreign: string[] = [];
   page.on("pageerror", error => complaints.push(error.message));
