@@ -52,6 +52,11 @@ it("why reports, while the server runs and afterwards, the caller, the waits, th
     return taskOf(got).status.state === "TASK_STATE_COMPLETED";
   });
   const { code, out } = await why(id);
+  const remote = await runCli("why", second.url, id);
+  expect([remote.code, remote.err]).toEqual([0, ""]);
+  expect(remote.out).toBe(out);
+  const unknown = await runCli("why", second.url, "0199a2b4-6c1d-7000-8f3e-2a90d1c4b7e6");
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("Task not found")]);
   await second.stop();
   expect(code).toBe(0);
   expect(out.split("\n").length).toBeLessThan(40);

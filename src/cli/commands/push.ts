@@ -10,7 +10,7 @@ import type { Output } from "../terminal/output.ts";
 import { toAccess } from "../terminal/target.ts";
 import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { formatAge, formatCount, formatTable } from "../terminal/text.ts";
-import { type RemoteFlags, serverOptions, splitTask, toRemote } from "./remote-options.ts";
+import { isAddress, type RemoteFlags, serverOptions, splitTask, toRemote } from "./remote-options.ts";
 
 interface RedeliverFlags extends RemoteFlags {
   readonly fromStart?: boolean;
@@ -19,13 +19,14 @@ interface RedeliverFlags extends RemoteFlags {
 const EXAMPLES = `
 Examples:
   dragoman push 0199a1b2-…                                a task of the local server
-  dragoman push redeliver http://127.0.0.1:2024 0199a1b2-…`;
+  dragoman push redeliver 0199a1b2-…`;
 
 const REDELIVER_EXAMPLES = `
 Examples:
-  dragoman push redeliver http://127.0.0.1:2024 0199a1b2-…              all webhooks of the task, also those given up
-  dragoman push redeliver http://127.0.0.1:2024 0199a1b2-… my-hook      one of them
-  dragoman push redeliver http://127.0.0.1:2024 0199a1b2-… --from-start everything again, with the same ids`;
+  dragoman push redeliver 0199a1b2-…                         all webhooks of the task, also those given up
+  dragoman push redeliver 0199a1b2-… my-hook                 one of them
+  dragoman push redeliver 0199a1b2-… --from-start            everything again, with the same ids
+  dragoman push redeliver https://agents.example 0199a1b2-…  of a server elsewhere`;
 
 export function define(program: Command, context: CommandContext): void {
   const command = program.command("push [url] [task]").description(SUMMARIES.push);
@@ -39,12 +40,15 @@ export function define(program: Command, context: CommandContext): void {
       );
     });
   const redeliver = command
-    .command("redeliver <url> <task> [config]")
+    .command("redeliver [url] [task] [config]")
     .description("Deliver pending and failed notifications now; needs the scope admin");
   serverOptions(redeliver)
     .option("--from-start", "also notifications that were delivered before")
     .addHelpText("after", REDELIVER_EXAMPLES)
-    .action(async (url: string, task: string, config: string | undefined, flags: RedeliverFlags) => {
+    .action(async (first?: string, second?: string, third?: string, flags: RedeliverFlags = {}) => {
+      const hasUrl = first !== undefined && isAddress(first);
+      const [url, task, config] = hasUrl ? [first, second, third] : [undefined, first, second];
+      if (task === undefined) return redeliver.error("error: missing required argument 'task'");
       const body = JSON.stringify({ task, config, from: flags.fromStart ? "start" : undefined });
       await callAdmin(
         context,

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Json } from "../../lib/json.ts";
 import type { ErrorRecord } from "../../model/index.ts";
@@ -7,44 +9,77 @@ import { formatUsage, type Timeline, type TimelineEntry, toTimeline } from "../.
 import { type CommandContext, EXIT } from "../command.ts";
 import { SUMMARIES } from "../summaries.ts";
 import { ClientError } from "../terminal/errors.ts";
-import { createOutput, type Output } from "../terminal/output.ts";
-import { oneLine } from "../terminal/terminal.ts";
+import { runInterruptible } from "../terminal/interrupt.ts";
+import type { Output } from "../terminal/output.ts";
+import { toRemote } from "../terminal/target.ts";
+import { oneLine, type Terminal } from "../terminal/terminal.ts";
 import { formatCount, formatDuration, formatTable, truncate } from "../terminal/text.ts";
-import { dataOption, openStore } from "./data-option.ts";
+import { dataOption, openStore, readDataSettings } from "./data-option.ts";
+import { type RemoteFlags, serverOptions, splitTask } from "./remote-options.ts";
 
-interface WhyFlags {
+interface WhyFlags extends RemoteFlags {
   readonly data?: string;
-  readonly json?: boolean;
 }
+
+/** What is known of a task; a server does not say whose scope it is beyond the names. */
+export type ReadHistory = Omit<TaskHistory, "scope"> & {
+  readonly scope: { readonly tenant: string; readonly principal: string };
+};
 
 const EXAMPLES = `
 Examples:
   dragoman why 0199a2b4-6c1d-7000-8f3e-2a90d1c4b7e6          by task id
   dragoman why invoice-42 --data /srv/tasks                  by the task id that the caller chose
+  dragoman why https://agents.example 0199a2b4-…             of a server elsewhere, by its admin API
   dragoman why 0199a2b4-6c1d-7000-8f3e-2a90d1c4b7e6 --json   everything as JSON
 
-Reads only the task's log. The server may be running or stopped.`;
+Without a URL the data folder is read, whether its server is running or stopped; without a data folder, the local server
+is asked.`;
 
 export function define(program: Command, context: CommandContext): void {
-  const command = program.command("why <task>").description(SUMMARIES.why);
-  dataOption(command)
-    .option("--json", "print JSON")
+  const command = program.command("why [url] [task]").description(SUMMARIES.why);
+  serverOptions(dataOption(command))
     .addHelpText("after", EXAMPLES)
-    .action(async (task: string, flags: WhyFlags) => {
+    .action(async (first: string | undefined, second: string | undefined, flags: WhyFlags) => {
       const { terminal } = context;
-      const store = await openStore(terminal, flags);
-      const history = await store.readHistory(task);
-      if (!history) throw new ClientError(`Task ${task} not found in ${store.location}`);
-      const timeline = toTimeline(history.events, history.snapshot, terminal.now());
-      const output = createOutput(terminal);
-      const columns = terminal.out.tty ? terminal.out.columns : Number.POSITIVE_INFINITY;
-      if (flags.json) output.json(toJson(history, timeline));
-      else print(output, history, timeline, columns);
-      context.exitCode = EXIT.ok;
+      const { url, taskId } = splitTask(command, first, second);
+      context.exitCode = await runInterruptible(terminal, async ({ output, signal }) => {
+        const history = await readHistory(terminal, url, taskId, flags, signal);
+        const timeline = toTimeline(history.events, history.snapshot, terminal.now());
+        const columns = terminal.out.tty ? terminal.out.columns : Number.POSITIVE_INFINITY;
+        if (flags.json) output.json(toJson(history, timeline));
+        else print(output, history, timeline, columns);
+        return EXIT.ok;
+      });
     });
 }
 
-function toJson({ taskId, scope, events, pushes }: TaskHistory, timeline: Timeline): Json {
+/** Whether there is a store that can be read without its server. */
+async function hasStore(terminal: Terminal, flags: WhyFlags): Promise<boolean> {
+  if (flags.data !== undefined) return true;
+  const { data } = await readDataSettings(terminal, flags);
+  return data.includes("://") || existsSync(resolve(terminal.cwd, data));
+}
+
+async function readHistory(
+  terminal: Terminal,
+  url: string | undefined,
+  taskId: string,
+  flags: WhyFlags,
+  signal: AbortSignal,
+): Promise<ReadHistory> {
+  const isStored = url === undefined && (await hasStore(terminal, flags));
+  if (!isStored) {
+    const { readRemoteHistory } = await import("./why-remote.ts");
+    return readRemoteHistory(terminal, toRemote(terminal, url, flags), taskId, signal);
+  }
+  const store = await openStore(terminal, flags);
+  const history = await store.readHistory(taskId);
+  if (!history) throw new ClientError(`Task ${taskId} not found in ${store.location}`);
+  return history;
+}
+
+function toJson({ taskId, scope, events, pushes }: ReadHistory, timeline: Timeline): Json {
   const { task, turns, attempts, steps, waits, entries, usage, phase, since, endedAt, isCompacted } =
     timeline;
   const { tenant, principal } = scope;
@@ -86,7 +121,7 @@ function toJson({ taskId, scope, events, pushes }: TaskHistory, timeline: Timeli
 
 type Rows = readonly (readonly string[])[];
 
-function print(output: Output, history: TaskHistory, timeline: Timeline, columns: number): void {
+function print(output: Output, history: ReadHistory, timeline: Timeline, columns: number): void {
   const printSection = (title: string, rows: Rows): void => {
     output.line("");
     output.line(title);
@@ -103,7 +138,7 @@ function print(output: Output, history: TaskHistory, timeline: Timeline, columns
 
 const BINDINGS: Readonly<Record<string, string>> = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", grpc: "gRPC" };
 
-function toSummaryRows({ taskId, scope, events }: TaskHistory, timeline: Timeline): Rows {
+function toSummaryRows({ taskId, scope, events }: ReadHistory, timeline: Timeline): Rows {
   const { task, turns, attempts, waits, usage, endedAt, steps } = timeline;
   const createdAt = task?.createdAt;
   const duration =
@@ -170,7 +205,7 @@ function toErrorRows(error: ErrorRecord, indent = ""): Rows {
   ];
 }
 
-const toPushRows = ({ pushes }: TaskHistory): Rows =>
+const toPushRows = ({ pushes }: ReadHistory): Rows =>
   pushes.flatMap(({ config, state, cursor, attempts }) => [
     [config.id, state, `up to event ${cursor}`, oneLine(new URL(config.url).host)],
     ...attempts.map(one => [
