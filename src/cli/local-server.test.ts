@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rpc, sendParams, until } from "../../test/support/client.ts";
 import { serve, type TestServer } from "../../test/support/server.ts";
 import { agent } from "../index.ts";
 import { writeAddress } from "../server/address-file.ts";
@@ -46,6 +47,13 @@ const AGENTS = [
       if (!mail) return ctx.askAuth({ name: "mail", scheme: "bearer", description: "To send your mail." });
       return "I may send your mail.";
     },
+  }),
+  agent({
+    name: "doorkeeper",
+    run: (task, ctx) =>
+      task.turn === 1
+        ? ctx.askAuth({ name: "door", scheme: "oauth2", url: "https://login.example/authorize" })
+        : "It is open.",
   }),
 ];
 
@@ -179,6 +187,21 @@ describe("questions", () => {
     expect(prompts).toEqual(["mail (not shown): "]);
     expect(out).toMatch(/I may send your mail\.\n$/);
     expect([code, `${out}${err}`.includes("my-secret-token")]).toEqual([0, false]);
+  });
+
+  test("an authorization in a browser is waited for, also if the task has ended by then", async () => {
+    const waiting = runCommand(["call", "--agent", "doorkeeper", "open"]);
+    let id: string | undefined;
+    await until(async () => {
+      const { body } = await rpc(`${server.url}/agents/doorkeeper`, "ListTasks", {});
+      const [task] = body.result.tasks;
+      id = task?.status.state === "TASK_STATE_AUTH_REQUIRED" ? task.id : undefined;
+      return id !== undefined;
+    });
+    await rpc(`${server.url}/agents/doorkeeper`, "SendMessage", sendParams("done", { taskId: id }));
+    const { code, out, err } = await waiting;
+    expect([code, out]).toEqual([0, expect.stringMatching(/It is open\.\n$/)]);
+    expect(err).toContain("Open https://login.example/authorize in a browser; this command waits");
   });
 });
 

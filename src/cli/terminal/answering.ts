@@ -1,5 +1,6 @@
 /** Sends messages, and asks the user for as long as the agent asks. */
 import { CLIENT_LIMITS } from "../../client/limits.ts";
+import { subscribe } from "../../client/resume.ts";
 import type { OutgoingMessage } from "../../client/types.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
@@ -91,10 +92,7 @@ async function authorize(terminal: Terminal, session: AgentSession): Promise<rea
 async function follow(session: AgentSession): Promise<void> {
   const { agent, progress, signal } = session;
   const { eventId: _, state: __, ...start } = progress;
-  const events = agent.subscribe(
-    { taskId: start.taskId ?? "", contextId: start.contextId },
-    undefined,
-    signal,
-  );
+  // Also a task that has ended meanwhile, which servers do not stream.
+  const events = subscribe(agent, start, { signal, sleep });
   await printResponses(session, resumeStream(session, events, "settled", start));
 }
