@@ -136,7 +136,7 @@ describe("the local server", () => {
   test("an unknown agent is a sentence with the names of the others", async () => {
     const { code, err } = await runCommand(["call", "--agent", "nope", "hi"]);
     expect(code).toBe(1);
-    expect(err).toMatch(/404 Not Found: Agent "nope" not found; available: echo, asker, seats, mailer\n$/);
+    expect(err).toMatch(/404 Not Found: Agent "nope" not found; available: echo, asker, seats, mailer, doorkeeper\n$/);
   });
 
   test("tasks of all agents are one table, the newest first", async () => {
@@ -190,7 +190,7 @@ describe("questions", () => {
   });
 
   test("an authorization in a browser is waited for, also if the task has ended by then", async () => {
-    const waiting = runCommand(["call", "--agent", "doorkeeper", "open"]);
+    const waiting = runCommand(["call", "--agent", "doorkeeper", "open"], { tty: true });
     let id: string | undefined;
     await until(async () => {
       const { body } = await rpc(`${server.url}/agents/doorkeeper`, "ListTasks", {});
