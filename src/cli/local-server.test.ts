@@ -136,7 +136,9 @@ describe("the local server", () => {
   test("an unknown agent is a sentence with the names of the others", async () => {
     const { code, err } = await runCommand(["call", "--agent", "nope", "hi"]);
     expect(code).toBe(1);
-    expect(err).toMatch(/404 Not Found: Agent "nope" not found; available: echo, asker, seats, mailer, doorkeeper\n$/);
+    expect(err).toMatch(
+      /404 Not Found: Agent "nope" not found; available: echo, asker, seats, mailer, doorkeeper\n$/,
+    );
   });
 
   test("tasks of all agents are one table, the newest first", async () => {
