@@ -2,7 +2,9 @@
  * Several nodes on one Postgres: throughput and delay of events that one node runs and another one streams,
  * and the takeover after a kill.
  */
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Children } from "./children.ts";
 import {
   hasNats,
   type Node,
@@ -12,11 +14,11 @@ import {
   startPostgres,
 } from "./cluster/processes.ts";
 import { beginTask, type Chunk, now, openStreams, type Streams, type TaskStream } from "./cluster/streams.ts";
+import { createGenerator } from "./generator.ts";
 import { readCpuMs, readFamilyCpuMs } from "./proc.ts";
 import { toSpread } from "./ratios.ts";
 import { toTable } from "./report.ts";
 import type { Tools } from "./run.ts";
-import { CLUSTER } from "./scenarios.ts";
 
 /** The number of nodes, and how they notify each other. */
 interface Setting {
@@ -38,6 +40,8 @@ export interface ClusterReading extends Setting {
   cpu: { runs: number; reads: number; postgres: number };
   p50Ms: number;
   p99Ms: number;
+  /** Calls per second of all nodes together, each with its own callers. */
+  sends: number;
   /**
    * After a kill: until all its runs have output elsewhere, and until all have ended; undefined: no node can
    * take over.
@@ -61,6 +65,10 @@ const DRIP = { count: 500, pauseMs: 20 };
 const INTERRUPTED = 6;
 const TASK = { count: 100, pauseMs: 20 };
 const LEASE_MS = 2_000;
+/** Sends to all nodes. */
+const SEND_CONNECTIONS = 64;
+const SENDS_WARM_MS = 3_000;
+const SENDS_MS = 3_000;
 /** The runs start so much later, when all streams are open. */
 const AHEAD_MS = 3_000;
 const WAIT_MS_MAX = 120_000;
@@ -68,7 +76,7 @@ const WAIT_MS_MAX = 120_000;
 export async function runCluster(tools: Tools): Promise<ClusterResult> {
   const { children, options, print } = tools;
   print(
-    `\n${CLUSTER}: nodes on one Postgres that writes to disk; ${FLOODS} runs at full speed, then ${DRIPS} at 50 events/s, then a kill`,
+    `\ncluster: nodes on one Postgres that writes to disk; ${FLOODS} runs at full speed, then ${DRIPS} at 50 events/s, then a kill`,
   );
   const result: ClusterResult = { readings: [], problems: [] };
   const settings = SETTINGS.filter(({ notify }) => notify === "NOTIFY" || hasNats);
@@ -95,7 +103,7 @@ async function measureOne(
     result.readings.push(reading);
     tools.print(`  ${label}: ${toCells(reading).slice(2).join("  ")}`);
   } catch (error) {
-    result.problems.push(`${CLUSTER}, ${label}: ${(error as Error).message}`);
+    result.problems.push(`cluster, ${label}: ${(error as Error).message}`);
     tools.print(`  ${label}: ${(error as Error).message}`);
   }
 }
@@ -118,11 +126,12 @@ async function measure(setting: Setting, postgres: PostgresServer, tools: Tools)
     const runs = setting.nodes > 1 ? nodes.slice(1) : nodes;
     const flood = await measureFlood(reads, runs, postgres);
     const drip = await measureDrip(reads, runs);
-    if (setting.nodes === 1)
-      return { ...setting, ...flood, ...drip, takeOverMs: undefined, doneMs: undefined };
-    await children.end(reads.child);
-    const successor = await start();
-    return { ...setting, ...flood, ...drip, ...(await measureKill(successor, runs, children.end)) };
+    if (setting.nodes > 1) await children.end(reads.child);
+    const successor = setting.nodes > 1 ? await start() : reads;
+    const sends = await measureSends(setting.nodes > 1 ? [successor, ...runs] : runs, children);
+    const reading = { ...setting, ...flood, ...drip, sends };
+    if (setting.nodes === 1) return { ...reading, takeOverMs: undefined, doneMs: undefined };
+    return { ...reading, ...(await measureKill(successor, runs, children.end)) };
   } finally {
     await Promise.all(nodes.map(node => children.end(node.child)));
     await nats?.stop();
@@ -200,6 +209,27 @@ async function measureDrip(
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
+/** A load generator for each node; the connections are shared among them. */
+async function measureSends(nodes: readonly Node[], children: Children): Promise<number> {
+  const generators = nodes.map(() => createGenerator(children));
+  const connections = Math.ceil(SEND_CONNECTIONS / nodes.length);
+  const order = { wire: "v1", over: "jsonrpc", work: { kind: "send" }, connections } as const;
+  let perSecond = 0;
+  for (const ms of [SENDS_WARM_MS, SENDS_MS]) {
+    await Promise.all(
+      generators.map((one, i) =>
+        one.prepare({ ...order, port: (nodes[i] as Node).port, ms, drainMs: 20_000, operationsMax: 1e6 }),
+      ),
+    );
+    const outcomes = await Promise.all(generators.map(one => one.go()));
+    const failed = outcomes.find(one => one.failures > 0);
+    if (failed) throw new Error(`${failed.failures} sends failed: ${failed.failure}`);
+    perSecond = outcomes.reduce((sum, one) => sum + one.operations / (one.elapsedMs / 1_000), 0);
+  }
+  for (const one of generators) await one.end();
+  return perSecond;
+}
+
 /** The node with most of the runs is killed; the others take them over. */
 async function measureKill(
   successor: Node,
@@ -227,7 +257,7 @@ async function measureKill(
  * The result of a prototype of 120 lines, without HTTP: two processes that run, one that reads from Postgres
  * itself.
  */
-const PROTOTYPE = ["prototype", "NOTIFY", "30200", "", "11.0", "48.0", "", "4.3 s"];
+const PROTOTYPE = ["prototype", "NOTIFY", "30200", "", "11.0", "48.0", "", "", "4.3 s"];
 const HEAD = [
   "nodes",
   "notify",
@@ -235,6 +265,7 @@ const HEAD = [
   "µs CPU/event: runs, reads, Postgres",
   "p50 ms",
   "p99 ms",
+  "sends/s",
   "taken over",
   "all done",
 ];
@@ -248,11 +279,35 @@ export function describeCluster({ readings, problems }: ClusterResult): string {
     "",
     ...toTable(HEAD, [...rows, PROTOTYPE]),
     "",
+    ...toVerdicts(readings),
+    "",
     "Medians. events/s: received by a client of one node while the others run them (with one node: on the same).",
     `p50, p99: from the agent to the client, at about 1,000 events/s. taken over, all done: the last of the\nruns of a node after kill -9, with a lease of ${LEASE_MS / 1_000} s and 2 s of work each.`,
     ...problems,
     "",
   ].join("\n");
+}
+
+/** What nodes on NOTIFY should reach: with two nodes, and three nodes against one. */
+function toVerdicts(readings: readonly ClusterReading[]): string[] {
+  const find = (nodes: number): ClusterReading | undefined => {
+    const found = readings.filter(one => one.nodes === nodes && one.notify === "NOTIFY");
+    return found.length > 0 ? toMedian(found) : undefined;
+  };
+  const [one, two, three] = [find(1), find(2), find(3)];
+  const toLine = (what: string, value: number | undefined, limit: number, isLeast: boolean): string => {
+    const reached = value !== undefined && (isLeast ? value >= limit : value <= limit);
+    return `${what}: ${value?.toPrecision(3) ?? "not measured"}, ${isLeast ? "≥" : "≤"} ${limit}: ${reached ? "ok" : "missed"}`;
+  };
+  const takeOver = two?.takeOverMs === undefined ? undefined : two.takeOverMs / LEASE_MS;
+  const ratio = one && three ? three.sends / one.sends : undefined;
+  return [
+    toLine("events/s seen remotely", two?.perSecond, 60_000, true),
+    toLine("p50 ms", two?.p50Ms, 3, false),
+    toLine("p99 ms", two?.p99Ms, 15, false),
+    toLine("taken over after so many leases", takeOver, 1.5, false),
+    toLine(`sends of three nodes against one, on ${availableParallelism()} cores`, ratio, 1.8, true),
+  ];
 }
 
 function toMedian(found: readonly ClusterReading[]): ClusterReading {
@@ -268,6 +323,7 @@ function toMedian(found: readonly ClusterReading[]): ClusterReading {
     },
     p50Ms: median(one => one.p50Ms),
     p99Ms: median(one => one.p99Ms),
+    sends: median(one => one.sends),
     takeOverMs: median(one => one.takeOverMs),
     doneMs: median(one => one.doneMs),
   };
@@ -280,6 +336,7 @@ function toCells({
   cpu,
   p50Ms,
   p99Ms,
+  sends,
   takeOverMs,
   doneMs,
 }: ClusterReading): string[] {
@@ -292,6 +349,7 @@ function toCells({
     [cpu.runs, cpu.reads, cpu.postgres].map(one => one.toFixed(1)).join(", "),
     p50Ms.toFixed(1),
     p99Ms.toFixed(1),
+    Math.round(sends).toString(),
     seconds(takeOverMs),
     seconds(doneMs),
   ];

@@ -10,6 +10,9 @@ export type ContenderId =
   | "silent"
   | "traced"
   | "postgres"
+  | "mcp"
+  | "push"
+  | "paced"
   | "official13"
   | "official03";
 
@@ -33,6 +36,25 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
   silent: { label: "Dragoman silent", wire: "v1", toArguments: dragoman("power", "--no-metrics") },
   traced: { label: "Dragoman traced", wire: "v1", traced: true, toArguments: dragoman("power") },
   postgres: { label: "Dragoman Postgres", wire: "v1", postgres: true, toArguments: dragoman("power") },
+  mcp: { label: "Dragoman with MCP", wire: "v1", toArguments: dragoman("power", "--mcp") },
+  push: {
+    label: "Dragoman with webhooks",
+    wire: "v1",
+    toArguments: dragoman("power", "--push-allow-loopback"),
+  },
+  paced: {
+    label: "Dragoman",
+    wire: "v1",
+    toArguments: dragoman(
+      "power",
+      "--runs-max",
+      "20000",
+      "--streams-max",
+      "20000",
+      "--connections-max",
+      "20000",
+    ),
+  },
   official13: { label: "official 1.3.0", wire: "v1", toArguments: official("official13.ts") },
   official03: { label: "official 0.3.14", wire: "v03", toArguments: official("official03.ts") },
 };

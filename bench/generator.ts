@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Children } from "./children.ts";
-import type { Hold, Order, Outcome, Reply, Request } from "./load/order.ts";
+import type { Hold, Order, Outcome, Pace, PaceOutcome, Reply, Request } from "./load/order.ts";
 
 /** The load generator's process, as the bench sees it: one request at a time. */
 export interface Generator {
@@ -9,6 +9,8 @@ export interface Generator {
   go(): Promise<Outcome>;
   hold(hold: Hold): Promise<void>;
   release(): Promise<void>;
+  pace(pace: Pace): Promise<PaceOutcome>;
+  end(): Promise<void>;
 }
 
 export function createGenerator(children: Children): Generator {
@@ -32,10 +34,19 @@ export function createGenerator(children: Children): Generator {
     return reply.outcome;
   }
 
+  async function pace(order: Pace): Promise<PaceOutcome> {
+    const reply = await ask({ type: "pace", pace: order });
+    if (reply.type !== "paced")
+      throw new Error(`the load generator replied "${reply.type}" instead of an outcome`);
+    return reply.outcome;
+  }
+
   return {
+    pace,
     prepare: async order => void (await ask({ type: "prepare", order })),
     go,
     hold: async hold => void (await ask({ type: "hold", hold })),
+    end: () => children.end(child),
     release: async () => void (await ask({ type: "release" })),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CONTENDERS } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
-import type { Order, Outcome } from "./load/order.ts";
+import type { Order, Outcome, RpcWire } from "./load/order.ts";
 import { readCpuMs, readRssKib } from "./proc.ts";
 import type { Reading } from "./ratios.ts";
 import { IDLE_SENDS_BEFORE, IDLE_STREAMS, type LoadEntry } from "./scenarios.ts";
@@ -23,6 +23,7 @@ const OPERATIONS_MAX = 1_000_000;
 /** Memory is read after garbage of the opening has been collected, or not: users see both. */
 const IDLE_SETTLE_MS = 1_500;
 const WARM_MS_MAX = 60_000;
+const FILL_MS_MAX = 120_000;
 const HOLD_MS_MAX = 60_000;
 
 export async function measureLoad(
@@ -36,6 +37,16 @@ export async function measureLoad(
   const outcome = await generator.go();
   await sleep(AFTERWORK_MS);
   return toRound(outcome, readCpuMs(server.group) - before, entry.units);
+}
+
+/** Sends until the server has the tasks that the entry needs. */
+export async function fill(entry: LoadEntry, server: Server, generator: Generator): Promise<void> {
+  const { tasksBefore = 0 } = entry;
+  if (tasksBefore === 0) return;
+  const order = toOrder({ ...entry, work: { kind: "send" }, connections: 32 }, server.port);
+  await generator.prepare({ ...order, operationsMax: tasksBefore, ms: FILL_MS_MAX });
+  const { failures, failure } = await generator.go();
+  if (failures > 0) throw new Error(`${failures} of ${tasksBefore} sends failed: ${failure}`);
 }
 
 function toOrder(entry: LoadEntry, port: number): Omit<Order, "ms"> {
@@ -65,7 +76,12 @@ export async function measureIdle(entry: LoadEntry, server: Server, generator: G
   if (failures > 0) throw new Error(`${failures} sends of the warm-up failed: ${failure}`);
   await sleep(IDLE_SETTLE_MS);
   const before = readRssKib(server.group);
-  await generator.hold({ port: order.port, wire: order.wire, streams: IDLE_STREAMS, ms: HOLD_MS_MAX });
+  await generator.hold({
+    port: order.port,
+    wire: order.wire as RpcWire,
+    streams: IDLE_STREAMS,
+    ms: HOLD_MS_MAX,
+  });
   await sleep(IDLE_SETTLE_MS);
   const cost = (readRssKib(server.group) - before) / IDLE_STREAMS;
   await generator.release();

@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { againstTree, CLUSTER, SCENARIOS, type Scenario } from "./scenarios.ts";
+import { MEASUREMENTS, type Measurement, SCENARIOS, type Scenario } from "./scenarios.ts";
 
 export interface Options {
   scenarios: Scenario[];
-  /** Several nodes as well, which takes long: only if it is named. */
-  cluster: boolean;
+  /** What is measured in another way than by ratios. */
+  measurements: Measurement[];
   rounds: number;
   clusterRounds: number;
   /** How often each contender is measured in a round, in turn with the others. */
@@ -19,8 +17,10 @@ export interface Options {
   /** Warm-up of each server, over all its entries: V8 still compiles after four seconds of load. */
   serverWarmMs: number;
   json: boolean;
-  /** Dragoman is compared with another checkout, and each round has fresh servers. */
-  against: boolean;
+  /** Dragoman is compared with this commit or checkout, and each round has fresh servers. */
+  against: string | undefined;
+  /** The results and the chart of the README are written. */
+  save: boolean;
   /** The parent of the data folders. */
   folder: string;
 }
@@ -35,11 +35,12 @@ const AGAINST_TURNS = 2;
 
 export const USAGE = `npm run bench -- [options]
   --quick         a good minute instead of about four: shorter and fewer rounds
-  --only A,B      only these scenarios: ${SCENARIOS.map(scenario => scenario.name).join(", ")};
-                  and ${CLUSTER}, which is not among them unless it is named
+  --only A,B      only these: ${[...SCENARIOS.map(scenario => scenario.name), ...MEASUREMENTS].join(", ")};
+                  cluster takes long and langgraph installs packages: they are measured only if they are named
   --rounds N      rounds per scenario (5, quick 3)
-  --against DIR   compare Dragoman with the checkout in DIR (the commit before, with its own npm ci) instead of the
+  --against REF   compare Dragoman with another commit of it (HEAD~1, or a folder with a checkout) instead of the
                   official servers, in the same rounds; a cost ratio of at most 1.05 is expected
+  --save          write bench/results.json, and docs/images/bench.svg from it
   --json          the result as JSON on stdout; progress goes to stderr
   --folder DIR    where data folders are made (${tmpdir()}); choose a real disk, a file system in memory syncs for free
   --help          this text
@@ -55,6 +56,7 @@ export function readOptions(args: string[]): Options | undefined {
       rounds: { type: "string" },
       json: { type: "boolean", default: false },
       against: { type: "string" },
+      save: { type: "boolean", default: false },
       folder: { type: "string", default: tmpdir() },
       help: { type: "boolean", default: false },
     },
@@ -62,21 +64,35 @@ export function readOptions(args: string[]): Options | undefined {
   if (values.help) return undefined;
   const rounds = values.rounds === undefined ? undefined : readRounds(values.rounds);
   const only = values.only?.split(",").map(name => name.trim());
-  const scenarios = only?.filter(name => name !== CLUSTER).map(readScenario) ?? SCENARIOS;
-  const tree = values.against === undefined ? undefined : readTree(values.against);
+  const isAgainst = values.against !== undefined;
   return {
-    scenarios: tree === undefined ? scenarios : scenarios.map(scenario => againstTree(scenario, tree)),
-    cluster: only?.includes(CLUSTER) ?? false,
+    ...readNames(only, isAgainst),
     rounds: rounds ?? (values.quick ? 3 : 5),
     clusterRounds: rounds ?? (values.quick ? 1 : 3),
-    turns: tree === undefined ? 1 : AGAINST_TURNS,
-    turnMs: values.quick || tree !== undefined ? SHORT_TURN_MS : 2_000,
+    turns: isAgainst ? AGAINST_TURNS : 1,
+    turnMs: values.quick || isAgainst ? SHORT_TURN_MS : 2_000,
     warmMs: values.quick ? 500 : 4_000,
-    serverWarmMs: tree === undefined || values.quick ? 0 : 8_000,
-    against: tree !== undefined,
+    serverWarmMs: isAgainst && !values.quick ? 8_000 : 0,
+    against: values.against,
+    save: values.save,
     json: values.json,
     folder: values.folder,
   };
+}
+
+/** Without names: everything but the cluster and LangGraph. The measurements know no other tree. */
+function readNames(
+  only: string[] | undefined,
+  isAgainst: boolean,
+): Pick<Options, "scenarios" | "measurements"> {
+  if (!only)
+    return {
+      scenarios: SCENARIOS,
+      measurements: isAgainst ? [] : MEASUREMENTS.filter(one => one !== "cluster" && one !== "langgraph"),
+    };
+  const measurements = MEASUREMENTS.filter(name => only.includes(name));
+  const names = only.filter(name => !(MEASUREMENTS as readonly string[]).includes(name));
+  return { scenarios: names.map(readScenario), measurements };
 }
 
 function readRounds(text: string): number {
@@ -85,15 +101,10 @@ function readRounds(text: string): number {
   throw new Error(`--rounds is a number from 1 to ${ROUNDS_MAX}, not "${text}"`);
 }
 
-function readTree(folder: string): string {
-  if (existsSync(join(folder, "src/cli/main.ts"))) return resolve(folder);
-  throw new Error(`--against needs a checkout of Dragoman; "${folder}" has no src/cli/main.ts`);
-}
-
 function readScenario(name: string): Scenario {
   const found = SCENARIOS.find(scenario => scenario.name === name);
   if (found) return found;
   throw new Error(
-    `unknown scenario "${name}"; known: ${[...SCENARIOS.map(known => known.name), CLUSTER].join(", ")}`,
+    `unknown scenario "${name}"; known: ${[...SCENARIOS.map(known => known.name), ...MEASUREMENTS].join(", ")}`,
   );
 }

@@ -31,7 +31,7 @@ export function compare(ours: Rounds, theirs: Rounds, { target }: Comparison): C
   const cost = toSpread(costs.map(([mine, other]) => (lessIsBetter ? mine / other : other / mine)));
   const rates = pair(ours, theirs, reading => reading.perSecond);
   const perSecond = rates.length > 0 ? toSpread(rates.map(([mine, other]) => mine / other)) : undefined;
-  return { perSecond, cost, verdict: toVerdict(cost.median, target) };
+  return { perSecond, cost, verdict: toVerdict(cost.median, perSecond?.median, target) };
 }
 
 /** Ratios are computed for each round: a disturbance of a round affects both sides of it. */
@@ -54,8 +54,13 @@ export function toSpread(values: number[]): Spread {
   return { median, lowest: sorted[0]!, highest: sorted.at(-1)! };
 }
 
-function toVerdict(median: number, target: Target | undefined): Compared["verdict"] {
+function toVerdict(
+  median: number,
+  perSecond: number | undefined,
+  target: Target | undefined,
+): Compared["verdict"] {
   if (target === undefined) return undefined;
-  if ("atLeast" in target) return median >= target.atLeast ? "ok" : "below";
+  if ("atLeast" in target)
+    return median >= target.atLeast && (perSecond ?? 0) >= (target.perSecond ?? 0) ? "ok" : "below";
   return median <= target.atMost ? "ok" : "above";
 }

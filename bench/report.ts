@@ -1,7 +1,7 @@
 import { CONTENDERS } from "./contenders.ts";
 import { type Compared, compare, type Reading, type Rounds, type Spread, toSpread } from "./ratios.ts";
 import type { Result } from "./run.ts";
-import { CLUSTER, type Comparison, type Scenario, type Target } from "./scenarios.ts";
+import type { Comparison, Scenario, Target } from "./scenarios.ts";
 
 /** Above this the load generator, and not the server, may have been the limit. */
 const GENERATOR_SHARE_FAIR_MAX = 0.85;
@@ -37,11 +37,18 @@ export function describeResults(results: Result[]): string {
   ].join("\n");
 }
 
-export function toJson(results: Result[], cluster: object | undefined): object {
-  return [...results.map(toJsonResult), ...(cluster ? [{ scenario: CLUSTER, ...cluster }] : [])];
+/** One scenario in the JSON. */
+export interface JsonResult {
+  scenario: string;
+  about: string;
+  costUnit: string;
+  rounds: Record<string, Rounds>;
+  comparisons: (Comparison & Partial<Compared>)[];
+  problems: string[];
+  generatorShareMax: number;
 }
 
-function toJsonResult({ scenario, rounds, problems, generatorShareMax }: Result): object {
+export function toJsonResult({ scenario, rounds, problems, generatorShareMax }: Result): JsonResult {
   return {
     scenario: scenario.name,
     about: scenario.about,
@@ -116,7 +123,8 @@ function toLabel(id: string): string {
 
 function toTargetText(target: Target | undefined): string {
   if (target === undefined) return "";
-  return "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  if ("atMost" in target) return `≤ ${target.atMost}`;
+  return `≥ ${target.atLeast}${target.perSecond === undefined ? "" : `, op/s ≥ ${target.perSecond}`}`;
 }
 
 function toSpreadText({ median, lowest, highest }: Spread): string {

@@ -1,7 +1,7 @@
 import type { Children } from "./children.ts";
 import { CONTENDERS } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
-import { measureIdle, measureLoad, type Round } from "./measure.ts";
+import { fill, measureIdle, measureLoad, type Round } from "./measure.ts";
 import type { Options } from "./options.ts";
 import { type Reading, type Rounds, toSpread } from "./ratios.ts";
 import { describeRound } from "./report.ts";
@@ -38,7 +38,7 @@ export async function runScenario(scenario: Scenario, tools: Tools): Promise<Res
 /** Fresh servers for each scenario, without the tasks of the previous one. */
 async function runLoad(scenario: LoadScenario, result: Result, tools: Tools): Promise<void> {
   const { rounds, against } = tools.options;
-  if (!against) return runOn(scenario, 0, rounds, result, tools);
+  if (against === undefined) return runOn(scenario, 0, rounds, result, tools);
   // Two processes of the same code can differ by a quarter for their whole life: several of them are
   // compared.
   for (let round = 0; round < rounds; round++) await runOn(scenario, round, round + 1, result, tools);
@@ -110,7 +110,9 @@ async function startServers(scenario: LoadScenario, result: Result, tools: Tools
   const distinct = new Map(scenario.entries.map(entry => [toKey(entry), entry]));
   for (const [key, entry] of distinct) {
     try {
-      servers.set(key, await startServer(entry, tools.surroundings));
+      const server = await startServer(entry, tools.surroundings);
+      servers.set(key, server);
+      await fill(entry, server, tools.generator);
     } catch (error) {
       const { label } = CONTENDERS[entry.contender];
       noteProblem(`${label} did not start: ${(error as Error).message}`, result, tools);
@@ -120,7 +122,8 @@ async function startServers(scenario: LoadScenario, result: Result, tools: Tools
 }
 
 /** Entries with the same key are measured on the same server. */
-const toKey = ({ contender, tree = "" }: Entry): string => `${contender} ${tree}`;
+const toKey = ({ contender, tree = "", tasksBefore = 0 }: LoadEntry): string =>
+  `${contender} ${tasksBefore} ${tree}`;
 
 /** Every entry has a turn in each round, and another one is first each time. */
 async function takeTurns<E extends Entry>(

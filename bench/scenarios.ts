@@ -1,5 +1,5 @@
 import { type ContenderId, isDragoman } from "./contenders.ts";
-import type { Binding, Wire, Work } from "./load/order.ts";
+import { type Binding, LIST_PAGE, type Wire, type Work } from "./load/order.ts";
 
 /** The measurements and their targets. A new scenario is a new entry here. */
 export type Scenario = LoadScenario | IdleScenario;
@@ -41,6 +41,8 @@ export interface LoadEntry extends Entry {
   connections: number;
   /** How many units one operation has. */
   units: number;
+  /** Tasks that the server has before it is measured. */
+  tasksBefore?: number;
 }
 
 /** `atLeast` is for theirs / ours, `atMost` for ours / theirs; without a target it is theirs / ours. */
@@ -50,7 +52,8 @@ export interface Comparison {
   target: Target | undefined;
 }
 
-export type Target = { atLeast: number } | { atMost: number };
+/** `perSecond`: a least ratio of op/s as well. */
+export type Target = { atLeast: number; perSecond?: number } | { atMost: number };
 
 /** Sends before memory is first read: one-time allocations of a server are not the cost of a stream. */
 export const IDLE_SENDS_BEFORE = 1_000;
@@ -61,13 +64,15 @@ const GET: Work = { kind: "get" };
 const STREAM_50: Work = { kind: "stream", chunks: 50 };
 const STREAM_200: Work = { kind: "stream", chunks: 200 };
 
+const FRONT_ENDS = ["chat", "responses", "aisdk", "agui"] as const;
 const OTHER_WIRES = ["v03", "v02", "v01", "langgraph", "orloj", "arbiter", "simple"] as const;
 
 /** The official servers against each other: no target, but a figure to compare machines. */
 const ANCHORS: Comparison = { ours: "official03", theirs: "official13", target: undefined };
 
-/** Measured with several nodes, and in another way: see cluster.ts. */
-export const CLUSTER = "cluster";
+/** What is measured in another way: see the files of these names. */
+export const MEASUREMENTS = ["paced", "startup", "cluster", "langgraph"] as const;
+export type Measurement = (typeof MEASUREMENTS)[number];
 
 export const SCENARIOS: Scenario[] = [
   {
@@ -135,6 +140,25 @@ export const SCENARIOS: Scenario[] = [
     comparisons: OTHER_WIRES.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.3 } })),
   },
   {
+    name: "frontends",
+    about: "a send in each front end against v1; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [toSend("v1", "jsonrpc"), ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire }))],
+    comparisons: FRONT_ENDS.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.3 } })),
+  },
+  {
+    name: "frontends50",
+    about: "a stream of 50 chunks in each front end against v1; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [
+      { ...toSend("v1", "jsonrpc"), work: STREAM_50 },
+      ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire, work: STREAM_50 })),
+    ],
+    comparisons: FRONT_ENDS.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.5 } })),
+  },
+  {
     name: "telemetry",
     about: "SendMessage with metrics, and with traces as well, against neither; 32 connections",
     kind: "load",
@@ -144,6 +168,47 @@ export const SCENARIOS: Scenario[] = [
       { ours: "power", theirs: "silent", target: { atMost: 1.1 } },
       { ours: "traced", theirs: "silent", target: { atMost: 2.5 } },
     ],
+  },
+  {
+    name: "mcp",
+    about: "a tool call over MCP against SendMessage, on the same server; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [
+      { ...toSend("MCP tool call", "jsonrpc"), contender: "mcp", wire: "mcp" },
+      { ...toSend("SendMessage", "jsonrpc"), contender: "mcp" },
+    ],
+    comparisons: [{ ours: "MCP tool call", theirs: "SendMessage", target: { atMost: 8 } }],
+  },
+  {
+    name: "push",
+    about: "webhook deliveries of finished sends, each against a send without a webhook; 32 connections",
+    kind: "load",
+    unit: "operation",
+    entries: [
+      { ...toSend("webhook delivery", "jsonrpc"), contender: "push", work: { kind: "push" } },
+      { ...toSend("SendMessage", "jsonrpc"), contender: "push" },
+    ],
+    comparisons: [{ ours: "webhook delivery", theirs: "SendMessage", target: { atMost: 6 } }],
+  },
+  {
+    name: "list",
+    about: `a page of ${LIST_PAGE} among 100,000 tasks against the same among 1,000; 4 connections`,
+    kind: "load",
+    unit: "operation",
+    entries: [toList("among 100,000", 100_000), toList("among 1,000", 1_000)],
+    comparisons: [{ ours: "among 100,000", theirs: "among 1,000", target: { atMost: 1.2 } }],
+  },
+  {
+    name: "resume",
+    about: "reading a log of 10,000 events again, against streaming it live, for each event; 4 connections",
+    kind: "load",
+    unit: "chunk",
+    entries: [
+      { ...toLinear("resumed", 10_000), work: { kind: "resume", chunks: 10_000 } },
+      toLinear("live", 10_000),
+    ],
+    comparisons: [{ ours: "resumed", theirs: "live", target: { atMost: 1 } }],
   },
   {
     name: "postgres",
@@ -158,8 +223,8 @@ export const SCENARIOS: Scenario[] = [
       { ...toSend("stream50, official 1.3.0", "jsonrpc"), contender: "official13", work: STREAM_50 },
     ],
     comparisons: [
-      { ours: "send on Postgres", theirs: "send, official 1.3.0", target: undefined },
-      { ours: "stream50 on Postgres", theirs: "stream50, official 1.3.0", target: undefined },
+      { ours: "send on Postgres", theirs: "send, official 1.3.0", target: { atLeast: 2, perSecond: 2 } },
+      { ours: "stream50 on Postgres", theirs: "stream50, official 1.3.0", target: { atLeast: 10 } },
     ],
   },
   {
@@ -191,6 +256,10 @@ function each(contenders: ContenderId[], work: Work, connections: number): LoadE
 function toLinear(id: string, chunks: number): LoadEntry {
   const work: Work = { kind: "stream", chunks };
   return { id, contender: "power", work, over: "jsonrpc", connections: 4, units: chunks };
+}
+
+function toList(id: string, tasksBefore: number): LoadEntry {
+  return { ...toSend(id, "jsonrpc"), work: { kind: "list" }, connections: 4, tasksBefore };
 }
 
 function toSend(id: string, over: Binding): LoadEntry {

@@ -78,6 +78,8 @@ function run() {
     return process.execve(process.execPath, args, process.env);
   }
   if (isServer) stopWithNpm();
+  // Stripped and compiled code is cached between starts, that of main.ts included: without it each start would load the stripper.
+  require("module").enableCompileCache();
   return import(require("url").pathToFileURL(MAIN).href);
 }
 

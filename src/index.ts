@@ -25,9 +25,17 @@ export type {
   AgentFunction,
   ExtendedCard,
   SkillDefinition,
+  TypedDefinition,
 } from "./agent/definition.ts";
 export { agent } from "./agent/definition.ts";
-export { type Config, defineConfig } from "./config/config.ts";
+export type {
+  DataSchema,
+  DeclaredSchemas,
+  SchemaInput,
+  SchemaOutput,
+  StandardSchema,
+} from "./agent/schema.ts";
+export { type AgentEntry, type Config, defineConfig } from "./config/config.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type {
   AgentCard,
@@ -42,10 +50,17 @@ export type {
 export { textOf } from "./model/index.ts";
 export type { AgentEvent, Log, McpResult, McpTool } from "./ports/index.ts";
 export {
+  type CreateAgent,
   createHandler,
+  createServer,
   type HandlerOptions,
   // The former names of HandlerOptions and MountedServer.
   type HandlerOptions as HostParts,
+  type ListeningServer,
   type MountedServer,
   type MountedServer as Mounted,
+  type OpenBusPort,
+  type OpenStorePort,
+  type ServerOptions,
+  type ServerPorts,
 } from "./server/create-handler.ts";

@@ -91,6 +91,7 @@ const hosts = createHostCheck({
   publicUrl: undefined,
   allowedHosts: [],
   cors: [],
+  corsRules: undefined,
   trustProxy: false,
 });
 add(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { agent } from "dragoman";
 import { chunkText, readRequest } from "./script.ts";
 
@@ -12,5 +13,17 @@ export default agent({
     if (request.kind === "stream") {
       for (let index = 0; index < request.chunks; index++) yield ctx.text(chunkText(index));
     }
+    if (request.kind === "pace") {
+      const { count, pauseMs, beginMs } = request;
+      // The stream begins with the first event of the agent.
+      yield ctx.status("waiting");
+      for (let index = 0; index < count; index++) {
+        // By the schedule: an event that is late does not delay the next one.
+        await sleep(Math.max(0, beginMs + index * pauseMs - now()));
+        yield ctx.text(chunkText(index).replace(" ", ` @${now().toFixed(2)} `));
+      }
+    }
   },
 });
+
+const now = (): number => performance.timeOrigin + performance.now();

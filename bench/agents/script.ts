@@ -1,5 +1,10 @@
 /** The requests to the bench agent and its output: shared, so that every contender does the same work. */
-export type Request = { kind: "echo"; text: string } | { kind: "stream"; chunks: number } | { kind: "idle" };
+export type Request =
+  | { kind: "echo"; text: string }
+  | { kind: "stream"; chunks: number }
+  | { kind: "idle" }
+  /** Only Dragoman is asked for this. */
+  | { kind: "pace"; count: number; pauseMs: number; beginMs: number };
 
 /** The maximum of chunks in one stream: enough for the longest scenario. */
 const CHUNKS_MAX = 20_000;
@@ -11,6 +16,8 @@ const CHUNK_CHARS = 200;
 
 export function readRequest(text: string): Request {
   if (text === "idle") return { kind: "idle" };
+  const pace = /^pace (\d+) ([\d.]+) ([\d.]+)$/.exec(text)?.slice(1).map(Number);
+  if (pace) return { kind: "pace", count: pace[0] ?? 0, pauseMs: pace[1] ?? 0, beginMs: pace[2] ?? 0 };
   const stream = /^stream (\d+)$/.exec(text);
   if (stream === null) return { kind: "echo", text };
   return { kind: "stream", chunks: Math.min(Number(stream[1]), CHUNKS_MAX) };

@@ -12,7 +12,9 @@ import type { Children } from "../children.ts";
 import { awaitReady, findPort } from "../server.ts";
 
 export interface Node {
+  /** Of the agent that sends chunks; at the port itself there is the agent of the other scenarios. */
   url: string;
+  port: number;
   group: number;
   child: ChildProcess;
 }
@@ -111,9 +113,10 @@ const toPath = (relative: string): string => fileURLToPath(new URL(relative, imp
 /** `flags`: beside those of every node. */
 export async function startNode(children: Children, data: string, flags: readonly string[]): Promise<Node> {
   const port = await findPort();
-  const args = ["serve", toPath("../agents/flood.ts"), "--data", data, "--port", String(port)];
+  const agents = ["../agents/bench.ts", "../agents/flood.ts"].map(toPath);
+  const args = ["serve", ...agents, "--data", data, "--port", String(port)];
   const fixed = ["--log-level", "error", "--attempts-max", "100"];
   const child = children.spawn([toPath("../../src/cli/main.ts"), ...args, ...fixed, ...flags], {});
   await awaitReady(child, port);
-  return { url: `http://127.0.0.1:${port}`, group: child.pid as number, child };
+  return { url: `http://127.0.0.1:${port}/agents/flood`, port, group: child.pid as number, child };
 }

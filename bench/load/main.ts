@@ -2,6 +2,7 @@ import type { Connection } from "./connection.ts";
 import { prepare } from "./drive.ts";
 import { hold } from "./hold.ts";
 import type { Outcome, Reply, Request } from "./order.ts";
+import { pace } from "./pace.ts";
 
 /**
  * The load generator: a separate process, so that its CPU time is not the server's and its pauses are not the
@@ -26,6 +27,8 @@ async function answer(request: Request): Promise<Reply> {
       for (const connection of held) connection.close();
       held = [];
       return { type: "released" };
+    case "pace":
+      return { type: "paced", outcome: await pace(request.pace) };
   }
 }
 

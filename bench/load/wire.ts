@@ -1,5 +1,6 @@
+import { FRONT_ENDS } from "./front-ends.ts";
 import { toRequest } from "./grpc.ts";
-import type { Binding, Wire } from "./order.ts";
+import { type Binding, type FrontEnd, LIST_PAGE, type RpcWire, type Work } from "./order.ts";
 
 /** The three calls of the bench in each dialect, and the texts in its responses. */
 export interface Spelling {
@@ -66,8 +67,9 @@ const v01: Spelling = {
 const toArbiterTask = (task: Json): Json =>
   ({ artifacts: [member(member(task, "status"), "message")] }) as unknown as Json;
 
-export const SPELLINGS: Record<Wire, Spelling> = {
+export const SPELLINGS: Record<RpcWire, Spelling> = {
   v1,
+  v11: { ...v1, headers: "A2A-Version: 1.1\r\n" },
   v03,
   v02: { ...v03, headers: "A2A-Version: 0.2\r\n" },
   v01,
@@ -75,6 +77,15 @@ export const SPELLINGS: Record<Wire, Spelling> = {
   orloj: { ...v01, path: "/v1/agent-systems/bench/a2a" },
   arbiter: { ...v03, path: "/v1/a2a/agents/bench", toTask: toArbiterTask },
   simple: { ...v03, send: "tasks/send", stream: "tasks/sendSubscribe" },
+  mcp: {
+    ...v1,
+    path: "/mcp",
+    send: "tools/call",
+    headers: "",
+    completed: '"state":"completed"',
+    toParams: (_key, message) => ({ name: "bench", arguments: { message } }),
+    toTask: result => ({ artifacts: [{ parts: member(result, "content") }] }) as unknown as Json,
+  },
 };
 
 function toEventV1(result: Json): ReturnType<Spelling["toEvent"]> {
@@ -93,7 +104,7 @@ function toEventV03(result: Json): ReturnType<Spelling["toEvent"]> {
 export type CallWriter = (key: string) => string;
 
 export function createMessageWriter(
-  wire: Wire,
+  wire: RpcWire,
   kind: "send" | "stream",
   text: string,
   port: number,
@@ -101,26 +112,51 @@ export function createMessageWriter(
   return createCallWriter(wire, SPELLINGS[wire][kind], SPELLINGS[wire].toParams(KEY, text), port);
 }
 
-export function createGetWriter(wire: Wire, taskId: string, port: number): CallWriter {
+export function createGetWriter(wire: RpcWire, taskId: string, port: number): CallWriter {
   return createCallWriter(wire, SPELLINGS[wire].get, { id: taskId }, port);
 }
 
-function createCallWriter(wire: Wire, method: string, params: object, port: number): CallWriter {
+/** The calls below are those of v1. */
+export function createListWriter(port: number): CallWriter {
+  return createCallWriter("v1", "ListTasks", { pageSize: LIST_PAGE }, port);
+}
+
+export function createResumeWriter(taskId: string, port: number): CallWriter {
+  return createCallWriter("v1", "SubscribeToTask", { id: taskId }, port, "Last-Event-ID: 1\r\n");
+}
+
+export function createPushWriter(text: string, url: string, port: number): CallWriter {
+  const params = { ...v1.toParams(KEY, text), configuration: { taskPushNotificationConfig: { url } } };
+  return createCallWriter("v1", v1.send, params, port);
+}
+
+function createCallWriter(
+  wire: RpcWire,
+  method: string,
+  params: object,
+  port: number,
+  headers = "",
+): CallWriter {
   const body = JSON.stringify({ jsonrpc: "2.0", id: KEY, method, params });
-  return toWriter(toPost(SPELLINGS[wire].path, wire, port, body));
+  return toWriter(toPost(SPELLINGS[wire].path, SPELLINGS[wire].headers + headers, port, body));
+}
+
+export function createFrontEndWriter(wire: FrontEnd, work: Work, text: string, port: number): CallWriter {
+  const { path, toBody } = FRONT_ENDS[wire];
+  return toWriter(toPost(path, "", port, JSON.stringify(toBody(KEY, text, work.kind === "stream"))));
 }
 
 /** A send of v1 without an envelope. */
 export function createBareWriter(over: Binding, text: string, port: number): CallWriter {
   const params = SPELLINGS.v1.toParams(KEY, text);
   if (over === "grpc") return toWriter(toRequest(params));
-  return toWriter(toPost("/agents/bench/message:send", "v1", port, JSON.stringify(params)));
+  return toWriter(toPost("/agents/bench/message:send", v1.headers, port, JSON.stringify(params)));
 }
 
-function toPost(path: string, wire: Wire, port: number, body: string): string {
+function toPost(path: string, headers: string, port: number, body: string): string {
   return (
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
-    `Accept: application/json, text/event-stream\r\n${SPELLINGS[wire].headers}Content-Length: ${body.length}\r\n\r\n${body}`
+    `Accept: application/json, text/event-stream\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
   );
 }
 

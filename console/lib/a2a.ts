@@ -19,6 +19,7 @@ export interface V1Message {
   readonly parts: readonly V1Part[];
   readonly contextId?: string;
   readonly taskId?: string;
+  readonly metadata?: JsonObject;
 }
 export interface V1Artifact {
   readonly artifactId: string;

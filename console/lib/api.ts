@@ -19,6 +19,25 @@ export function setToken(value: string): void {
   access.value = "unknown";
 }
 
+const isRefused = (value: Access): boolean => value === "required" || value === "refused";
+
+/** Waits for another token after the server refused a call. */
+export function untilAccess(abort: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    let stop = (): void => {};
+    const end = (): void => {
+      // A subscription calls at once, before it can be stopped.
+      queueMicrotask(() => stop());
+      abort.removeEventListener("abort", end);
+      resolve();
+    };
+    abort.addEventListener("abort", end, { once: true });
+    stop = access.subscribe(value => {
+      if (!isRefused(value) || abort.aborted) end();
+    });
+  });
+}
+
 export class ApiError extends Error {
   readonly status: number;
   readonly body: unknown;

@@ -26,7 +26,6 @@ const tell = (change: Change): void => {
 
 export function startFeed(onWaiting: () => void): () => void {
   const abort = new AbortController();
-  let wasOpen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const countSoon = (): void => {
     clearTimeout(timer);
@@ -35,15 +34,13 @@ export function startFeed(onWaiting: () => void): () => void {
   void tail({
     path: () => adminPath("tasks/changes", { replies: "true" }),
     signal: abort.signal,
-    onOpen: () => {
-      isFeedOpen.value = true;
-      // Changes while the connection was lost are not repeated: lists are read again.
-      if (wasOpen) tell({ kind: "reload" });
-      wasOpen = true;
-      countSoon();
-    },
     onEvent: ({ event, data }) => {
-      if (event === "task") {
+      if (event === "ready") {
+        isFeedOpen.value = true;
+        // Changes before this event are not repeated: lists that may lack them are read again.
+        tell({ kind: "reload" });
+        countSoon();
+      } else if (event === "task") {
         tell({ kind: "task", row: JSON.parse(data) as TaskRow });
         countSoon();
       } else if (event === "gone") tell({ kind: "gone", id: (JSON.parse(data) as { id: string }).id });

@@ -82,4 +82,14 @@ export function oneLine(text: string, max = 160): string {
   return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
 
+/** Text for one line of a list, without the marks of Markdown that would only be noise there. */
+export const plainLine = (text: string, max = 160): string =>
+  oneLine(
+    text
+      .slice(0, max * 4)
+      .replace(/!?\[([^\]\n]{0,200})\]\([^)\s]{0,500}\)/g, "$1")
+      .replace(/\*\*|`+|^#{1,6} /gm, ""),
+    max,
+  );
+
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;

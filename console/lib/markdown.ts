@@ -68,16 +68,6 @@ const ALLOWED = {
   RETURN_TRUSTED_TYPE: true,
 };
 
-/** Longer texts are shown as they are: they would cost more than a frame at each piece. */
-export const MARKDOWN_LENGTH_MAX = 200_000;
-const NESTING_MAX = 40;
-
-/** Thousands of nested quotes or lists cost quadratic time: such text is shown as it is. */
-export const isMarkdownCheap = (text: string): boolean =>
-  text.length <= MARKDOWN_LENGTH_MAX &&
-  !new RegExp(`^(?:[ \\t]*[>*+-]){${NESTING_MAX}}`, "m").test(text) &&
-  !/[[*_`<(]{200}/.test(text);
-
 export interface Block {
   readonly raw: string;
   readonly html: () => string;

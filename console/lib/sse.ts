@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { ApiError, isNetworkError, request } from "./api.ts";
+import { ApiError, isNetworkError, request, untilAccess } from "./api.ts";
 
 export interface ServerEvent {
   readonly id: string | undefined;
@@ -70,7 +70,7 @@ const RETRY_MS = [300, 600, 1200, 2500, 5000, 8000] as const;
 /** The server sends a comment every 15 s: a stream that is silent for much longer is dead. */
 const SILENT_MS = 45_000;
 
-/** Reads a stream until it is over; after a lost connection continues with `Last-Event-ID`, however often. */
+/** Reads a stream until it is over; after a lost connection, or a new token, continues with `Last-Event-ID`, however often. */
 export async function tail(options: TailOptions): Promise<void> {
   const key = Symbol("stream");
   let last = options.after;
@@ -93,6 +93,10 @@ export async function tail(options: TailOptions): Promise<void> {
         failures = Math.max(failures, 1);
       } catch (error) {
         if (options.signal.aborted) return;
+        if (error instanceof ApiError && error.status === 401) {
+          await untilAccess(options.signal);
+          continue;
+        }
         if (error instanceof ApiError && error.status < 500 && error.status !== 429 && error.status !== 408)
           throw error;
         if (!isNetworkError(error) && !(error instanceof ApiError)) throw error;

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { mediaTypeOf, type Part } from "../../src/model/message.ts";
-import { bytesOf, fileName, type Preview, parseCsv, previewOf, save, sizeOf } from "../lib/files.ts";
+import { parseCsv } from "../lib/csv.ts";
+import { bytesOf, fileName, type Preview, previewOf, save, sizeOf } from "../lib/files.ts";
 import { bytes, oneLine, visible } from "../lib/format.ts";
 import type { Piece } from "../lib/task-log.ts";
 import { Button, copy, Icon, Tabs } from "./basics.tsx";

@@ -309,6 +309,7 @@ export function Search({
   label,
   value,
   onInput,
+  onEnter,
   placeholder = label,
   class: more = "",
 }: {
@@ -316,6 +317,7 @@ export function Search({
   readonly value: string;
   readonly placeholder?: string;
   readonly onInput: (value: string) => void;
+  readonly onEnter?: () => void;
   readonly class?: string;
 }) {
   return (
@@ -329,6 +331,7 @@ export function Search({
         placeholder={placeholder}
         value={value}
         onInput={event => onInput(event.currentTarget.value)}
+        onKeyDown={event => event.key === "Enter" && onEnter?.()}
       />
     </div>
   );

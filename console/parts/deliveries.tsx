@@ -117,7 +117,7 @@ function DeliveryRow({
             <AgentName name={delivery.agent} />
           </a>
         </td>
-        <td class="c-x">
+        <td class="c-tries">
           <button
             class="tries"
             type="button"
@@ -134,7 +134,7 @@ function DeliveryRow({
         <td class="c-x mono">{answerOf(delivery)}</td>
         <td class="c-x num">{last ? duration(last.latencyMs) : "–"}</td>
         <td class="num c-time">{nextOf(delivery, now)}</td>
-        <td class="c-x row-actions">
+        <td class="row-actions">
           {delivery.state === "failing" && (
             <Button small label="Now" disabled={!mayAct()} onClick={() => run("redeliver")} />
           )}

@@ -1,7 +1,8 @@
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { visible } from "../lib/format.ts";
-import { isMarkdownCheap, toBlocks } from "../lib/markdown.ts";
+import { toBlocks } from "../lib/markdown.ts";
+import { isMarkdownCheap } from "../lib/markdown-cost.ts";
 
 /** Agent text as Markdown; huge or deeply nested text as it is. */
 export function Markdown({ text, isGrowing }: { readonly text: string; readonly isGrowing?: boolean }) {

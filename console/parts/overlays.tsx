@@ -113,7 +113,7 @@ export function TokenDialog() {
             autocomplete="off"
             autofocus
             value={value}
-            placeholder="dg_…"
+            placeholder="drg_…"
             onInput={event => setValue(event.currentTarget.value)}
           />
         </label>

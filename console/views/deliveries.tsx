@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Delivery, DeliveryPage } from "../../src/admin/api.ts";
 import { agents, readAdmin } from "../lib/admin.ts";
 import { reasonOf } from "../lib/api.ts";
@@ -15,6 +15,8 @@ const STATES: readonly (readonly [string, string])[] = [
   ["waiting", "Waiting"],
   ["done", "Delivered"],
 ];
+
+const PAGE = "100";
 
 /** Webhooks: where events are sent, what was answered, and when the next try is. */
 export function Deliveries() {
@@ -38,28 +40,45 @@ export function Deliveries() {
     agent,
     ...(find && (/^[0-9a-f-]{16,}$/i.test(find) ? { task: find } : { host: find })),
   };
-  const load = async (pageToken: string, abort?: AbortSignal): Promise<void> => {
+  const read = (pageToken: string, abort?: AbortSignal): Promise<DeliveryPage> =>
+    readAdmin<DeliveryPage>("deliveries", { ...query, pageSize: PAGE, pageToken }, abort);
+  const attempt = async (work: () => Promise<void>, abort?: AbortSignal): Promise<void> => {
     try {
-      const page = await readAdmin<DeliveryPage>(
-        "deliveries",
-        { ...query, pageSize: "100", pageToken },
-        abort,
-      );
-      setRows(before => (pageToken ? [...(before ?? []), ...page.deliveries] : page.deliveries));
-      setNext(page.nextPageToken);
+      await work();
       setProblem("");
     } catch (error) {
       if (!abort?.aborted) setProblem(reasonOf(error));
     }
   };
+  const shown = useRef(0);
+  shown.current = rows?.length ?? 0;
+  /** As many rows as are shown are read again, so that the list does not become shorter. */
+  const reload = (wanted: number, abort: AbortSignal): Promise<void> =>
+    attempt(async () => {
+      const all: Delivery[] = [];
+      let token = "";
+      do {
+        const page = await read(token, abort);
+        all.push(...page.deliveries);
+        token = page.nextPageToken;
+      } while (token !== "" && all.length < wanted);
+      setRows(all);
+      setNext(token);
+    }, abort);
+  const more = (): Promise<void> =>
+    attempt(async () => {
+      const page = await read(next);
+      setRows([...(rows ?? []), ...page.deliveries]);
+      setNext(page.nextPageToken);
+    });
   useEffect(() => {
     const abort = new AbortController();
-    void load("", abort.signal);
+    void reload(0, abort.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const soon = (): void => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        void load("", abort.signal);
+        void reload(shown.current, abort.signal);
       }, 1000);
     };
     const stop = onChange(soon);
@@ -129,7 +148,7 @@ export function Deliveries() {
         {next && (
           <div class="pager">
             <span class="grow" />
-            <Button small label="Load more" onClick={() => load(next)} />
+            <Button small label="Load more" onClick={more} />
           </div>
         )}
       </div>

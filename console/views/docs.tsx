@@ -3,6 +3,7 @@ import type { DocPage } from "../../src/admin/api-server.ts";
 import { adminPath, readAdmin } from "../lib/admin.ts";
 import { reasonOf, request } from "../lib/api.ts";
 import { useCrumbs } from "../lib/crumbs.ts";
+import { plainLine } from "../lib/format.ts";
 import { toDocument } from "../lib/markdown.ts";
 import { href, inQuery, place, setQuery } from "../lib/router.ts";
 import { Bones, Empty, Icon, Note, Search } from "../parts/basics.tsx";
@@ -91,6 +92,9 @@ export function Docs() {
     );
   }, []);
   const hits = useHits(pages, find);
+  // On a narrow page the list is above the document, and folded.
+  const [isListOpen, setListOpen] = useState(false);
+  useEffect(() => setListOpen(false), [page]);
   const spec = SPECS.find(one => one.id === page) ?? (page === "" ? SPECS[0] : undefined);
   const current = pages?.find(one => one.path === page);
   useCrumbs(
@@ -106,7 +110,18 @@ export function Docs() {
           value={find}
           onInput={value => setQuery({ find: value })}
         />
-        <DocsList pages={pages} page={page} find={find} />
+        <button
+          class="btn docs-all only-narrow"
+          type="button"
+          aria-expanded={isListOpen}
+          onClick={() => setListOpen(!isListOpen)}
+        >
+          <Icon name="docs" />
+          <span class="cut">{isListOpen ? "Hide the pages" : "All pages"}</span>
+        </button>
+        <div class={`docs-list${isListOpen ? " is-open" : ""}`}>
+          <DocsList pages={pages} page={page} find={find} />
+        </div>
       </nav>
       <div class="docs-body">
         {problem && <Note>{problem}</Note>}
@@ -178,23 +193,27 @@ function DocsList({
 function Hits({ hits, find }: { readonly hits: readonly Hit[]; readonly find: string }) {
   return (
     <section class="doc-hits" aria-label="Results" aria-live="polite">
-      <p class="muted">
-        {hits.length === 0
-          ? `No page contains “${find}”.`
-          : `${hits.length} ${hits.length === 1 ? "page contains" : "pages contain"} “${find}”`}
-      </p>
+      <p class="muted">{foundWords(hits.length, find)}</p>
+      <HitList hits={hits} />
+    </section>
+  );
+}
+
+const foundWords = (total: number, find: string): string =>
+  total === 0
+    ? `No page contains “${find}”.`
+    : `${total} ${total === 1 ? "page contains" : "pages contain"} “${find}”`;
+
+function HitList({ hits }: { readonly hits: readonly Hit[] }) {
+  return (
+    <>
       {hits.map(({ page, line }) => (
         <a key={page.path} class="doc-hit" href={href(["docs", ...page.path.split("/")])}>
           <b>{page.title}</b> <span class="dim">{page.path}</span>
-          <span class="muted cut">
-            {line
-              .replace(/[#*|`]/g, " ")
-              .trim()
-              .slice(0, 200)}
-          </span>
+          <span class="muted cut">{plainLine(line.replaceAll("|", " "), 200)}</span>
         </a>
       ))}
-    </section>
+    </>
   );
 }
 
@@ -211,10 +230,8 @@ function SpecPage({
     <>
       {find && hits.length > 0 && (
         <details class="card doc-found" open>
-          <summary>
-            {hits.length} {hits.length === 1 ? "page contains" : "pages contain"} “{find}”
-          </summary>
-          <Hits hits={hits.slice(0, 8)} find={find} />
+          <summary>{foundWords(hits.length, find)}</summary>
+          <HitList hits={hits} />
         </details>
       )}
       <Reference key={spec.id} spec={spec} find={find} />

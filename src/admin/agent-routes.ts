@@ -1,27 +1,19 @@
 import type { JsonObject } from "../lib/json.ts";
-import { type AgentName, agentNotFound, TASK_STATES, type TaskState } from "../model/index.ts";
-import type {
-  Agent,
-  Authenticator,
-  Catalog,
-  Dialect,
-  OperationResult,
-  OwnerFilter,
-  Signer,
-  TaskCount,
-  TaskOverview,
-} from "../ports/index.ts";
+import { agentNotFound } from "../model/index.ts";
+import type { Agent, Authenticator, Catalog, Dialect, OperationResult, Signer } from "../ports/index.ts";
+import type { Coverage } from "../signature/payloads.ts";
 import { verifyCard } from "../signature/verify.ts";
 import type { AdminCaller, AdminRoute } from "./access.ts";
-import type { AgentRow, AgentUrl, CardForm, CardSignature, TaskCounts } from "./api.ts";
+import type { AgentRow, AgentUrl, CardForm, CardSignature } from "./api.ts";
 import { type CardKind, lintCard } from "./card-lint.ts";
 import { type TitledDialect, toTitled } from "./dialect-views.ts";
 import type { FigureRecorder } from "./figures.ts";
 import { readOwners, reply } from "./parameters.ts";
+import type { CountTasks } from "./task-counts.ts";
 
 export interface AgentRouteParts {
   readonly node: string;
-  readonly overview: TaskOverview;
+  readonly countTasks: CountTasks;
   readonly catalog: Catalog;
   readonly authenticator: Authenticator;
   readonly dialects: readonly Dialect[];
@@ -30,14 +22,12 @@ export interface AgentRouteParts {
   readonly figures: FigureRecorder;
   /** Host and port of gRPC for callers of this base URL. */
   readonly grpcAt: (base: string) => string | undefined;
-  readonly ticks: () => number;
 }
 
 type CardResult = OperationResult & { readonly kind: "card" };
 
 export function createAgentRoutes(parts: AgentRouteParts): readonly AdminRoute[] {
-  const { catalog } = parts;
-  const count = createTaskCounter(parts);
+  const { catalog, countTasks } = parts;
 
   /** An operator sees the agents of all tenants. */
   const visible = (caller: AdminCaller): readonly Agent[] =>
@@ -68,6 +58,7 @@ export function createAgentRoutes(parts: AgentRouteParts): readonly AdminRoute[]
       hasExtendedCard: agent.extendedCard !== undefined,
       access: policy.access === "public" ? "public" : "authenticated",
       inputSchema: agent.inputSchema ?? null,
+      outputSchema: agent.outputSchema ?? null,
       inputModes: card.inputModes,
       outputModes: card.outputModes,
       skills: card.skills.map(({ id, name, description, tags, examples = [] }) => ({
@@ -76,8 +67,9 @@ export function createAgentRoutes(parts: AgentRouteParts): readonly AdminRoute[]
         description,
         tags,
         examples,
+        inputSchema: agent.skillSchemas?.[id]?.input ?? null,
       })),
-      tasks: await count(caller.owners, agent.name),
+      tasks: await countTasks(caller.owners, agent.name),
       runs: caller.isOperator ? { node: parts.node, ...runs } : null,
       addresses: toUrls(parts, agent, base),
     };
@@ -116,42 +108,9 @@ export function createAgentRoutes(parts: AgentRouteParts): readonly AdminRoute[]
       path: "/tasks/counts",
       needs: "read",
       summary: "The number of tasks by state",
-      serve: async ({ query }, caller) => reply(await count(readOwners(query, caller), undefined)),
+      serve: async ({ query }, caller) => reply(await countTasks(readOwners(query, caller))),
     },
   ];
-}
-
-// ---- counts ------------------------------------------------------------------------------------------------------
-
-/** Counting reads an index of all tasks: the result is shared for so long. */
-const COUNTS_MS = 2_000;
-const COUNTED_MAX = 100;
-
-/** Counts of one agent, or of all. */
-function createTaskCounter({ overview, ticks }: AgentRouteParts) {
-  const cache = new Map<string, { readonly at: number; readonly counts: Promise<readonly TaskCount[]> }>();
-
-  function read(owners: OwnerFilter): Promise<readonly TaskCount[]> {
-    const { tenant, principal, agents } = owners;
-    const key = JSON.stringify([tenant, principal, agents && [...agents].sort()]);
-    const known = cache.get(key);
-    if (known && ticks() - known.at < COUNTS_MS) return known.counts;
-    const counts = overview.count(owners);
-    cache.delete(key);
-    cache.set(key, { at: ticks(), counts });
-    counts.catch(() => cache.delete(key));
-    if (cache.size > COUNTED_MAX) cache.delete(cache.keys().next().value as string);
-    return counts;
-  }
-
-  return async (owners: OwnerFilter, agent: AgentName | undefined): Promise<TaskCounts> =>
-    toTaskCounts((await read(owners)).filter(one => agent === undefined || one.agent === agent));
-}
-
-export function toTaskCounts(counts: readonly TaskCount[]): TaskCounts {
-  const byState = Object.fromEntries(TASK_STATES.map(state => [state, 0])) as Record<TaskState, number>;
-  for (const { state, count } of counts) byState[state] += count;
-  return { total: counts.reduce((sum, one) => sum + one.count, 0), byState };
 }
 
 // ---- addresses and cards -----------------------------------------------------------------------------------------
@@ -253,6 +212,12 @@ async function toForm(
   };
 }
 
+const COVERAGE: Readonly<Record<Coverage, string>> = {
+  document: "Covers the whole card",
+  "v1.0": "Covers the members of A2A 1.0",
+  "v1.0 without securitySchemes": "Covers the members of A2A 1.0 except securitySchemes",
+};
+
 /** With the keys of this server. */
 async function verify(card: JsonObject, signer: Signer): Promise<readonly CardSignature[]> {
   const { keys } = signer.jwks();
@@ -265,6 +230,6 @@ async function verify(card: JsonObject, signer: Signer): Promise<readonly CardSi
     isValid: verdict.valid,
     keyId: verdict.kid ?? null,
     algorithm: verdict.alg ?? null,
-    text: verdict.valid ? `Covers ${verdict.covers}` : verdict.reason,
+    text: verdict.valid ? COVERAGE[verdict.covers] : verdict.reason,
   }));
 }

@@ -28,6 +28,8 @@ export interface Me {
     readonly tokens: boolean;
     readonly grpc: boolean;
     readonly mcp: boolean;
+    /** Agents are models of the OpenAI API at `/v1`. */
+    readonly openai: boolean;
     readonly cluster: boolean;
   };
 }
@@ -55,6 +57,7 @@ export interface AgentRow {
   readonly hasExtendedCard: boolean;
   readonly access: "public" | "authenticated";
   readonly inputSchema: JsonObject | null;
+  readonly outputSchema: JsonObject | null;
   readonly inputModes: readonly string[];
   readonly outputModes: readonly string[];
   readonly skills: readonly AgentSkillRow[];
@@ -70,6 +73,8 @@ export interface AgentSkillRow {
   readonly description: string;
   readonly tags: readonly string[];
   readonly examples: readonly string[];
+  /** null: that of the agent. */
+  readonly inputSchema: JsonObject | null;
 }
 export interface AgentRuns {
   readonly node: string;

@@ -1,8 +1,9 @@
-import { type ContextId, type TaskId, textOf, timeKey } from "../model/index.ts";
+import { type ContextId, type TaskId, timeKey } from "../model/index.ts";
 import type { OwnedTask, Store, WaitingPosition } from "../ports/index.ts";
 import { encodeMessage, encodeTask } from "../protocol/a2a-v1/encode.ts";
 import type { AdminRoute } from "./access.ts";
-import type { ContextDetail, ContextPage, ContextRow, ContextTask, InboxPage, InboxRow } from "./api.ts";
+import type { ContextDetail, ContextTask, InboxPage, InboxRow } from "./api.ts";
+import { findContexts } from "./find-contexts.ts";
 import { findTasks } from "./find-tasks.ts";
 import {
   invalid,
@@ -14,26 +15,13 @@ import {
   readText,
   reply,
 } from "./parameters.ts";
-import { titleOf, toTaskRow } from "./task-row.ts";
+import { toTaskRow } from "./task-row.ts";
 
 const TEXT_CHARS_MAX = 200;
 
 /** Conversations, and the tasks that wait for a person. */
 export function createContextRoutes({ store }: { readonly store: Store }): readonly AdminRoute[] {
   const { overview } = store;
-
-  /** The title of a context is that of its first task. */
-  function toContextRow(newest: OwnedTask, titles: ReadonlyMap<TaskId, string>): ContextRow {
-    const { scope, task } = newest;
-    return {
-      contextId: task.contextId,
-      agent: task.agent,
-      tenant: scope.tenant,
-      principal: scope.principal,
-      title: titles.get(task.id) ?? titleOf(task),
-      task: toTaskRow(newest),
-    };
-  }
 
   return [
     {
@@ -43,24 +31,8 @@ export function createContextRoutes({ store }: { readonly store: Store }): reado
       summary: "Conversations, the newest first",
       async serve({ query }, caller) {
         const text = readText(query, "text", TEXT_CHARS_MAX)?.toLowerCase();
-        const titles = new Map<TaskId, string>();
-        const scan = { owners: readOwners(query, caller), withHidden: true, order: "newest" } as const;
         const page = { size: readPageSize(query), after: readTaskToken(query) };
-        const { tasks, next } = await findTasks(overview, scan, page, async one => {
-          const { scope, task } = one;
-          const ends = await overview.contextEnds({ scope, agent: task.agent, contextId: task.contextId });
-          if (ends?.last !== task.id) return false;
-          const [first] = ends.first === task.id ? [one] : (await overview.read([ends.first])).tasks;
-          const title = titleOf((first ?? one).task);
-          titles.set(task.id, title);
-          return (
-            text === undefined ||
-            `${title}\n${newestText(one)}\n${task.contextId}`.toLowerCase().includes(text)
-          );
-        });
-        const contexts = tasks.map(one => toContextRow(one, titles));
-        const result: ContextPage = { contexts, nextPageToken: next ?? "" };
-        return reply(result);
+        return reply(await findContexts(overview, { owners: readOwners(query, caller), page, text }));
       },
     },
     {
@@ -104,7 +76,7 @@ export function createContextRoutes({ store }: { readonly store: Store }): reado
         const max = readPageSize(query);
         const found = await overview.scanWaiting({ owners, states, max, ...(after && { after }) });
         const { tasks } = await overview.read(found.taskIds);
-        const counts = await overview.count(owners);
+        const counts = await overview.countWaiting(owners);
         const result: InboxPage = {
           tasks: tasks
             .filter(one => (states as ReadonlySet<string>).has(one.task.status.state))
@@ -127,9 +99,6 @@ function readPosition(query: URLSearchParams): WaitingPosition | undefined {
   if (at === undefined || taskId === undefined || timeKey(taskId) === null) throw invalidToken();
   return { at: Number(at), taskId: taskId as TaskId };
 }
-
-const newestText = ({ task }: OwnedTask): string =>
-  textOf((task.reply ?? task.status.message ?? task.artifacts.at(-1))?.parts ?? []);
 
 const toContextTask = (owned: OwnedTask): ContextTask => ({
   row: toTaskRow(owned),

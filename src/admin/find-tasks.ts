@@ -24,34 +24,33 @@ const SCANS_MAX = 10;
 const READS_MAX = 1_000;
 const READS_AT_ONCE = 100;
 
-/** Whether a task is on the page; `filter` has already been applied as far as the store can. */
-export type IsWanted = (task: OwnedTask) => boolean | Promise<boolean>;
+/** Those of the tasks that are on the page, in their order; the store has already applied what it can. */
+export type PickTasks = (tasks: readonly OwnedTask[]) => readonly OwnedTask[] | Promise<readonly OwnedTask[]>;
 
 export async function findTasks(
   overview: TaskOverview,
   scan: Omit<TaskScan, "max" | "after">,
   page: { readonly size: number; readonly after: TaskId | undefined },
-  isWanted: IsWanted | undefined,
+  pick: PickTasks | undefined,
 ): Promise<FoundPage> {
   const tasks: OwnedTask[] = [];
   let after = page.after;
   let reads = 0;
   for (let scans = 0; scans < SCANS_MAX; scans++) {
     if (scans > 0) await nextTurn();
-    const max = isWanted ? READS_AT_ONCE : page.size - tasks.length;
+    const max = pick ? READS_AT_ONCE : page.size - tasks.length;
     const found = await overview.scan({ ...scan, max, ...(after !== undefined && { after }) });
     for (let ids = found.tasks.map(one => one.taskId); ids.length > 0; ) {
       const read = await overview.read(ids);
       reads += read.used;
-      for (const one of read.tasks) {
-        if (isWanted && !(await isWanted(one))) continue;
+      for (const one of pick ? await pick(read.tasks) : read.tasks) {
         tasks.push(one);
         if (tasks.length === page.size) return { tasks, next: one.task.id };
       }
       after = ids[read.used - 1];
       ids = ids.slice(read.used);
       // The bytes of a page are used up, or so many tasks were read.
-      if (ids.length > 0 && (!isWanted || reads >= READS_MAX)) return { tasks, next: after };
+      if (ids.length > 0 && (!pick || reads >= READS_MAX)) return { tasks, next: after };
     }
     after = found.next;
     if (after === undefined || tasks.length === page.size || reads >= READS_MAX) break;
@@ -68,6 +67,9 @@ export const toScan = (filter: TaskFilter): Omit<TaskScan, "max" | "after"> => (
   ...(filter.from !== undefined && { from: filter.from }),
   ...(filter.to !== undefined && { to: filter.to }),
 });
+
+export const toPick = (isWanted: ((one: OwnedTask) => boolean) | undefined): PickTasks | undefined =>
+  isWanted && (tasks => tasks.filter(isWanted));
 
 /** The part of a filter for which the task itself must be read; undefined: none. */
 export function toTaskTest({ text, crashed }: TaskFilter): ((one: OwnedTask) => boolean) | undefined {

@@ -10,6 +10,7 @@ import { toTitled } from "./dialect-views.ts";
 import { createDocRoutes, type DocRouteParts } from "./doc-routes.ts";
 import { createAdminOpenApi, createOpenApiRoute } from "./openapi.ts";
 import { createServerRoutes, type ServerRouteParts } from "./server-routes.ts";
+import { createTaskCounter } from "./task-counts.ts";
 import { createTaskRoutes, type TaskRouteParts } from "./task-routes.ts";
 import { createTokenAdminRoutes, type TokenRouteParts } from "./token-routes.ts";
 
@@ -20,10 +21,10 @@ export { toLimitRows } from "./server-routes.ts";
 export interface AdminApiParts
   extends AdminAccessParts,
     TaskRouteParts,
-    Omit<AgentRouteParts, "overview">,
-    Omit<ServerRouteParts, "dialects" | "features">,
+    Omit<AgentRouteParts, "countTasks">,
+    Omit<ServerRouteParts, "dialects" | "features" | "countTasks">,
     DocRouteParts {
-  readonly features: Omit<ServerRouteParts["features"], "tokens">;
+  readonly features: Omit<ServerRouteParts["features"], "tokens" | "openai">;
   /** undefined: this server issues no tokens. */
   readonly tokens: TokenRouteParts["tokens"] | undefined;
 }
@@ -31,15 +32,21 @@ export interface AdminApiParts
 /** The endpoints; `allowsOperators`: whether operators have their rights on this port. */
 export function createAdminApi(parts: AdminApiParts): (allowsOperators: boolean) => readonly Endpoint[] {
   const { store, tokens } = parts;
+  const countTasks = createTaskCounter({ ...parts, overview: store.overview });
   const routes: AdminRoute[] = [
     ...createServerRoutes({
       ...parts,
+      countTasks,
       dialects: toTitled(parts.dialects, parts.titles)
         .filter(hasTasks)
         .map(({ name, title }) => ({ name, title })),
-      features: { ...parts.features, tokens: tokens !== undefined },
+      features: {
+        ...parts.features,
+        tokens: tokens !== undefined,
+        openai: parts.dialects.some(({ name }) => name === "openai"),
+      },
     }),
-    ...createAgentRoutes({ ...parts, overview: store.overview }),
+    ...createAgentRoutes({ ...parts, countTasks }),
     ...createTaskRoutes(parts),
     ...createContextRoutes({ store }),
     ...createDeliveryRoutes({ store }),

@@ -3,6 +3,7 @@ import type { JsonObject } from "../lib/json.ts";
 import type { AdminRoute } from "./access.ts";
 import { ADMIN_API_PATH } from "./api.ts";
 import { reply } from "./parameters.ts";
+import { schemaOf } from "./route-schemas.ts";
 
 const PERMISSIONS: Readonly<Record<AdminRoute["needs"], string>> = {
   read: "console:read",
@@ -16,33 +17,31 @@ const ERROR = {
   content: { "application/json": { schema: { $ref: "#/components/schemas/Fault" } } },
 };
 
-const toOperation = ({ path, needs, summary, verb }: AdminRoute): JsonObject => ({
-  summary,
-  description: `Requires the permission ${PERMISSIONS[needs]}.`,
-  operationId: `${verb.toLowerCase()}${path.replace(/[^a-zA-Z]+(.)?/g, (_, next = "") => String(next).toUpperCase())}`,
-  parameters: [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => toParameter(name, "path")),
-    ...(QUERY[path] ?? []).map(name => toParameter(name, "query")),
-  ],
-  ...(verb === "POST" && {
-    requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
-  }),
-  responses: {
-    [path === "/tokens" && verb === "POST" ? "201" : "200"]: {
-      description: "OK",
-      content: { [contentType(path)]: { schema: {} } },
+function toOperation({ path, needs, summary, verb }: AdminRoute): JsonObject {
+  const { response, body, type = "application/json" } = schemaOf(verb, path);
+  return {
+    summary,
+    description: `Requires the permission ${PERMISSIONS[needs]}.`,
+    operationId: `${verb.toLowerCase()}${path.replace(/[^a-zA-Z]+(.)?/g, (_, next = "") => String(next).toUpperCase())}`,
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => toParameter(name, "path")),
+      ...(QUERY[path] ?? []).map(name => toParameter(name, "query")),
+    ],
+    ...(body && {
+      requestBody: { required: true, content: { "application/json": { schema: body.json } } },
+    }),
+    responses: {
+      [path === "/tokens" && verb === "POST" ? "201" : "200"]: {
+        description: "OK",
+        content: { [type]: { schema: response.json } },
+      },
+      default: ERROR,
     },
-    default: ERROR,
-  },
-});
+  };
+}
 
-const contentType = (path: string): string =>
-  STREAMS.has(path)
-    ? "text/event-stream"
-    : path === "/docs/{section}/{page}"
-      ? "text/markdown"
-      : "application/json";
-const STREAMS: ReadonlySet<string> = new Set(["/tasks/changes", "/tasks/{id}/events/stream"]);
+const namedSchemas = (routes: readonly AdminRoute[]): JsonObject =>
+  Object.assign({}, ...routes.map(({ verb, path }) => schemaOf(verb, path).response.named)) as JsonObject;
 
 const PAGE = ["pageSize", "pageToken"];
 const FILTERS = [
@@ -109,7 +108,7 @@ export function createAdminOpenApi(routes: readonly AdminRoute[], version: strin
       ]),
     ),
     components: {
-      schemas: { Fault: FAULT_SCHEMA },
+      schemas: { Fault: FAULT_SCHEMA, ...namedSchemas(routes) },
       securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
     },
     security: [{}, { bearer: [] }],

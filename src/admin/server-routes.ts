@@ -1,13 +1,13 @@
 import { LIMITS } from "../model/index.ts";
 import type { Authenticator, Store } from "../ports/index.ts";
 import type { AdminRoute } from "./access.ts";
-import { toTaskCounts } from "./agent-routes.ts";
 import type { DialectInfo, LogPage, Me } from "./api.ts";
 import type { LimitRow, NodeRow, OptionRow, ServerInfo } from "./api-server.ts";
 import type { FigureRecorder } from "./figures.ts";
 import { findTask } from "./find-tasks.ts";
 import { LOG_LEVELS, type LogLines } from "./log-lines.ts";
 import { readChoice, readInteger, readTaskId, reply } from "./parameters.ts";
+import type { CountTasks } from "./task-counts.ts";
 
 export interface ServerRouteParts {
   readonly node: string;
@@ -16,6 +16,7 @@ export interface ServerRouteParts {
   readonly console: "read" | "on";
   readonly authenticator: Authenticator;
   readonly store: Store;
+  readonly countTasks: CountTasks;
   readonly storeKind: ServerInfo["store"]["kind"];
   readonly figures: FigureRecorder;
   readonly lines: LogLines;
@@ -98,7 +99,7 @@ async function readServer(parts: ServerRouteParts, startedAt: number): Promise<S
       ),
       deliveries: pushes,
     },
-    tasks: toTaskCounts(await store.overview.count({})),
+    tasks: await parts.countTasks({}),
   };
 }
 

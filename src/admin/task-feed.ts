@@ -3,7 +3,7 @@ import type { Latch } from "../lib/latch.ts";
 import type { TaskId } from "../model/index.ts";
 import { matchesOwner, type OwnedTask, type TaskChanges, type TaskOverview } from "../ports/index.ts";
 import { type StreamSource, toEvent } from "./event-stream.ts";
-import { findTasks, toScan, toTaskTest } from "./find-tasks.ts";
+import { findTasks, toPick, toScan, toTaskTest } from "./find-tasks.ts";
 import type { TaskFilter } from "./parameters.ts";
 import { toTaskRow } from "./task-row.ts";
 
@@ -87,7 +87,7 @@ export function openTaskFeed(parts: TaskFeedParts, filter: TaskFilter, latch: La
   async function readRecent(): Promise<string> {
     mustPoll = false;
     const page = { size: RECENT, after: undefined };
-    const { tasks } = await findTasks(overview, toScan(filter), page, isWanted);
+    const { tasks } = await findTasks(overview, toScan(filter), page, toPick(isWanted));
     return tasks
       .filter(one => (sent.has(one.task.id) ? sent.get(one.task.id) !== one.seq : true))
       .map(toText)
@@ -109,7 +109,7 @@ export function openTaskFeed(parts: TaskFeedParts, filter: TaskFilter, latch: La
       }
       if (pending.size > 0) {
         const text = await readPending();
-        if (pending.size > 0) latch.wake();
+        if (pending.size > 0 || mustPoll) latch.wake();
         return text;
       }
       return mustPoll ? readRecent() : "";

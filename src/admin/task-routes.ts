@@ -18,7 +18,7 @@ import { hasTasks, toCurlCommands } from "./curl.ts";
 import { deliveriesOf } from "./deliveries.ts";
 import { toDialectView, toFrameRow, toTitled } from "./dialect-views.ts";
 import { type StreamParts, type StreamSource, toEvent, toStreamResponse } from "./event-stream.ts";
-import { findTask, findTasks, toScan, toTaskTest } from "./find-tasks.ts";
+import { findTask, findTasks, toPick, toScan, toTaskTest } from "./find-tasks.ts";
 import {
   invalid,
   readInteger,
@@ -68,7 +68,7 @@ function createListRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
       async serve({ query }, caller) {
         const filter = readTaskFilter(query, caller);
         const page = { size: readPageSize(query), after: readTaskToken(query) };
-        const { tasks, next } = await findTasks(overview, toScan(filter), page, toTaskTest(filter));
+        const { tasks, next } = await findTasks(overview, toScan(filter), page, toPick(toTaskTest(filter)));
         const rows: TaskRowPage = { tasks: tasks.map(toTaskRow), nextPageToken: next ?? "" };
         return reply(rows);
       },

@@ -1,16 +1,21 @@
 /** Calls of an agent to other agents and to MCP tools. */
 
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { Artifact, Message, TaskState } from "../model/index.ts";
+import type { Artifact, Message, TaskState, Usage } from "../model/index.ts";
 import type { McpResult, McpTool } from "../ports/index.ts";
 import type { Content } from "./content.ts";
 
 /** Calls another agent; see `Ctx.call`. */
 export interface Call {
-  /** `to`: the URL of the card or of the server, or the card itself. Resolves when the task has ended or asks. */
+  /**
+   * `to`: the name of an agent of the same server, the URL of a card or of a server, or a card. Resolves when the task
+   * has ended or asks.
+   */
   (to: string | URL | JsonObject, content: Content, options?: CallOptions): Promise<CallReply>;
   /** The same as a stream; `result` is the reply. */
   stream(to: string | URL | JsonObject, content: Content, options?: CallOptions): CallStream;
+  /** Answers the question of a reply: continues its task. Options such as `headers` and `trusted` are given again. */
+  answer(reply: CallReply, content: Content, options?: Omit<CallOptions, "taskId">): Promise<CallReply>;
 }
 
 export interface CallOptions {
@@ -41,6 +46,10 @@ export interface CallReply {
   readonly artifacts: readonly Artifact[];
   /** The message of the last status, or the message that is the response. */
   readonly message: Message | null;
+  /** The counters that an agent of the same server has used for this message; null: not known. */
+  readonly usage: Usage | null;
+  /** The agent that was called, as it was given. */
+  readonly to: string | JsonObject;
 }
 
 export interface CallStream extends AsyncIterable<CallStep> {

@@ -26,7 +26,7 @@ export type RunResult =
   | Promise<Outcome | AsyncIterable<AgentOutput, Outcome>>
   | Outcome;
 
-export interface AgentTask {
+export interface AgentTask<Input = JsonObject, Skill extends string | undefined = string | undefined> {
   readonly id: TaskId;
   readonly contextId: ContextId;
   /** The id that groups the traces of a conversation: set by the caller, else the context id. */
@@ -37,8 +37,13 @@ export interface AgentTask {
   readonly text: string;
   /** The content of the first data part. */
   readonly data: Json | undefined;
-  /** The objects of all data parts, merged; of members with the same name the last one counts. */
-  readonly input: JsonObject;
+  /**
+   * The objects of all data parts, merged; of members with the same name the last one counts. With an `input` schema:
+   * the checked input of the message that began the task, in all its turns.
+   */
+  readonly input: Input;
+  /** The skill that the caller named (`message.metadata.skillId`), or whose schema accepts the input. */
+  readonly skill: Skill;
   /** The answers to the questions of `ctx.askAll`, by id; empty in any other turn. */
   readonly answers: JsonObject;
   readonly files: readonly AgentFile[];
@@ -58,10 +63,12 @@ export interface StepScope {
 }
 
 /** Each method except `usage` creates an event that takes effect when it is yielded or returned. */
-export interface Ctx {
+export interface Ctx<Output = unknown> {
   /** Appends to one artifact, which is streamed. */
   text(text: string, options?: TextOptions): AgentEvent;
   data(data: unknown, options?: DataOptions): AgentEvent;
+  /** The result as data: checked with the `output` schema; a value that does not match throws. */
+  output(value: Output, options?: DataOptions): AgentEvent;
   file(file: FileContent): AgentEvent;
   artifact(artifact: ArtifactContent): AgentEvent;
   /** Progress while the task is working. */

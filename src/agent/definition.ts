@@ -10,9 +10,11 @@ import type {
   Retention,
 } from "../model/index.ts";
 import type { Agent, GraphAccess, KnownCaller } from "../ports/index.ts";
+import { type AgentSchemas, toAgentSchemas, toSchemasExtension } from "./agent-schemas.ts";
 import type { AgentTask, Ctx, RunResult } from "./context.ts";
+import type { DataSchema, DeclaredSchemas, SchemaInput, SchemaOutput } from "./schema.ts";
 
-export interface AgentDefinition {
+export interface AgentDefinition extends DeclaredSchemas {
   /** The name in URLs: lower-case letters, digits, `-` and `_`. */
   readonly name: string;
   readonly description?: string | undefined;
@@ -28,13 +30,6 @@ export interface AgentDefinition {
   readonly streaming?: boolean | undefined;
   /** Whether callers may register webhooks (push notifications); default: true. */
   readonly push?: boolean | undefined;
-  /**
-   * JSON Schema of the input data, such as the result of `z.toJSONSchema`. Without a property `messages` the LangGraph
-   * mount accepts data only.
-   */
-  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** JSON Schema of the data that the agent returns: callers that ask for structured output are accepted. */
-  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /**
    * "message": the response is a message without a task; a returned string is one, too. "task": the response is always
    * a task. Default: the first event of the run decides.
@@ -56,6 +51,13 @@ export interface AgentDefinition {
    * exactly one; default: true. false: it begins a new task.
    */
   readonly contextAnswers?: boolean | undefined;
+  /**
+   * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`; default: false. Clients
+   * of ADK keep streamed text only with it.
+   */
+  readonly closeArtifacts?: boolean | undefined;
+  /** The completed status repeats the text of the artifacts, for clients that read only the status; default: false. */
+  readonly answerInStatus?: boolean | undefined;
   /** "messageId": a message with a known id is a repetition of the same call. */
   readonly dedupe?: "messageId" | undefined;
   /** How long settled tasks and their events are stored, by age and by number per caller; default: forever. */
@@ -112,8 +114,8 @@ export interface LoadContext {
   watch(files: readonly string[]): void;
 }
 
-/** Only `id` is required; the card has defaults for the rest. */
-export interface SkillDefinition {
+/** Only `id` is required; the card has defaults for the rest. Its schemas are for messages to this skill. */
+export interface SkillDefinition extends DeclaredSchemas {
   readonly id: string;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -122,6 +124,43 @@ export interface SkillDefinition {
   readonly inputModes?: readonly string[] | undefined;
   readonly outputModes?: readonly string[] | undefined;
 }
+
+/** A definition whose `run` has the types of its schemas. */
+export type TypedDefinition<
+  In extends DataSchema | undefined,
+  Out extends DataSchema | undefined,
+  Skills extends readonly SkillDefinition[] | undefined,
+> = Omit<AgentDefinition, "input" | "output" | "skills" | "run"> & {
+  readonly input?: In;
+  readonly output?: Out;
+  readonly skills?: Skills;
+  run(task: TypedTask<In, Skills>, ctx: Ctx<TypedOutput<Out, Skills>>): RunResult;
+};
+
+type SkillOf<Skills> = [Skills] extends [undefined]
+  ? never
+  : Skills extends readonly (infer Skill)[]
+    ? Skill
+    : never;
+
+/** With skills that have an input of their own, one member for each skill: `task.skill` tells which input it is. */
+export type TypedTask<In, Skills> = [SkillOf<Skills>] extends [never]
+  ? AgentTask<SchemaOutput<In>>
+  : InTask<In> | SkillTask<In, SkillOf<Skills>>;
+/** The caller named no skill, and its input is that of the agent. */
+type InTask<In> = [In] extends [undefined] ? never : AgentTask<SchemaOutput<In>, undefined>;
+type SkillTask<In, Skill> = Skill extends { readonly id: infer Id extends string }
+  ? Skill extends { readonly input: infer Own extends DataSchema }
+    ? AgentTask<SchemaOutput<Own>, Id>
+    : AgentTask<SchemaOutput<In>, Id | undefined>
+  : never;
+
+type TypedOutput<Out, Skills> = [SkillOf<Skills>] extends [never]
+  ? SchemaInput<Out>
+  : SkillOutput<Out, SkillOf<Skills>>;
+type SkillOutput<Out, Skill> = Skill extends { readonly output: infer Own extends DataSchema }
+  ? SchemaInput<Own>
+  : SchemaInput<Out>;
 
 export type AgentFunction = AgentDefinition["run"];
 
@@ -133,8 +172,24 @@ const MODES: readonly string[] = ["text/plain", "application/json"];
 
 export const isAgentName = (name: unknown): name is AgentName => typeof name === "string" && NAME.test(name);
 
+/** A name of another system as the name of an agent: `myAgent` is `my-agent`; empty if nothing of it is allowed. */
+export const toAgentName = (text: string): string =>
+  isAgentName(text)
+    ? text
+    : text
+        .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+        .toLowerCase()
+        .replace(/[^a-z0-9_-]+/g, "-")
+        .replace(/^[^a-z0-9]+|-+$/g, "")
+        .slice(0, 64);
+
 /** Checks a definition and marks it, so that a file may export several agents among other values. */
-export function agent(definition: AgentDefinition): AgentDefinition {
+export function agent<
+  const In extends DataSchema | undefined = undefined,
+  const Out extends DataSchema | undefined = undefined,
+  const Skills extends readonly SkillDefinition[] | undefined = undefined,
+>(typed: TypedDefinition<In, Out, Skills>): AgentDefinition {
+  const definition = typed as unknown as AgentDefinition;
   if (typeof definition?.run !== "function")
     throw definitionError("agent() needs a run function: agent({ name, run })");
   if (!isAgentName(definition.name))
@@ -175,7 +230,10 @@ export const isAgent = (value: unknown): value is AgentDefinition =>
   typeof value === "object" && value !== null && MARK in value;
 
 /** Adds defaults; A2A requires that no required value of a card is empty. */
-export function toCard(definition: AgentDefinition): AgentCard {
+export function toCard(
+  definition: AgentDefinition,
+  schemas: AgentSchemas = toAgentSchemas(definition),
+): AgentCard {
   const description = definition.description || `The agent ${definition.name}`;
   const skills: readonly SkillDefinition[] = orDefault(definition.skills, [
     { id: definition.name, description },
@@ -190,7 +248,7 @@ export function toCard(definition: AgentDefinition): AgentCard {
     inputModes: orDefault(definition.inputModes, MODES),
     outputModes: orDefault(definition.outputModes, MODES),
     skills: skills.map(toSkill),
-    extensions: definition.extensions ?? [],
+    extensions: [...(definition.extensions ?? []), ...toSchemasExtension(definition, schemas)],
     streaming: definition.streaming ?? true,
     push: definition.push ?? true,
     stateTransitionHistory: definition.stateTransitionHistory ?? false,
@@ -217,12 +275,15 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
     contextAnswers: definition.contextAnswers ?? true,
+    closeArtifacts: definition.closeArtifacts ?? false,
+    answerInStatus: definition.answerInStatus ?? false,
     dedupe: definition.dedupe,
     retention: definition.retention,
   };
 }
 
-function toSkill(skill: SkillDefinition): AgentSkill {
+function toSkill(definition: SkillDefinition): AgentSkill {
+  const { input: _in, output: _out, inputSchema: _inJson, outputSchema: _outJson, ...skill } = definition;
   const name = skill.name || skill.id;
   const tags = orDefault(skill.tags, ["a2a"]);
   return defined<AgentSkill>({ ...skill, name, description: skill.description || name, tags });

@@ -52,6 +52,8 @@ export interface AuthParts extends AuthSettings {
   readonly randomHex: (bytes: number) => string;
   /** The functions of the mode `custom`. */
   readonly custom?: Omit<CustomAuthParts, "ticks"> | undefined;
+  /** Further methods, tried first. */
+  readonly methods: readonly AuthMethod[];
   /** Only this machine can connect. */
   readonly isLocal: boolean;
   /** undefined: the operator did not choose. */
@@ -78,7 +80,7 @@ export function createAuth(parts: AuthParts): {
     };
   }
   const authenticator = createAuthenticator({
-    methods: auth.map(mode => createAuthMethod(mode, parts)),
+    methods: [...parts.methods, ...auth.map(mode => createAuthMethod(mode, parts))],
     catalog,
   });
   const routes = tokens ? createTokenRoutes({ ...parts, tokens }) : [];

@@ -15,6 +15,17 @@ export function readId(id: Json | undefined, text: string): string | undefined {
   throw new Fault("invalid-request", message, { field: "id" });
 }
 
+/** The id of a body that is otherwise not read; undefined: it has none, or is larger than the headers of a request may be. */
+export function findId(body: Buffer): string | undefined {
+  if (body.length > LIMITS.headerBytesMax) return undefined;
+  try {
+    const text = body.toString("utf8");
+    return readId((JSON.parse(text) as { id?: Json } | null)?.id, text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The text of the number that is the envelope's own `id`: a double would change large integers. Walks the text once,
  * without recursion, because a body may be nested as deep as it is long. The text is known to be JSON.

@@ -6,7 +6,7 @@ import type { Json } from "../lib/json.ts";
 import { Fault } from "../model/index.ts";
 import type { Route, WireCall, WireFault, WireReply } from "../ports/index.ts";
 import { type HttpBindingParts, HttpCall } from "./call.ts";
-import { readId } from "./jsonrpc-id.ts";
+import { findId, readId } from "./jsonrpc-id.ts";
 
 class JsonRpcCall extends HttpCall {
   /** The JSON text of the id; undefined: there is none, or it could not be read. */
@@ -28,6 +28,13 @@ class JsonRpcCall extends HttpCall {
     this.isParsed = true;
     const isNotification = this.id === undefined || this.id === "null";
     return this.toCall({ params, metadata, bytes: text.length, isNotification }, method);
+  }
+
+  /** A refused call gets its id back if the body is there already and small: before authentication nothing is waited for. */
+  override withoutBody(): WireCall {
+    const { takeBody } = this.exchange.request;
+    if (!this.isReading && takeBody) this.id = findId(takeBody.call(this.exchange.request));
+    return super.withoutBody();
   }
 }
 

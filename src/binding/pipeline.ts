@@ -1,4 +1,4 @@
-import type { Json } from "../lib/json.ts";
+import { isObject, type Json } from "../lib/json.ts";
 import { Fault, LIMITS, type Scope, type Trace, toFault } from "../model/index.ts";
 import type {
   Authenticator,
@@ -146,8 +146,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       const { operation, scope } = authorize(decoded, principal, observer, call.bytes);
       if (unread.bytes > 0 && operation.op === "send") unread.checkRoom(scope);
       const result = await parts.execute(operation, scope, call.signal);
-      const checked =
-        principal && operation.op === "send" ? authenticator.checkPrincipal(principal) : undefined;
+      const checked = principal && waits(operation) ? authenticator.checkPrincipal(principal) : undefined;
       if (checked) await checked;
       const active = activeExtensions(catalog.visibleTo(scope), operation);
       const { envelope } = dialect;
@@ -165,8 +164,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         return { kind: "stream", envelope, headers, frames };
       }
       const answering = replyDialect(dialect, call, originOf(result));
-      const own = withCaching(answering.replyHeaders(call, active), operation, authenticator, principal);
-      const headers = withObserver(own, observer);
+      const own = withResult(answering.replyHeaders(call, active), operation, result);
+      const headers = withObserver(withCaching(own, operation, authenticator, principal), observer);
       if (unread.bytes > 0) unread.check(scope, result);
       const body = incoming.format.encode(answering.encode(operation, result));
       const isLarge = body.length > LIMITS.chunkBytes;
@@ -200,6 +199,10 @@ const toReplyContext = ({ transport, endpoint, headers, query, method }: WireCal
   return { transport, endpoint, headers, query, method };
 };
 
+/** The call may have waited so long that its credentials expired meanwhile. */
+const waits = (operation: Operation): boolean =>
+  operation.op === "send" || (operation.op === "get" && operation.newerThan !== undefined);
+
 type ReplyHeaders = WireReply["headers"];
 
 function withObserver(headers: ReplyHeaders, observer: CallObserver | undefined): ReplyHeaders {
@@ -215,6 +218,13 @@ function withPermissions(
 ): Operation {
   if (operation.op !== "extended-card") return operation;
   return { ...operation, grants: authenticator.requirePrincipal(principal).grants };
+}
+
+/** A list of all tasks that was cut has no other place to say so: it is a bare array. */
+function withResult(headers: ReplyHeaders, operation: Operation, result: OperationResult): ReplyHeaders {
+  if (operation.op !== "list" || !operation.whole) return headers;
+  const isCut = result.kind === "page" && result.page.nextPageToken !== "";
+  return isCut ? { ...headers, "Dragoman-Truncated": "true" } : headers;
 }
 
 /** Cards that depend on the caller are not cached, or only by the caller. */
@@ -237,7 +247,7 @@ function withHeaders(operation: Operation, call: WireCall): Operation {
   if (operation.op !== "send" && operation.op !== "stream") return operation;
   const { "idempotency-key": key, traceparent, "dragoman-hops": passed } = call.headers;
   const via = call.transport === "rest" || call.transport === "grpc" ? call.transport : undefined;
-  const thread = operation.send.thread ?? readThread(operation.send.metadata?.thread_id);
+  const thread = readThread(call.metadata) ?? readThread(operation.send.metadata);
   if (key === undefined && traceparent === undefined && passed === undefined && !via && !thread)
     return operation;
   const trace = traceparent === undefined ? undefined : readTrace(traceparent, call.headers);
@@ -253,11 +263,13 @@ function withHeaders(operation: Operation, call: WireCall): Operation {
   return { ...operation, send };
 }
 
-/** In dialects without a member for the thread, callers put it into the metadata. */
-const readThread = (thread: Json | undefined): string | undefined =>
-  typeof thread === "string" && thread !== "" && thread.length <= LIMITS.idCharsMax && thread.isWellFormed()
-    ? thread
-    : undefined;
+/** `metadata.thread_id` beside the parameters, or in them; an invalid value is ignored and does not fail the call (L19). */
+function readThread(metadata: Json | undefined): string | undefined {
+  if (metadata === undefined) return undefined;
+  const thread = isObject(metadata) ? metadata.thread_id : undefined;
+  if (typeof thread !== "string" || thread === "" || !thread.isWellFormed()) return undefined;
+  return thread.length <= LIMITS.idCharsMax ? thread : undefined;
+}
 
 function checkKey(key: string): string {
   if (key.trim() !== "" && key.length <= LIMITS.idCharsMax) return key;

@@ -108,7 +108,10 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
       const fault = this.#parts.toWireFault(this.#context, error);
       const { encoder } = this.#options;
       this.close();
-      return encoder ? toFrames<Body>(encoder.encodeFault(fault)) : [{ fault }];
+      if (!encoder) return [{ fault }];
+      const frames: DataFrame<Body>[] = [];
+      pushFrames(frames, encoder.encodeFault(fault), undefined);
+      return frames;
     }
   }
 
@@ -166,19 +169,24 @@ class StatefulEncoder<Body extends WireBody> implements BatchEncoder<Body> {
       const step = steps[i] as Step;
       const encoded = encoder.encode(step, closing && i === steps.length - 1);
       if (encoded.length > 0 && (after === undefined || step.seq > after))
-        frames.push(...toFrames<Body>(encoded, step.seq));
+        pushFrames(frames, encoded, step.seq);
     }
     return frames;
   }
 }
 
 /** Dialects with an encoder for each stream have JSON bindings only. */
-const toFrames = <Body extends WireBody>(encoded: readonly EncodedFrame[], id?: Seq) =>
-  encoded.map(({ event, data }, i) => ({
-    ...(id !== undefined && i === encoded.length - 1 && { id }),
-    ...(event !== undefined && { event }),
-    data: toOneLine(data),
-  })) as unknown as readonly DataFrame<Body>[];
+function pushFrames<Body extends WireBody>(
+  frames: DataFrame<Body>[],
+  encoded: readonly EncodedFrame[],
+  id: Seq | undefined,
+): void {
+  const last = encoded.length - 1;
+  for (let i = 0; i <= last; i++) {
+    const { event, data } = encoded[i] as EncodedFrame;
+    frames.push({ id: i === last ? id : undefined, event, data: toOneLine(data) as Body });
+  }
+}
 
 /** The encodings of a step are cached with the step, so that many readers cost one encoding. */
 interface MemoizedFrame {

@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { type BusConnection, createRemoteBus, type RemoteBus, type RemoteBusParts } from "./remote.ts";
+import type { RemoteBus, RemoteBusParts } from "../ports/index.ts";
+import { type BusConnection, createRemoteBus } from "./remote.ts";
 
 export interface NatsBusParts extends RemoteBusParts {
   /** nats://user:password@host:4222, or several of these separated by commas. */

@@ -1,5 +1,6 @@
 import pg from "pg";
-import { type BusConnection, createRemoteBus, type RemoteBus, type RemoteBusParts } from "./remote.ts";
+import type { RemoteBus, RemoteBusParts } from "../ports/index.ts";
+import { type BusConnection, createRemoteBus } from "./remote.ts";
 
 export interface PostgresBusParts extends RemoteBusParts {
   /** The address of Postgres itself: a pooler would share the LISTEN connection with other clients. */

@@ -1,11 +1,6 @@
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
-import type { Bus, Log } from "../ports/index.ts";
+import type { RemoteBus, RemoteBusParts } from "../ports/index.ts";
 import { createLocalBus } from "./local.ts";
-
-/** A bus between nodes: subscribers of this node are woken at once, those of other nodes a moment later. */
-export interface RemoteBus extends Bus {
-  close(): Promise<void>;
-}
 
 /** A connection that carries each text to all nodes. */
 export interface BusConnection {
@@ -17,18 +12,6 @@ export interface BusConnection {
 }
 /** Connects; `onMessage` is called with every text sent by any node, including this one. */
 export type OpenConnection = (onMessage: (text: string) => void) => Promise<BusConnection>;
-
-export interface RemoteBusParts {
-  /** The unique id of this node. */
-  readonly node: string;
-  /** Called before subscribers are woken: another node has notified this topic; undefined: possibly any topic. */
-  readonly onRemote: (topic: string | undefined) => void;
-  /** How long notifications are collected after a batch was sent. */
-  readonly batchMs: number;
-  /** How often all subscribers are woken, in case a notification was lost. */
-  readonly pollMs: number;
-  readonly log: Log;
-}
 
 /** The payload of a Postgres NOTIFY is limited to 8,000 bytes. */
 const CHARS_MAX = 7_500;

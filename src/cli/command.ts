@@ -21,6 +21,8 @@ export const EXIT = {
   taskFailed: 3,
   /** The agent asked a question, and the command could not answer it. */
   asked: 4,
+  /** The command did its work, but not all of it could be done: what is missing is listed. */
+  partial: 5,
   /** As shells report SIGINT. */
   interrupted: 130,
 } as const;

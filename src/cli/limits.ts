@@ -2,6 +2,8 @@
 export const CLI_LIMITS = {
   /** A file or standard input to send: as base64 it fits into the default body limit of a server. */
   attachmentBytesMax: 7 * 1024 * 1024,
+  /** A file to import: more than the largest agents have, and little enough to be parsed at once. */
+  importBytesMax: 4 * 1024 * 1024,
   /** Time without output after which the command says what it waits for. */
   waitingDelayMs: 2_000,
   /** Tasks on one page of a list (v1 §3.1.4). */

@@ -195,7 +195,7 @@ test("a lost stream is resumed after the last event, and nothing is printed twic
   expect(calls.map(call => call.method)).toEqual(["SendStreamingMessage", "SubscribeToTask"]);
   expect(calls[1]?.headers["last-event-id"]).toBe("3");
   expect(calls[1]?.params).toEqual({ id: "t1" });
-  expect(err).toMatch(/^the stream was lost \(other side closed\); trying again \(1 of 7\)\n/);
+  expect(err).toMatch(/^the stream was lost \(other side closed\); retry 1 of 7\n/);
 });
 
 test("a server that resumes with snapshots does not cause repeated output", async () => {

@@ -3,6 +3,7 @@ export const SUMMARIES = {
   serve: "Serve agents",
   dev: "Serve agents, reload them when their files change, and print each call and run",
   init: "Create a project with an agent, a config and a test",
+  import: "Write a config from the files of Orloj or Arbiter, and list what cannot be carried over",
   demo: "Kill a server in the middle of an answer, and see the answer continue",
   chat: "Talk to an agent: a URL, or the name of an agent on the local server",
   call: "Send a message to an agent and print its response as it arrives",

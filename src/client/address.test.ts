@@ -38,5 +38,8 @@ it("two addresses with schemes that browsers do not know are not the same origin
   expect(isSameOrigin("dns://a.example:1", "dns://a.example:1")).toBe(false);
   expect(isSameOrigin("127.0.0.1:50051", "http://127.0.0.1:50051")).toBe(true);
   expect(isSameOrigin("127.0.0.1:50051", "127.0.0.1:50052")).toBe(false);
+  expect(isSameOrigin("localhost:50051", "grpc://127.0.0.1:50051")).toBe(true);
+  expect(isSameOrigin("http://[::1]:2024/agents/a", "localhost:2024")).toBe(true);
+  expect(isSameOrigin("localhost.example:50051", "127.0.0.1:50051")).toBe(false);
   expect(isSameOrigin("[::1]:50051", "grpc://[::1]:50051")).toBe(true);
 });

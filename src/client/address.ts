@@ -44,15 +44,7 @@ export function isLoopback(address: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** The HTTP scheme with the same TLS setting, and its default port. */
-const SCHEMES: Readonly<Record<string, readonly [scheme: string, port: number]>> = {
-  "http:": ["http", 80],
-  "https:": ["https", 443],
-  "grpc:": ["http", 80],
-  "grpcs:": ["https", 443],
-};
-
-/** Same scheme, host and port: credentials for one URL may be sent to the other. */
+/** Same scheme, host and port: credentials for one URL may be sent to the other. The names of loopback are one host. */
 export function isSameOrigin(address: string, other: string): boolean {
   const origin = originOf(address);
   return origin !== undefined && origin === originOf(other);
@@ -60,8 +52,9 @@ export function isSameOrigin(address: string, other: string): boolean {
 
 /** Not `URL.origin`: that is "null" for all schemes that browsers do not know. */
 function originOf(address: string): string | undefined {
-  const url = parseAddress(address);
-  const [scheme, defaultPort] = (url && SCHEMES[url.protocol]) ?? [];
-  if (!url?.hostname || scheme === undefined) return undefined;
-  return `${scheme}://${url.hostname.toLowerCase()}:${url.port || defaultPort}`;
+  const { protocol = "", hostname = "", port = "" } = parseAddress(address) ?? {};
+  const [, secure] = /^(?:http|grpc)(s?):$/.exec(protocol) ?? [];
+  if (hostname === "" || secure === undefined) return undefined;
+  const host = isLoopback(address) ? "localhost" : hostname.toLowerCase();
+  return `${secure}//${host}:${port || (secure ? 443 : 80)}`;
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { AgentAddress } from "./address.ts";
-import { ClientError, excerpt } from "./errors.ts";
-import { type HttpAccess, readText, sendRequest, toHttpError } from "./http.ts";
+import { ClientError } from "./errors.ts";
+import { type HttpAccess, notFromAgent, readText, sendRequest, toHttpError } from "./http.ts";
 import { CLIENT_BINDINGS, type ClientBinding, type DialectName, type ProtocolBinding } from "./protocols.ts";
 import { asList, asObject, asText, hasMember } from "./read.ts";
 
@@ -46,9 +46,7 @@ function parseCard(url: string, text: string): JsonObject {
     const card = asObject(JSON.parse(text) as Json);
     if (asText(card.name) !== undefined) return card;
   } catch {}
-  throw new ClientError(
-    `${url} is not an agent card: "${excerpt(text)}". Is this the address of an A2A agent?`,
-  );
+  throw notFromAgent(`${url} is not an agent card`, text);
 }
 
 export interface AgentEndpoint extends ClientBinding {
@@ -130,16 +128,13 @@ const readSimpleInterfaces = (card: JsonObject): readonly AgentInterface[] =>
       dialect: "simple",
     }));
 
-/** The versions that each dialect supports, preferred dialect first. */
-const VERSIONS: readonly (readonly [DialectName, RegExp])[] = [
-  ["v1", /^1(\.|$)/],
-  ["v0.3", /^0\.3(\.|$)/],
-  ["v0.2", /^0\.2(\.|$)/],
-  ["v0.1", /^0\.1(\.|$)/],
-];
+/** The versions that have a dialect of their name. */
+const VERSION = /^(1|0\.[123])(?:\.|$)/;
 
-export const dialectOf = (iface: AgentInterface): DialectName | undefined =>
-  iface.dialect ?? VERSIONS.find(([, version]) => version.test(iface.version))?.[0];
+export function dialectOf({ dialect, version }: AgentInterface): DialectName | undefined {
+  const known = VERSION.exec(version)?.[1];
+  return dialect ?? (known === undefined ? known : (`v${known}` as DialectName));
+}
 
 /** The preferred interface that this client supports. `transports`: the available ones. */
 export function chooseEndpoint(found: FetchedCard, transports: readonly ProtocolBinding[]): AgentEndpoint {
@@ -171,7 +166,7 @@ const withScheme = (address: string, cardUrl: string): string =>
 function noUsableInterface(found: FetchedCard, transports: readonly ProtocolBinding[]): ClientError {
   const offered = readInterfaces(found).map(iface => `${iface.binding} ${iface.version}`.trim());
   return new ClientError(
-    `The agent at ${found.url} has no interface that this client supports: it offers ${offered.join(", ") || "nothing"}, ` +
-      `and this client supports ${transports.join(", ")} of A2A 1.0 and 0.3, and JSONRPC of older versions`,
+    `The agent at ${found.url} offers ${offered.join(", ") || "no interface"}; ` +
+      `this client supports ${transports.join(", ")}, and A2A up to 1.0`,
   );
 }

@@ -1,7 +1,14 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { RemoteErrorKind } from "./errors.ts";
-import { toErrorKind } from "./faults.ts";
-import type { OutgoingMessage, RemoteTask, StreamResponse, TaskListQuery, TaskRef } from "./types.ts";
+import type { FaultCode } from "../model/index.ts";
+import { findFault } from "./faults.ts";
+import type {
+  OutgoingMessage,
+  RemoteTask,
+  StreamResponse,
+  TaskListQuery,
+  TaskRef,
+  WebhookConfig,
+} from "./types.ts";
 
 /** One dialect as the client writes and reads it; the transports do the rest. */
 export interface ClientDialect {
@@ -23,6 +30,8 @@ export interface ClientDialect {
   readonly resumeBy: "snapshot" | "replay" | "poll";
   /** null: this dialect cannot list tasks. */
   readonly list: { readonly method: string; write(query: TaskListQuery): JsonObject } | null;
+  /** null: this dialect has no push configs, or not all operations on them. */
+  readonly push: PushCalls | null;
   writeSend(message: OutgoingMessage): JsonObject;
   writeTask(task: TaskRef): JsonObject;
   readResponse(result: Json): StreamResponse;
@@ -33,12 +42,23 @@ export interface ClientDialect {
   readonly unwrappedFrames?: true;
   /** When the agent sends no final message, its server repeats the text of the artifacts as one. */
   readonly repeatsText?: true;
-  toErrorKind(code: number): RemoteErrorKind;
+  /** The fault with this JSON-RPC number; undefined: there is none. */
+  toFault(number: number): FaultCode | undefined;
+}
+
+/** Operations on push configs: their methods, and the forms of configs and references. */
+export interface PushCalls {
+  readonly methods: { readonly [K in "set" | "get" | "list" | "delete"]: string };
+  write(taskId: string, config: WebhookConfig): JsonObject;
+  /** `id`: undefined for a list. */
+  writeRef(taskId: string, id?: string): JsonObject;
+  read(result: Json): WebhookConfig;
 }
 
 export const CLIENT_DEFAULTS = {
   list: null,
+  push: null,
   resumeBy: "poll" as const,
-  toErrorKind,
+  toFault: (number: number): FaultCode | undefined => findFault(number),
   writeTask: ({ taskId }: TaskRef): JsonObject => ({ id: taskId }),
 };

@@ -36,15 +36,29 @@ export async function* dedupe(
   { repeatsText }: Pick<ClientDialect, "repeatsText">,
 ): AsyncGenerator<AgentUpdate> {
   const deduper = new Deduper();
+  let lastMessage = "";
   let end: FinalUpdate | undefined;
   for await (const { item } of responses) {
     end = toFinalUpdate(item);
-    yield* deduper.take(item);
+    yield* deduper.takeArtifacts(item);
+    const status = toStatusUpdate(item);
+    const key = status && `${status.message.messageId} ${textOf(status.message.parts)}`;
+    if (!status || !key || key === lastMessage) continue;
+    lastMessage = key;
+    yield status;
   }
   if (repeatsText && end?.message && textOf(end.message.parts) === deduper.artifactText()) {
     const { message: _, ...rest } = end;
     yield rest;
   } else yield end ?? { kind: "end", state: "unknown" };
+}
+
+function toStatusUpdate(item: StreamResponse): StatusUpdate | undefined {
+  if (item.kind === "artifact" || item.kind === "message") return undefined;
+  const { state, message } = item.kind === "task" ? item.task : item;
+  if (!message || (state !== "unknown" && isSettled(state))) return undefined;
+  const metadata = item.kind === "status" ? item.metadata : undefined;
+  return { kind: "status", message, ...(metadata && { metadata }) };
 }
 
 /** A settled state at the beginning of a follow-up is not final: later responses replace it. */
@@ -58,36 +72,22 @@ function toFinalUpdate(item: StreamResponse): FinalUpdate | undefined {
   return { kind: "end", state, ...(message && { message }), ...(metadata && { metadata }) };
 }
 
-class Deduper {
+/** Knows the artifacts of a stream so far, so that a snapshot adds only what is new. */
+export class Deduper {
   readonly #seen = new Map<string, SeenParts>();
-  #lastMessage = "";
 
   /** All text of all artifacts. */
   artifactText(): string {
     return [...this.#seen.values()].map(seen => seen.text).join("");
   }
 
-  *take(item: StreamResponse): Generator<AgentUpdate> {
+  *takeArtifacts(item: StreamResponse): Generator<ArtifactUpdate> {
     if (item.kind === "artifact") yield* this.#artifact(item);
-    else if (item.kind === "status") yield* this.#status(item.state, item.message, item.metadata);
-    else if (item.kind === "task") {
+    else if (item.kind === "task")
       for (const artifact of item.task.artifacts) yield* this.#snapshot(artifact);
-      yield* this.#status(item.task.state, item.task.message, undefined);
-    }
   }
 
-  *#status(
-    state: RemoteState,
-    message: Message | undefined,
-    metadata: JsonObject | undefined,
-  ): Generator<AgentUpdate> {
-    const key = message && `${message.messageId} ${textOf(message.parts)}`;
-    if (!message || !key || key === this.#lastMessage || (state !== "unknown" && isSettled(state))) return;
-    this.#lastMessage = key;
-    yield { kind: "status", message, ...(metadata && { metadata }) };
-  }
-
-  *#artifact(item: StreamResponse & { kind: "artifact" }): Generator<AgentUpdate> {
+  *#artifact(item: StreamResponse & { kind: "artifact" }): Generator<ArtifactUpdate> {
     const { artifact, append, last, metadata } = item;
     const { artifactId, parts } = artifact;
     const isKnown = this.#seen.has(artifactId);
@@ -97,7 +97,7 @@ class Deduper {
     yield { kind: "artifact", artifact, append: append && isKnown, last, ...(metadata && { metadata }) };
   }
 
-  *#snapshot(artifact: Artifact): Generator<AgentUpdate> {
+  *#snapshot(artifact: Artifact): Generator<ArtifactUpdate> {
     const { artifactId } = artifact;
     const known = this.#seen.get(artifactId) ?? NOTHING_SEEN;
     const { parts, seen, replaced } = findNewParts(artifact.parts, known);

@@ -1,11 +1,16 @@
+import type { FaultCode } from "../model/index.ts";
+
 /** A call to an agent failed. The message is for the user: it is shown on its own, without a stack. */
 export class ClientError extends Error {
   /** The common causes, for which a caller such as the CLI can suggest a remedy. */
   readonly category: ErrorCategory | undefined;
-  constructor(message: string, cause?: unknown, category?: ErrorCategory) {
+  /** The error by its name in Dragoman, whatever its number in the dialect; undefined: it has none. */
+  readonly code: FaultCode | undefined;
+  constructor(message: string, cause?: unknown, category?: ErrorCategory, code?: FaultCode) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ClientError";
     this.category = category;
+    this.code = code;
   }
 }
 
@@ -21,21 +26,21 @@ export type ErrorCategory =
   | "too-large"
   | "rate-limited";
 
-/** The errors of an agent that callers act on. */
-export type RemoteErrorKind = "task-not-found" | "unsupported" | "unauthenticated" | "other";
-
 /** The agent received the call and answered with an error. */
 export class RemoteError extends ClientError {
-  readonly kind: RemoteErrorKind;
   /** The error message of the agent itself, without URL and method; empty: there is none. */
   readonly detail: string;
-  constructor(kind: RemoteErrorKind, message: string, detail = "") {
-    super(message, undefined, kind === "unauthenticated" ? kind : undefined);
+  constructor(code: FaultCode | undefined, message: string, detail = "", category?: ErrorCategory) {
+    super(message, undefined, code === "unauthenticated" ? code : category, code);
     this.name = "RemoteError";
-    this.kind = kind;
     this.detail = detail;
   }
 }
+
+/** The agent, or the task in its state, does not have this operation; another one may do. */
+export const isUnsupported = (error: unknown): boolean =>
+  error instanceof RemoteError &&
+  (error.code === "unsupported-operation" || error.code === "method-not-found");
 
 /** The agent was not reached, the connection broke, or the server is overloaded: a retry may succeed. */
 export class UnavailableError extends ClientError {
@@ -44,7 +49,8 @@ export class UnavailableError extends ClientError {
   /** From the `Retry-After` header. */
   readonly retryAfterMs: number | undefined;
   constructor(message: string, reason: string, details: UnavailableDetails = {}) {
-    super(message, details.cause, details.category);
+    const code = details.category === "rate-limited" ? details.category : "unavailable";
+    super(message, details.cause, details.category, code);
     this.name = "UnavailableError";
     this.reason = reason;
     this.retryAfterMs = details.retryAfterMs;

@@ -9,6 +9,7 @@ import {
   RemoteError,
   UnavailableError,
 } from "./errors.ts";
+import { HTTP_FAULTS } from "./faults.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 
 type HeaderRecord = Readonly<Record<string, string>>;
@@ -28,7 +29,7 @@ export interface HttpTarget extends HttpAccess {
 }
 
 export interface ClientRequest {
-  readonly method: "GET" | "POST";
+  readonly method: string;
   readonly url: string;
   readonly headers: HeaderRecord;
   readonly body?: string;
@@ -83,25 +84,23 @@ function toNetworkError(url: string, error: unknown): ClientError {
 const shortReason = (error: unknown): string =>
   codeOf(error) === "ECONNREFUSED" ? "connection refused" : messageOf((error as Error).cause ?? error);
 
+/** The errors of Node by their codes; a browser does not say what failed. */
+const FAILURES: Readonly<Record<string, readonly [string, ErrorCategory]>> = {
+  ECONNREFUSED: ["Nothing answers at {}: connection refused", "connection-refused"],
+  ENOTFOUND: ["Unknown host in {}", "unknown-host"],
+  EAI_AGAIN: ["Unknown host in {}", "unknown-host"],
+  UND_ERR_HEADERS_TIMEOUT: ["No response from {} in five minutes", "timeout"],
+};
+
 function describeFailure(url: string, error: unknown): readonly [string, ErrorCategory?] {
-  const code = codeOf(error);
-  switch (code) {
-    case "ECONNREFUSED":
-      return [`Nothing answers at ${url}: connection refused`, "connection-refused"];
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return [`Unknown host in ${url}`, "unknown-host"];
-    case "UND_ERR_HEADERS_TIMEOUT":
-      return [`No response from ${url} in five minutes`, "timeout"];
-    default: {
-      // A parse error, or a connection that was closed before any response.
-      const isNotHttp =
-        code === "UND_ERR_SOCKET" ||
-        ((error as Error).cause as Error | undefined)?.name === "HTTPParserError";
-      const message = `${url} could not be reached: ${shortReason(error)}`;
-      return isNotHttp ? [message, "not-http"] : [message];
-    }
-  }
+  const code = codeOf(error) ?? "";
+  const known = FAILURES[code];
+  if (known) return [known[0].replace("{}", () => url), known[1]];
+  const message = `${url} could not be reached: ${shortReason(error)}`;
+  // A parse error, or a connection that was closed before any response.
+  const isNotHttp =
+    code === "UND_ERR_SOCKET" || ((error as Error).cause as Error)?.name === "HTTPParserError";
+  return isNotHttp ? [message, "not-http"] : [message];
 }
 
 /** The request cannot have been processed, so that a retry does nothing twice. */
@@ -153,17 +152,17 @@ export function parseJson(url: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new ClientError(
-      `${url} did not respond with JSON: "${excerpt(text)}". Is this the address of an A2A agent?`,
-    );
+    throw notFromAgent(`${url} did not respond with JSON`, text);
   }
 }
+
+export const notFromAgent = (problem: string, text: string): ClientError =>
+  new ClientError(`${problem}: "${excerpt(text)}". Is this the address of an A2A agent?`);
 
 export const isEventStream = (response: Response): boolean =>
   response.headers.get("content-type")?.includes("text/event-stream") ?? false;
 
 const CATEGORIES: Readonly<Record<number, ErrorCategory>> = {
-  401: "unauthenticated",
   403: "forbidden",
   404: "not-found",
   405: "not-found",
@@ -183,10 +182,12 @@ export function toHttpError(url: string, response: Response, text: string): Clie
   const message = `${url} answered ${status}${quoted && `: ${quoted}`}${redirect}`;
   // A server that says what is not there needs no hint about its URL.
   const category = location || (code === 404 && reason !== undefined) ? undefined : CATEGORIES[code];
-  if (code < 500 && code !== 429)
-    return code === 401
-      ? new RemoteError("unauthenticated", message)
+  if (code < 500 && code !== 429) {
+    const fault = code === 404 ? undefined : HTTP_FAULTS[code];
+    return fault
+      ? new RemoteError(fault, message, "", category)
       : new ClientError(message, undefined, category);
+  }
   return new UnavailableError(message, status, { category, retryAfterMs: readRetryAfter(response) });
 }
 

@@ -1,21 +1,14 @@
 import type { Json, JsonObject } from "../lib/json.ts";
-import { ClientError, excerpt, RemoteError, type RemoteErrorKind } from "./errors.ts";
-import {
-  type HttpTarget,
-  isEventStream,
-  parseJson,
-  readBody,
-  readText,
-  sendRequest,
-  toHttpError,
-} from "./http.ts";
-import { CLIENT_LIMITS } from "./limits.ts";
-import { asList, asObject, asText } from "./read.ts";
-import { readSse } from "./sse.ts";
+import type { FaultCode } from "../model/index.ts";
+import { ClientError, excerpt, type RemoteError } from "./errors.ts";
+import { readEvents, streamHeaders } from "./event-stream.ts";
+import { toRefusal } from "./faults.ts";
+import { type HttpTarget, isEventStream, parseJson, readText, sendRequest, toHttpError } from "./http.ts";
+import { asObject, asText } from "./read.ts";
 import type { Transport, TransportEvent, TransportRequest } from "./transport.ts";
 
 export interface JsonRpcTarget extends HttpTarget {
-  toErrorKind(code: number): RemoteErrorKind;
+  toFault(number: number): FaultCode | undefined;
   /** Events of a stream have no JSON-RPC envelope. */
   readonly unwrappedFrames: boolean;
 }
@@ -36,19 +29,16 @@ async function* stream(
   lastEventId: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<TransportEvent> {
-  const headers = { accept: "text/event-stream", ...(lastEventId && { "last-event-id": lastEventId }) };
-  const response = await post(target, request, headers, signal);
+  const response = await post(target, request, streamHeaders(lastEventId), signal);
   if (!isEventStream(response)) {
     // An error before the stream begins is plain JSON (v1 §3.1.2).
     yield { result: resultOf(target, request.method, await readJson(target.url, response)) };
     return;
   }
-  for await (const event of readSse(readBody(target.url, response), CLIENT_LIMITS.eventCharsMax)) {
-    const envelope = parseJson(target.url, event.data);
+  yield* readEvents(target.url, response, envelope => {
     const isUnwrapped = target.unwrappedFrames && asObject(envelope).jsonrpc === undefined;
-    const result = isUnwrapped ? envelope : resultOf(target, request.method, envelope);
-    yield event.id === undefined ? { result } : { id: event.id, result };
-  }
+    return isUnwrapped ? envelope : resultOf(target, request.method, envelope);
+  });
 }
 
 const post = (
@@ -92,25 +82,8 @@ function resultOf(target: JsonRpcTarget, method: string, envelope: Json): Json {
   return reply.result;
 }
 
-function toRemoteError(target: JsonRpcTarget, method: string, error: JsonObject): RemoteError {
+function toRemoteError({ url, toFault }: JsonRpcTarget, method: string, error: JsonObject): RemoteError {
   const code = typeof error.code === "number" ? error.code : 0;
   const reason = asText(error.message) ?? "no reason given";
-  const fields = violationsOf(error.data, reason);
-  const message = `${reason}${fields && ` (${fields})`}`;
-  return new RemoteError(
-    target.toErrorKind(code),
-    `${target.url} refused ${method}: ${message} [${code}]`,
-    message,
-  );
-}
-
-/** v1 §9.5: a detail of type BadRequest names the invalid fields. `reason`: the message, which is not repeated. */
-export function violationsOf(details: Json | undefined, reason: string): string {
-  return asList(details)
-    .flatMap(detail => asList(asObject(detail).fieldViolations))
-    .map(asObject)
-    .map(one =>
-      one.description === reason ? asText(one.field) : `${asText(one.field)}: ${asText(one.description)}`,
-    )
-    .join("; ");
+  return toRefusal({ url, method, reason, details: error.data, fault: toFault(code), status: `${code}` });
 }

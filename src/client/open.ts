@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../lib/json.ts";
+import type { FaultCode } from "../model/index.ts";
 import type { AgentAddress } from "./address.ts";
 import {
   type AgentEndpoint,
@@ -16,7 +17,7 @@ import type { DialectName, ProtocolBinding } from "./protocols.ts";
 import { CLIENT_BINDINGS } from "./protocols.ts";
 import { asList, asObject, asText } from "./read.ts";
 import { createRest } from "./rest.ts";
-import type { Transport, TransportEvent, TransportRequest } from "./transport.ts";
+import type { ClosableTransport, CreateGrpc, TransportEvent, TransportRequest } from "./transport.ts";
 import type {
   OutgoingMessage,
   ReceivedResponse,
@@ -47,6 +48,8 @@ export interface RemoteAgent {
   get(task: TaskRef, signal: AbortSignal): Promise<FetchedTask>;
   cancel(task: TaskRef, signal: AbortSignal): Promise<FetchedTask>;
   list(query: TaskListQuery, signal: AbortSignal): Promise<TaskPage>;
+  /** Any method of the dialect. */
+  call(method: string, params: JsonObject, signal: AbortSignal): Promise<Json>;
   close(): void;
 }
 
@@ -64,8 +67,8 @@ export interface OpenAgentParts {
   access(url: string): AgentAccess;
 }
 export interface AgentAccess extends HttpAccess {
-  /** gRPC is allowed. It connects without `fetch`, so its address is not checked. */
-  readonly direct: boolean;
+  /** Connects over gRPC; undefined: not allowed. It connects without `fetch`, so the address is not checked. */
+  readonly grpc?: CreateGrpc | undefined;
 }
 
 /** Without a card streaming is tried. */
@@ -99,15 +102,15 @@ const WITHOUT_CARD = "An agent without a card needs the options endpoint and dia
 /** Options take precedence over the card. */
 function chooseProtocol(parts: OpenAgentParts, found: FetchedCard): AgentEndpoint {
   const { url, dialect, address, card } = parts;
-  if (dialect !== undefined) return useDialect(parts, dialect, found);
+  if (dialect !== undefined) return toDialectEndpoint(parts, dialect, found);
   if (!address && !card) throw new ClientError(WITHOUT_CARD);
-  const usable = parts.access(address?.base ?? "").direct ? ALL : OVER_FETCH;
+  const usable = parts.access(address?.base ?? "").grpc ? ALL : OVER_FETCH;
   const allowed = parts.transport ? usable.filter(one => one === parts.transport) : usable;
   const chosen = chooseEndpoint(found, allowed);
   return url === undefined ? chosen : { ...chosen, url };
 }
 
-function useDialect(parts: OpenAgentParts, dialect: DialectName, found: FetchedCard): AgentEndpoint {
+function toDialectEndpoint(parts: OpenAgentParts, dialect: DialectName, found: FetchedCard): AgentEndpoint {
   const { transport = "JSONRPC" } = parts;
   const binding = CLIENT_BINDINGS[dialect].find(one => one.transport === transport);
   if (!binding) throw new ClientError(`The dialect ${dialect} is not supported over ${transport}`);
@@ -119,30 +122,24 @@ function useDialect(parts: OpenAgentParts, dialect: DialectName, found: FetchedC
   return { ...binding, url };
 }
 
-async function createTransport(
-  endpoint: AgentEndpoint,
-  access: AgentAccess,
-): Promise<Transport & { close?(): void }> {
+async function createTransport(endpoint: AgentEndpoint, access: AgentAccess): Promise<ClosableTransport> {
   const { url, dialect, transport } = endpoint;
   const headers: Record<string, string> =
     dialect.version === undefined ? {} : { "a2a-version": dialect.version };
   const target: HttpTarget = { url, headers, fetch: access.fetch, credentials: access.credentials };
   switch (transport) {
     case "JSONRPC": {
-      const { toErrorKind, unwrappedFrames = false } = dialect;
-      return createJsonRpc({ ...target, toErrorKind, unwrappedFrames });
+      const { toFault, unwrappedFrames = false } = dialect;
+      return createJsonRpc({ ...target, toFault, unwrappedFrames });
     }
     case "HTTP+JSON":
       return dialect.version === "1.0"
         ? createRest({ ...target, pathPrefix: "", mediaType: "application/a2a+json" })
         : createRest({ ...target, pathPrefix: "/v1", mediaType: "application/json" });
     case "GRPC": {
-      if (!access.direct)
-        throw new ClientError(
-          `${url} is not called: gRPC is only allowed for the configured origin; set the option endpoint`,
-        );
-      const { createGrpc } = await import("./grpc/index.ts");
-      return createGrpc(target);
+      if (!access.grpc)
+        throw new ClientError(`${url} is not called: gRPC is not allowed; set the option endpoint`);
+      return access.grpc(target);
     }
   }
 }
@@ -150,7 +147,7 @@ async function createTransport(
 function createRemoteAgent(
   card: JsonObject,
   endpoint: AgentEndpoint,
-  transport: Transport & { close?(): void },
+  transport: ClosableTransport,
 ): RemoteAgent {
   const { dialect, tenant } = endpoint;
   const { methods } = dialect;
@@ -187,12 +184,13 @@ function createRemoteAgent(
     get: (task, signal) => fetchTask(methods.get, task, signal),
     cancel: (task, signal) => fetchTask(methods.cancel, task, signal),
     list: async (query, signal) => {
-      if (!dialect.list) throw cannotList(endpoint);
+      if (!dialect.list) throw notInDialect(endpoint, "cannot list tasks", "unsupported-operation");
       return readPage(
         readTask,
         await transport.call(toRequest(dialect.list.method, dialect.list.write(query)), signal),
       );
     },
+    call: (method, params, signal) => transport.call(toRequest(method, params), signal),
     close: () => transport.close?.(),
   };
 }
@@ -212,8 +210,8 @@ const requiredExtensions = (card: JsonObject): readonly string[] =>
     .filter(one => one.required === true)
     .flatMap(one => asText(one.uri) ?? []);
 
-const cannotList = (endpoint: AgentEndpoint) =>
-  new ClientError(`The agent at ${endpoint.url} uses ${endpoint.dialect.title}, which cannot list tasks`);
+export const notInDialect = ({ url, dialect }: AgentEndpoint, what: string, code: FaultCode) =>
+  new ClientError(`The agent at ${url} uses ${dialect.title}, which ${what}`, undefined, undefined, code);
 
 /** Any error while a response is parsed means that the response is invalid. */
 function orInvalidResponse<T>(url: string, read: (raw: Json) => T): (raw: Json) => T {

@@ -203,9 +203,9 @@ describe("choosing an endpoint", () => {
   test("the error for a card without a supported interface lists what it offers", () => {
     const card = { supportedInterfaces: [{ ...rpc("1.0"), protocolBinding: "GRPC" }] };
     expect(() => chooseEndpoint({ url: "http://x/card.json", card }, ["JSONRPC"])).toThrow(
-      "it offers GRPC 1.0, and this client",
+      "offers GRPC 1.0; this client supports JSONRPC",
     );
-    expect(() => chooseEndpoint({ url: "http://x/card.json", card: {} }, ALL)).toThrow("it offers nothing");
+    expect(() => chooseEndpoint({ url: "http://x/card.json", card: {} }, ALL)).toThrow("offers no interface");
   });
 
   test("the preferred interface is not listed twice", () => {

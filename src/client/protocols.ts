@@ -32,4 +32,4 @@ export const CLIENT_BINDINGS = {
 } as const satisfies Record<string, readonly ClientBinding[]>;
 
 export type DialectName = keyof typeof CLIENT_BINDINGS;
-export const DIALECT_NAMES = Object.keys(CLIENT_BINDINGS) as readonly DialectName[];
+export const DIALECT_NAMES = /* @__PURE__ */ Object.keys(CLIENT_BINDINGS) as readonly DialectName[];

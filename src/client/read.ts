@@ -1,6 +1,6 @@
 import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
 import type { Artifact, ContextId, Message, Part, TaskId } from "../model/index.ts";
-import type { OutgoingMessage, RemoteState, RemoteTask, StreamResponse } from "./types.ts";
+import type { OutgoingMessage, RemoteState, RemoteTask, StreamResponse, WebhookConfig } from "./types.ts";
 
 /** Lenient readers of the JSON of other servers: a value of the wrong type counts as absent. */
 export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
@@ -20,10 +20,16 @@ function asTexts(value: Json | undefined): readonly string[] | undefined {
   return texts.length > 0 ? texts : undefined;
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** Accepts base64 without padding and base64url. */
-export const asBase64 = (text: string): string =>
-  BASE64.test(text) ? text : Buffer.from(text, "base64").toString("base64");
+/** Accepts base64 without padding, base64url, and line breaks. */
+export function asBase64(text: string): string {
+  const digits = text
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+    .replace(/[^A-Za-z0-9+/]/g, "");
+  const { length } = digits;
+  // One digit is less than a byte.
+  return length % 4 === 1 ? digits.slice(0, -1) : digits.padEnd(Math.ceil(length / 4) * 4, "=");
+}
 
 /** The caller adds the URL and an excerpt of the response. */
 export const invalidResponse = (): Error => new Error("Not an A2A response");
@@ -136,6 +142,22 @@ export function readWrapped(format: ResponseFormat, result: Json): StreamRespons
   const artifact = asObject(from.artifactUpdate);
   if (!hasMember(artifact, "artifact")) throw invalidResponse();
   return readArtifactUpdate(format, artifact);
+}
+
+/** Older versions have a list of schemes. */
+export function readWebhook(value: Json | undefined): WebhookConfig {
+  const from = asObject(value);
+  const authentication = asObject(from.authentication);
+  const scheme = asText(authentication.scheme) ?? asText(asList(authentication.schemes)[0]);
+  const credentials = asNonEmptyText(authentication.credentials);
+  return defined<WebhookConfig>({
+    id: asNonEmptyText(from.id),
+    url: asText(from.url) ?? "",
+    token: asNonEmptyText(from.token),
+    authentication: scheme ? { scheme, ...(credentials && { credentials }) } : undefined,
+    events: from.events === "status" ? "status" : undefined,
+    secret: asNonEmptyText(from.secret),
+  });
 }
 
 /** The members of a message that every dialect spells alike. */

@@ -1,21 +1,19 @@
-import type { Json, JsonObject } from "../lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { trimEnd } from "../lib/trim-end.ts";
-import { excerpt, RemoteError, type RemoteErrorKind } from "./errors.ts";
-import { toHttpErrorKind } from "./faults.ts";
+import { REST_PATHS } from "../protocol/shared/rest-paths.ts";
+import { excerpt, type RemoteError } from "./errors.ts";
+import { readEvents, streamHeaders } from "./event-stream.ts";
+import { findFault, HTTP_FAULTS, toRefusal } from "./faults.ts";
 import {
   type ClientRequest,
   type HttpTarget,
   isEventStream,
   parseJson,
-  readBody,
   readText,
   sendRequest,
   toHttpError,
 } from "./http.ts";
-import { violationsOf } from "./jsonrpc.ts";
-import { CLIENT_LIMITS } from "./limits.ts";
-import { asList, asObject, asText } from "./read.ts";
-import { readSse } from "./sse.ts";
+import { asObject, asText } from "./read.ts";
 import type { Transport, TransportEvent, TransportRequest } from "./transport.ts";
 
 export interface RestTarget extends HttpTarget {
@@ -24,21 +22,19 @@ export interface RestTarget extends HttpTarget {
   readonly mediaType: string;
 }
 
-/** v1 §11.3, v0.3 §3.5.3. Braces mark a parameter. */
-const PATHS: Readonly<Record<string, readonly [method: ClientRequest["method"], path: string]>> = {
-  SendMessage: ["POST", "/message:send"],
-  SendStreamingMessage: ["POST", "/message:stream"],
-  ListTasks: ["GET", "/tasks"],
-  GetTask: ["GET", "/tasks/{id}"],
-  CancelTask: ["POST", "/tasks/{id}:cancel"],
-  SubscribeToTask: ["POST", "/tasks/{id}:subscribe"],
-};
+/** Of two paths of one method the second: a subscription is a POST (v1 §11.3). */
+function findPath(name: string): readonly [verb: string, path: string] {
+  const [verb, path] = REST_PATHS.findLast(([, , method]) => method === name) ?? [];
+  return [verb ?? "POST", path ?? `/${name}`];
+}
 
 export function createRest(target: RestTarget): Transport {
   return {
     async call(request, signal) {
       const response = await sendAndCheck(target, request, { accept: target.mediaType }, signal);
-      return parseJson(target.url, await readText(target.url, response));
+      const text = await readText(target.url, response);
+      // A deletion has no content.
+      return text === "" ? null : parseJson(target.url, text);
     },
     stream: (request, lastEventId, signal) => stream(target, request, lastEventId, signal),
   };
@@ -50,18 +46,15 @@ async function* stream(
   lastEventId: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<TransportEvent> {
-  const headers = { accept: "text/event-stream", ...(lastEventId && { "last-event-id": lastEventId }) };
-  const response = await sendAndCheck(target, request, headers, signal);
+  const response = await sendAndCheck(target, request, streamHeaders(lastEventId), signal);
   if (!isEventStream(response)) {
     yield { result: parseJson(target.url, await readText(target.url, response)) };
     return;
   }
-  for await (const event of readSse(readBody(target.url, response), CLIENT_LIMITS.eventCharsMax)) {
-    const result = parseJson(target.url, event.data);
-    if (event.event === "error" || asObject(result).error)
-      throw toRemoteError(target, request, 0, event.data);
-    yield event.id === undefined ? { result } : { id: event.id, result };
-  }
+  yield* readEvents(target.url, response, (result, event) => {
+    if (event === "error" || asObject(result).error) throw toRemoteError(target, request, 0, result);
+    return result;
+  });
 }
 
 async function sendAndCheck(
@@ -75,9 +68,8 @@ async function sendAndCheck(
   if (response.ok) return response;
   const text = await readText(http.url, response);
   const { status } = response;
-  if (status === 401 || status === 429 || status >= 500 || !isJson(text))
-    throw toHttpError(http.url, response, text);
-  throw toRemoteError(target, request, status, text);
+  const json = status === 401 || status === 429 || status >= 500 ? undefined : parseBody(text);
+  throw isObject(json) ? toRemoteError(target, request, status, json) : toHttpError(http.url, response, text);
 }
 
 function toRequest(
@@ -85,13 +77,17 @@ function toRequest(
   request: TransportRequest,
   more: Readonly<Record<string, string>>,
 ): ClientRequest {
-  const [method, path] = PATHS[request.method] ?? ["POST", `/${request.method}`];
-  const { id, tenant, ...rest } = request.params;
+  const [method, template] = findPath(request.method);
+  const { tenant, ...rest }: Record<string, Json> = { ...request.params };
   const tenantPath = tenant === undefined ? "" : `/${encodeURIComponent(String(tenant))}`;
-  const base = `${trimEnd(target.url, "/")}${target.pathPrefix}${tenantPath}`;
-  const url = base + path.replace("{id}", encodeURIComponent(String(id)));
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(rest[name]));
+    delete rest[name];
+    return value;
+  });
+  const url = `${trimEnd(target.url, "/")}${target.pathPrefix}${tenantPath}${path}`;
   const headers = { ...more, ...target.headers, ...request.headers };
-  if (method === "GET") return { method, url: url + toQuery(rest), headers };
+  if (method !== "POST") return { method, url: url + toQuery(rest), headers };
   return {
     method,
     url,
@@ -105,35 +101,24 @@ function toQuery(params: JsonObject): string {
   return query.length === 0 ? "" : `?${new URLSearchParams(query)}`;
 }
 
-function isJson(text: string): boolean {
-  try {
-    return typeof JSON.parse(text) === "object";
-  } catch {
-    return false;
-  }
-}
-
-const REASONS: Readonly<Record<string, RemoteErrorKind>> = {
-  TASK_NOT_FOUND: "task-not-found",
-  UNSUPPORTED_OPERATION: "unsupported",
-  METHOD_NOT_FOUND: "unsupported",
-  UNAUTHENTICATED: "unauthenticated",
-};
-
 /** v1 §11.6 has an object `error` with details; servers of v0.3 send the JSON-RPC error without an envelope. */
 function toRemoteError(
-  target: RestTarget,
+  { url }: RestTarget,
   { method }: TransportRequest,
   status: number,
-  text: string,
+  json: Json,
 ): RemoteError {
-  const body = asObject(JSON.parse(text) as Json);
-  const error = body.error ? asObject(body.error) : body;
-  const { details } = error;
-  const reasons = asList(details).map(one => asText(asObject(one).reason) ?? "");
-  const kind = reasons.map(reason => REASONS[reason]).find(Boolean) ?? toHttpErrorKind(status, error.code);
-  const message = asText(error.message) ?? excerpt(text);
-  const fields = violationsOf(details, message);
-  const detail = `${message}${fields && ` (${fields})`}`;
-  return new RemoteError(kind, `${target.url} refused ${method}: ${detail} [HTTP ${status}]`, detail);
+  const body = asObject(json);
+  const { details, code, message } = body.error ? asObject(body.error) : body;
+  const reason = asText(message) ?? excerpt(JSON.stringify(json));
+  const fault = (typeof code === "number" && findFault(code)) || HTTP_FAULTS[status];
+  return toRefusal({ url, method, reason, details, fault, status: `HTTP ${status}` });
+}
+
+function parseBody(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

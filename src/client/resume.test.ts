@@ -116,7 +116,7 @@ test("progress resets the retries, a repeated snapshot does not", async () => {
 test("a task that has ended meanwhile is read whole", async () => {
   const { seen, error } = await followed(
     [status("working"), lost],
-    [[new RemoteError("unsupported", "it has ended")]],
+    [[new RemoteError("unsupported-operation", "it has ended")]],
     "completed",
   );
   expect({ seen: seen.length, error }).toEqual({ seen: 2, error: undefined });

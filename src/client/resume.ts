@@ -1,5 +1,5 @@
 import { isReached, isSettled, type Until } from "../model/index.ts";
-import { ClientError, RemoteError, UnavailableError } from "./errors.ts";
+import { ClientError, isUnsupported, UnavailableError } from "./errors.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 import type { RemoteAgent } from "./open.ts";
 import { type Progress, updateProgress } from "./progress.ts";
@@ -82,7 +82,7 @@ async function waitBeforeResume(
     const message = `The stream of ${agent.endpoint.url} was lost (${reason}); gave up after ${retries} tries`;
     throw new ClientError(message, lost);
   }
-  onRetry(`the stream was lost (${reason}); trying again (${retries + 1} of ${delaysMs.length})`);
+  onRetry(`the stream was lost (${reason}); retry ${retries + 1} of ${delaysMs.length}`);
   await sleep(Math.max(delayMs, lost?.retryAfterMs ?? 0), signal);
 }
 
@@ -110,7 +110,7 @@ export async function* subscribe(
     yield* agent.subscribe({ taskId, contextId }, eventId, options.signal);
   } catch (error) {
     // Servers answer "unsupported" for a task that has ended, and where they cannot stream at all.
-    if (!(error instanceof RemoteError) || error.kind !== "unsupported") throw error;
+    if (!isUnsupported(error)) throw error;
     yield* poll(agent, progress, options);
   }
 }

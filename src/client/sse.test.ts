@@ -87,6 +87,14 @@ describe("reading server-sent events", () => {
     );
   });
 
+  test("records that end with U+001E, as Mastra sends them, are events; so are fields after one", async () => {
+    const datas = async (text: string, cuts: readonly number[] = []): Promise<string[]> =>
+      (await read(text, cuts)).map(({ data }) => data);
+    expect(await datas('{"a":1}\u001e{"b":2}\u001e')).toEqual(['{"a":1}', '{"b":2}']);
+    expect(await datas('{"a":1}\u001e{"b":2}\u001e', [3, 8, 9])).toEqual(['{"a":1}', '{"b":2}']);
+    expect(await datas('data: {"a":1}\n\n\u001edata: {"b":2}\n\n\u001e')).toEqual(['{"a":1}', '{"b":2}']);
+  });
+
   test("an event without an end is refused", async () => {
     const lines = `data: ${"x".repeat(60)}\ndata: ${"x".repeat(60)}`;
     await expect(read(lines, [40, 80, 120], 100)).rejects.toThrow("more than 100 characters");

@@ -37,7 +37,8 @@ function createLineSplitter() {
       if (chunk === "") return [];
       const text = afterCr && chunk.startsWith("\n") ? chunk.slice(1) : chunk;
       afterCr = text.endsWith("\r");
-      const lines = text.split(/\r\n|\r|\n/);
+      // Mastra's server ends each event with U+001E, which JSON never contains.
+      const lines = text.replaceAll("\u001e", "\n\n").split(/\r\n|\r|\n/);
       lines[0] = rest + lines[0];
       rest = lines.pop() as string;
       return lines;
@@ -61,7 +62,8 @@ function createEventParser() {
     pendingChars: () => data?.length ?? 0,
     take(line: string): SseEvent | null {
       if (line === "") return flush();
-      const [name, value] = parseField(line);
+      // Mastra's server sends bare JSON: no field of the standard begins with a brace.
+      const [name, value] = line.startsWith("{") ? ["data", line] : parseField(line);
       if (name === "data") data = data === undefined ? value : `${data}\n${value}`;
       else if (name === "event") event = value;
       else if (name === "id" && !value.includes("\0")) id = value;

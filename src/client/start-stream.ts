@@ -1,4 +1,4 @@
-import { RemoteError, UnavailableError } from "./errors.ts";
+import { isUnsupported, UnavailableError } from "./errors.ts";
 import { isUnsent } from "./http.ts";
 import { updateProgress } from "./progress.ts";
 import { poll, type ResumeParts } from "./resume.ts";
@@ -35,7 +35,7 @@ async function send(parts: StartParts, message: OutgoingMessage): Promise<Starte
     return { first: value, rest: { [Symbol.asyncIterator]: () => stream } };
   } catch (error) {
     // The card declares streaming, but the server does not support it.
-    if (error instanceof RemoteError && error.kind === "unsupported") return sendAndPoll(parts, message);
+    if (isUnsupported(error)) return sendAndPoll(parts, message);
     throw error;
   }
 }

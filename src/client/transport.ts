@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../lib/json.ts";
+import type { HttpTarget } from "./http.ts";
 
 /** One call: method and parameters are those of the dialect. */
 export interface TransportRequest {
@@ -25,3 +26,7 @@ export interface Transport {
     signal: AbortSignal,
   ): AsyncIterable<TransportEvent>;
 }
+
+export type ClosableTransport = Transport & { close?(): void };
+/** gRPC needs a package and Node: callers that have both pass it in. */
+export type CreateGrpc = (target: HttpTarget) => Promise<ClosableTransport>;

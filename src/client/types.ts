@@ -85,3 +85,17 @@ export interface TaskListQuery {
   readonly pageSize: number;
   readonly pageToken?: string;
 }
+
+/** A push notification config. */
+export interface WebhookConfig {
+  /** Default: chosen by the server. */
+  readonly id?: string;
+  readonly url: string;
+  /** Sent with each delivery. */
+  readonly token?: string;
+  readonly authentication?: { readonly scheme: string; readonly credentials?: string };
+  /** Dragoman only. "status": no artifact updates. */
+  readonly events?: "all" | "status";
+  /** Dragoman only: the key of the signature. */
+  readonly secret?: string;
+}

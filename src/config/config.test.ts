@@ -57,6 +57,8 @@ const TEXTS: Record<string, string> = {
   aisdk: "on",
   agui: "on",
   catalog: "on",
+  grpcReflection: "on",
+  v11: "on",
   durability: "process",
   acceptDataLoss: "yes",
   logLevel: "debug",

@@ -6,6 +6,7 @@ import { StartupError } from "../lib/startup-error.ts";
 import { importFile } from "../loader/import-file.ts";
 import { readLanggraphFile } from "../loader/langgraph-json.ts";
 import type { LanggraphServer } from "../loader/langgraph-server.ts";
+import { withVariables } from "../loader/langgraph-webhooks.ts";
 import {
   envName,
   flagName,
@@ -18,7 +19,7 @@ import {
   RENAMED,
   type StructuredOption,
 } from "./options/index.ts";
-import { type Env, type OtelSettings, readOtel } from "./otel.ts";
+import { type Env, findLangchainSwitches, type OtelSettings, readOtel } from "./otel.ts";
 import { HTTP_EXPECTED, HTTP_SCHEMA, type HttpConfig, SCHEMAS } from "./schemas.ts";
 
 export interface Settings extends OptionValues {
@@ -42,6 +43,8 @@ export interface Settings extends OptionValues {
 export interface Config extends OptionInputs {
   readonly http?: HttpConfig | undefined;
 }
+
+export type { AgentEntry } from "./options/index.ts";
 
 /** Types a config file: `export default defineConfig({ … })`. */
 export const defineConfig = (config: Config): Config => config;
@@ -82,13 +85,16 @@ export async function readSettings(parts: SettingsParts): Promise<Settings> {
     envSource(cwd, env),
     flagSource(cwd, { ...flags, agents, config: undefined }),
   ];
-  const { files = [], langgraphFile } = read ?? {};
-  return { ...merge(cwd, sources), configFiles: files, langgraphFile, otel: readOtel(env) };
+  const { files = [], langgraphFile: server } = read ?? {};
+  const langgraphFile = server && { ...server, webhooks: withVariables(server.webhooks, env) };
+  const otel = readOtel(env);
+  if (!parts.env) for (const name of findLangchainSwitches(env)) delete process.env[name];
+  return { ...merge(cwd, sources), configFiles: files, langgraphFile, otel };
 }
 
 /** For a program that hands in its config: neither files nor the environment are read. */
-export const toSettings = (config: Config, cwd: string): Settings => ({
-  ...merge(cwd, [configSource(config, "createHandler", cwd)]),
+export const toSettings = (config: Config, cwd: string, origin: string): Settings => ({
+  ...merge(cwd, [configSource(config, origin, cwd)]),
   configFiles: [],
   langgraphFile: undefined,
   otel: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readOtel } from "./otel.ts";
+import { findLangchainSwitches, readOtel } from "./otel.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
 
@@ -79,4 +79,16 @@ describe("where traces go", () => {
     });
     expect(read?.problems).toHaveLength(7);
   });
+});
+
+it("LangChain's own tracer is switched off only where the traces of the server go to LangSmith", () => {
+  const switches = { LANGSMITH_TRACING: "true", LANGCHAIN_TRACING_V2: "true", LANGCHAIN_TRACING: "false" };
+  const key = { LANGSMITH_API_KEY: "k" };
+  expect(findLangchainSwitches({ ...switches, ...key })).toEqual([
+    "LANGSMITH_TRACING",
+    "LANGCHAIN_TRACING_V2",
+  ]);
+  expect(findLangchainSwitches(switches)).toEqual([]);
+  expect(findLangchainSwitches({ ...switches, ...key, ...ENDPOINT })).toEqual([]);
+  expect(findLangchainSwitches({ ...switches, ...key, OTEL_SDK_DISABLED: "true" })).toEqual([]);
 });

@@ -23,6 +23,21 @@ export interface OtelSampler {
   readonly parentBased: boolean;
 }
 
+/** The switches of LangChain's own tracer, in JavaScript and in Python. */
+const LANGCHAIN_SWITCHES = /^LANG(?:SMITH|CHAIN)_TRACING(?:_V2)?$/;
+
+/**
+ * The variables for LangChain's tracer, which are to be removed: where this server sends its traces to LangSmith, that tracer
+ * would send a second, unrelated trace of each run, with all its messages.
+ */
+export function findLangchainSwitches(env: Env): readonly string[] {
+  const isElsewhere = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const isLangsmith = !isElsewhere && env.LANGSMITH_API_KEY && readOtel(env) !== undefined;
+  return isLangsmith
+    ? Object.keys(env).filter(name => LANGCHAIN_SWITCHES.test(name) && isTrue(env[name]))
+    : [];
+}
+
 /** undefined: traces are not exported. */
 export function readOtel(env: Env): OtelSettings | undefined {
   if (isTrue(env.OTEL_SDK_DISABLED)) return undefined;

@@ -27,20 +27,28 @@ const ALLOWED_HEADERS = [
 /** Response headers that pages may read. */
 const EXPOSED_HEADERS = [
   ...["A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Dragoman-Resumed", "ETag", "Retry-After"],
-  ...["WWW-Authenticate", "traceparent", "X-Request-Id"],
+  ...["Dragoman-Truncated", "WWW-Authenticate", "traceparent", "X-Request-Id"],
   // LangGraph: the id of a run, the path to join it, and pages of a search.
   ...["Content-Location", "Location", "X-Pagination-Total", "X-Pagination-Next"],
 ];
 /** How long a browser may cache a preflight response; Chrome caches it for two hours at most. */
 const MAX_AGE_SECONDS = 7_200;
 
+/** Whether pages of an origin may call this server. */
+export function createOriginTest({
+  cors,
+  corsRules: rules,
+}: Pick<CorsParts, "cors" | "corsRules">): (origin: string) => boolean {
+  const pattern = rules?.originPattern === undefined ? undefined : new RegExp(`^(?:${rules.originPattern})$`);
+  return origin =>
+    cors?.includes("*") === true || cors?.includes(origin) === true || pattern?.test(origin) === true;
+}
+
 /** Without `Access-Control-Allow-Credentials` by default: credentials are in a header that the page itself sets. */
 export function createCors({ cors, apiKeyHeader, corsRules: rules }: CorsParts): Cors | undefined {
-  const pattern = rules?.originPattern === undefined ? undefined : new RegExp(`^(?:${rules.originPattern})$`);
-  if (!cors && !pattern) return undefined;
+  if (!cors && rules?.originPattern === undefined) return undefined;
   const isAny = cors?.includes("*") === true;
-  const isAllowed = (origin: string): boolean =>
-    isAny || cors?.includes(origin) === true || pattern?.test(origin) === true;
+  const isAllowed = createOriginTest({ cors, corsRules: rules });
   const allowed = [...ALLOWED_HEADERS, apiKeyHeader, ...(rules?.headers ?? [])].join(", ");
   const exposed = [...EXPOSED_HEADERS, ...(rules?.exposedHeaders ?? [])].join(", ");
   return {

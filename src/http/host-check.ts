@@ -1,5 +1,7 @@
 /** Protection against DNS rebinding and cross-site requests, where no authentication or client certificates are used. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { CorsRules } from "../model/index.ts";
+import { createOriginTest } from "./cors.ts";
 
 export interface HostCheckParts {
   readonly auth: readonly string[];
@@ -8,6 +10,7 @@ export interface HostCheckParts {
   readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly cors: readonly string[] | undefined;
+  readonly corsRules: CorsRules | undefined;
   readonly trustProxy: boolean;
 }
 
@@ -28,7 +31,8 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
  * Origin. undefined: there is nothing to check.
  */
 export function createHostCheck(parts: HostCheckParts): HostCheck | undefined {
-  const { auth, cors, publicUrl } = parts;
+  const { auth, publicUrl } = parts;
+  const isAllowed = createOriginTest(parts);
   if (!auth.includes("none") && !auth.includes("mtls")) return undefined;
   const checkName = createNameCheck(parts);
   const ownOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
@@ -39,7 +43,7 @@ export function createHostCheck(parts: HostCheckParts): HostCheck | undefined {
     const forwarded = parts.trustProxy ? headers["x-forwarded-host"] : undefined;
     const host = String(forwarded ?? headers.host).toLowerCase();
     if (origin === ownOrigin || URL.parse(origin)?.host === host) return undefined;
-    if (cors?.includes("*") || cors?.includes(origin)) return undefined;
+    if (isAllowed(origin)) return undefined;
     return `Pages of ${quote(origin)} may not call this server; to allow them, start it with --cors`;
   };
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { LIMITS } from "../model/index.ts";
@@ -8,6 +8,7 @@ import { createFastPath } from "./fast-path/connection.ts";
 import { sniffProtocol } from "./fast-path/sniff.ts";
 import type { HostCheck } from "./host-check.ts";
 import type { GrpcListener } from "./http2.ts";
+import { createServer } from "./node-http.ts";
 import { createRouter, type RouterParts, refuse } from "./router.ts";
 import { CLOSE_GRACE_MS, createStallTimer, trackSockets } from "./sockets.ts";
 import { STALLED_HEARTBEATS_MAX } from "./sse.ts";

@@ -1,7 +1,7 @@
 /** The routes of assistants. */
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { Fault, LIMITS } from "../model/index.ts";
-import type { Agent, StateSchemas } from "../ports/index.ts";
+import type { StateSchemas } from "../ports/index.ts";
 import { invalidField, readInteger, readObject, readString, requireId } from "../protocol/shared/fields.ts";
 import {
   type Assistant,
@@ -24,11 +24,13 @@ import {
   readSelect,
   readUuid,
 } from "./fields.ts";
-import { drawAgent, MESSAGES_SCHEMAS } from "./plain-agent.ts";
+import { drawAgent, schemasOf } from "./plain-agent.ts";
 import { type ApiCall, type ApiReply, type ApiRoute, readBody } from "./route.ts";
 
 export interface AssistantRouteParts {
   readonly assistants: AssistantRecords;
+  /** Deletes the threads whose metadata has these members. */
+  readonly removeThreads: (call: ApiCall, metadata: JsonObject) => Promise<void>;
   readonly newId: () => string;
   readonly now: () => number;
 }
@@ -151,8 +153,10 @@ export function createAssistantRoutes(parts: AssistantRouteParts): readonly ApiR
     const { assistant, record } = await require(call, "delete");
     if (!record)
       throw new Fault("unsupported-operation", "The assistant of an agent of this server cannot be deleted");
-    await assistants.remove(call.scope, assistant.assistant_id);
-    return { json: [assistant.assistant_id] };
+    const { assistant_id } = assistant;
+    if (readFlag(call.query, "delete_threads")) await parts.removeThreads(call, { assistant_id });
+    await assistants.remove(call.scope, assistant_id);
+    return { json: [assistant_id] };
   }
 
   return [
@@ -217,9 +221,6 @@ function createGraphRoutes(
     },
   ];
 }
-
-const schemasOf = async ({ graph, inputSchema }: Agent): Promise<StateSchemas> =>
-  graph ? graph.schemas() : { ...MESSAGES_SCHEMAS, ...(inputSchema && { input: inputSchema }) };
 
 const toSchemas = ({ graph_id }: Assistant, schemas: StateSchemas): object => ({
   graph_id,

@@ -3,6 +3,7 @@ import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type ContextId, Fault, type Part, type Scope } from "../model/index.ts";
 import type { DueSchedule, ExecuteOperation, Schedule } from "../ports/index.ts";
 import type { ThreadRecords } from "./thread-records.ts";
+import { toPush } from "./webhooks.ts";
 
 export interface CronRunParts {
   readonly execute: ExecuteOperation;
@@ -47,6 +48,7 @@ export const createCronRuns =
           key,
           extensions: [],
           request: { body },
+          ...(typeof payload.webhook === "string" && { push: toPush(payload.webhook, runId) }),
         },
         until: "accepted",
         view: VIEW,
@@ -83,6 +85,7 @@ const toKwargs = (payload: JsonObject): JsonObject =>
     stream_mode: payload.stream_mode ?? ["values"],
     interrupt_before: payload.interrupt_before,
     interrupt_after: payload.interrupt_after,
+    webhook: payload.webhook,
   } as Record<string, Json>);
 
 /** What an agent that is no graph gets, and what other protocols show of the run. */

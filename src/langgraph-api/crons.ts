@@ -22,6 +22,7 @@ import { type ApiCall, type ApiReply, type ApiRoute, readBody } from "./route.ts
 import type { ThreadRecords } from "./thread-records.ts";
 
 export interface CronRouteParts {
+  readonly readWebhook: (body: JsonObject) => string | undefined;
   readonly store: Pick<Store, "schedules">;
   readonly bus: Pick<Bus, "notify">;
   readonly assistants: AssistantRecords;
@@ -64,7 +65,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
       ...(threadId !== undefined && { thread_id: threadId }),
     });
     const body = value as JsonObject;
-    checkWebhook(body);
+    const webhook = parts.readWebhook(body);
     const assistant = readString(body, "assistant_id", "");
     if (assistant === undefined) throw invalidField("assistant_id", "is required");
     const { agent } = await assistants.require(call.scope, assistant);
@@ -81,7 +82,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
       createdAt: at,
       updatedAt: at,
       metadata: readJsonObject(body, "metadata"),
-      payload: pickRun(body),
+      payload: { ...pickRun(body), ...(webhook !== undefined && { webhook }) },
     };
     return { json: toCron(await save(call, schedule), call) };
   }
@@ -97,7 +98,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
 
   async function patch(call: ApiCall): Promise<ApiReply> {
     const { schedule, value } = await require(call, "update", readBody(call));
-    checkWebhook(value);
+    const webhook = parts.readWebhook(value);
     // Later than before, so that a run that is about to begin does not move this schedule on.
     const updatedAt = Math.max(parts.wallTime(), schedule.updatedAt + 1);
     const changed = {
@@ -105,7 +106,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
       ...readTimes(value, schedule),
       updatedAt,
       metadata: { ...schedule.metadata, ...readJsonObject(value, "metadata") },
-      payload: { ...schedule.payload, ...pickRun(value) },
+      payload: { ...schedule.payload, ...pickRun(value), ...(webhook !== undefined && { webhook }) },
     };
     return { json: toCron(await save(call, changed), call) };
   }
@@ -177,15 +178,6 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
 
 const compare = (a: Json | undefined, b: Json | undefined): number =>
   (a ?? "") === (b ?? "") ? 0 : String(a ?? "") < String(b ?? "") ? -1 : 1;
-
-/** As runs: a webhook that is never called must not be accepted. */
-function checkWebhook({ webhook }: JsonObject): void {
-  if (webhook !== undefined && webhook !== null)
-    throw invalidField(
-      "webhook",
-      "is not supported: register a push notification of A2A for the task instead",
-    );
-}
 
 type Times = Pick<Schedule, "timezone" | "endAt" | "isEnabled"> & { readonly cron: string | undefined };
 

@@ -21,6 +21,7 @@ const STATUSES: Readonly<Record<FaultCode, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   conflict: 409,
+  "task-generation-mismatch": 409,
   "key-reused": 409,
   busy: 409,
   "rate-limited": 429,

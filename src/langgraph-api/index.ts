@@ -1,4 +1,6 @@
 /** The API of the LangGraph Agent Server: assistants, threads, runs. Any agent can be called, graph or not. */
+import type { JsonObject } from "../lib/json.ts";
+import type { Timers } from "../lib/timers.ts";
 import type {
   Authenticator,
   Bus,
@@ -7,6 +9,7 @@ import type {
   Log,
   OpenItems,
   Pipeline,
+  PushEncoder,
   Store,
 } from "../ports/index.ts";
 import { type AssistantRecords, createAssistantRecords } from "./assistant-records.ts";
@@ -16,19 +19,27 @@ import { type CronRouteParts, createCronRoutes } from "./crons.ts";
 import { createMcpRoutes } from "./mcp.ts";
 import { createProtocolRoutes } from "./protocol-commands.ts";
 import { createProtocolStreams } from "./protocol-stream.ts";
-import { type ApiRoute, toEndpoint } from "./route.ts";
+import { type ApiCall, type ApiRoute, toEndpoint } from "./route.ts";
 import { stopRuns } from "./run-control.ts";
 import { type ConfigurableHeaders, createRunCreation } from "./run-create.ts";
-import { createRunRecords } from "./run-records.ts";
+import { createRunRecords, type RunRecords } from "./run-records.ts";
 import { createRunStreams } from "./run-stream.ts";
 import { createRunRoutes } from "./runs.ts";
 import { createStoreRoutes } from "./store-items.ts";
 import { createSystemRoutes } from "./system.ts";
 import { createThreadExpiry } from "./thread-expiry.ts";
-import { createThreadRecords, type ThreadRecords, type ThreadTtl } from "./thread-records.ts";
+import {
+  createThreadRecords,
+  type FoundThread,
+  type ThreadRecords,
+  type ThreadTtl,
+} from "./thread-records.ts";
+import { createThreadRuns } from "./thread-runs.ts";
 import { createThreadState, type ThreadStates } from "./thread-state.ts";
 import { createStateRoutes } from "./thread-states.ts";
-import { createThreadRoutes } from "./threads.ts";
+import { createThreadStreamRoutes } from "./thread-stream.ts";
+import { createThreadRemoval, createThreadRoutes } from "./threads.ts";
+import { createWebhookEncoder, readWebhook, type WebhookReaderParts } from "./webhooks.ts";
 
 export { createCronRuns } from "./cron-runs.ts";
 export { createCustomAuthorizer } from "./custom-authorizer.ts";
@@ -58,11 +69,13 @@ export interface LanggraphApiParts {
   readonly version: () => string;
   /** Request headers that runs get in `config.configurable`; undefined: the default. */
   readonly configurableHeaders?: ConfigurableHeaders | undefined;
+  readonly webhooks: WebhookReaderParts;
   /** For threads that are created without one. */
   readonly threadTtl?: ThreadTtl | undefined;
   readonly log: Log;
   readonly heartbeatMs: number;
   readonly sweepMs: number;
+  readonly timers: Timers;
   /** false: the server is stopping. */
   readonly isOpen: () => boolean;
   /** Counts an open stream until the promise is settled. */
@@ -71,6 +84,8 @@ export interface LanggraphApiParts {
 
 export interface LanggraphApi {
   readonly endpoints: readonly Endpoint[];
+  /** Of the webhooks of runs. */
+  readonly pushEncoders: readonly PushEncoder[];
   close(): Promise<void>;
 }
 
@@ -79,12 +94,17 @@ export function createLanggraphApi(parts: LanggraphApiParts): LanggraphApi {
   const assistants = createAssistantRecords({ ...parts, startedAt: parts.wallTime() });
   const threads = createThreadRecords(parts);
   const states = createThreadState({ ...parts, threads });
-  const records = { ...parts, assistants, threads, states };
+  const records = {
+    ...{ ...parts, assistants, threads, states },
+    readWebhook: (body: JsonObject) => readWebhook(parts.webhooks, body),
+  };
+  const runs = createRunRecords(records);
   const expiry = createThreadExpiry(records);
-  const routes = [...listRecordRoutes(records), ...listRunRoutes({ ...records, authorizer })];
+  const routes = [...listRecordRoutes(records), ...listRunRoutes({ ...records, runs, authorizer })];
   const served = routes.filter(route => !isOff(route, parts.off ?? []));
   return {
     endpoints: served.map(route => toEndpoint({ ...parts, authorizer }, route)),
+    pushEncoders: [createWebhookEncoder({ ...records, runs, rules: parts.webhooks.rules })],
     close: expiry.close,
   };
 }
@@ -93,28 +113,36 @@ interface Records extends LanggraphApiParts {
   readonly assistants: AssistantRecords;
   readonly threads: ThreadRecords;
   readonly states: ThreadStates;
+  readonly readWebhook: (body: JsonObject) => string | undefined;
 }
 
 function listRecordRoutes(records: Records): readonly ApiRoute[] {
-  const { threads } = records;
+  const parts = {
+    ...records,
+    stopRuns: (call: ApiCall, thread: FoundThread) => stopRuns(records.threads, call, thread),
+  };
   return [
     ...createSystemRoutes(records.store),
-    ...createAssistantRoutes(records),
-    ...createThreadRoutes({ ...records, stopRuns: (call, thread) => stopRuns(threads, call, thread) }),
-    ...createStateRoutes(records),
+    ...createAssistantRoutes({ ...records, removeThreads: createThreadRemoval(parts) }),
+    ...createThreadRoutes(parts),
     ...createStoreRoutes(records),
     ...createCronRoutes(records),
   ];
 }
 
-function listRunRoutes(records: Records & { readonly authorizer: ResourceAuthorizer }): readonly ApiRoute[] {
-  const runs = createRunRecords(records);
+function listRunRoutes(
+  records: Records & { readonly runs: RunRecords; readonly authorizer: ResourceAuthorizer },
+): readonly ApiRoute[] {
+  const { runs } = records;
   const creation = createRunCreation({ ...records, runs });
   const streams = createRunStreams(records);
-  const protocol = createProtocolStreams({ ...records, runs, streams });
+  const threadRuns = createThreadRuns({ ...records, runs });
+  const protocol = createProtocolStreams({ ...records, runs, streams, threadRuns });
   return [
-    ...createRunRoutes({ ...records, runs, creation, streams, onCreated: protocol.notify }),
-    ...createProtocolRoutes({ ...records, runs, creation, streams, protocol }),
+    ...createRunRoutes({ ...records, runs, creation, streams, onCreated: threadRuns.notify }),
+    ...createProtocolRoutes({ ...records, runs, creation, streams, protocol, threadRuns }),
+    ...createThreadStreamRoutes({ ...records, streams, threadRuns }),
+    ...createStateRoutes({ ...records, onUpdated: threadRuns.notify }),
     ...(records.hasMcp ? createMcpRoutes({ ...records, creation, streams }) : []),
   ];
 }

@@ -5,7 +5,7 @@ import type { Agent } from "../ports/index.ts";
 import { toFaultTable } from "../protocol/shared/faults.ts";
 import type { Assistant, AssistantRecords } from "./assistant-records.ts";
 import { matchesFilter } from "./authorize.ts";
-import { MESSAGES_SCHEMAS } from "./plain-agent.ts";
+import { schemasOf } from "./plain-agent.ts";
 import type { ApiCall, ApiReply, ApiRoute } from "./route.ts";
 import type { RunCreation } from "./run-create.ts";
 import type { RunStreams } from "./run-stream.ts";
@@ -134,7 +134,6 @@ function toToolName(assistant: Assistant, all: readonly Assistant[]): string {
 }
 
 async function inputSchemaOf(agent: Agent | undefined): Promise<JsonObject> {
-  const schemas = agent?.graph ? await agent.graph.schemas() : MESSAGES_SCHEMAS;
-  const schema = schemas.input ?? (MESSAGES_SCHEMAS.input as JsonObject);
+  const schema = (agent && (await schemasOf(agent)).input) ?? {};
   return schema.type === "object" ? schema : { ...schema, type: "object" };
 }

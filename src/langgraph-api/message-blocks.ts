@@ -6,27 +6,32 @@ import type { ProtocolEvent } from "./protocol-event.ts";
 interface OpenMessage {
   readonly namespace: readonly string[];
   readonly node: string;
+  readonly isOfGraph: boolean;
   whole: JsonObject;
   text: string;
   hasText: boolean;
 }
 
-/** One message at a time for each graph: the next one, or anything else that the graph emits, ends it. */
+/** One message at a time for each node that is executed: the next one, or the end of the node, ends it. */
 export class MessageBlocks {
   readonly #open = new Map<string, OpenMessage>();
 
-  /** `ns`: of the node that speaks; its graph is one level up. */
-  *add(ns: readonly string[], data: Json): Generator<ProtocolEvent> {
+  /** `namespace`: of the node that speaks; in Python and for agents that are no graphs, of its graph. */
+  *add(namespace: readonly string[], data: Json): Generator<ProtocolEvent> {
     const [message, metadata] = Array.isArray(data) ? (data as readonly Json[]) : [];
     if (!isObject(message) || typeof message.id !== "string") return;
     const isChunk = isAiChunk(message);
     if (!isChunk && message.type !== "ai") return;
-    const namespace = ns.slice(0, -1);
     const key = namespace.join("|");
     const known = this.#open.get(key);
     if (known && known.whole.id !== message.id) yield* this.finish(namespace);
     const node = isObject(metadata) ? String(metadata.langgraph_node ?? "") : "";
-    const open = this.#open.get(key) ?? { namespace, node, whole: message, text: "", hasText: false };
+    const isOfGraph = !(namespace.at(-1) ?? "").startsWith(`${node}:`);
+    const open = this.#open.get(key) ?? {
+      ...{ namespace, node, isOfGraph, whole: message },
+      text: "",
+      hasText: false,
+    };
     if (!this.#open.has(key)) {
       this.#open.set(key, open);
       yield event(open, { event: "message-start", role: "ai", id: message.id });
@@ -35,7 +40,13 @@ export class MessageBlocks {
     if (!isChunk) yield* this.finish(namespace);
   }
 
-  /** Of this graph and those inside of it; undefined: all. */
+  /** Messages whose node is not known end with whatever else their graph emits. */
+  *finishGraph(namespace: readonly string[]): Generator<ProtocolEvent> {
+    const isWithoutNode = this.#open.get(namespace.join("|"))?.isOfGraph;
+    if (isWithoutNode) yield* this.finish(namespace);
+  }
+
+  /** Of this namespace and those inside of it; undefined: all. */
   *finish(namespace: readonly string[] = []): Generator<ProtocolEvent> {
     for (const [key, open] of this.#open) {
       if (!namespace.every((part, i) => open.namespace[i] === part)) continue;

@@ -17,13 +17,27 @@ const STATE: JsonObject = {
 };
 const EMPTY: JsonObject = { type: "object", properties: {} };
 
-export const MESSAGES_SCHEMAS: StateSchemas = {
+const MESSAGES_SCHEMAS: StateSchemas = {
   input: STATE,
   output: STATE,
   state: STATE,
   config: EMPTY,
   context: EMPTY,
 };
+
+/** The schemas of any agent; an agent that is no graph may declare its input, or that of each skill. */
+export async function schemasOf({ graph, inputSchema, skillSchemas = {} }: Agent): Promise<StateSchemas> {
+  if (graph) return graph.schemas();
+  const skills = Object.entries(skillSchemas).flatMap(([title, { input }]) =>
+    input ? [{ title, ...input }] : [],
+  );
+  const all = [...skills, ...(inputSchema ? [inputSchema] : [])];
+  if (all.length === 0) return MESSAGES_SCHEMAS;
+  return {
+    ...MESSAGES_SCHEMAS,
+    input: all.length === 1 ? (all[0] as JsonObject) : { type: "object", anyOf: all },
+  };
+}
 
 const START = "__start__";
 const END = "__end__";

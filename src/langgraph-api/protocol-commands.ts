@@ -9,6 +9,7 @@ import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
 import { readCheckpoint } from "./state-body.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
+import type { ThreadRuns } from "./thread-runs.ts";
 import type { ThreadStates } from "./thread-state.ts";
 import { requireThread } from "./threads.ts";
 
@@ -19,6 +20,7 @@ export interface ProtocolCommandParts {
   readonly creation: RunCreation;
   readonly streams: RunStreams;
   readonly protocol: ProtocolStreams;
+  readonly threadRuns: ThreadRuns;
 }
 
 class CommandError extends Error {
@@ -54,7 +56,7 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
       stream_subgraphs: true,
     } as unknown as JsonObject;
     const { run } = await creation.create(call, call.vars.thread_id as string, whole);
-    protocol.notify(run.thread.id);
+    parts.threadRuns.notify(run.thread.id);
     return { run_id: run.id };
   }
 
@@ -101,11 +103,26 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
     };
   }
 
+  /** The run and what has run in it, by the events of its log so far. */
+  async function getTree(call: ApiCall): Promise<Json> {
+    const thread = await requireThread(threads, call, "read");
+    const [newest] = await runs.list(call.scope, thread);
+    if (!newest) throw new CommandError("no_such_run", "The thread has no run");
+    const nodes = new Map<string, JsonObject>();
+    for await (const { method, namespace, data } of protocol.readEvents(call, newest)) {
+      if (method !== "lifecycle" || !isObject(data)) continue;
+      const { event: status = "", graph_name = "" } = data;
+      nodes.set(namespace.join("|"), { namespace, status, graph_name });
+    }
+    return { tree: toTree(nodes, "") };
+  }
+
   const COMMANDS: Readonly<Record<string, (call: ApiCall, params: JsonObject) => Promise<Json>>> = {
     "run.start": start,
     "input.respond": respond,
     "state.get": getState,
     "state.listCheckpoints": listCheckpoints,
+    "agent.getTree": getTree,
   };
 
   async function command(call: ApiCall): Promise<ApiReply> {
@@ -133,6 +150,15 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
     { verb: "POST", path: `${path}/commands`, access: "write", serve: command },
     { verb: "POST", path: `${path}/stream/events`, access: "read", serve: call => protocol.open(call) },
   ];
+}
+
+/** `nodes` by their namespaces; those one level below are the children. */
+function toTree(nodes: ReadonlyMap<string, JsonObject>, key: string): JsonObject {
+  const depth = key === "" ? 1 : key.split("|").length + 1;
+  const isChild = (other: string): boolean =>
+    other !== "" && other.split("|").length === depth && (key === "" || other.startsWith(`${key}|`));
+  const children = [...nodes.keys()].filter(isChild).map(child => toTree(nodes, child));
+  return { ...nodes.get(key), ...(children.length > 0 && { children }) };
 }
 
 /** The client names the checkpoint to fork from in its config. */

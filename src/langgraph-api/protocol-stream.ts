@@ -1,9 +1,8 @@
 /** The events of a thread over all its runs, numbered: a stream that stays open, and can be resumed from any number. */
 
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import { Latch } from "../lib/latch.ts";
-import { isSettled } from "../model/index.ts";
-import type { Bus } from "../ports/index.ts";
+import { isSettled, LIMITS, type Seq } from "../model/index.ts";
+import type { Store } from "../ports/index.ts";
 import { invalidField, readInteger, readStrings } from "../protocol/shared/fields.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
 import { ProtocolProjection } from "./protocol-events.ts";
@@ -11,19 +10,17 @@ import { type ApiCall, type ApiReply, readBody } from "./route.ts";
 import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
 import { SSE_HEADERS, withHeartbeat } from "./sse.ts";
-import type { FoundThread, ThreadRecords } from "./thread-records.ts";
+import type { FoundThread } from "./thread-records.ts";
+import type { ThreadRuns } from "./thread-runs.ts";
 
 export interface ProtocolStreamParts {
-  readonly bus: Bus;
-  readonly threads: ThreadRecords;
+  readonly store: Pick<Store, "log">;
   readonly runs: RunRecords;
+  readonly threadRuns: ThreadRuns;
   readonly streams: RunStreams;
   readonly heartbeatMs: number;
   readonly wallTime: () => number;
 }
-
-/** Readers of a thread wait for its next run. */
-export const threadTopic = (threadId: string): string => `thread/${threadId}`;
 
 interface Filter {
   readonly channels: ReadonlySet<string>;
@@ -37,11 +34,9 @@ const RUN_FACTOR = 1_000_000_000;
 const STEP_FACTOR = 100;
 /** A reader that comes just after a run still gets it: clients open several streams for one run. */
 const RECENT_MS = 30_000;
-/** Runs that another protocol began on the thread are found by looking. */
-const LOOK_MS = 2_000;
 
 export function createProtocolStreams(parts: ProtocolStreamParts) {
-  const { bus, threads, runs, streams } = parts;
+  const { runs, streams, threadRuns } = parts;
 
   async function* readRun(
     call: ApiCall,
@@ -70,36 +65,27 @@ export function createProtocolStreams(parts: ProtocolStreamParts) {
   }
 
   async function* read(call: ApiCall, id: string, filter: Filter): AsyncGenerator<string> {
-    const latch = new Latch();
-    bus.subscribe(threadTopic(id), latch);
-    const signal = call.signal();
-    const wake = (): void => latch.wake();
-    signal.addEventListener("abort", wake, { once: true });
-    const timer = setInterval(wake, LOOK_MS).unref();
-    let next: number | undefined;
-    try {
-      while (!signal.aborted) {
-        const thread = await threads.find(call.scope, id);
-        const all = thread ? (await runs.list(call.scope, thread)).toReversed() : [];
-        next ??= startOf(all, filter.since);
-        if (next >= all.length) {
-          await latch.wait();
-          continue;
-        }
-        for await (const [seq, at, event] of readRun(call, all[next] as FoundRun, next)) {
-          const isNew = filter.since === undefined || seq > filter.since;
-          if (isNew && matches(event, filter)) yield toText(seq, at, event);
-        }
-        next += 1;
+    for await (const next of threadRuns.follow(call, id, all => startOf(all, filter.since))) {
+      if (!next) continue;
+      for await (const [seq, at, event] of readRun(call, next.run, next.index)) {
+        const isNew = filter.since === undefined || seq > filter.since;
+        if (isNew && matches(event, filter)) yield toText(seq, at, event);
       }
-    } finally {
-      clearInterval(timer);
-      signal.removeEventListener("abort", wake);
-      bus.unsubscribe(threadTopic(id), latch);
     }
   }
 
   return {
+    /** The events of a run so far. */
+    async *readEvents(call: ApiCall, run: FoundRun): AsyncGenerator<ProtocolEvent> {
+      const projection = new ProtocolProjection({ run, earlier: [] });
+      for (let after = (run.seq - 1) as Seq; ; ) {
+        const steps = await parts.store.log.read(call.scope, run.task.id, after, LIMITS.readMax);
+        for (const step of steps) yield* projection.next(step);
+        const last = steps.at(-1);
+        if (!last) return;
+        after = last.seq;
+      }
+    },
     async open(call: ApiCall): Promise<ApiReply> {
       const filter = readFilter(readBody(call));
       const id = call.vars.thread_id as string;
@@ -111,7 +97,6 @@ export function createProtocolStreams(parts: ProtocolStreamParts) {
     async newestSeq(call: ApiCall, thread: FoundThread): Promise<number> {
       return Math.max(0, (await runs.list(call.scope, thread)).length - 1) * RUN_FACTOR;
     },
-    notify: (threadId: string): void => bus.notify(threadTopic(threadId)),
   };
 }
 

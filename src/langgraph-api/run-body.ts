@@ -17,7 +17,9 @@ export const STREAM_MODES = [
   "custom",
   "tools",
 ] as const;
-export type StreamMode = (typeof STREAM_MODES)[number];
+/** Recorded for the streaming protocol: the id of the checkpoint that each state belongs to. */
+export const CHECKPOINT_IDS = "checkpoint-ids";
+export type StreamMode = (typeof STREAM_MODES)[number] | typeof CHECKPOINT_IDS;
 
 const STRATEGIES = ["reject", "interrupt", "rollback", "enqueue"] as const;
 
@@ -40,16 +42,13 @@ export interface RunBody {
   readonly onCompletion: "delete" | "keep";
   readonly ifNotExists: "reject" | "create";
   readonly afterMs: number;
+  /** Where the end of the run is reported. */
+  readonly webhook: string | undefined;
 }
 
 const DELAY_SECONDS_MAX = 366 * 24 * 3_600;
 
-export function readRunBody(body: JsonObject): RunBody {
-  if (body.webhook !== undefined && body.webhook !== null)
-    throw invalidField(
-      "webhook",
-      "is not supported: register a push notification of A2A for the task instead",
-    );
+export function readRunBody(body: JsonObject, webhook: string | undefined): RunBody {
   return {
     assistantId: requireId(body, "assistant_id", ""),
     input: body.input ?? null,
@@ -68,6 +67,7 @@ export function readRunBody(body: JsonObject): RunBody {
     onCompletion: readChoice(body, "on_completion", ["delete", "keep"]) ?? "delete",
     ifNotExists: readChoice(body, "if_not_exists", ["reject", "create"]) ?? "reject",
     afterMs: readDelay(body.after_seconds),
+    webhook,
   };
 }
 
@@ -84,12 +84,13 @@ export const toKwargs = (run: RunBody): JsonObject =>
     interrupt_before: run.interruptBefore,
     interrupt_after: run.interruptAfter,
     checkpoint: run.checkpoint as JsonObject | undefined,
+    webhook: run.webhook,
   });
 
 export function readModes(value: Json | undefined): readonly StreamMode[] {
   if (value === undefined || value === null) return ["values"];
   const all = Array.isArray(value) ? value : [value];
-  const unknown = all.find(one => !STREAM_MODES.includes(one as StreamMode));
+  const unknown = all.find(one => one !== CHECKPOINT_IDS && !STREAM_MODES.includes(one as never));
   if (unknown !== undefined)
     throw invalidField("stream_mode", `must be one or several of ${STREAM_MODES.join(", ")}`);
   return all.length === 0 ? ["values"] : [...new Set(all as StreamMode[])];

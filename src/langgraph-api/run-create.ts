@@ -13,6 +13,7 @@ import { toParts } from "./run-message.ts";
 import type { FoundRun, RunRecords, StoredRun } from "./run-records.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 import type { ThreadStates } from "./thread-state.ts";
+import { toPush } from "./webhooks.ts";
 
 export interface RunCreateParts {
   readonly store: Store;
@@ -22,6 +23,8 @@ export interface RunCreateParts {
   readonly runs: RunRecords;
   readonly authorizer: ResourceAuthorizer;
   readonly configurableHeaders?: ConfigurableHeaders | undefined;
+  /** The address of the webhook of a run or a cron; undefined: none. A Fault if it is not allowed. */
+  readonly readWebhook: (body: JsonObject) => string | undefined;
   readonly newId: () => string;
   readonly wallTime: () => number;
 }
@@ -39,6 +42,8 @@ export interface CreatedRun {
 
 /** A run without a thread whose caller does not read it to its end is deleted after this time. */
 const TEMPORARY_MINUTES = 60;
+/** Deliveries to its webhook are retried for a day. */
+const TEMPORARY_WEBHOOK_MINUTES = 25 * 60;
 
 export function createRunCreation(parts: RunCreateParts) {
   const { threads, runs, assistants } = parts;
@@ -49,7 +54,7 @@ export function createRunCreation(parts: RunCreateParts) {
       { resource: "threads", action: "create_run" },
       { ...given, ...(threadId !== undefined && { thread_id: threadId }) },
     );
-    const body = readRunBody(value as JsonObject);
+    const body = readRunBody(value as JsonObject, parts.readWebhook(value as JsonObject));
     const found = await findAssistant(call, body.assistantId);
     const thread = await openThread(call, threadId, body, found);
     if (!matchesFilter(thread.metadata, threadId === undefined ? undefined : filter))
@@ -79,7 +84,8 @@ export function createRunCreation(parts: RunCreateParts) {
     const about = { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id };
     if (threadId === undefined) {
       const isKept = body.onCompletion === "keep";
-      const ttl = { strategy: "delete", ttl: TEMPORARY_MINUTES } as const;
+      const minutes = body.webhook === undefined ? TEMPORARY_MINUTES : TEMPORARY_WEBHOOK_MINUTES;
+      const ttl = { strategy: "delete", ttl: minutes } as const;
       const record = { metadata: { ...body.metadata, ...about }, config: {} };
       return threads.create(call.scope, parts.newId(), isKept ? record : { ...record, ttl, temporary: true });
     }
@@ -120,13 +126,8 @@ export function createRunCreation(parts: RunCreateParts) {
         parts.states.graphContext(call.scope, agent, thread.id),
         task.message.messageId,
       );
-    await removeTask(call, thread, task);
-  }
-
-  /** The storage of a context is deleted with its last task: a state from before is kept by keeping the task. */
-  async function removeTask(call: ApiCall, thread: FoundThread, task: Task): Promise<void> {
-    const tasks = await threads.tasksOf(call.scope, thread.id, 2);
-    if (tasks.length > 1) await parts.store.maintenance.remove(call.scope, task.id);
+    // The state from before is kept.
+    await parts.store.maintenance.remove(call.scope, task.id, "keep");
   }
 
   async function send(
@@ -138,13 +139,15 @@ export function createRunCreation(parts: RunCreateParts) {
   ): Promise<void> {
     const { agent, assistant } = found;
     const waiting = await findWaiting(call, thread, body, agent);
+    const config = toConfig(call, body, found, thread);
+    const skillId = asObject(config.configurable).skillId ?? body.metadata.skillId;
     const stored: StoredRun = {
       run_id: runId,
       assistant_id: assistant.assistant_id,
       metadata: { ...assistant.metadata, ...thread.metadata, ...body.metadata },
       kwargs: toKwargs({
         ...body,
-        config: toConfig(call, body, found, thread),
+        config,
         context: toContext(body, found),
       }),
       multitask_strategy: body.strategy,
@@ -158,12 +161,19 @@ export function createRunCreation(parts: RunCreateParts) {
         view: { artifacts: false, historyMax: 0 },
         send: {
           origin: "langgraph",
-          message: { messageId: runId, role: "user", parts: toParts(body, agent) },
+          message: {
+            messageId: runId,
+            role: "user",
+            parts: toParts(body, agent),
+            ...(skillId !== undefined && { metadata: { skillId } }),
+          },
+          inputField: "input",
           shown: true,
           contextId: thread.id,
           ...(waiting && { taskId: waiting.id }),
           ...(body.strategy === "reject" && { free: true }),
           extensions: required,
+          ...(body.webhook !== undefined && { push: toPush(body.webhook, runId) }),
           request: {
             body: stored as unknown as Json as JsonObject,
             ...(body.afterMs > 0 && { startAt: parts.wallTime() + body.afterMs }),

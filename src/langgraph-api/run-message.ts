@@ -5,13 +5,15 @@ import type { Agent } from "../ports/index.ts";
 import { invalidField, normalizeBase64 } from "../protocol/shared/fields.ts";
 import type { RunBody } from "./run-body.ts";
 
-export function toParts(run: RunBody, { graph }: Agent): readonly Part[] {
+export function toParts(run: RunBody, { graph, checkInput }: Agent): readonly Part[] {
   const resume = run.command?.resume;
   if (resume !== undefined && resume !== null) return [toPart(resume)];
   const parts = isObject(run.input) ? toInputParts(run.input, graph !== undefined) : [];
   if (parts.length > 0) return parts;
   if (typeof run.input === "string" && run.input !== "") return [{ kind: "text", text: run.input }];
-  if (graph) return [{ kind: "data", data: run.input ?? run.command ?? {} }];
+  // An agent with a schema decides whether it needs members.
+  if (graph || (checkInput && isObject(run.input)))
+    return [{ kind: "data", data: run.input ?? run.command ?? {} }];
   throw invalidField("input", "is required: { messages: [{ role, content }] }");
 }
 

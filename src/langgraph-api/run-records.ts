@@ -85,13 +85,18 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
     return found ? { task: found.task, seq: named.seq } : null;
   }
 
-  async function find(scope: Scope, thread: FoundThread, id: string): Promise<FoundRun | null> {
+  async function locate(scope: Scope, id: string): Promise<{ task: Task; seq: Seq } | null> {
     for (const { name } of catalog.visibleTo(scope).all()) {
       const named = await findNamed(scope, name, id);
-      if (named) return toRun(scope, thread, named.task, id, named.seq);
+      if (named) return named;
     }
     const found = await store.tasks.get(scope, id as TaskId);
-    return found && !found.task.reply ? toRun(scope, thread, found.task, id, FIRST_MESSAGE) : null;
+    return found && !found.task.reply ? { task: found.task, seq: FIRST_MESSAGE } : null;
+  }
+
+  async function find(scope: Scope, thread: FoundThread, id: string): Promise<FoundRun | null> {
+    const located = await locate(scope, id);
+    return located && toRun(scope, thread, located.task, id, located.seq);
   }
 
   /** The newest first. A task that another protocol began is one run. */
@@ -142,6 +147,14 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
       if (!found) throw notFound("Run");
       return found;
     },
+    /** Of whichever thread. */
+    async requireAnywhere(scope: Scope, id: string): Promise<FoundRun> {
+      const located = await locate(scope, id);
+      const thread = located && (await threads.find(scope, located.task.contextId));
+      const run = thread && (await toRun(scope, thread, located.task, id, located.seq));
+      if (!run) throw notFound("Run");
+      return run;
+    },
     toJson(run: FoundRun): JsonObject {
       const { request, task } = run;
       const changedAt = run.isCurrent ? Math.max(task.status.at, run.createdAt) : run.createdAt;
@@ -153,7 +166,7 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
         updated_at: toIso(changedAt),
         status: statusOf(run),
         metadata: request?.metadata ?? {},
-        kwargs: request?.kwargs ?? {},
+        kwargs: request ? toShownKwargs(run, request) : {},
         multitask_strategy: request?.multitask_strategy ?? "enqueue",
       };
     },
@@ -161,6 +174,18 @@ export function createRunRecords({ store, catalog, threads, idOf, wallTime }: Ru
 }
 
 export type RunRecords = ReturnType<typeof createRunRecords>;
+
+/** With members that are known without being recorded. */
+function toShownKwargs({ id, thread }: FoundRun, { kwargs, metadata }: StoredRun): JsonObject {
+  const config = isObject(kwargs.config) ? kwargs.config : {};
+  const configurable = isObject(config.configurable) ? config.configurable : {};
+  return {
+    context: {},
+    ...kwargs,
+    config: { ...config, configurable: { ...configurable, run_id: id }, metadata },
+    temporary: thread.temporary === true,
+  };
+}
 
 /** A task begins with `created`, then the message. */
 const FIRST_MESSAGE = 2 as Seq;

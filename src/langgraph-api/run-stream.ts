@@ -90,9 +90,13 @@ export function createRunStreams(parts: RunStreamParts) {
       if (isEnded) await request.onEnd?.();
     } finally {
       resolve();
-      const isGone = !isEnded && call.signal().aborted && parts.isOpen();
-      if (isGone && request.cancelOnDisconnect) cancelTask(call, run.task).catch(() => {});
+      if (!isEnded && request.cancelOnDisconnect) cancelAbandoned(call, run);
     }
+  }
+
+  /** A server that is stopping closes connections as well: that cancels nothing. */
+  function cancelAbandoned(call: ApiCall, run: FoundRun): void {
+    if (call.signal().aborted && parts.isOpen()) cancelTask(call, run.task).catch(() => {});
   }
 
   return {
@@ -110,10 +114,12 @@ export function createRunStreams(parts: RunStreamParts) {
     },
 
     /** Waits for the end of the run; null: the caller is gone. */
-    async waitForEnd(call: ApiCall, run: FoundRun): Promise<Step | null> {
+    async waitForEnd(call: ApiCall, run: FoundRun, cancelOnDisconnect = false): Promise<Step | null> {
       let last: Step | null = null;
       for await (const step of readTurn(call, run)) last = step;
-      return last && isSettled(last.task.status.state) ? last : null;
+      if (last && isSettled(last.task.status.state)) return last;
+      if (cancelOnDisconnect) cancelAbandoned(call, run);
+      return null;
     },
 
     /** What a run has produced: the values of its state, or the error. */

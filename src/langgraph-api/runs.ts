@@ -1,12 +1,14 @@
 /** The routes of runs. */
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
-import { isSettled, LIMITS } from "../model/index.ts";
-import type { Store } from "../ports/index.ts";
+import { LIMITS } from "../model/index.ts";
+import type { Catalog, Store } from "../ports/index.ts";
 import { checkJson, invalidField } from "../protocol/shared/fields.ts";
+import { matchesFilter } from "./authorize.ts";
+import { notFound } from "./faults.ts";
 import { pick, readChoice, readFlag, readPage } from "./fields.ts";
 import { type ApiCall, type ApiReply, type ApiRoute, readBody } from "./route.ts";
 import { readModes, STREAM_MODES } from "./run-body.ts";
-import { cancelTask } from "./run-control.ts";
+import { createCancelRoutes } from "./run-cancel.ts";
 import type { CreatedRun, RunCreation } from "./run-create.ts";
 import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
@@ -16,6 +18,7 @@ import { requireThread } from "./threads.ts";
 
 export interface RunRouteParts {
   readonly store: Store;
+  readonly catalog: Catalog;
   readonly threads: ThreadRecords;
   readonly runs: RunRecords;
   readonly creation: RunCreation;
@@ -32,8 +35,13 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
   const threadOf = ({ vars }: ApiCall): string | undefined => vars.thread_id;
 
   async function requireRun(call: ApiCall, action: "read" | "update" | "delete"): Promise<FoundRun> {
-    const thread = await requireThread(threads, call, action);
-    return runs.require(call.scope, thread, call.vars.run_id as string);
+    const id = call.vars.run_id as string;
+    if (threadOf(call) !== undefined)
+      return runs.require(call.scope, await requireThread(threads, call, action), id);
+    const run = await runs.requireAnywhere(call.scope, id);
+    const { filter } = await call.authorize({ resource: "threads", action }, { thread_id: run.thread.id });
+    if (!matchesFilter(run.thread.metadata, filter)) throw notFound("Run");
+    return run;
   }
 
   /** The id of a run, and where a client that lost its connection goes on. */
@@ -43,8 +51,11 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
     return { "Content-Location": location, Location: `${path}/${joined}` };
   }
 
-  const onEndOf = (call: ApiCall, { run }: CreatedRun): (() => Promise<void>) | undefined =>
-    run.thread.temporary ? () => threads.remove(call.scope, run.thread.id) : undefined;
+  /** A webhook reports the end of the run after its caller has read it. */
+  const onEndOf = (call: ApiCall, { run, body }: CreatedRun): (() => Promise<void>) | undefined =>
+    run.thread.temporary && body.webhook === undefined
+      ? () => threads.remove(call.scope, run.thread.id)
+      : undefined;
 
   async function start(call: ApiCall): Promise<CreatedRun> {
     const created = await creation.create(call, threadOf(call), readBody(call));
@@ -75,10 +86,11 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
     call: ApiCall,
     run: FoundRun,
     headers: Record<string, string>,
+    cancelOnDisconnect: boolean,
     onEnd?: () => Promise<void>,
   ): ApiReply {
     async function* read(): AsyncGenerator<string> {
-      const end = await streams.waitForEnd(call, run);
+      const end = await streams.waitForEnd(call, run, cancelOnDisconnect);
       if (!end) return;
       const result = await streams.readResult(call, run, end);
       await onEnd?.();
@@ -90,7 +102,8 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
 
   async function wait(call: ApiCall): Promise<ApiReply> {
     const created = await start(call);
-    return waitFor(call, created.run, locations(call, created, "join"), onEndOf(call, created));
+    const cancels = created.body.onDisconnect === "cancel";
+    return waitFor(call, created.run, locations(call, created, "join"), cancels, onEndOf(call, created));
   }
 
   async function joinStream(call: ApiCall): Promise<ApiReply> {
@@ -123,33 +136,6 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
     return { json: shown.map(run => pick(run, select.length > 0 ? select : undefined)) };
   }
 
-  async function stop(call: ApiCall, run: FoundRun, action: string | undefined): Promise<void> {
-    if (run.isCurrent && !isSettled(run.task.status.state)) await cancelTask(call, run.task);
-    if (action === "rollback") await creation.rollBack(call, run.thread, run.task);
-  }
-
-  async function cancel(call: ApiCall): Promise<ApiReply> {
-    const run = await requireRun(call, "update");
-    const query = Object.fromEntries(call.query) as JsonObject;
-    const action = readChoice(query, "action", ["interrupt", "rollback"]);
-    const stopped = stop(call, run, action);
-    // A cancel waits for the end in any case, so that the next call finds the thread idle.
-    await stopped;
-    return {
-      status: readFlag(call.query, "wait") ? 204 : 202,
-      ...(readFlag(call.query, "wait") ? {} : { json: {} }),
-    };
-  }
-
-  async function remove(call: ApiCall): Promise<ApiReply> {
-    const run = await requireRun(call, "delete");
-    await stop(call, run, undefined);
-    const tasks = await threads.tasksOf(call.scope, run.thread.id, LIMITS.pageSizeMax);
-    // The state of a graph is deleted with the last task of its context.
-    if (tasks.length > 1) await parts.store.maintenance.remove(call.scope, run.task.id);
-    return { status: 204 };
-  }
-
   async function batch(call: ApiCall): Promise<ApiReply> {
     const { body } = call;
     if (!Array.isArray(body) || body.length === 0 || body.length > LIMITS.listEntriesMax)
@@ -179,15 +165,16 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
       access: "read",
       serve: async call => ({ json: runs.toJson(await requireRun(call, "read")) }),
     },
-    { verb: "DELETE", path: `${path}/{run_id}`, access: "write", serve: remove },
     { verb: "GET", path: `${path}/{run_id}/stream`, access: "read", serve: joinStream },
+    { verb: "GET", path: "/runs/{run_id}/stream", access: "read", serve: joinStream },
     {
       verb: "GET",
       path: `${path}/{run_id}/join`,
       access: "read",
-      serve: async call => waitFor(call, await requireRun(call, "read"), {}),
+      serve: async call =>
+        waitFor(call, await requireRun(call, "read"), {}, readFlag(call.query, "cancel_on_disconnect")),
     },
-    { verb: "POST", path: `${path}/{run_id}/cancel`, access: "write", serve: cancel },
+    ...createCancelRoutes({ ...parts, requireRun }),
   ];
 }
 

@@ -14,7 +14,7 @@ export interface StreamEvent {
 }
 
 export interface ProjectionParts {
-  readonly run: Pick<FoundRun, "id" | "agent" | "seq">;
+  readonly run: Pick<FoundRun, "id" | "agent" | "seq" | "request">;
   readonly modes: readonly StreamMode[];
   /** The messages before this task, for an agent that is no graph. */
   readonly earlier: readonly JsonObject[];
@@ -47,12 +47,12 @@ export class StreamProjection {
     switch (event?.type) {
       case "started":
         yield ["metadata", { run_id: this.#parts.run.id, attempt: task.attempt - task.attemptsBefore }];
+        if (!this.#isGraph && this.#modes.has("values")) yield ["values", this.#values(step)];
         return;
       case "chunk":
         return yield* this.#chunk(event);
       case "message":
         this.#known = toMessages(task).length - 1;
-        if (!this.#isGraph && this.#modes.has("values")) yield ["values", this.#values(step)];
         return;
       case "artifact":
         if (!this.#isGraph) yield* this.#artifact(step, event);

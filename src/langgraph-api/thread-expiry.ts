@@ -1,4 +1,5 @@
 /** Deletes threads whose time has come, or their older checkpoints. */
+import type { Timers } from "../lib/timers.ts";
 import { isSettled, LIMITS } from "../model/index.ts";
 import type { Log, OwnedResource, Store } from "../ports/index.ts";
 import type { FoundThread, ThreadRecord, ThreadRecords } from "./thread-records.ts";
@@ -12,17 +13,24 @@ export interface ThreadExpiryParts {
   readonly log: Log;
   /** Between two sweeps. */
   readonly sweepMs: number;
+  readonly timers: Timers;
 }
 
 export function createThreadExpiry(parts: ThreadExpiryParts) {
   const { store, threads, states, log } = parts;
   let isStopped = false;
   let sweeping = Promise.resolve();
-  const timer = setInterval(() => {
-    sweeping = sweeping
-      .then(sweep)
-      .catch(error => log.warn({ err: error }, "expired threads could not be deleted"));
-  }, parts.sweepMs).unref();
+  let clearTimer = (): void => {};
+  function setTimer(): void {
+    const onTime = (): void => {
+      setTimer();
+      sweeping = sweeping
+        .then(sweep)
+        .catch(error => log.warn({ err: error }, "expired threads could not be deleted"));
+    };
+    clearTimer = parts.timers.after(parts.sweepMs, onTime, "poll");
+  }
+  setTimer();
 
   async function sweep(): Promise<void> {
     for (;;) {
@@ -50,7 +58,7 @@ export function createThreadExpiry(parts: ThreadExpiryParts) {
     sweep,
     async close(): Promise<void> {
       isStopped = true;
-      clearInterval(timer);
+      clearTimer();
       await sweeping;
     },
   };

@@ -145,16 +145,15 @@ export function createThreadRecords(parts: ThreadParts) {
     /** With all its tasks and its state; tasks that still run must be canceled first. */
     async remove(scope: Scope, id: ContextId): Promise<void> {
       for (let tasks = await tasksOf(scope, id, LIMITS.pageSizeMax); tasks.length > 0; ) {
-        const removed = await Promise.all(tasks.map(task => store.maintenance.remove(scope, task.id)));
+        const removed = await Promise.all(
+          tasks.map(task => store.maintenance.remove(scope, task.id, "delete")),
+        );
         if (!removed.includes(true))
           throw new Fault("conflict", "The thread has runs that cannot be deleted now");
         tasks = await tasksOf(scope, id, LIMITS.pageSizeMax);
       }
       for (const agent of catalog.visibleTo(scope).all()) await clearStorage(scope, agent, id);
       await store.resources.remove(scope, "context", id);
-    },
-    async removeTasks(scope: Scope, tasks: readonly Task[]): Promise<void> {
-      for (const task of tasks) await store.maintenance.remove(scope, task.id);
     },
   };
 

@@ -120,6 +120,9 @@ export function createThreadSearch({ threads, states }: ThreadSearchParts) {
   }
 
   return {
+    /** Those whose metadata has these members. */
+    findAll: (call: ApiCall, metadata: JsonObject, filter: ResourceFilter | undefined) =>
+      findRecords(call, readQuery({ metadata }), filter),
     async search(call: ApiCall, body: JsonObject, filter: ResourceFilter | undefined): Promise<ApiReply> {
       const page = readPage(body);
       const select = readSelect(body);

@@ -152,7 +152,20 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
     };
   }
 
-  return { graphContext, readState, readHistory, updateState, describe };
+  /** Of a thread that was created just now. */
+  const describeNew = ({ resource, metadata, config, id }: FoundThread): Thread => ({
+    thread_id: id,
+    created_at: toIso(resource.createdAt),
+    updated_at: toIso(resource.updatedAt),
+    state_updated_at: toIso(resource.updatedAt),
+    metadata,
+    config,
+    status: "idle",
+    values: null,
+    interrupts: {},
+  });
+
+  return { graphContext, readState, readHistory, updateState, describe, describeNew };
 }
 
 export type ThreadStates = ReturnType<typeof createThreadState>;

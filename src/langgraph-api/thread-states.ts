@@ -12,9 +12,11 @@ import { requireThread } from "./threads.ts";
 export interface StateRouteParts {
   readonly threads: ThreadRecords;
   readonly states: ThreadStates;
+  /** Readers of the whole thread are woken. */
+  readonly onUpdated: (threadId: string) => void;
 }
 
-export function createStateRoutes({ threads, states }: StateRouteParts): readonly ApiRoute[] {
+export function createStateRoutes({ threads, states, onUpdated }: StateRouteParts): readonly ApiRoute[] {
   async function get(call: ApiCall): Promise<ApiReply> {
     const thread = await requireThread(threads, call, "read");
     const { checkpoint_id } = call.vars;
@@ -34,6 +36,7 @@ export function createStateRoutes({ threads, states }: StateRouteParts): readonl
     const thread = await requireThread(threads, call, "update", { ...body });
     const steps = [[readUpdate(body, "")]];
     const checkpoint = await states.updateState(call.scope, thread, readCheckpoint(body), steps);
+    onUpdated(thread.id);
     return { json: { checkpoint, configurable: checkpoint, ...checkpoint } };
   }
 

@@ -39,6 +39,17 @@ export async function requireThread(
   return thread;
 }
 
+/** Deletes the threads whose metadata has these members. */
+export const createThreadRemoval =
+  (parts: Pick<ThreadRouteParts, "threads" | "states" | "stopRuns">) =>
+  async (call: ApiCall, metadata: JsonObject): Promise<void> => {
+    const { filter } = await call.authorize(on("delete"), { metadata });
+    for (const thread of await createThreadSearch(parts).findAll(call, metadata, filter)) {
+      await parts.stopRuns(call, thread);
+      await parts.threads.remove(call.scope, thread.id);
+    }
+  };
+
 export function createThreadRoutes(parts: ThreadRouteParts): readonly ApiRoute[] {
   const { threads, states } = parts;
   const { search, count } = createThreadSearch(parts);
@@ -46,16 +57,19 @@ export function createThreadRoutes(parts: ThreadRouteParts): readonly ApiRoute[]
   async function create(call: ApiCall): Promise<ApiReply> {
     const given = readBody(call);
     const { value: body, filter } = await call.authorize(on("create"), { ...given });
-    const id = readUuid(body, "thread_id") ?? parts.newId();
+    const givenId = readUuid(body, "thread_id");
+    const id = givenId ?? parts.newId();
     const ifExists = readChoice(body, "if_exists", ["raise", "do_nothing"]) ?? "raise";
     const supersteps = readSupersteps(body);
     const ttl = readTtl(body) ?? parts.threadTtl;
     const metadata = readJsonObject(body, "metadata");
-    const known = await threads.find(call.scope, id);
+    const known = givenId === undefined ? null : await threads.find(call.scope, id);
     if (known && ifExists === "raise") throw alreadyThere(id);
     if (known && !matchesFilter(known.metadata, filter)) throw notFound("Thread");
     const thread = known ?? (await make(call.scope, id, { metadata, config: {}, ...(ttl && { ttl }) }));
     if (supersteps.length > 0) await states.updateState(call.scope, thread, undefined, supersteps);
+    // A thread with a new id has neither tasks nor a state that would have to be looked for.
+    else if (givenId === undefined) return { json: states.describeNew(thread) };
     return { json: await states.describe(call.scope, thread) };
   }
 

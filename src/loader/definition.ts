@@ -1,6 +1,7 @@
 /** Finds the agents among the exports of a file, and validates their definitions. */
 import { basename, dirname, extname } from "node:path";
 import { z } from "zod";
+import { toAgentSchemas } from "../agent/agent-schemas.ts";
 import {
   type AgentDefinition,
   type AgentFunction,
@@ -9,7 +10,9 @@ import {
   isAgentName,
   NAME_RULE,
 } from "../agent/definition.ts";
+import { type DataSchema, isStandardSchema } from "../agent/schema.ts";
 import { didYouMean } from "../lib/did-you-mean.ts";
+import { formatPath } from "../lib/json-schema-check.ts";
 import type { StartupError } from "../lib/startup-error.ts";
 import { isCallerName } from "../model/index.ts";
 import { createLoadError, findLine } from "./load-error.ts";
@@ -19,7 +22,18 @@ const modes = z.array(text).min(1);
 const url = z.url();
 const json = z.record(z.string(), z.json());
 
+const schema = z.custom<DataSchema>(
+  given => isStandardSchema(given) || json.safeParse(given).success,
+  "expected a Standard Schema, such as one of zod, valibot or arktype, or a JSON Schema",
+);
+const SCHEMAS = {
+  input: schema.optional(),
+  output: schema.optional(),
+  inputSchema: json.optional(),
+  outputSchema: json.optional(),
+};
 const SKILL = z.strictObject({
+  ...SCHEMAS,
   id: text,
   name: text.optional(),
   description: text.optional(),
@@ -51,14 +65,15 @@ const DEFINITION = z.strictObject({
   ...CARD_FIELDS,
   streaming: z.boolean().optional(),
   push: z.boolean().optional(),
-  inputSchema: json.optional(),
-  outputSchema: json.optional(),
+  ...SCHEMAS,
   replies: z.enum(["task", "message"]).optional(),
   onCrash: z.enum(["resume", "fail", "ask"]).optional(),
   attempts: z.int().min(1).max(1_000).optional(),
   turns: z.enum(["queue", "reject", "parallel"]).optional(),
   acceptsWhileWorking: z.boolean().optional(),
   contextAnswers: z.boolean().optional(),
+  closeArtifacts: z.boolean().optional(),
+  answerInStatus: z.boolean().optional(),
   dedupe: z.literal("messageId").optional(),
   retention: z
     .strictObject({
@@ -126,7 +141,24 @@ export function toDefinition(exported: unknown, file: string): AgentDefinition {
   const definition = isAgent(plain) ? plain : { ...plain, name, run: plain.run };
   const result = DEFINITION.safeParse(definition);
   if (!result.success) throw invalidDefinition(result.error.issues[0] as z.core.$ZodIssue, definition, file);
+  checkSchemas(definition, file);
   return isAgent(plain) ? plain : agent({ ...definition, run: plain.run.bind(plain) });
+}
+
+/** Schemas that cannot be checked or shown to callers. */
+function checkSchemas(definition: AgentDefinition, file: string): void {
+  try {
+    toAgentSchemas(definition);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const [key = ""] = /(in|out)put/.exec(reason) ?? [];
+    throw createLoadError({
+      file,
+      line: lineOfKey(file, [key]),
+      reason: `The schemas of the agent ${definition.name}: ${reason}`,
+      cause: error,
+    });
+  }
 }
 
 /** The name of the file, or of its folder if the file is an index. */
@@ -163,10 +195,3 @@ function lineOfKey(file: string, path: readonly PropertyKey[]): number | undefin
   if (key === undefined) return undefined;
   return findLine(file, text => [`${key}:`, `${key}(`, `"${key}"`].some(spelling => text.includes(spelling)));
 }
-
-/** `skills[0].id` */
-const formatPath = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((all, part) => {
-    if (typeof part === "number") return `${all}[${part}]`;
-    return all === "" ? String(part) : `${all}.${String(part)}`;
-  }, "");

@@ -197,7 +197,15 @@ describe("what is not supported is refused with its line", () => {
   test.each<[string, RegExp]>([
     [`  "encryption": { "path": "./e.py:e" }`, /:3: encryption is not supported: .*encrypt the disk/],
     [`  "ui": {}`, /:3: ui is not supported/],
-    [`  "webhooks": {}`, /:3: webhooks is not supported: runs have no webhooks/],
+    [
+      `  "webhooks": { "url": { "require_htps": true } }`,
+      /:3: webhooks\.url\.require_htps is unknown \(did you/,
+    ],
+    [`  "webhooks": { "headers": { "Host": "x" } }`, /:3: webhooks\.headers must not have the header Host/],
+    [
+      `  "webhooks": { "headers": { "X-Key": "\${{ env.SECRET }}" } }`,
+      /:3: webhooks\.headers may only name variables that begin with LG_WEBHOOK_/,
+    ],
     [`  "grahps": {}`, /:3: grahps is unknown \(did you mean "graphs"\?\); remove it/],
     [`  "http": {\n    "logging_headers": {} }`, /:4: http\.logging_headers is not supported/],
     [

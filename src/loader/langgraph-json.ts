@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { type AgentSpec, isAgentName } from "../agent/definition.ts";
+import { type AgentSpec, toAgentName } from "../agent/definition.ts";
 import { type ConfigMessages, ConfigSection, isMembers, type JsonMembers } from "./config-section.ts";
 import { findLines } from "./json-lines.ts";
 import { type LanggraphServer, readServer } from "./langgraph-server.ts";
@@ -41,7 +41,6 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   encryption: "the data folder is not encrypted by functions of yours; encrypt the disk",
   ui: "UI components are not served",
   ui_config: "UI components are not served",
-  webhooks: "runs have no webhooks; A2A has push notifications",
 };
 
 export function readLanggraphFile(file: string): LanggraphFile {
@@ -121,7 +120,7 @@ function readGraph(graphs: ConfigSection, key: string, python: string | undefine
   else if (!isScript(path) && !isPython(path))
     graphs.refuse(key, `is not supported: ${path} is neither JavaScript, TypeScript nor Python`);
   else {
-    const name = isAgentName(key) ? key : toName(key);
+    const name = toAgentName(key);
     if (name !== key) graphs.warn(key, `is served as "${name}": agent names are in lower case`);
     return {
       runtime: "langgraph",
@@ -138,15 +137,6 @@ const isScript = (path: string): boolean => /\.[cm]?[jt]s(?::[\w$]+)?$/.test(pat
 
 /** A file, or the name of a module. */
 const isPython = (path: string): boolean => /\.py(?::\w+)?$|^[\w.]+:\w+$/.test(path) && !isScript(path);
-
-/** `myAgent` is `my-agent`. */
-const toName = (key: string): string =>
-  key
-    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
-    .toLowerCase()
-    .replace(/[^a-z0-9_-]+/g, "-")
-    .replace(/^[^a-z0-9]+|-+$/g, "")
-    .slice(0, 64);
 
 interface Variables {
   readonly variables: Readonly<Record<string, string>>;

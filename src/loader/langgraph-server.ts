@@ -1,6 +1,7 @@
 /** The sections of LangGraph's config file that describe the server: store, checkpointer, auth, http. */
-import type { CorsRules } from "../model/index.ts";
+import type { CorsRules, WebhookRules } from "../model/index.ts";
 import type { ConfigSection } from "./config-section.ts";
+import { readWebhooks } from "./langgraph-webhooks.ts";
 
 /** Parts of the API that `http.disable_*` switches off. */
 const SWITCHES = ["a2a", "mcp", "assistants", "threads", "runs", "store", "meta", "ui", "webhooks"] as const;
@@ -23,6 +24,7 @@ export interface LanggraphServer {
   readonly configurableHeaders: HeaderRules;
   /** For threads that are created without one. */
   readonly threadTtl: ThreadTtlRule | undefined;
+  readonly webhooks: WebhookRules;
 }
 export interface LanggraphAuth {
   /** `./auth.ts:auth`: the option `authFile`. */
@@ -68,7 +70,7 @@ export function readServer(config: ConfigSection): {
       ...(off.includes("a2a") && { a2a: false }),
       ...(off.includes("mcp") && { mcp: false }),
     },
-    server: { off, ...http, auth, threadTtl },
+    server: { off, ...http, auth, threadTtl, webhooks: readWebhooks(config.section("webhooks")) },
   };
 }
 
@@ -136,8 +138,9 @@ function readAuth(auth: ConfigSection | undefined): LanggraphAuth | undefined {
 }
 
 const NO_HEADERS: HeaderRules = { includes: undefined, excludes: undefined };
-const NO_CORS: CorsRules = {
-  originPattern: undefined,
+/** Without rules: front ends in development call from a port of the same machine. */
+const LOOPBACK_CORS: CorsRules = {
+  originPattern: "https?://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d{1,5})?",
   methods: undefined,
   headers: undefined,
   exposedHeaders: undefined,
@@ -158,7 +161,7 @@ function readHttp(http: ConfigSection | undefined) {
   const headers = http?.section("configurable_headers");
   const configurableHeaders = headers ? readHeaders(headers) : NO_HEADERS;
   const origins = cors?.texts("allow_origins", "a list of origins");
-  const rules = cors ? readCors(cors) : NO_CORS;
+  const rules = cors ? readCors(cors) : LOOPBACK_CORS;
   if (rules.allowsCredentials && origins?.includes("*"))
     cors?.refuse(
       "allow_credentials",

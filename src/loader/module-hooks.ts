@@ -24,7 +24,13 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
   "dragoman/openai": ownModule("runtime/openai/index"),
   "dragoman/process": ownModule("runtime/process/index"),
   "dragoman/remote": ownModule("runtime/remote/index"),
+  "dragoman/client": ownModule("client/index"),
+  "dragoman/client/grpc": ownModule("client/grpc/index"),
+  "dragoman/react": ownModule("react/index"),
   "dragoman/webhook": ownModule("webhook/index"),
+  "dragoman/store": ownModule("store/index"),
+  "dragoman/testing": ownModule("testing/index"),
+  "dragoman/testing/contracts": ownModule("testing/contracts/index"),
 };
 
 const GENERATION = /[?&]generation=(\d+)/;

@@ -35,7 +35,7 @@ import {
   readTaskId,
   requireId,
 } from "../protocol/shared/fields.ts";
-import { CANCEL_TASK, findAgent, GET_TASK, toTools } from "./tool-list.ts";
+import { type AgentTool, CANCEL_TASK, findTool, GET_TASK, toTools } from "./tool-list.ts";
 import { toError, toReply, toResult } from "./tool-result.ts";
 
 export interface ToolCallParts {
@@ -84,11 +84,10 @@ export function createToolCalls({ pipeline, authenticator, catalog, mcpWaitMs }:
 
   async function send(
     caller: ObservedToolCaller,
-    agent: Agent,
-    tool: string,
+    { agent, skill, name: tool }: AgentTool,
     input: JsonObject,
   ): Promise<CallToolResult> {
-    const base = { agent: agent.name, send: readSend(input), until: "settled" as const, view: VIEW };
+    const base = { agent: agent.name, send: readSend(input, skill), until: "settled" as const, view: VIEW };
     if (!caller.progress || !agent.card.streaming) {
       const result = await execute(caller, { op: "send", ...base }, waitSignal(caller));
       if ("kind" in result && result.kind === "message") return toReply(result.message);
@@ -130,9 +129,9 @@ export function createToolCalls({ pipeline, authenticator, catalog, mcpWaitMs }:
   ): Promise<CallToolResult> {
     if (tool === GET_TASK) return get(caller, input);
     if (tool === CANCEL_TASK) return cancel(caller, input);
-    const agent = findAgent(tool, agentsFor(caller));
-    if (!agent) throw new Fault("agent-not-found", `Unknown tool "${tool}"`);
-    return send(caller, agent, tool, input);
+    const found = findTool(tool, agentsFor(caller));
+    if (!found) throw new Fault("agent-not-found", `Unknown tool "${tool}"`);
+    return send(caller, found, input);
   }
 
   return {
@@ -188,7 +187,7 @@ function progressText({ event, taskId }: Step): string {
 }
 
 /** With the readers of the dialects, so that the same input is valid over every transport. */
-function readSend(input: JsonObject): SendRequest {
+function readSend(input: JsonObject, skillId: string | undefined): SendRequest {
   const parts: Part[] = [];
   const text = readString(input, "message", "");
   if (text) parts.push({ kind: "text", text });
@@ -200,8 +199,9 @@ function readSend(input: JsonObject): SendRequest {
   if (parts.length === 0) throw invalidField("message", "is missing: give a message, or data");
   return defined<SendRequest>({
     origin: "v1",
-    message: { role: "user", parts },
+    message: { role: "user", parts, ...(skillId !== undefined && { metadata: { skillId } }) },
     shown: true,
+    inputField: "data",
     extensions: [],
     taskId: readTaskId(input, "task", ""),
     contextId: readContextId(input, "context", ""),

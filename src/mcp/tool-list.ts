@@ -13,31 +13,66 @@ const PREFIX = "agent-";
 
 const toToolName = (name: AgentName): string => (RESERVED.includes(name) ? `${PREFIX}${name}` : name);
 
-export const findAgent = (tool: string, agents: readonly Agent[]): Agent | undefined =>
-  agents.find(agent => toToolName(agent.name) === tool);
+/** An agent as a tool, or one skill of an agent whose skills have schemas. */
+export interface AgentTool {
+  readonly name: string;
+  readonly agent: Agent;
+  readonly skill: string | undefined;
+}
 
-/** One tool for each agent, and two for tasks that take longer than a call. */
-export const toTools = (agents: readonly Agent[]): Tool[] => [...agents.map(toTool), getTask, cancelTask];
+/** A tool for each agent, and for each skill with an input schema of its own; if all have one, only for these. */
+const toAgentTools = (agents: readonly Agent[]): readonly AgentTool[] =>
+  agents.flatMap((agent): readonly AgentTool[] => {
+    const name = toToolName(agent.name);
+    const skills = agent.card.skills.filter(({ id }) => agent.skillSchemas?.[id]?.input);
+    const isWhole = skills.length < agent.card.skills.length || agent.inputSchema !== undefined;
+    return [
+      ...(isWhole ? [{ name, agent, skill: undefined }] : []),
+      ...skills.map(({ id }) => ({ name: `${name}__${toIdentifier(id)}`, agent, skill: id })),
+    ];
+  });
 
-function toTool({ name, card, inputSchema }: Agent): Tool {
-  const skills = card.skills
-    .filter(skill => skill.id !== name)
-    .map(skill => `\n- ${skill.name}: ${skill.description}`);
-  const description = `${card.description}${skills.join("")}`;
+/** Clients accept letters, digits, - and _ in the name of a tool. */
+const toIdentifier = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, "_");
+
+export const findTool = (name: string, agents: readonly Agent[]): AgentTool | undefined =>
+  toAgentTools(agents).find(tool => tool.name === name);
+
+/** The agents as tools, and two tools for tasks that take longer than a call. */
+export const toTools = (agents: readonly Agent[]): Tool[] => [
+  ...toAgentTools(agents).map(toTool),
+  getTask,
+  cancelTask,
+];
+
+function toTool({ name, agent, skill }: AgentTool): Tool {
+  const { card, inputSchema, skillSchemas } = agent;
+  const own = skill === undefined ? inputSchema : skillSchemas?.[skill]?.input;
   return {
-    name: toToolName(name),
-    title: card.name,
-    description,
+    name,
+    title: skill === undefined ? card.name : titleOf(agent, skill),
+    description: descriptionOf(agent, skill),
     inputSchema: toSchema({
       message: text("The message to the agent"),
       data: {
-        ...(inputSchema ?? { type: "object" }),
+        ...(own ?? { type: "object" }),
         description: "Data for the agent, beside or instead of a message",
       },
       task: text("The id of a task that requires input: the message is the answer"),
       context: text("The context of an earlier result: continues that conversation"),
     }),
   };
+}
+
+const titleOf = ({ card }: Agent, skill: string): string =>
+  `${card.name}: ${card.skills.find(({ id }) => id === skill)?.name}`;
+
+function descriptionOf({ name, card }: Agent, skill: string | undefined): string {
+  if (skill !== undefined) return card.skills.find(({ id }) => id === skill)?.description ?? card.description;
+  const skills = card.skills
+    .filter(({ id }) => id !== name)
+    .map(one => `\n- ${one.name}: ${one.description}`);
+  return `${card.description}${skills.join("")}`;
 }
 
 const text = (description: string): JsonObject => ({ type: "string", description });

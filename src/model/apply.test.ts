@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { apply } from "./apply.ts";
+import { apply, applyAll } from "./apply.ts";
 import type { TaskEvent } from "./event.ts";
 import type { Seq } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
@@ -186,4 +186,29 @@ it("a view shortens the history from the front and can leave artifacts out", () 
   expect(applyView(task, { artifacts: true, historyMax: 0 }).history).toEqual([]);
   expect(applyView(task, { artifacts: false }).artifacts).toEqual([]);
   expect(applyView(task, { artifacts: true, historyMax: 9 })).toBe(task);
+});
+
+describe("generations", () => {
+  it("a task with its message is 1, and each update is one more", () => {
+    expect(fold().generation).toBe(2);
+    expect(fold({ type: "usage", usage: {} }, { type: "cancel" }).generation).toBe(2);
+    expect(fold(chunk("a"), chunk("b"), { type: "status", state: "input-required" }).generation).toBe(5);
+    const answered = fold(
+      { type: "status", state: "input-required" },
+      { type: "message", message: message("yes") },
+    );
+    expect(answered.generation).toBe(4);
+  });
+
+  it("chunks that are joined count one by one, and those that are refused do not", () => {
+    const chunks = ["a", "b", "c"].map((text, i) => ({ seq: (i + 4) as Seq, at: 0, event: chunk(text) }));
+    expect(applyAll(fold(), chunks)?.generation).toBe(5);
+    expect(applyAll(fold({ type: "status", state: "completed" }), chunks)?.generation).toBe(3);
+  });
+
+  it("a task from a snapshot without a generation does not get one", () => {
+    const { generation, ...older } = fold();
+    expect(generation).toBe(2);
+    expect(applyAll(older, [{ seq: 4 as Seq, at: 0, event: chunk("a") }])?.generation).toBeUndefined();
+  });
 });

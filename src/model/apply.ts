@@ -2,6 +2,7 @@ import { type RecordedEvent, type TaskEvent, textAppendTarget, textOfEvent, toTe
 import { nextState } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import type { Artifact, Message, Part } from "./message.ts";
+import { withoutAnswered } from "./open-questions.ts";
 import type { Task, TurnOutput } from "./task.ts";
 import type { TaskState } from "./task-state.ts";
 import { sumUsage } from "./usage.ts";
@@ -33,7 +34,7 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
       return withTurn(withState(current, state, at), event);
     case "answered": {
       const answers = { ...current.answers, ...event.answers };
-      return { ...withMessage(current, event), answers };
+      return { ...withMessage(withoutAnswered(current, answers), event), answers };
     }
     case "incoming":
       return { ...withMessage(current, event), incoming: [...(current.incoming ?? []), event.message] };
@@ -44,23 +45,34 @@ export function apply(task: Task | null, recorded: RecordedEvent): Task | null {
     case "started":
       return {
         ...withState(current, state, at),
+        generation: nextGeneration(current),
         attempt: event.attempt,
         crashes: current.crashes + (current.status.state === "working" ? 1 : 0),
       };
     case "released":
       return withState(current, state, at);
     case "status":
-      return { ...withStatusDetails(withStatus(current, state, at, event.message), event), shown: true };
+      return {
+        ...withStatusDetails(withStatus(current, state, at, event.message), event),
+        generation: nextGeneration(current),
+        shown: true,
+      };
     case "artifact":
       return {
         ...(current.current
           ? withTurnArtifact(current, current.current, event.artifact.artifactId)
           : current),
+        generation: nextGeneration(current),
         shown: true,
         artifacts: withArtifact(current.artifacts, event),
       };
     case "reply":
-      if (current.shown) return withStatus(current, state, at, event.message);
+      // Only now is it known that the message belongs to a task.
+      if (current.shown)
+        return {
+          ...withStatus(current, state, at, { ...event.message, taskId: current.id }),
+          generation: nextGeneration(current),
+        };
       return { ...withState(current, state, at), reply: event.message };
     case "shown":
       return { ...current, shown: true };
@@ -83,11 +95,20 @@ export function applyAll(task: Task | null, events: readonly RecordedEvent[]): T
   for (let i = 0; i < events.length; ) {
     const first = events[i] as RecordedEvent;
     const end = endOfText(events, i);
-    folded = apply(folded, end > i + 1 ? joinText(events, i, end) : first);
+    const next = apply(folded, end > i + 1 ? joinText(events, i, end) : first);
+    // The lifecycle may refuse the event: then there is no update.
+    folded = next === folded || end === i + 1 ? next : withUpdates(next, end - i - 1);
     i = end;
   }
   return folded;
 }
+
+/** The generation after so many further updates. */
+const nextGeneration = ({ generation }: Task, updates = 1): number | undefined =>
+  generation === undefined ? undefined : generation + updates;
+
+const withUpdates = (task: Task | null, updates: number): Task | null =>
+  task && { ...task, generation: nextGeneration(task, updates) };
 
 function endOfText(events: readonly RecordedEvent[], start: number): number {
   const target = textAppendTarget((events[start] as RecordedEvent).event);
@@ -118,6 +139,7 @@ function create(event: TaskEvent & { type: "created" }, at: number): Task {
     ...(event.alone && { alone: true as const }),
     ...(event.metadata && { metadata: event.metadata }),
     createdAt: at,
+    generation: 1,
     turn: 0,
     attempt: 0,
     attemptsBefore: 0,
@@ -132,7 +154,7 @@ const withState = (task: Task, state: TaskState, at: number): Task =>
 
 /** The message of the status that is replaced moves to the history. */
 function withStatus(task: Task, state: TaskState, at: number, message?: Message): Task {
-  const replaced = task.status.message;
+  const replaced = task.status.asked ?? task.status.message;
   return {
     ...task,
     status: message ? { state, message, at } : { state, at },
@@ -149,10 +171,12 @@ const withMessage = (task: Task, { message, thread }: Pick<Task, "thread"> & { m
 /** Begins a turn, unless the message repeats the interrupted one. */
 function withTurn(task: Task, event: TaskEvent & { type: "message" }): Task {
   const { message, thread, accepts, trace, hops, request } = event;
-  if (event.again) return withMessage(task, event);
+  if (event.again) return { ...withMessage(task, event), generation: nextGeneration(task) };
   const next = {
     ...(task.turn === 0 ? task : withoutTurn(task)),
     history: appendHistory(event.earlier ? [...task.history, ...event.earlier] : task.history, message),
+    // The first message comes with the task: they are one update.
+    generation: task.turn === 0 ? task.generation : nextGeneration(task),
     turn: task.turn + 1,
     ...(task.turn > 0 && { current: NO_OUTPUT }),
     message,

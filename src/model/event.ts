@@ -76,7 +76,8 @@ export type TaskEvent =
   | { readonly type: "shown" }
   /** A caller requests the end of the task. */
   | { readonly type: "cancel"; readonly reason?: string }
-  | { readonly type: "usage"; readonly usage: Usage };
+  /** `of`: the message to another agent of this server that caused it; it is counted in the task of that message. */
+  | { readonly type: "usage"; readonly usage: Usage; readonly of?: string };
 
 /** A caller's message and the facts of its call. */
 interface CallerMessage {

@@ -18,6 +18,7 @@ export const FAULTS = {
   unauthenticated: "Authentication required",
   forbidden: "Permission denied",
   conflict: "The task changed concurrently",
+  "task-generation-mismatch": "The task has another generation than the caller expects",
   "key-reused": "The Idempotency-Key was used for another call",
   busy: "An earlier turn of this context is still running",
   "rate-limited": "Rate limit or quota exceeded",

@@ -195,6 +195,8 @@ export const LIMITS = {
   tokensPageMax: 1_000,
   /** How long expired and revoked tokens are listed. */
   expiredTokenMs: 90 * 24 * 60 * 60_000,
+  /** Owners whose tasks are counted in memory, for the totals of lists. */
+  listedCountsMax: 10_000,
   /** Concurrent runs in one process. */
   runsMax: 5_000,
   /** Tasks that wait for a run: beyond it messages are refused with "unavailable". */
@@ -257,6 +259,8 @@ export const LIMITS = {
   upstreamRetryMs: 10_000,
   /** How long a tool of /mcp waits for its task: clients give up after a minute, proxies often sooner. */
   mcpWaitMs: 25_000,
+  /** How long a get waits for the next update of its task: proxies often close a connection that is silent for 30 s. */
+  longPollMs: 25_000,
   /** Characters of one progress notification. */
   mcpProgressCharsMax: 4_000,
   /** The time for an MCP server to start. */

@@ -14,6 +14,10 @@ export interface AgentPolicy {
   readonly acceptsWhileWorking: boolean;
   /** A message that names only a context answers the one task of that context that waits for input. */
   readonly contextAnswers: boolean;
+  /** Artifacts that are open at the end of a turn get an empty last chunk. */
+  readonly closeArtifacts: boolean;
+  /** A completed task has the text of its answer in its status, too. */
+  readonly answerInStatus: boolean;
   /** "messageId": a message with a known id is the same call. */
   readonly dedupe: "messageId" | undefined;
   /** How long settled tasks are kept; undefined: forever. */

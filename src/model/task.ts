@@ -13,6 +13,8 @@ export interface TaskStatus {
   readonly at: number;
   /** The ids of several questions that wait for answers. */
   readonly asks?: readonly string[];
+  /** The message as it was recorded, if some of its questions are answered: `message` has the others. */
+  readonly asked?: Message;
   /** The credentials that the agent needs to act for the caller elsewhere. */
   readonly auth?: CredentialRequest;
   /** The server ended the turn, not the agent: the run failed or was interrupted. */
@@ -42,6 +44,11 @@ export interface Task {
   readonly history: readonly Message[];
   readonly metadata?: JsonObject;
   readonly createdAt: number;
+  /**
+   * The number of updates that callers see, from 1: of the status, or of an artifact (docs/dialects/v11.md). undefined: the
+   * task continues a snapshot that was written before tasks had this number.
+   */
+  readonly generation?: number | undefined;
   /** The number of messages from callers; each begins a turn. */
   readonly turn: number;
   /** The message that the current turn answers; undefined before the first one. */

@@ -1,5 +1,5 @@
 import { Fault, type Scope } from "../model/index.ts";
-import type { Agent, OperationResult } from "../ports/index.ts";
+import type { Agent, CardResult, OperationResult } from "../ports/index.ts";
 import { findAgent, type OperationOf, type OperationParts } from "./lookup.ts";
 
 export const card = (parts: OperationParts, operation: OperationOf<"card">, scope: Scope): OperationResult =>
@@ -25,7 +25,7 @@ function toResult(
   base: string,
   agent: Agent,
   scope: Scope,
-): OperationResult {
+): CardResult {
   const isDefault = agent.name === catalog.visibleTo(scope).defaultAgent;
   const security = agent.policy.access === "public" ? [] : schemes;
   return { kind: "card", agent, isDefault, base, security };
@@ -36,6 +36,9 @@ export function agents(
   operation: OperationOf<"agents">,
   scope: Scope,
 ): OperationResult {
+  const { base } = operation;
   const visible = parts.catalog.visibleTo(scope);
-  return { kind: "agents", agents: visible.all(), fallback: visible.defaultAgent, base: operation.base };
+  const all = visible.all();
+  const cards = all.map(agent => toResult(parts, base, agent, scope));
+  return { kind: "agents", agents: all, cards, fallback: visible.defaultAgent, base };
 }

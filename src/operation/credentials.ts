@@ -29,8 +29,9 @@ export function extractCredentials(send: SendRequest): {
   readonly send: SendRequest;
   readonly given: GivenCredentials | undefined;
 } {
-  const { taskId, alias, follows } = send;
-  if (taskId === undefined && alias === undefined && follows === undefined) return { send, given: undefined };
+  const { taskId, alias, follows, contextAnswers } = send;
+  const isAnswer = taskId !== undefined || alias !== undefined || follows !== undefined;
+  if (!isAnswer && contextAnswers !== "newest") return { send, given: undefined };
   const { message } = send;
   const at = message.parts.findIndex(isCredentials);
   if (at === -1) return { send, given: undefined };

@@ -10,11 +10,14 @@ export interface CallNames {
 
 /** D10: a call may have an Idempotency-Key; an agent may use the id of a message as one. */
 export function toCallNames(parts: OperationParts, agent: Agent, send: SendRequest): CallNames | undefined {
-  const { key: name, message, taskId, alias, contextId, metadata, follows, earlier } = send;
+  const { key: name, message, taskId, alias, contextId, metadata, earlier } = send;
   const isNamed = agent.policy.dedupe === "messageId" || send.request !== undefined;
   const isOnce = isNamed && message.messageId !== undefined;
   if (name === undefined && !isOnce) return undefined;
   const content = [message, taskId, alias, contextId, metadata];
+  const isFollowing = send.contextAnswers === "newest" && contextId !== undefined;
+  // Stored digests have this form.
+  const follows = send.follows ?? (isFollowing ? "context" : undefined);
   const digest = parts.digest(JSON.stringify(follows || earlier ? [...content, follows, earlier] : content));
   return { ...(name !== undefined && { key: { name, digest } }), ...(isOnce && { once: digest }) };
 }

@@ -20,7 +20,7 @@ export function createOperations(parts: OperationParts): ExecuteOperation {
       case "subscribe":
         return subscribe(parts, operation, scope);
       case "get":
-        return get(parts, operation, scope);
+        return get(parts, operation, scope, signal);
       case "list":
         return list(parts, operation, scope);
       case "cancel":

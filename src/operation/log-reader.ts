@@ -30,6 +30,11 @@ export interface LogRange {
   readonly until: Until;
 }
 
+/** `signal`, or the end of so many milliseconds. */
+export const withTimeout = (signal: Lazy<AbortSignal>, ms: number): Lazy<AbortSignal> => {
+  return () => AbortSignal.any([signal(), AbortSignal.timeout(ms)]);
+};
+
 /**
  * Reads on until the range ends, and returns only the last step; undefined: there was none. `signal` ends the reading, never
  * a run. `isMatch` ends it earlier.

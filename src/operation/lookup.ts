@@ -47,6 +47,8 @@ export interface OperationParts {
   readonly firstEventTimeoutMs: number;
   /** How long a blocking send may wait; 0: no limit. */
   readonly sendWaitMs: number;
+  /** How long a get may wait for the next update of its task. */
+  readonly longPollMs: number;
   /** For how long this process has been at its limit of runs. */
   readonly fullMs: () => number;
   /** New work is refused when no run could begin for so long; 0: it always waits. */
@@ -114,18 +116,9 @@ export async function findInContext(
   contextId: ContextId,
   states: readonly TaskState[],
 ): Promise<TaskId | undefined> {
-  const view = { artifacts: false, historyMax: 0 };
-  const newest = await store.tasks.list(scope, agent.name, { contextId, pageSize: NEWEST }, view);
-  const found = newest.tasks.find(({ status }) => states.includes(status.state));
-  if (found || newest.totalSize <= newest.tasks.length) return found?.id;
-  for (const state of states) {
-    const { tasks } = await store.tasks.list(scope, agent.name, { contextId, state, pageSize: 1 }, view);
-    if (tasks[0]) return tasks[0].id;
-  }
-  return undefined;
+  const [newest] = await store.tasks.newest(scope, agent.name, { contextId, states, max: 1 });
+  return newest;
 }
-/** Most contexts have few tasks, and the one that is looked for is among the newest. */
-const NEWEST = 3;
 
 /** v1 names a task; chat windows name a conversation, and mean the answer that is being written there. */
 export async function withTask<T extends OngoingOperation>(

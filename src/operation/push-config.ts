@@ -1,5 +1,5 @@
 import { Fault, type NewPushConfig, type PushConfig, type TaskId } from "../model/index.ts";
-import type { Agent, NewPushSubscription } from "../ports/index.ts";
+import type { Agent, NewPushSubscription, PushFieldNames } from "../ports/index.ts";
 import type { OperationParts } from "./lookup.ts";
 
 export function requirePush(agent: Agent, field?: string): void {
@@ -18,21 +18,24 @@ const RESERVED_HEADERS =
 /** Standard Webhooks: 24 to 64 bytes. */
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 
+const DEFAULT_NAMES: PushFieldNames = { url: "url", header: "authentication.header" };
+
 /** Refuses configs that cannot or must not be delivered. `path`: the parameter with the config; "": the parameters themselves. */
 export function checkPush(
   { targets }: OperationParts,
   { url, authentication, secret }: NewPushConfig,
   path: string,
+  names: PushFieldNames = DEFAULT_NAMES,
 ): void {
   const invalid = (name: string, problem: string): Fault => {
     const field = path === "" ? name : `${path}.${name}`;
     return new Fault("invalid-params", `${field} ${problem}`, { field });
   };
   const problem = URL.canParse(url) ? targets.refusalOf(new URL(url)) : "must be a URL";
-  if (problem) throw invalid("url", problem);
+  if (problem) throw invalid(names.url, problem);
   const header = authentication?.header?.toLowerCase();
   if (header !== undefined && RESERVED_HEADERS.test(header))
-    throw invalid("authentication.header", "must not be a reserved header");
+    throw invalid(names.header, "must not be a reserved header");
   if (secret !== undefined && !SECRET.test(secret))
     throw invalid("secret", "must be whsec_ followed by 24 to 64 random bytes in base64");
 }

@@ -19,7 +19,7 @@ export async function push(
   const known = await parts.store.pushes.list(scope, task.id);
   switch (operation.op) {
     case "push-set": {
-      checkPush(parts, operation.config, operation.field);
+      checkPush(parts, operation.config, operation.field, operation.names);
       const config = toConfig(parts, operation.config, task.id, known);
       await parts.store.pushes.set(scope, task.id, toSubscription(parts, config));
       return { kind: "push", taskId: operation.taskId, config: redacted(config) };
@@ -79,7 +79,7 @@ async function listAll(
 ): Promise<OperationResult> {
   const agent = findAgent(parts, operation, scope);
   requirePush(agent);
-  const ids = await parts.store.tasks.newest(scope, agent.name, LIMITS.pageSizeMax);
+  const ids = await parts.store.tasks.newest(scope, agent.name, { max: LIMITS.pageSizeMax });
   const lists = ids.map(async id => toEntries(id, await parts.store.pushes.list(scope, id)));
   const configs = (await Promise.all(lists)).flat();
   let size = 0;

@@ -14,6 +14,7 @@ import {
 } from "../model/index.ts";
 import { type Agent, type AppendExtras, type FoundTask, runTopic, type SendRequest } from "../ports/index.ts";
 import { checkAnswer, type MessageEvent, toAnswerEvent } from "./answers.ts";
+import { findAnswered, findTaskContext } from "./context.ts";
 import { toCrashAnswerEvents } from "./crash-answer.ts";
 import {
   credentialsNotRequested,
@@ -23,9 +24,10 @@ import {
   toAuthorizedParts,
 } from "./credentials.ts";
 import { type CallNames, findRepeated, toCallNames } from "./idempotency.ts";
-import { findInContext, findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
+import { findTask, findTaskOrNull, type OperationParts } from "./lookup.ts";
 import { checkHops, checkRunCapacity, checkSend } from "./preconditions.ts";
 import { checkPush, requirePush, toConfig, toSubscription } from "./push-config.ts";
+import { checkTypedInput } from "./typed-input.ts";
 
 /** The event of a recorded message. */
 export interface RecordedMessage {
@@ -63,7 +65,7 @@ export async function recordMessage(
   checkSend(agent, send);
   if (send.push) {
     requirePush(agent, send.push.field);
-    checkPush(parts, send.push.config, send.push.field);
+    checkPush(parts, send.push.config, send.push.field, send.push.names);
   }
   const names = toCallNames(parts, agent, send);
   const draft: MessageDraft = { agent, send, scope, names, shown, given };
@@ -71,18 +73,12 @@ export async function recordMessage(
     try {
       const recorded = names && (await findRecorded(parts, draft, names));
       if (recorded) return recorded;
-      // Most messages begin a task: no lookup is needed.
-      const { contextId } = send;
-      const isAnswer = contextId !== undefined && send.contextAnswers && agent.policy.contextAnswers;
-      if (!isAddressed(send) && !isAnswer && !given) return await recordInNewTask(parts, draft, contextId);
-      const found = isAddressed(send)
-        ? await findAddressed(parts, draft)
-        : isAnswer && (await findWaiting(parts, draft, contextId));
-      const isFollowed = found && send.follows && !acceptsAnswer(found.task);
-      if (send.answer) checkAnswer(send.answer, found ? found.task : undefined);
-      if (found && !isFollowed) return await recordInTask(parts, draft, found);
+      if (isAddressed(send)) return await recordAddressed(parts, draft);
+      const found = send.contextId === undefined ? null : await findWaiting(parts, draft, send.contextId);
+      if (send.answer) checkAnswer(send.answer, found?.task);
+      if (found) return await recordInTask(parts, draft, found);
       if (given) throw credentialsNotRequested(given);
-      return await recordInNewTask(parts, draft, isFollowed ? found.task.contextId : contextId);
+      return await recordInNewTask(parts, draft, send.contextId);
     } catch (error) {
       const isConflict = error instanceof Fault && error.code === "conflict";
       if (!isConflict || tries >= LIMITS.conflictTriesMax) throw error;
@@ -106,11 +102,24 @@ async function findRecorded(
 const isAddressed = ({ taskId, alias, follows }: SendRequest): boolean =>
   taskId !== undefined || alias !== undefined || follows !== undefined;
 
+/** Records a message that names a task; where it may, it begins a new one instead. */
+async function recordAddressed(parts: OperationParts, draft: MessageDraft): Promise<RecordedMessage> {
+  const { send, given, names } = draft;
+  const found = await findAddressed(parts, draft);
+  // The same call may have been recorded since it was looked for: then the task that it created is found here.
+  const repeated = found && names && send.alias !== undefined && (await findRecorded(parts, draft, names));
+  if (repeated) return repeated;
+  const isFollowed = found !== null && send.follows !== undefined && !acceptsAnswer(found.task);
+  if (send.answer) checkAnswer(send.answer, found?.task);
+  if (found && !isFollowed) return recordInTask(parts, draft, found);
+  if (given) throw credentialsNotRequested(given);
+  return recordInNewTask(parts, draft, isFollowed ? found.task.contextId : send.contextId);
+}
+
 /** The task that the message names by id or alias; null: the message begins a new one. */
 async function findAddressed(parts: OperationParts, draft: MessageDraft): Promise<FoundTask | null> {
   const { agent, scope, send } = draft;
   const { taskId, follows } = send;
-  if (follows === "context") return findNewestWaiting(parts, draft);
   if (follows) return findTask(parts, agent, scope, follows.taskId);
   if (taskId === undefined) return findTaskOrNull(parts, agent, scope, send.alias as string);
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
@@ -119,27 +128,14 @@ async function findAddressed(parts: OperationParts, draft: MessageDraft): Promis
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
 }
 
-/** The newest task of the message's context that waits for its caller. */
-async function findNewestWaiting(
-  parts: OperationParts,
-  { agent, scope, send: { contextId } }: MessageDraft,
-): Promise<FoundTask | null> {
-  if (contextId === undefined) return null;
-  const taskId = await findInContext(parts, agent, scope, contextId, ["input-required", "auth-required"]);
-  return taskId === undefined ? null : findTaskOrNull(parts, agent, scope, taskId);
-}
-
-/** The only task of a context that waits for input; null: there is none, or there are several. */
+/** The task of the message's context that waits for its caller; null: the message begins a new one. */
 async function findWaiting(
-  { store: { tasks } }: OperationParts,
-  { agent, scope }: MessageDraft,
+  parts: OperationParts,
+  draft: MessageDraft,
   contextId: ContextId,
 ): Promise<FoundTask | null> {
-  const filter = { contextId, state: "input-required" as const, pageSize: 2 };
-  const page = await tasks.list(scope, agent.name, filter, { artifacts: false, historyMax: 0 });
-  const [task] = page.tasks;
-  if (!task || page.totalSize > 1) return null;
-  const found = await tasks.get(scope, task.id);
+  const taskId = await findAnswered(parts, draft, contextId);
+  const found = taskId === undefined ? null : await findTaskOrNull(parts, draft.agent, draft.scope, taskId);
   return found && acceptsAnswer(found.task) ? found : null;
 }
 
@@ -155,9 +151,10 @@ async function recordInNewTask(
   context: ContextId | undefined,
 ): Promise<RecordedMessage> {
   const { agent, send, scope } = draft;
+  if (agent.checkInput) await checkTypedInput(agent, send, agent.checkInput);
   checkRunCapacity(parts, scope);
   const id = parts.newId() as TaskId;
-  const contextId = context ?? (parts.newId() as ContextId);
+  const { contextId, thread, isNew } = await findTaskContext(parts, draft, context);
   const created: TaskEvent & { type: "created" } = {
     type: "created",
     id,
@@ -170,28 +167,16 @@ async function recordInNewTask(
     ...(agent.policy.turns === "parallel" && { alone: true }),
     ...(agent.replies === "message" && { quiet: true }),
   };
-  const earlier = send.earlier?.length && (await isNewContext(parts, draft)) ? send.earlier : undefined;
-  const message = toMessageEvent(parts, draft, created);
+  const earlier = send.earlier?.length && (isNew || send.contextId === undefined) ? send.earlier : undefined;
+  const message = toMessageEvent(parts, draft, { id, contextId, thread });
   const event = earlier ? { ...message, earlier } : message;
   const free = agent.policy.turns === "reject" || send.free === true;
   const extras = send.push && { push: toSubscription(parts, toConfig(parts, send.push.config, id, [])) };
-  await parts.store.log.append(scope, id, [created, event], { after: BEGINNING, free }, extras);
+  // A thread that names the context was chosen by the caller: another message may have named it, too.
+  const opensContext = context === undefined && contextId !== thread;
+  const condition = { after: BEGINNING, free, opensContext };
+  await parts.store.log.append(scope, id, [created, event], condition, extras);
   return { taskId: id, seq: 2 as Seq, known: false };
-}
-
-/** Whether a conversation that was held elsewhere begins here. */
-async function isNewContext(
-  { store: { tasks } }: OperationParts,
-  { agent, scope, send: { contextId } }: MessageDraft,
-): Promise<boolean> {
-  if (contextId === undefined) return true;
-  const page = await tasks.list(
-    scope,
-    agent.name,
-    { contextId, pageSize: 1 },
-    { artifacts: false, historyMax: 0 },
-  );
-  return page.totalSize === 0;
 }
 
 async function recordInTask(
@@ -204,10 +189,11 @@ async function recordInTask(
     throw new Fault("invalid-params", "message.contextId does not match the task; omit it", {
       field: "message.contextId",
     });
+  checkGeneration(send, task);
   if (isTerminal(task.status.state)) throw notAccepted(task, `has ended (${task.status.state})`);
   if (acceptsAnswer(task)) checkRunCapacity(parts, scope);
   const event = toMessageEvent(parts, given ? await withSaved(parts, draft, task, given) : draft, task);
-  if (acceptsIncoming(agent, task)) await recordIncoming(parts, draft, task, event);
+  if (acceptsIncoming(agent, task)) await recordIncoming(parts, draft, { task, seq }, event);
   else if (!acceptsAnswer(task)) throw notAccepted(task, "is still being worked on");
   else {
     const events = toAnswerEvents(task, event);
@@ -222,6 +208,19 @@ async function recordInTask(
 function toAnswerEvents(task: Task, event: MessageEvent): readonly TaskEvent[] {
   if (task.status.again) return toCrashAnswerEvents(event);
   return [event.request ? event : toAnswerEvent(task, event)];
+}
+
+/** The append of the message expects the position of this task, so that no other update comes in between. */
+function checkGeneration({ ifGeneration }: SendRequest, { id, generation = 0 }: Task): void {
+  if (ifGeneration === undefined || ifGeneration === generation) return;
+  throw new Fault(
+    "task-generation-mismatch",
+    `The task has generation ${generation}, not ${ifGeneration}; get it and decide again`,
+    {
+      taskId: id,
+      facts: { expectedGeneration: String(ifGeneration), currentGeneration: String(generation) },
+    },
+  );
 }
 
 const notAccepted = (task: Task, reason: string): Fault =>
@@ -248,7 +247,7 @@ async function withSaved(
 async function recordIncoming(
   parts: OperationParts,
   draft: MessageDraft,
-  task: Task,
+  { task, seq }: Pick<FoundTask, "task" | "seq">,
   event: MessageEvent,
 ): Promise<void> {
   if (task.incoming && task.incoming.length >= LIMITS.incomingMax)
@@ -257,7 +256,9 @@ async function recordIncoming(
     });
   const incoming: TaskEvent = { ...event, type: "incoming" };
   const extras = await toExtras(parts, draft, task);
-  await parts.store.log.append(draft.scope, task.id, [incoming], { state: task.status.state }, extras);
+  const { scope, send } = draft;
+  const expected = send.ifGeneration === undefined ? { state: task.status.state } : { after: seq };
+  await parts.store.log.append(scope, task.id, [incoming], expected, extras);
   parts.bus.notify(runTopic(task.id));
 }
 
@@ -274,11 +275,12 @@ async function toExtras(
 function toMessageEvent(
   parts: OperationParts,
   { names, send }: MessageDraft,
-  task: Pick<Task, "id" | "contextId">,
+  task: Pick<Task, "id" | "contextId"> & { readonly thread?: string | undefined },
 ): MessageEvent {
   const messageId = send.message.messageId ?? parts.newId();
   const message: Message = { ...send.message, messageId, taskId: task.id, contextId: task.contextId };
-  const { thread, trace, hops, via, request } = send;
+  const { thread } = task;
+  const { trace, hops, via, request } = send;
   const accepts = send.acceptedOutputModes?.length ? send.acceptedOutputModes : undefined;
   if (!names && thread === undefined && !accepts && !trace && !hops && !via && !request)
     return { type: "message", message };

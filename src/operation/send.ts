@@ -1,6 +1,6 @@
 import { applyView, type Scope, type Seq, type Step, type Task } from "../model/index.ts";
 import type { Agent, Lazy, OperationResult } from "../ports/index.ts";
-import { readUntil } from "./log-reader.ts";
+import { readUntil, withTimeout } from "./log-reader.ts";
 import { findAgent, type OperationOf, type OperationParts } from "./lookup.ts";
 import { type RecordedMessage, recordMessage } from "./record-message.ts";
 
@@ -21,7 +21,7 @@ export async function send(
     (await findRecordedTask(parts, scope, recorded));
   return task.reply
     ? { kind: "message", message: task.reply }
-    : { kind: "task", task: applyView(task, operation.view), agent };
+    : { kind: "task", task: applyView(task, operation.view), agent, seq: recorded.seq };
 }
 
 async function readTask(
@@ -35,7 +35,9 @@ async function readTask(
   const until = operation.until === "accepted" ? "settled" : operation.until;
   const isShown = (step: Step): boolean => atOnce && step.task.shown;
   const range = { scope, taskId, after: (seq - 1) as Seq, until };
-  const { step } = await readUntil(parts, range, withTimeout(parts, signal), isShown);
+  // D9: after the longest wait the result is the task as it stands.
+  const end = parts.sendWaitMs === 0 ? signal : withTimeout(signal, parts.sendWaitMs);
+  const { step } = await readUntil(parts, range, end, isShown);
   return step?.task;
 }
 
@@ -47,12 +49,6 @@ async function findRecordedTask(
   const found = await parts.store.tasks.get(scope, taskId);
   if (!found) throw new Error("a task that was just recorded is missing");
   return found.task;
-}
-
-/** D9: after the longest wait the result is the task as it stands. */
-function withTimeout(parts: OperationParts, signal: Lazy<AbortSignal>): Lazy<AbortSignal> {
-  if (parts.sendWaitMs === 0) return signal;
-  return () => AbortSignal.any([signal(), AbortSignal.timeout(parts.sendWaitMs)]);
 }
 
 /** Whether the caller gets a task in any case, so that the agent can no longer reply with a bare message. */

@@ -1,4 +1,29 @@
-/** Every interface that has, or may have, more than one implementation. */
+/** Every interface that has, or may have, more than one implementation, and the names of the model that they use. */
+
+export type {
+  AgentName,
+  Artifact,
+  ContextId,
+  FaultCode,
+  FaultDetails,
+  Identity,
+  Message,
+  Part,
+  PushConfig,
+  Scope,
+  SecurityScheme,
+  Seq,
+  Step,
+  StepKey,
+  StepRecord,
+  Task,
+  TaskEvent,
+  TaskId,
+  TaskState,
+  Usage,
+  View,
+} from "../model/index.ts";
+export { DEFAULT_PERMISSIONS, FAULTS, Fault, textOf } from "../model/index.ts";
 
 export type * from "./auth.ts";
 export type * from "./auth-method.ts";
@@ -10,6 +35,7 @@ export type * from "./endpoint.ts";
 export type * from "./graph.ts";
 export type * from "./items.ts";
 export type * from "./keys.ts";
+export type * from "./local-agents.ts";
 export type * from "./log.ts";
 export type * from "./maintenance.ts";
 export type * from "./mcp.ts";

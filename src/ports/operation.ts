@@ -59,8 +59,16 @@ export type Operation = {
       readonly ended: "fault" | "snapshot";
     }
   /** `contextId`, here and below: the task must be in this context. */
-  | { readonly op: "get"; readonly taskId: TaskId; readonly contextId?: ContextId; readonly view: View }
-  | { readonly op: "list"; readonly filter: ListFilter; readonly view: View }
+  | {
+      readonly op: "get";
+      readonly taskId: TaskId;
+      readonly contextId?: ContextId;
+      readonly view: View;
+      /** The caller has this generation: the response waits for the next one, for a limited time. */
+      readonly newerThan?: number;
+    }
+  /** `whole`: all tasks in one result, as far as they fit `LIMITS.pageBytesMax`. */
+  | { readonly op: "list"; readonly filter: ListFilter; readonly view: View; readonly whole?: true }
   | {
       readonly op: "cancel";
       /** undefined: the newest task of the context that has not settled. */
@@ -76,6 +84,7 @@ export type Operation = {
       readonly taskId: TaskId;
       readonly config: NewPushConfig;
       readonly field: string;
+      readonly names?: PushFieldNames;
     }
   /** Without an id, here and below: the only config, or the first. `none`: the response if it is not found. */
   | {
@@ -107,11 +116,8 @@ export interface SendRequest {
   /** This dialect has no bare messages: its caller gets a task even if the agent replies with a message. */
   readonly shown?: true;
   readonly taskId?: TaskId;
-  /**
-   * The message answers this task if it waits for its caller, else it begins a new task in the same context. "context": the
-   * task of the context `contextId` that waits, if there is one.
-   */
-  readonly follows?: { readonly taskId: TaskId } | "context";
+  /** The message answers this task if it waits for its caller, else it begins a new task in the same context. */
+  readonly follows?: { readonly taskId: TaskId };
   /** The message is an answer: it is refused unless a task waits for it. */
   readonly answer?: AnswerTarget;
   /** The conversation before the message, where it was held elsewhere: recorded with the first task of a context. */
@@ -123,12 +129,19 @@ export interface SendRequest {
   /** The caller's own id of the task: continues the task with this alias, or gives it to a new one. */
   readonly alias?: string;
   readonly contextId?: ContextId;
-  /** Without a task id, the message answers the task of its context that waits for input, if there is exactly one. */
-  readonly contextAnswers?: true;
+  /**
+   * Without a task id, the message answers a task of its context that waits. "one": for input, if there is exactly one and
+   * the agent's policy allows it. "newest": the newest one, also for credentials; for protocols without task ids.
+   */
+  readonly contextAnswers?: "one" | "newest";
   /** The Idempotency-Key: a repeated call with the same key is the same call. */
   readonly key?: string;
   /** The id under which traces of the conversation are grouped. */
   readonly thread?: string;
+  /** The protocol has no threads: traces are grouped by the context. */
+  readonly threadless?: true;
+  /** The parameter that holds the data of the message, in the dialects that have no `message.parts`. */
+  readonly inputField?: string;
   /** The member of the agent's input for text; an agent whose input schema lacks it takes no text. */
   readonly textInto?: string;
   readonly metadata?: JsonObject;
@@ -139,11 +152,23 @@ export interface SendRequest {
   readonly hops?: number;
   readonly via?: Via;
   /** A push config to set with the message, and the parameter that holds it. */
-  readonly push?: { readonly field: string; readonly config: NewPushConfig };
+  readonly push?: {
+    readonly field: string;
+    readonly config: NewPushConfig;
+    readonly names?: PushFieldNames;
+  };
   /** What the call asks of the run beyond its message: the message then begins a turn, and is found by its id. */
   readonly request?: RunRequest;
   /** No other turn of the context may be due or running: else Fault("busy"). */
   readonly free?: true;
+  /** A task that exists must have this generation: else Fault("task-generation-mismatch"). */
+  readonly ifGeneration?: number;
+}
+
+/** The members of a config that the operation checks, in a protocol that has other names for them. */
+export interface PushFieldNames {
+  readonly url: string;
+  readonly header: string;
 }
 
 /** What an answer is for. `field`: the parameter that says so. */
@@ -156,7 +181,8 @@ export interface AnswerTarget {
 }
 
 export type OperationResult =
-  | { readonly kind: "task"; readonly task: Task; readonly agent: Agent }
+  /** `seq`: of a send, the event of the message. */
+  | { readonly kind: "task"; readonly task: Task; readonly agent: Agent; readonly seq?: Seq }
   | { readonly kind: "message"; readonly message: Message }
   | { readonly kind: "page"; readonly page: Page }
   /** Without its secrets. */
@@ -167,21 +193,24 @@ export type OperationResult =
       readonly nextPageToken: string;
     }
   | { readonly kind: "nothing" }
-  | {
-      readonly kind: "card";
-      readonly agent: Agent;
-      readonly isDefault: boolean;
-      readonly base: string;
-      /** The accepted security schemes; any of them is enough. */
-      readonly security: readonly SecurityScheme[];
-    }
+  | CardResult
   | {
       readonly kind: "agents";
       readonly agents: readonly Agent[];
+      /** Their cards, in the same order. */
+      readonly cards: readonly CardResult[];
       /** undefined: there is none for this caller. */
       readonly fallback: AgentName | undefined;
       readonly base: string;
     };
+export interface CardResult {
+  readonly kind: "card";
+  readonly agent: Agent;
+  readonly isDefault: boolean;
+  readonly base: string;
+  /** The accepted security schemes; any of them is enough. */
+  readonly security: readonly SecurityScheme[];
+}
 /** All steps that are available at once. */
 export interface StepBatch {
   readonly steps: readonly Step[];

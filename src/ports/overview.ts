@@ -12,10 +12,12 @@ export interface TaskOverview {
    * are left out. `used`: how many of the ids were looked up.
    */
   read(taskIds: readonly TaskId[]): Promise<{ readonly tasks: readonly OwnedTask[]; readonly used: number }>;
-  /** The first and the last task of a context; undefined: there is none. */
-  contextEnds(context: ContextOwner): Promise<{ readonly first: TaskId; readonly last: TaskId } | undefined>;
-  /** The number of tasks; bare replies count as completed. */
+  /** Of each context, in this order. */
+  contextEnds(contexts: readonly ContextOwner[]): Promise<readonly (ContextEnds | undefined)[]>;
+  /** The number of tasks by agent and state. Reads an index of all tasks. */
   count(owners: OwnerFilter): Promise<readonly TaskCount[]>;
+  /** As `count`, of tasks that wait for their caller: reads these only. */
+  countWaiting(owners: OwnerFilter): Promise<readonly TaskCount[]>;
   /** By the time at which the config was first set, the newest first; bounded as `scan`. */
   scanPushes(query: PushScan): Promise<PushScanPage>;
   /** The servers on this store, this one included; empty: the store has a single server. */
@@ -35,6 +37,7 @@ export interface TaskScan {
   readonly contextId?: ContextId;
   /** Bare replies too. */
   readonly withHidden: boolean;
+  /** "oldest": only with a contextId. */
   readonly order: "newest" | "oldest";
   /** Continue after this task, in the order of the scan. */
   readonly after?: TaskId;
@@ -54,6 +57,12 @@ export interface ContextOwner {
   readonly scope: Scope;
   readonly agent: AgentName;
   readonly contextId: ContextId;
+}
+
+/** The first and the last task of a context; undefined: it has no task. */
+export interface ContextEnds {
+  readonly first: TaskId;
+  readonly last: TaskId;
 }
 
 export interface ScannedTask extends ContextOwner {

@@ -64,8 +64,8 @@ export type WireReply<Body extends WireBody = string> = {
 /** One message of a stream, serialised once for all readers of one dialect and format; or the fault that ends the stream. */
 export type Frame<Body extends WireBody = string> = DataFrame<Body> | FaultFrame;
 export interface DataFrame<Body extends WireBody = string> {
-  readonly id?: Seq;
-  readonly event?: string;
+  readonly id?: Seq | undefined;
+  readonly event?: string | undefined;
   readonly data: Body;
   /** This dialect streams without the transport's envelope. */
   readonly bare?: boolean;
@@ -148,6 +148,16 @@ export interface EncodedPush {
   /** The Content-Type of the body. */
   readonly type: string;
   readonly body: Json;
+  /** Reads the body at each attempt, if the step alone does not have it. */
+  readonly readBody?: () => Promise<Json>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Nothing follows, whatever becomes of the task. */
+  readonly isLast?: true;
+}
+/** Encodes the deliveries of webhooks whose configs have this origin: a dialect, or another API. */
+export interface PushEncoder {
+  readonly name: string;
+  encodePush(step: Step, config: PushConfig, scope: Scope): EncodedPush | null;
 }
 /** What a dialect does with the JSON-RPC envelope. */
 export interface JsonRpcEnvelope {

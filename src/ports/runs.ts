@@ -10,6 +10,12 @@ export interface RunQueue {
     /** The scopes of the runs in this process; called only where the store does not know them. */
     running?: () => readonly Scope[],
   ): Promise<readonly Run[]>;
+  /**
+   * Names the process part that runs tasks. A store that several nodes share begins the run of a new task in the commit
+   * that records it, where that is safe, and gives it to the starter; other tasks wait to be claimed. Where the queue is in
+   * memory, a claim does the same.
+   */
+  setStarter(starter: RunStarter): void;
   /** false: the lease is lost, and the run must stop. */
   renew(run: Run): Promise<boolean>;
   /** Releases an unfinished run, so that it is due again at once. */
@@ -25,6 +31,16 @@ export interface RunQueue {
   hasBlocked(): boolean;
   /** Unfinished tasks by agent, for the log at startup. */
   unfinished(): Promise<ReadonlyMap<AgentName, number>>;
+}
+/** Starts runs whose tasks are not committed yet. */
+export interface RunStarter {
+  readonly worker: string;
+  /** Whether a run of this agent may begin here now: there is room, and no due task has to wait for it. */
+  accepts(agent: AgentName): boolean;
+  /** The scopes of the runs in this process. */
+  running(): readonly Scope[];
+  /** `recorded` resolves when the task and its start are committed. If it rejects, the run is lost: nothing of it counts. */
+  start(run: Run, recorded: Promise<void>): void;
 }
 export interface Run {
   readonly scope: Scope;

@@ -1,6 +1,7 @@
 /** Agents and their runtimes. */
 
-import type { JsonObject } from "../lib/json.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { SchemaIssue } from "../lib/json-schema-check.ts";
 import type {
   AgentCard,
   AgentName,
@@ -18,6 +19,7 @@ import type { KnownCaller } from "./caller.ts";
 import type { AuthorizationOptions, AuthorizationRequest } from "./credentials.ts";
 import type { GraphAccess } from "./graph.ts";
 import type { CallerItems } from "./items.ts";
+import type { LocalAgents } from "./local-agents.ts";
 import type { Log } from "./log.ts";
 import type { McpServerProvider } from "./mcp.ts";
 import type { Outbound } from "./outbound.ts";
@@ -36,12 +38,26 @@ export interface Agent {
   readonly inputSchema: JsonObject | undefined;
   /** JSON Schema of the data that it returns, if it declares one. */
   readonly outputSchema: JsonObject | undefined;
+  /** JSON Schemas of single skills, by id. */
+  readonly skillSchemas?: SkillSchemas | undefined;
+  /** Checks the input of a message that begins a task; undefined: anything is accepted. */
+  readonly checkInput?: CheckInput | undefined;
   readonly policy: AgentPolicy;
   /** The remote agent that it forwards to, if it does. */
   readonly upstream?: Upstream | undefined;
   /** The graph that it is, if it is one. */
   readonly graph?: GraphAccess | undefined;
 }
+export type SkillSchemas = Readonly<
+  Record<string, { readonly input?: JsonObject; readonly output?: JsonObject }>
+>;
+/** `named`: the skill that the caller names. */
+export type CheckInput = (named: string | undefined, value: Json) => Promise<InputCheck>;
+export type InputCheck = { readonly skill?: string } & (
+  | { readonly value: unknown }
+  /** `skills`: the caller named none of these, and none accepts the input. */
+  | { readonly issue: SchemaIssue; readonly skills?: readonly string[] }
+);
 export interface Catalog extends VisibleAgents {
   names(): ReadonlySet<AgentName>;
   /** The agents that a caller may know of: others do not exist for it. */
@@ -84,6 +100,8 @@ export interface Turn {
   /** How the caller can give them. */
   authorizationOptions(request: AuthorizationRequest): AuthorizationOptions;
   readonly outbound: Outbound;
+  /** The other agents of this server. */
+  readonly agents: LocalAgents;
   /** MCP servers by their names in the config. */
   readonly tools: McpServerProvider;
   /** The trace of this run, to be propagated to other servers. */
@@ -91,6 +109,8 @@ export interface Turn {
   newId(): string;
   /** The wall time. */
   now(): number;
+  /** Waits by the clock of the server; rejects with the signal's reason. `inStep`: a step waits for it. */
+  wait(ms: number, signal: AbortSignal, inStep: boolean): Promise<void>;
   /** At least 0, below 1. */
   random(): number;
 }

@@ -60,12 +60,13 @@ export interface EventLog {
 }
 /**
  * Must hold when an append is committed: the log ends at this event, the task is in this state, or the writer still holds
- * the run. `free`: no other task of the context is due or running, else Fault("busy"). After one refused append of a run
+ * the run. `free`: no other task of the context is due or running, else Fault("busy"). `opensContext`: the id of the context
+ * was generated for this task, so that no other call can name it yet. After one refused append of a run
  * all its later ones are refused, so that no log has a gap; `afterRefusal`: the exception, for the event that ends the task
  * as failed or canceled.
  */
 export type AppendCondition =
-  | { readonly after: Seq; readonly free?: boolean }
+  | { readonly after: Seq; readonly free?: boolean; readonly opensContext?: boolean }
   | { readonly state: TaskState }
   | { readonly run: Run; readonly afterRefusal?: true };
 export interface TaskIndex {
@@ -73,8 +74,8 @@ export interface TaskIndex {
   get(scope: Scope, taskId: TaskId): Promise<FoundTask | null>;
   /** A page ends early before it exceeds `LIMITS.pageBytesMax`. `view`: the part of each task that counts; without it, all. */
   list(scope: Scope, agent: AgentName, filter: ListFilter, view?: View): Promise<Page>;
-  /** The ids of the newest tasks, in the order of `list`; the tasks themselves are not read. */
-  newest(scope: Scope, agent: AgentName, max: number): Promise<readonly TaskId[]>;
+  /** The ids of the newest tasks, in the order of `list`; the tasks themselves are neither read nor counted. */
+  newest(scope: Scope, agent: AgentName, filter: NewestFilter): Promise<readonly TaskId[]>;
   /** The number of tasks of this caller, and of all callers of its tenant. */
   count(scope: Scope): Promise<{ readonly caller: number; readonly tenant: number }>;
 }
@@ -104,6 +105,12 @@ export interface ListFilter {
   readonly statusSince?: number;
   readonly pageSize: number;
   readonly pageToken?: string;
+}
+export interface NewestFilter {
+  readonly contextId?: ContextId;
+  /** undefined: any. */
+  readonly states?: readonly TaskState[];
+  readonly max: number;
 }
 export interface Page {
   readonly tasks: readonly Task[];

@@ -1,10 +1,12 @@
 import type { Dialect } from "../ports/index.ts";
 import { createV1, type V1Options } from "./a2a-v1/index.ts";
-import { V1_API, V1_SCHEMA } from "./a2a-v1/schema.ts";
+import { V1_API } from "./a2a-v1/schema.ts";
 import { createV01, type V01Options } from "./a2a-v01/index.ts";
 import { createV02, type V02Options } from "./a2a-v02/index.ts";
 import { createV03, type V03Options } from "./a2a-v03/index.ts";
 import { V03_API, V03_SCHEMA } from "./a2a-v03/schema.ts";
+import { createV11 } from "./a2a-v11/index.ts";
+import { V11_API, V11_SCHEMA } from "./a2a-v11/schema.ts";
 import { createAgUi } from "./ag-ui/index.ts";
 import { AG_UI_API } from "./ag-ui/schema.ts";
 import { createAiSdkUi } from "./ai-sdk-ui/index.ts";
@@ -38,6 +40,7 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
     ...(options.aisdk === "off" ? [] : [createAiSdkUi()]),
     ...(options.agui === "off" ? [] : [createAgUi()]),
     ...(options.catalog === "off" ? [] : [createCatalogs()]),
+    ...(options.v11 === "off" ? [] : [createV11(options)]),
     createV1(options),
     createV01(options),
     createV02(options),
@@ -45,16 +48,26 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
   ];
 }
 
-/** The gRPC services: the package of a call decides its dialect. */
-export const GRPC_PACKAGES = [V1_SCHEMA, V03_SCHEMA];
+/** The gRPC services: the package of a call decides its dialect. Calls of 1.0 have the package of 1.1, and ignore its fields. */
+export const GRPC_PACKAGES = [V11_SCHEMA, V03_SCHEMA];
 
 /** For the OpenAPI document, by dialect and in its order; of most vendors only the routes are described. */
 export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
+  v11: V11_API,
   v1: V1_API,
   v03: V03_API,
   v02: { title: "A2A 0.2", version: "0.2" },
   v01: { title: "A2A 0.1", version: "0.1" },
-  langgraph: { title: "LangGraph Agent Server" },
+  langgraph: {
+    title: "LangGraph Agent Server",
+    accept: true,
+    documentQuery: {
+      assistant_id: {
+        type: "string",
+        description: "The name or the id of an agent: its card, in LangGraph's form",
+      },
+    },
+  },
   orloj: { title: "Orloj", unnamedAgent: "the agent that the metadata names" },
   simple: { title: "simple_a2a" },
   arbiter: ARBITER_API,

@@ -1,9 +1,9 @@
 import { Fault, hostOf, isTerminal, LIMITS, type Seq, type Step } from "../model/index.ts";
 import type {
-  Dialect,
   FoundTask,
   Log,
   PushAttempt,
+  PushEncoder,
   PushProgress,
   PushSubscription,
   Store,
@@ -17,7 +17,7 @@ import { type PushRequestParts, toPushRequest } from "./request.ts";
 
 export interface DeliveryParts extends PushRequestParts, AttemptParts, RetryParts {
   readonly store: Store;
-  readonly dialects: readonly Dialect[];
+  readonly encoders: readonly PushEncoder[];
   readonly targets: Targets;
   readonly hosts: HostLimits;
   /** Milliseconds for durations. */
@@ -55,24 +55,24 @@ class PendingDelivery {
 
   /** Whether there is more to deliver at once. */
   async run(): Promise<boolean> {
-    const { store, dialects, targets } = this.#parts;
+    const { store, encoders, targets } = this.#parts;
     const { scope, taskId, config } = this.claimed;
     const found = await store.tasks.get(scope, taskId);
     if (found?.task.reply) return this.#finish();
     // Before the agent's first event it may still become a bare message.
     if (!found?.task.shown) return false;
     if (isOverdue(this.#parts, this.claimed)) return this.#giveUp("the retry period has expired");
-    const dialect = dialects.find(one => one.name === config.origin);
-    if (!dialect) return this.#giveUp(`the dialect ${config.origin} is no longer enabled`);
+    const encoder = encoders.find(one => one.name === config.origin);
+    if (!encoder) return this.#giveUp(`the dialect ${config.origin} is no longer enabled`);
     const problem = targets.refusalOf(new URL(config.url));
     if (problem) return this.#giveUp(`the URL ${problem}`);
-    return this.#deliverPage(dialect, found);
+    return this.#deliverPage(encoder, found);
   }
 
-  async #deliverPage(dialect: Dialect, found: FoundTask): Promise<boolean> {
+  async #deliverPage(encoder: PushEncoder, found: FoundTask): Promise<boolean> {
     let steps = await this.#readPage();
     for (;;) {
-      const payload = await this.#orGiveUp(() => nextPayload(this.claimed, steps, dialect.encodePush));
+      const payload = await this.#orGiveUp(() => nextPayload(this.claimed, steps, encoder.encodePush));
       if (payload === false) return false;
       if (!payload) break;
       if (!(await this.#send(payload))) return false;
@@ -118,8 +118,11 @@ class PendingDelivery {
     const { config, key } = this.claimed;
     const at = wallTime();
     const began = ticks();
+    const { encoded } = payload;
+    const body = encoded.readBody ? await encoded.readBody() : encoded.body;
+    const whole = { ...payload, encoded: { ...encoded, body } };
     const request = await this.#orGiveUp(() =>
-      toPushRequest(this.#parts, config, payload, { id: `${key}_${payload.seq}`, at }),
+      toPushRequest(this.#parts, config, whole, { id: `${key}_${payload.seq}`, at }),
     );
     if (!request) return false;
     const result = await attemptDelivery(this.#parts, request, this.#stop);
@@ -134,7 +137,8 @@ class PendingDelivery {
     if (kind === "gone") return this.#remove();
     const attempt = { at, seq, ms, ...(status !== undefined && { status }), ...(error && { error }) };
     if (kind === "taken") {
-      const state = isTerminal(payload.task.status.state) ? "done" : "live";
+      const isOver = payload.encoded.isLast || isTerminal(payload.task.status.state);
+      const state = isOver ? "done" : "live";
       this.cursor = seq;
       return (await this.#record({ cursor: seq, state }, attempt)) && state === "live";
     }

@@ -10,7 +10,7 @@ import {
   textOfEvent,
   toTextAppend,
 } from "../model/index.ts";
-import type { Dialect, EncodedPush, PushSubscription } from "../ports/index.ts";
+import type { EncodedPush, PushEncoder, PushSubscription } from "../ports/index.ts";
 
 /** The content of one delivery. */
 export interface PushPayload {
@@ -26,16 +26,16 @@ export interface PushPayload {
 export function nextPayload(
   subscription: PushSubscription,
   steps: readonly Step[],
-  encode: Dialect["encodePush"],
+  encode: PushEncoder["encodePush"],
 ): PushPayload | null {
-  const { opening, start, cursor, config, until } = subscription;
+  const { opening, start, cursor, config, until, scope } = subscription;
   const needsSnapshot = opening === "task" && cursor === start;
   for (let i = 0; i < steps.length; ) {
     const first = steps[i] as Step;
     const isSnapshot = needsSnapshot && first.seq === start + 1;
     const end = isSnapshot ? i + 1 : endOfText(steps, i, until);
     const step = isSnapshot ? snapshotOf(first.task, first.seq, first.at) : joinSteps(steps, i, end);
-    const encoded = encode(step, config);
+    const encoded = encode(step, config, scope);
     const isText = step.event !== null && textAppendTarget(step.event) !== null;
     if (encoded) return { encoded, task: step.task, seq: step.seq, isText };
     i = end;

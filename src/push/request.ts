@@ -30,6 +30,7 @@ export function toPushRequest(
     body,
     headers: {
       ...toSecretHeaders(parts.encryption, config, `${id}.${seconds}.${body}`),
+      ...encoded.headers,
       ...toTraceHeaders(task),
       "content-type": encoded.type,
       "user-agent": "Dragoman-Webhook/1",

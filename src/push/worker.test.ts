@@ -6,6 +6,7 @@ import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { loadKeys } from "../keys/index.ts";
 import { LoopBudget } from "../lib/loop-budget.ts";
+import { systemTimers } from "../lib/timers.ts";
 import { BEGINNING, createIdGenerator, LIMITS, type TaskEvent, type TaskId } from "../model/index.ts";
 import { createGuardedFetch, type GuardedFetchParts } from "../outbound/guarded-fetch.ts";
 import { type Log, PUSH_DUE, type Store } from "../ports/index.ts";
@@ -14,7 +15,7 @@ import { createMemoryStore } from "../store/memory/index.ts";
 import { createPushWorker, type PushWorkerParts } from "./worker.ts";
 
 const SCOPE = toScope("t", "p");
-const v1 = createV1({ errorTable: "1.0.1", versionPolicy: "lenient", cardPolicy: "hybrid" });
+const v1 = createV1({ errorTable: "1.0.1", versionPolicy: "lenient", cardPolicy: "hybrid", v11: "off" });
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -50,13 +51,14 @@ function setUp(guard: Partial<GuardedFetchParts>, more: Partial<PushWorkerParts>
     }),
     store,
     bus,
-    dialects: [v1],
+    encoders: [v1],
     targets: guarded,
     fetch: guarded.fetch,
     log,
     ...time,
     random: () => 0.5,
     pushRetryMs: 10,
+    timers: systemTimers,
     drainMs: 0,
     ...more,
   });
@@ -141,7 +143,7 @@ it("a payload that cannot be encoded is given up, and the others are delivered",
       throw new Error("a bug");
     },
   };
-  const { store, logged } = setUp({ loopback: true }, { dialects: [v1, broken] });
+  const { store, logged } = setUp({ loopback: true }, { encoders: [v1, broken] });
   const url = `http://127.0.0.1:${port}/`;
   const id = await begin(store, url);
   const config = { id: "b", url, origin: "broken", events: "all" } as const;

@@ -1,4 +1,5 @@
 import { Latch } from "../lib/latch.ts";
+import type { Timers } from "../lib/timers.ts";
 import { hostOf } from "../model/index.ts";
 import { type Bus, PUSH_DUE, type PushSubscription } from "../ports/index.ts";
 import { type DeliveryParts, deliverPending } from "./deliver-pending.ts";
@@ -8,6 +9,7 @@ export interface PushWorkerParts extends Omit<DeliveryParts, "hosts"> {
   readonly bus: Bus;
   readonly pushesMax: number;
   readonly drainMs: number;
+  readonly timers: Timers;
 }
 
 export interface PushWorker {
@@ -17,8 +19,6 @@ export interface PushWorker {
 
 /** The delay after an error of this server. */
 const RETRY_MS = 1_000;
-/** The maximum of `setTimeout`. */
-const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /** Claims due subscriptions and delivers them, up to the limit. All state is in the store. */
 export function createPushWorker(parts: PushWorkerParts): PushWorker {
@@ -30,7 +30,7 @@ export function createPushWorker(parts: PushWorkerParts): PushWorker {
   const active = new Set<Promise<void>>();
   const abort = new AbortController();
   let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
+  let clearTimer = (): void => {};
 
   async function loop(): Promise<void> {
     while (!isStopped) {
@@ -55,10 +55,10 @@ export function createPushWorker(parts: PushWorkerParts): PushWorker {
   }
 
   async function setTimer(): Promise<void> {
-    clearTimeout(timer);
+    clearTimer();
     const nextInMs = await deliveries.nextInMs().catch(() => RETRY_MS);
     if (nextInMs === undefined || isStopped) return;
-    timer = setTimeout(() => due.wake(), Math.min(Math.ceil(nextInMs), TIMEOUT_MS_MAX)).unref();
+    clearTimer = parts.timers.after(Math.ceil(nextInMs), () => due.wake());
   }
 
   function begin(claimed: PushSubscription): void {
@@ -91,7 +91,7 @@ export function createPushWorker(parts: PushWorkerParts): PushWorker {
       isStopped = true;
       due.wake();
       await looped;
-      clearTimeout(timer);
+      clearTimer();
       const deadline = setTimeout(() => abort.abort(), parts.drainMs);
       await Promise.all(active);
       clearTimeout(deadline);

@@ -1,8 +1,10 @@
 import { ChurnMap } from "../lib/churn-map.ts";
 import { Latch } from "../lib/latch.ts";
-import type { Scope, TaskId } from "../model/index.ts";
-import { type Agent, type Catalog, RUN_DUE, type Run } from "../ports/index.ts";
-import { type ActiveRun, RunExecutor, type RunExecutorParts } from "./run.ts";
+import type { AgentName, Scope, TaskId } from "../model/index.ts";
+import { type Agent, type Catalog, type LocalAgents, RUN_DUE, type Run } from "../ports/index.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { RunExecutor } from "./run.ts";
+import type { RunExecutorParts } from "./turn.ts";
 
 export interface RunnerParts extends RunExecutorParts {
   readonly catalog: Catalog;
@@ -24,53 +26,92 @@ export interface Runner {
 }
 
 const CLAIM_MAX = 64;
+/** With so many runs, a node among several leaves new tasks to the queue, of which each node claims its share. */
+const NEW_RUNS_MAX = 64;
 
-/** Claims due tasks and runs them, up to the limit. */
+/** Claims due tasks and runs them, up to the limit; new tasks also before their first commit. */
 export function createRunner(parts: RunnerParts): Runner {
   const { store, bus, catalog, log } = parts;
   const due = new Latch();
   bus.subscribe(RUN_DUE, due);
   const running = new ChurnMap<TaskId, ActiveRun>();
+  /** Runs that wait for another agent of this server: they leave their place to it, or both would wait forever. */
+  let waiting = 0;
+  const executorParts: RunExecutorParts = { ...parts, agents: scope => leavingPlace(parts.agents(scope)) };
   let isStopped = false;
   let isAlive = true;
   /** When the limit was reached; undefined: it is not. */
   let fullAt: number | undefined;
+  /** Slots that the current claim may fill. */
+  let claimable = 0;
+  /** Due tasks may wait for a slot: since the start, or since the limit was reached, no claim has found none. */
+  let isBehind = true;
   let onIdle = (): void => {};
 
   async function loop(): Promise<void> {
     while (!isStopped) {
-      const at = parts.ticks();
-      const runs = await claim().catch(error => {
+      const begun = await claim().catch(error => {
         log.error({ err: error }, "due tasks could not be claimed");
-        return [];
+        return 0;
       });
-      for (const run of runs) begin(run, at);
-      if (runs.length === 0 && !isStopped) await due.wait();
+      if (begun === 0 && !isStopped) await due.wait();
     }
   }
 
-  function claim(): Promise<readonly Run[]> {
-    const room = Math.min(parts.runsMax - running.size, CLAIM_MAX);
-    return room > 0
-      ? store.runs.claim(parts.worker, catalog.names(), room, runningScopes)
-      : Promise.resolve([]);
+  /** Begins the runs of due tasks, and returns their number. */
+  async function claim(): Promise<number> {
+    claimable = Math.max(0, Math.min(freeSlots(), CLAIM_MAX));
+    if (claimable === 0) return 0;
+    const at = parts.ticks();
+    try {
+      const runs = await store.runs.claim(parts.worker, catalog.names(), claimable, runningScopes);
+      if (runs.length === 0) isBehind = false;
+      for (const run of runs) begin(run, at);
+      return runs.length;
+    } finally {
+      claimable = 0;
+    }
+  }
+
+  /** Whether a new task may begin before it is in the queue. It must not overtake due tasks that wait for a slot. */
+  function acceptsNew(agent: AgentName): boolean {
+    if (isStopped || isBehind || freeSlots() <= claimable) return false;
+    return catalog.find(agent) !== undefined && (running.size < NEW_RUNS_MAX || store.nodes() === 1);
   }
 
   const runningScopes = (): readonly Scope[] => Array.from(running.values(), ({ run }) => run.scope);
 
-  function begin(run: Run, claimedAt: number): void {
+  function begin(run: Run, claimedAt: number, recorded?: Promise<void>): void {
     const agent = catalog.find(run.task.agent) as Agent;
-    running.set(run.task.id, new RunExecutor(parts, run, agent, claimedAt, end));
-    if (running.size >= parts.runsMax) fullAt = parts.ticks();
+    running.set(run.task.id, new RunExecutor(executorParts, run, agent, { claimedAt, recorded }, end));
+    if (freeSlots() > 0) return;
+    fullAt = parts.ticks();
+    isBehind = true;
   }
 
   function end(active: ActiveRun): void {
-    const wasFull = running.size >= parts.runsMax;
+    const wasFull = freeSlots() <= 0;
     if (running.get(active.run.task.id) === active) running.delete(active.run.task.id);
     if (wasFull) fullAt = undefined;
     if (wasFull || store.runs.hasBlocked()) due.wake();
     if (running.size === 0) onIdle();
   }
+
+  const freeSlots = (): number => parts.runsMax + waiting - running.size;
+
+  const leavingPlace = (agents: LocalAgents): LocalAgents => ({
+    ...agents,
+    async *read(turn, signal) {
+      waiting += 1;
+      fullAt = undefined;
+      due.wake();
+      try {
+        yield* agents.read(turn, signal);
+      } finally {
+        waiting -= 1;
+      }
+    },
+  });
 
   const idle = (): Promise<void> =>
     new Promise(resolve => {
@@ -79,6 +120,7 @@ export function createRunner(parts: RunnerParts): Runner {
     });
 
   async function heartbeat(): Promise<void> {
+    setHeartbeat();
     try {
       await Promise.all(
         Array.from(running.values(), async active => {
@@ -94,8 +136,17 @@ export function createRunner(parts: RunnerParts): Runner {
     due.wake();
   }
 
-  const heart = setInterval(heartbeat, parts.leaseMs / 3);
-  heart.unref();
+  store.runs.setStarter({
+    worker: parts.worker,
+    accepts: acceptsNew,
+    running: runningScopes,
+    start: (run, recorded) => begin(run, parts.ticks(), recorded),
+  });
+  let clearHeartbeat = (): void => {};
+  function setHeartbeat(): void {
+    clearHeartbeat = parts.timers.after(parts.leaseMs / 3, () => void heartbeat(), "poll");
+  }
+  setHeartbeat();
   const looped = loop()
     .catch(error => log.error({ err: error }, "the runner has stopped"))
     .finally(() => (isAlive = false));
@@ -118,7 +169,7 @@ export function createRunner(parts: RunnerParts): Runner {
       await waitAtMost(idle(), parts.drainMs);
       for (const active of running.values()) active.stop("shutdown");
       await idle();
-      clearInterval(heart);
+      clearHeartbeat();
       bus.unsubscribe(RUN_DUE, due);
     },
   };

@@ -36,7 +36,11 @@ export function toTaskEvent(event: AgentEvent): TaskEvent {
     case "chunk":
       return readChunk(copy);
     case "usage":
-      return { type: "usage", usage: readUsage(copy.usage) };
+      return {
+        type: "usage",
+        usage: readUsage(copy.usage),
+        ...(typeof copy.of === "string" && { of: copy.of }),
+      };
     default:
       throw new BadAgentEvent(`${describe(copy)} is not an agent event`);
   }

@@ -1,3 +1,4 @@
+import type { Timers } from "../lib/timers.ts";
 import { LIMITS } from "../model/index.ts";
 import type { Catalog, Log, Store } from "../ports/index.ts";
 
@@ -7,6 +8,7 @@ export interface SweeperParts {
   readonly log: Log;
   /** Between two sweeps. */
   readonly sweepMs: number;
+  readonly timers: Timers;
 }
 
 export interface Sweeper {
@@ -19,11 +21,11 @@ export function createSweeper(parts: SweeperParts): Sweeper {
   const { store, catalog, log } = parts;
   let isStopped = false;
   let sweeping = Promise.resolve();
-  let timer = setTimeout(sweep, parts.sweepMs).unref();
+  let clearTimer = parts.timers.after(parts.sweepMs, sweep, "poll");
 
   function sweep(): void {
     sweeping = sweepAll().finally(() => {
-      if (!isStopped) timer = setTimeout(sweep, parts.sweepMs).unref();
+      if (!isStopped) clearTimer = parts.timers.after(parts.sweepMs, sweep, "poll");
     });
   }
 
@@ -46,7 +48,7 @@ export function createSweeper(parts: SweeperParts): Sweeper {
   return {
     async stop() {
       isStopped = true;
-      clearTimeout(timer);
+      clearTimer();
       await sweeping;
     },
   };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type AgentName, Fault, LIMITS, type Scope, type Task, type TaskEvent } from "../model/index.ts";
 import { type Agent, type AgentEvent, type Run, RunInterrupted } from "../ports/index.ts";
-import { type ActiveRun, RunExecutor, type RunExecutorParts } from "./run.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { RunExecutor } from "./run.ts";
 import { RUN_STATES, type RunInput, type RunState } from "./run-states.ts";
+import type { RunExecutorParts } from "./turn.ts";
 
 const STATES = Object.keys(RUN_STATES) as RunState[];
 const INPUTS = Object.keys(RUN_STATES.running) as RunInput[];
@@ -86,7 +88,7 @@ describe("the table of run states", () => {
 });
 
 /** Runs an agent that is controlled step by step, on a store that records the types of events. */
-function setUp(commits: () => Promise<void> = async () => {}) {
+function setUp(commits: () => Promise<void> = async () => {}, start?: Promise<void>) {
   const recorded: string[] = [];
   const results: PromiseWithResolvers<IteratorResult<AgentEvent>>[] = [];
   const task = { id: "t", contextId: "c", agent: "a", artifacts: [], history: [], crashes: 0, attempt: 1 };
@@ -98,7 +100,7 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     afterCrash: false,
     task: { ...task, attemptsBefore: 0, message } as unknown as Task,
   } as Run;
-  const state = { isCanceled: false, isHeld: true };
+  const state = { isCanceled: false, isHeld: true, renewals: 0 };
   const store = {
     log: {
       append: async (_scope: Scope, _id: string, [event]: readonly TaskEvent[]) => {
@@ -108,7 +110,10 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     },
     tasks: { get: async () => ({ task: { ...task, ...(state.isCanceled && { cancel: { at: 0 } }) } }) },
     runs: {
-      renew: async () => state.isHeld,
+      renew: async () => {
+        state.renewals += 1;
+        return state.isHeld;
+      },
       release: async () => void recorded.push("released"),
     },
   };
@@ -146,7 +151,7 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     attemptsMax: 3,
     toErrorRecord: () => ({ name: "Error", message: "" }),
   } as unknown as RunExecutorParts;
-  const executor = new RunExecutor(parts, run, agent, 0, over.resolve);
+  const executor = new RunExecutor(parts, run, agent, { claimedAt: 0, recorded: start }, over.resolve);
   const settle = async (): Promise<void> => void (await new Promise(resolve => setImmediate(resolve)));
   const emit = async (value: AgentEvent): Promise<void> => {
     results.at(-1)?.resolve({ done: false, value });
@@ -170,7 +175,7 @@ function setUp(commits: () => Promise<void> = async () => {}) {
     },
     timeout: () => new Promise(resolve => void setTimeout(resolve, 20)),
   };
-  return { play, recorded, over: over.promise, isAborted: () => signal?.aborted };
+  return { play, state, recorded, executor, settle, over: over.promise, isAborted: () => signal?.aborted };
 }
 
 /** "output": an event that does not settle the turn. */
@@ -220,6 +225,26 @@ describe("a run", () => {
       expect(recorded.at(-1)).toBe("input-required");
     },
   );
+
+  it("whose task is not committed yet has no lease to renew: it is renewed after the commit", async () => {
+    const start = Promise.withResolvers<void>();
+    const { state, executor, settle, play, over } = setUp(undefined, start.promise);
+    const renewed = executor.renew();
+    await settle();
+    expect(state.renewals).toBe(0);
+    start.resolve();
+    expect([await renewed, state.renewals]).toEqual([true, 1]);
+    await play.returned();
+    await over;
+  });
+
+  it("whose task could not be recorded is lost: the agent is stopped, and nothing is recorded", async () => {
+    const start = Promise.withResolvers<void>();
+    const { recorded, over, isAborted } = setUp(undefined, start.promise);
+    start.reject(new Fault("unavailable", ""));
+    await over;
+    expect([recorded, isAborted()]).toEqual([[], true]);
+  });
 
   it("whose event is refused is lost: the agent is stopped, and nothing else is recorded", async () => {
     const refuse = (): Promise<void> => Promise.reject(new Fault("conflict", ""));

@@ -1,7 +1,5 @@
-import type { Wakeable } from "../lib/latch.ts";
 import {
   causeOf,
-  type ErrorRecord,
   Fault,
   LIMITS,
   type Message,
@@ -14,13 +12,14 @@ import {
   type Agent,
   type AgentEvent,
   type AppendCondition,
-  type Bus,
   type Log,
   type Run,
   RunInterrupted,
   runTopic,
 } from "../ports/index.ts";
+import type { ActiveRun, RunLease } from "./active-run.ts";
 import { describeFailure, toFailed, toInterrupted } from "./end-events.ts";
+import { EndOfTurn } from "./end-of-turn.ts";
 import { IncomingMessages } from "./incoming.ts";
 import { BadAgentEvent, contentSize, toStepEvent, toTaskEvent } from "./output-check.ts";
 import { type PastAttempts, readPastAttempts } from "./replay/past-attempts.ts";
@@ -35,32 +34,12 @@ import {
   type StopReason,
   toStopError,
 } from "./run-states.ts";
-import { RunTurn, runLog, type TurnHost, type TurnParts } from "./turn.ts";
-
-export interface RunExecutorParts extends TurnParts {
-  readonly bus: Bus;
-  /** Milliseconds for durations. */
-  readonly ticks: () => number;
-  readonly leaseMs: number;
-  readonly cancelGraceMs: number;
-  readonly attemptsMax: number;
-  readonly toErrorRecord: (error: unknown) => ErrorRecord;
-  /** In development: reports what an agent threw, and returns what its caller is told about it. */
-  readonly onFailure?: ((run: Run, error: unknown) => string) | undefined;
-}
-
-export interface ActiveRun extends Wakeable {
-  readonly run: Run;
-  /** Renews the lease; false: it is lost, and the agent is told to stop. */
-  renew(): Promise<boolean>;
-  /** Aborts the agent's signal; after the grace period the run ends without it. */
-  stop(reason: StopReason): void;
-}
+import { type RunExecutorParts, RunTurn, runLog, type TurnHost } from "./turn.ts";
 
 /**
  * Runs one turn of an agent and records its events. Connections of callers do not matter here: only the log does. No async
  * function waits for the agent, which may be idle for hours: callbacks handle its events. `run-states.ts` has the states.
- * `claimedAt`: a lower bound of the lease's beginning, in ticks. `onOver` is called when the run has ended.
+ * `onOver` is called when the run has ended.
  */
 export class RunExecutor implements ActiveRun, TurnHost {
   readonly run: Run;
@@ -70,6 +49,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
   readonly #taskId: TaskId;
   readonly #topic: string;
   readonly #condition: { readonly run: Run };
+  readonly #recorded: Promise<void> | undefined;
   #state: RunState = "running";
   /** The row of `#state`. */
   #row = RUN_STATES.running;
@@ -89,12 +69,13 @@ export class RunExecutor implements ActiveRun, TurnHost {
   #past: PastAttempts | undefined;
   #stepBytes = 0;
   #incoming: IncomingMessages | undefined;
+  readonly #endOfTurn: EndOfTurn | undefined;
 
   constructor(
     parts: RunExecutorParts,
     run: Run,
     agent: Agent,
-    claimedAt: number,
+    { claimedAt, recorded }: RunLease,
     onOver: (run: ActiveRun) => void,
   ) {
     this.run = run;
@@ -104,6 +85,10 @@ export class RunExecutor implements ActiveRun, TurnHost {
     this.#taskId = run.task.id;
     this.#condition = { run };
     this.#leasedUntil = claimedAt + parts.leaseMs;
+    this.#recorded = recorded;
+    recorded?.catch(() => this.stop("lost"));
+    const { closeArtifacts, answerInStatus } = agent.policy;
+    if (closeArtifacts || answerInStatus) this.#endOfTurn = new EndOfTurn(agent.policy);
     this.#topic = runTopic(this.#taskId);
     parts.bus.subscribe(this.#topic, this);
     this.#begin();
@@ -152,6 +137,8 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   async renew(): Promise<boolean> {
     const at = this.#parts.ticks();
+    // Before its commit there is no lease to renew.
+    await this.#recorded?.catch(() => {});
     const isHeld = await this.#parts.store.runs.renew(this.run);
     if (isHeld) this.#leasedUntil = at + this.#parts.leaseMs;
     else this.stop("lost");
@@ -253,6 +240,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
         return void this.#input("returned");
       }
       const output = toTaskEvent(result.value);
+      this.#endOfTurn?.add(output);
       const event = this.#revise ? this.#revise(output) : output;
       const append = event && this.#recordOutput(event, result.value);
       if (append && this.#isBacklogFull(event)) append.then(() => this.#next(), this.#onThrow);
@@ -296,8 +284,9 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   /** The agent has ended the turn: artifacts of earlier attempts that it did not emit again are corrected. */
   #recordLeftovers(): void {
-    if (!this.#past || this.#stopReason) return;
-    for (const event of this.#past.finish()) this.#record(event);
+    if (this.#stopReason) return;
+    if (this.#past) for (const event of this.#past.finish()) this.#record(event);
+    if (this.#endOfTurn) for (const event of this.#endOfTurn.closingEvents()) this.#record(event);
   }
 
   /**
@@ -361,7 +350,9 @@ export class RunExecutor implements ActiveRun, TurnHost {
 
   #recordEnd(reason: EndReason, error: unknown): void {
     const { onCrash } = this.#agent.policy;
-    if (reason === "completed" || reason === "canceled") this.#record({ type: "status", state: reason });
+    const message = reason === "completed" && this.#endOfTurn?.answer(this.run, this.#parts.newId());
+    if (message) this.#record({ type: "status", state: "completed", message });
+    else if (reason === "completed" || reason === "canceled") this.#record({ type: "status", state: reason });
     else if (reason === "failed") this.#record(this.#toFailure(error));
     else if (reason === "interrupted" && onCrash !== "resume")
       this.#record(toInterrupted(this.run, this.#parts.newId(), onCrash));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toScope } from "../auth/scope.ts";
 import { createLocalBus } from "../bus/local.ts";
+import { systemTimers } from "../lib/timers.ts";
 import { type AgentName, Fault } from "../model/index.ts";
 import { type Log, SCHEDULE_DUE, type Schedule, type ScheduleStore } from "../ports/index.ts";
 import { createMemoryBackend } from "../store/memory/backend.ts";
@@ -37,6 +38,7 @@ afterEach(() => scheduler?.stop());
 
 const start = (begin: (key: string) => Promise<void> = async () => {}): void => {
   scheduler = createScheduler({
+    timers: systemTimers,
     store: { schedules: store },
     bus,
     log,

@@ -1,6 +1,7 @@
 /** Begins work at the times of schedules. */
 import { nextTime, parseCron } from "../lib/cron.ts";
 import { Latch } from "../lib/latch.ts";
+import type { Timers } from "../lib/timers.ts";
 import { Fault, LIMITS } from "../model/index.ts";
 import {
   type Bus,
@@ -16,6 +17,7 @@ export interface SchedulerParts {
   readonly bus: Bus;
   readonly log: Log;
   readonly wallTime: () => number;
+  readonly timers: Timers;
   /**
    * Begins the work of a schedule. `key` is the same whenever this time of this schedule is tried again: the work must begin
    * once, however often it is called with the same key.
@@ -41,7 +43,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const due = new Latch();
   bus.subscribe(SCHEDULE_DUE, due);
   let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
+  let clearTimer = (): void => {};
 
   async function loop(): Promise<void> {
     while (!isStopped) {
@@ -89,12 +91,13 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   async function setTimer(): Promise<void> {
-    clearTimeout(timer);
+    clearTimer();
     const inMs = await schedules.nextInMs().catch(() => undefined);
     const waitMs = Math.min(Math.max(inMs ?? LIMITS.schedulePollMs, WAIT_MS_MIN), LIMITS.schedulePollMs);
     // A time that has not come yet is waited for to the millisecond.
     const exactMs = inMs !== undefined && inMs > 0 ? Math.min(inMs, waitMs) : waitMs;
-    if (!isStopped) timer = setTimeout(() => due.wake(), exactMs).unref();
+    if (!isStopped)
+      clearTimer = parts.timers.after(exactMs, () => due.wake(), exactMs === inMs ? undefined : "poll");
   }
 
   const looped = loop().catch(error => log.error({ err: error }, "schedules have stopped"));
@@ -104,7 +107,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       isStopped = true;
       due.wake();
       await looped;
-      clearTimeout(timer);
+      clearTimer();
       bus.unsubscribe(SCHEDULE_DUE, due);
     },
   };

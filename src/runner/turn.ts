@@ -1,5 +1,7 @@
+import { type Timers, waitFor } from "../lib/timers.ts";
 import {
   type Credential,
+  type ErrorRecord,
   LIMITS,
   type Message,
   type StepKey,
@@ -11,13 +13,16 @@ import {
 import type {
   AuthorizationOptions,
   AuthorizationRequest,
+  Bus,
   CallerCredentials,
   CallerItems,
   ContextStorage,
   CredentialOwner,
+  LocalAgents,
   Log,
   McpServerProvider,
   OpenItems,
+  OpenLocalAgents,
   Outbound,
   Run,
   Store,
@@ -34,11 +39,25 @@ export interface TurnParts {
   readonly items: OpenItems;
   readonly credentials: CallerCredentials;
   readonly outbound: Outbound;
+  readonly agents: OpenLocalAgents;
   readonly tools: McpServerProvider;
   readonly log: Log;
   readonly newId: () => string;
   readonly now: () => number;
   readonly random: () => number;
+  readonly timers: Timers;
+}
+
+export interface RunExecutorParts extends TurnParts {
+  readonly bus: Bus;
+  /** Milliseconds for durations. */
+  readonly ticks: () => number;
+  readonly leaseMs: number;
+  readonly cancelGraceMs: number;
+  readonly attemptsMax: number;
+  readonly toErrorRecord: (error: unknown) => ErrorRecord;
+  /** In development: reports what an agent threw, and returns what its caller is told about it. */
+  readonly onFailure?: ((run: Run, error: unknown) => string) | undefined;
 }
 
 /** The part of a turn that its run provides. */
@@ -123,6 +142,10 @@ export class RunTurn implements Turn {
     return this.#parts.outbound;
   }
 
+  get agents(): LocalAgents {
+    return this.#parts.agents(this.#run.scope);
+  }
+
   get tools(): McpServerProvider {
     return this.#parts.tools;
   }
@@ -133,6 +156,10 @@ export class RunTurn implements Turn {
 
   newId(): string {
     return this.#parts.newId();
+  }
+
+  wait(ms: number, signal: AbortSignal): Promise<void> {
+    return waitFor(this.#parts.timers, ms, signal);
   }
 
   now(): number {

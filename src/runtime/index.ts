@@ -63,8 +63,12 @@ export async function createAgent(
   spec: AgentSpec,
   load: Load,
   context: LoadContext,
+  others: Readonly<Record<string, Create>>,
 ): Promise<AgentDefinition> {
+  if (Object.hasOwn(others, spec.runtime)) return (others[spec.runtime] as Create)(spec, load, context);
   const importRuntime = Object.hasOwn(RUNTIMES, spec.runtime) ? RUNTIMES[spec.runtime] : undefined;
   if (importRuntime) return (await importRuntime())(spec, load, context);
-  throw new Error(`Unknown runtime "${spec.runtime}"; available: ${RUNTIME_NAMES.join(", ")}`);
+  throw new Error(
+    `Unknown runtime "${spec.runtime}"; available: ${[...RUNTIME_NAMES, ...Object.keys(others)].join(", ")}`,
+  );
 }

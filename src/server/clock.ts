@@ -1,5 +1,6 @@
 /** Time, random bytes and digests. Tests hand in their own, so that a recorded exchange replays byte for byte. */
 import { createHash, randomBytes } from "node:crypto";
+import { systemTimers, type Timers } from "../lib/timers.ts";
 import type { ExecuteOperation } from "../ports/index.ts";
 
 export interface ServerEnvironment {
@@ -10,8 +11,8 @@ export interface ServerEnvironment {
   readonly wrapExecute: (execute: ExecuteOperation) => ExecuteOperation;
 }
 
-/** Three clocks, one for each purpose; decision 0025 says which of them to use. */
-export interface Clock {
+/** Three clocks, one for each purpose (decision 0025), and timers for what is due at a time (decision 0030). */
+export interface Clock extends Timers {
   /** Event time in epoch milliseconds: never goes back, and may be far ahead. For ids, times and the order of events only. */
   now(): number;
   /** The time of day in epoch milliseconds: may be set forward and back. For everything that expires at a date. */
@@ -40,6 +41,7 @@ function createClock(): Clock {
   const ticks = (): number => performance.now();
   const wallTime = (): number => (other ? Math.floor(other(ticks())) : Date.now());
   return {
+    ...systemTimers,
     ticks,
     wallTime,
     now(): number {

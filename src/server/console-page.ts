@@ -97,7 +97,7 @@ const toPage = (text: string, status: number): EndpointResponse => ({
 const NOT_BUILT = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Dragoman</title></head><body>
 <h1>The console is not built</h1>
 <p>In a checkout, run <code>npm ci</code> and load this page again; the log of the server says why a build failed.
-The npm package contains the console. The API works without it: see <a href="../docs">/docs</a>.</p></body></html>`;
+The npm package contains the console. The API works without it: see <a href="../openapi.json">openapi.json</a>.</p></body></html>`;
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

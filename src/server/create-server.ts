@@ -11,6 +11,7 @@ import { StartupError } from "../lib/startup-error.ts";
 import type { AgentName } from "../model/index.ts";
 import type { Agent } from "../ports/index.ts";
 import { GRPC_PACKAGES } from "../protocol/index.ts";
+import type { ServerEnvironment } from "./clock.ts";
 import { listenAll } from "./listen.ts";
 import { checkListenSettings } from "./open-auth.ts";
 import {
@@ -54,7 +55,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log } = parts;
   checkListenSettings(settings);
   const tls = await loadTls(settings);
-  const hostCheck = createHostCheck(settings);
+  const hostCheck = createHostCheck({ ...settings, corsRules: settings.langgraphFile?.cors });
   const addresses: ServerAddresses = {};
   const wired = await wireServer({ ...parts, addresses, hasGrpc: true });
   const { catalog } = wired;
@@ -63,6 +64,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     tls,
     hasOwnPort: settings.grpcPort !== undefined,
     schemas: settings.a2a ? GRPC_PACKAGES : [],
+    reflection: settings.grpcReflection === "on",
     pipeline: wired.pipeline,
     streams: wired.streams,
     unread: wired.unread,
@@ -110,12 +112,16 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 }
 
 /** `path`: see `MountParts`. */
-export async function startMounted(parts: ServerParts, path: string | undefined): Promise<MountedServer> {
+export async function startMounted(
+  parts: ServerParts,
+  path: string | undefined,
+  environment?: ServerEnvironment,
+): Promise<MountedServer> {
   if (path !== undefined && !isPath(path))
     throw new StartupError(
       `"${path}" is not a valid path. Use one such as "/a2a", without a slash at its end.`,
     );
-  const wired = await wireServer({ ...parts, addresses: {}, mount: { path }, hasGrpc: false });
+  const wired = await wireServer({ ...parts, addresses: {}, mount: { path }, hasGrpc: false }, environment);
   const mount = createMount({ router: createRouter(wired.router), path });
   await wired.refreshCards();
   wired.start();

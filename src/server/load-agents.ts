@@ -10,6 +10,7 @@ import { toAgent } from "../runtime/function/index.ts";
 import { createAgent } from "../runtime/index.ts";
 import { bindEnvironment } from "../runtime/shared/bind-environment.ts";
 import { loadFunctions, type ServerFunctions } from "./load-functions.ts";
+import type { ServerPorts } from "./server-ports.ts";
 
 export interface ServedAgents {
   readonly agents: readonly Agent[];
@@ -38,13 +39,17 @@ export function findServedAgents<T extends Settings>(settings: T): { settings: T
 }
 
 /** `generation`: see `LoadParts`. */
-export async function loadServedAgents(settings: Settings, generation: number): Promise<ServedAgents> {
+export async function loadServedAgents(
+  settings: Settings,
+  generation: number,
+  runtimes: ServerPorts["runtimes"] = {},
+): Promise<ServedAgents> {
   const { agentsFolder: cwd } = settings;
   const variables = readVariables();
   const loaded = await loadAgents(settings.agents, {
     cwd,
     generation,
-    createAgent: (spec, load, context) => createAgent(spec, load, { ...context, variables }),
+    createAgent: (spec, load, context) => createAgent(spec, load, { ...context, variables }, runtimes),
   });
   const agents = loaded.agents.map(agent => toServed(agent, cwd));
   const { functions, files } = await loadFunctions(settings, generation);

@@ -4,7 +4,15 @@ import { isLoopback } from "../http/host-check.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import type { LanggraphServer } from "../loader/langgraph-server.ts";
 import type { AuthMode } from "../model/index.ts";
-import type { Authenticator, Catalog, CustomAuth, Endpoint, Fetch, TokenStore } from "../ports/index.ts";
+import type {
+  Authenticator,
+  AuthMethod,
+  Catalog,
+  CustomAuth,
+  Endpoint,
+  Fetch,
+  TokenStore,
+} from "../ports/index.ts";
 
 export interface OpenAuthParts {
   readonly settings: AuthSettings & {
@@ -21,6 +29,8 @@ export interface OpenAuthParts {
   /** So many random bytes as lower-case hex. */
   readonly randomHex: (bytes: number) => string;
   readonly customAuth?: CustomAuth | undefined;
+  /** Those that the program brought itself. */
+  readonly methods: readonly AuthMethod[];
   /** Another program accepts the connections: from where is not known. */
   readonly isMounted: boolean;
 }

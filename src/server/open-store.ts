@@ -1,6 +1,5 @@
 /** Opens the store that the settings name: in memory, in a folder, or in a database that several nodes share. */
 import { createLocalBus } from "../bus/local.ts";
-import type { RemoteBus } from "../bus/remote.ts";
 import { createTaskChanges, type TaskChangeHub } from "../bus/task-changes.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
 import { loadOptionalPackage } from "../lib/optional-package.ts";
@@ -10,12 +9,14 @@ import {
   type Bus,
   type Log,
   PUSH_DUE,
+  type RemoteBus,
   RUN_DUE,
   type Store,
   type TaskChanges,
   type TokenStore,
 } from "../ports/index.ts";
 import { runQuotaOf } from "../quotas/index.ts";
+import type { StoreParts } from "../store/kernel/store-parts.ts";
 import { createMemoryStore } from "../store/memory/index.ts";
 import { createMemoryTokenStore } from "../store/memory/token-store.ts";
 import type { PostgresStore } from "../store/postgres/index.ts";
@@ -31,6 +32,7 @@ import type { Clock } from "./clock.ts";
 import { type CommitState, watchCommits } from "./health.ts";
 import { isPostgresUrl } from "./open-store-admin.ts";
 import { readVersion } from "./package-files.ts";
+import type { ServerPorts } from "./server-ports.ts";
 
 export interface OpenStoreParts {
   readonly settings: {
@@ -52,6 +54,8 @@ export interface OpenStoreParts {
   /** The unique id of this node. */
   readonly node: string;
   readonly log: Log;
+  /** A store or a bus of the program itself. */
+  readonly ports: Pick<ServerPorts, "store" | "bus">;
 }
 
 export interface OpenedStore {
@@ -70,7 +74,9 @@ export interface OpenedStore {
 }
 
 export function openStore(parts: OpenStoreParts): Promise<OpenedStore> {
-  return isPostgresUrl(parts.settings.data) ? openPostgres(parts) : openSingleNode(parts);
+  if (!isPostgresUrl(parts.settings.data)) return openSingleNode(parts);
+  if (parts.ports.store) throw new StartupError(TWO_STORES);
+  return openPostgres(parts);
 }
 
 function toStoreParts(
@@ -105,16 +111,13 @@ function toStoreParts(
 
 async function openSingleNode(parts: OpenStoreParts): Promise<OpenedStore> {
   const { settings, clock, telemetry } = parts;
-  const bus = createLocalBus();
   const changes = createTaskChanges();
+  const bus = await openNodeBus(parts, changes);
   const commits = watchCommits(telemetry.commits);
   const inner = { ...toStoreParts(parts, bus, changes), commits };
   const inMemory = settings.data === ":memory:";
-  const store = telemetry.store(
-    inMemory
-      ? createMemoryStore(inner)
-      : createSqliteStore({ ...inner, folder: settings.data, acceptDataLoss: settings.acceptDataLoss }),
-  );
+  const isOwn = parts.ports.store === undefined;
+  const store = telemetry.store(await openInner(parts, inner).catch(closeFirst(bus)));
   return {
     store,
     bus,
@@ -126,16 +129,48 @@ async function openSingleNode(parts: OpenStoreParts): Promise<OpenedStore> {
         : createSqliteTokenStore({ folder: settings.data, now: clock.wallTime }),
     sharedKeys: async () => undefined,
     findLostKeys() {
-      const use = inMemory || settings.acceptDataLoss ? undefined : findKeyUse(settings.data);
+      const use = inMemory || !isOwn || settings.acceptDataLoss ? undefined : findKeyUse(settings.data);
       return use === undefined ? undefined : `${use}. ${LOST_KEYS_HINT}`;
     },
-    markOpened: hasKeyFile => (inMemory ? undefined : markOpened(settings.data, hasKeyFile)),
-    close: () => store.close(),
+    markOpened: hasKeyFile => (inMemory || !isOwn ? undefined : markOpened(settings.data, hasKeyFile)),
+    async close() {
+      await store.close();
+      await bus.close();
+    },
   };
 }
 
+/** The store of a program, or the one that `data` names. */
+async function openInner({ ports, settings }: OpenStoreParts, parts: StoreParts): Promise<Store> {
+  if (ports.store) return ports.store(parts);
+  const { data: folder, acceptDataLoss, durability } = settings;
+  return folder === ":memory:"
+    ? createMemoryStore(parts)
+    : createSqliteStore({ ...parts, folder, acceptDataLoss, durability });
+}
+
+const closeFirst =
+  ({ close }: RemoteBus) =>
+  async (error: unknown): Promise<never> => {
+    await close();
+    throw error;
+  };
+
+/** A single process needs no bus to other nodes. */
+async function openNodeBus({ ports, node, log }: OpenStoreParts, changes: TaskChangeHub): Promise<RemoteBus> {
+  if (!ports.bus) return { ...createLocalBus(), close: async () => {} };
+  const onRemote = (topic: string | undefined): void => changes.notify(topic as TaskId | undefined);
+  return ports.bus({ node, batchMs: BATCH_MS, pollMs: LIMITS.busPollMs, onRemote, log });
+}
+
+const TWO_STORES =
+  "The option data names a Postgres database, and the program brings a store of its own. Remove one of them.";
+
 /** How long notifications to other nodes are collected. */
 const BATCH_MS = 2;
+/** The topic for feeds of all tasks on other nodes, and how long new tasks are collected for it. */
+const NEW_TASKS = "new tasks";
+const NEW_TASKS_MS = 200;
 /** Interval between readings of the database's clock. */
 const CLOCK_MS = 15_000;
 
@@ -153,6 +188,7 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
   const changes = createTaskChanges();
   const inner = await createPostgresStore({
     ...toStoreParts(parts, { notify: topic => remote.bus?.notify(topic) }, changes),
+    onCreated: announceNew(remote, changes),
     tailCacheTasksMax: LIMITS.databaseTasksMax,
     tailCacheBytesMax: LIMITS.databaseTaskBytesMax,
     pushLeaseMs: settings.pushTimeoutMs + settings.leaseMs,
@@ -191,8 +227,22 @@ async function openPostgres(parts: OpenStoreParts): Promise<OpenedStore> {
   };
 }
 
+/** No reader on any node can wait for a task before its first commit: only feeds of all tasks are told of it, now and then. */
+function announceNew(remote: { readonly bus?: RemoteBus }, changes: TaskChangeHub): (taskId: TaskId) => void {
+  let isPlanned = false;
+  return taskId => {
+    changes.notify(taskId);
+    if (isPlanned) return;
+    isPlanned = true;
+    setTimeout(() => {
+      isPlanned = false;
+      remote.bus?.notify(NEW_TASKS);
+    }, NEW_TASKS_MS).unref();
+  };
+}
+
 async function openRemoteBus(
-  { settings, node, log }: OpenStoreParts,
+  { settings, node, log, ports }: OpenStoreParts,
   store: PostgresStore,
   changes: TaskChangeHub,
 ): Promise<RemoteBus> {
@@ -203,11 +253,13 @@ async function openRemoteBus(
     batchMs: BATCH_MS,
     pollMs: LIMITS.busPollMs,
     onRemote(topic: string | undefined) {
+      if (topic === NEW_TASKS) return changes.notify(undefined);
       store.invalidate(topic as TaskId | undefined);
       changes.notify(topic as TaskId | undefined);
     },
     log,
   };
+  if (ports.bus) return ports.bus(parts);
   if (notify !== undefined) {
     const { createNatsBus } = await loadOptionalPackage(
       "@nats-io/transport-node",

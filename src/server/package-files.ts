@@ -9,7 +9,7 @@ const read = (path: string): string => readFileSync(join(PACKAGE_FOLDER, path), 
 
 export const readVersion = (): string => (JSON.parse(read("package.json")) as { version: string }).version;
 
-/** The HTML page at /docs. */
+/** The HTML page at /docs of a server without the console. */
 export const readDocsPage = (): string => read("web/docs.html");
 
 const DOC_SECTIONS = ["guide", "operate", "reference", "dialects", "decisions"] as const;

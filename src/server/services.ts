@@ -7,7 +7,6 @@ import { type AgentName, createIdGenerator, LIMITS } from "../model/index.ts";
 import { createOAuth } from "../oauth/index.ts";
 import { createGuardedFetch, createOutbound } from "../outbound/index.ts";
 import type { Agent, Log, Observer, Run } from "../ports/index.ts";
-import { createDialects } from "../protocol/index.ts";
 import { openTelemetry, type Telemetry, type TelemetryParts } from "../telemetry/index.ts";
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
@@ -18,6 +17,7 @@ import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
 import { type OpenedStore, openStore } from "./open-store.ts";
 import { readVersion } from "./package-files.ts";
+import { listDialects, type ServerPorts } from "./server-ports.ts";
 
 /** The settings of a server; those of the loader are not needed. */
 export type ServerSettings = Omit<
@@ -41,6 +41,8 @@ export interface ServerParts {
   readonly defaultAgent: AgentName;
   /** The functions that the settings name by their files. */
   readonly functions?: ServerFunctions | undefined;
+  /** undefined: all parts are the server's own. */
+  readonly ports?: ServerPorts | undefined;
   readonly log: Log;
   /** undefined: the log level is fixed. */
   readonly levels?: LevelSwitch | undefined;
@@ -82,7 +84,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
   const { settings, log } = parts;
   const { now, wallTime, ticks } = clock;
   checkAuthSettings(parts);
-  checkHealthPrefix(settings.healthPrefix, createDialects(settings));
+  checkHealthPrefix(settings.healthPrefix, listDialects(settings, parts.ports));
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const closeOne of closers.toReversed()) await closeOne();
@@ -99,7 +101,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
     closers.push(telemetry.close);
     const node = randomUUID();
     const loop = new LoopBudget(LIMITS.catchUpEventsMax);
-    const opened = await openStore({ settings, clock, loop, telemetry, node, log });
+    const opened = await openStore({ settings, clock, loop, telemetry, node, log, ports: parts.ports ?? {} });
     closers.push(opened.close);
     const { store, bus, changes, commits } = opened;
     // Ids of the newest recorded millisecond may be in use.
@@ -124,6 +126,7 @@ export async function createServices(parts: ServicesParts, { clock, randomHex }:
       randomHex,
       isMounted,
       customAuth,
+      methods: parts.ports?.authenticators ?? [],
     };
     const auth = await openAuth(authParts);
     closers.push(auth.close);

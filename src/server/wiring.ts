@@ -1,24 +1,17 @@
 /** Connects the parts of a server: operations, dialects, pipeline, bindings, endpoints and routes. */
 import { createLogLines, type LogLines } from "../admin/index.ts";
-import { askHandler } from "../auth/custom-auth.ts";
 import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
 import { toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
 import { createPipeline } from "../binding/pipeline.ts";
-import { toGrpcAddress } from "../http/base-url.ts";
+
 import { createCustomApp } from "../http/custom-app.ts";
 import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import {
-  createCronRuns,
-  createCustomAuthorizer,
-  createLanggraphApi,
-  createThreadRecords,
-  type LanggraphApi,
-} from "../langgraph-api/index.ts";
+import { createCronRuns, createThreadRecords } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -26,25 +19,27 @@ import { createOAuthPages } from "../oauth/authorization-routes.ts";
 import { createCredentialRoutes } from "../oauth/credential-routes.ts";
 import { isAuthorizationPending, resumeAuthorized } from "../operation/credentials.ts";
 import { createOperations } from "../operation/index.ts";
+import { createLocalAgents } from "../operation/local-agents.ts";
 import type { OperationParts } from "../operation/lookup.ts";
-import type { Caller, Dialect, Endpoint, Log, Pipeline } from "../ports/index.ts";
-import { API_DESCRIPTIONS, createDialects } from "../protocol/index.ts";
+import type { Caller, Endpoint, Pipeline } from "../ports/index.ts";
+import { API_DESCRIPTIONS } from "../protocol/index.ts";
 import { createOpenApiEndpoints } from "../protocol/openapi/index.ts";
 import { createPushRoutes } from "../push/admin-routes.ts";
 import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../quotas/index.ts";
 import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
-import { nextTimeOf } from "../runner/schedules.ts";
-import { createCardSigning, JWKS_PATH } from "../signature/sign.ts";
+import { JWKS_PATH } from "../signature/sign.ts";
 import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
 import { toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
 import { consoleModeOf } from "./open-auth.ts";
 import { type OpenConsole, openConsole } from "./open-console.ts";
+import { openLanggraphApi } from "./open-langgraph-api.ts";
 import { readDocsPage, readVersion } from "./package-files.ts";
+import { toServedDialects } from "./served-dialects.ts";
 import { createServices, publicBase, type Services, type WiringParts } from "./services.ts";
-import { startWorkers, type Workers } from "./workers.ts";
+import { startWorkers, type Workers, warnOfUnserved } from "./workers.ts";
 
 export type { ServerAddresses, ServerParts, ServerSettings } from "./services.ts";
 
@@ -119,24 +114,20 @@ async function connect(
     openConsole(checkHealth) {
       const { consoleMode } = services;
       if (consoleMode === "off" || !lines || !telemetry.totals) return { public: [], admin: [] };
-      const runsRunning = (): number => state.workers?.runner.running ?? 0;
-      const { totals } = telemetry;
-      const unreadBytes = (): number => unread.bytes;
       return (state.console = openConsole({
         ...calls,
         parts,
         services,
         console: consoleMode,
-        totals,
+        totals: telemetry.totals,
         lines,
-        runsRunning,
-        unreadBytes,
+        runsRunning: () => state.workers?.runner.running ?? 0,
+        unreadBytes: () => unread.bytes,
         checkHealth,
       }));
     },
   });
   const limits = { ...LIMITS, ...settings };
-  const modifiedAt = (): number => catalog.modifiedAt;
   const corsRules = settings.langgraphFile?.cors;
   const bindings = createBindings({
     ...settings,
@@ -145,7 +136,7 @@ async function connect(
     streams,
     unread,
     limits,
-    modifiedAt,
+    modifiedAt: () => catalog.modifiedAt,
     browsersTo: state.console && "console/",
   });
   return {
@@ -172,8 +163,9 @@ async function connect(
       state.workers = startWorkers({
         settings,
         services,
-        dialects,
+        pushEncoders: [...dialects, ...langgraph.pushEncoders],
         tools: mcp.tools,
+        agents: createLocalAgents({ ...services, execute: calls.limited }),
         onFailure: parts.development?.onFailure,
         beginScheduled: createCronRuns({
           execute: calls.execute,
@@ -213,16 +205,6 @@ function toRouterRules({ settings, functions }: WiringParts, { auth }: Services)
         bodyBytesMax: LIMITS.bodyBytesMax,
       }),
   };
-}
-
-function warnOfUnserved(
-  unfinished: ReadonlyMap<string, number>,
-  served: ReadonlySet<string>,
-  log: Log,
-): void {
-  for (const [agent, count] of unfinished)
-    if (!served.has(agent))
-      log.warn({ agent, count }, "unfinished tasks belong to an agent that is not served");
 }
 
 /** The path of a call: pipeline, dialects, operations. */
@@ -266,6 +248,7 @@ function wireCalls(
     unread,
     operationParts,
     execute,
+    limited,
     // The limits of calls for calls that are no operations.
     limit: limit(async () => ({ kind: "nothing" })),
     isOwnBase,
@@ -282,14 +265,9 @@ function toOperationParts(
   state: ServerState,
   streams: Streams,
 ): OperationParts {
-  const { store, bus, loop, catalog, newId } = services;
   return {
     ...settings,
-    store,
-    bus,
-    loop,
-    catalog,
-    newId,
+    ...services,
     credentials: services.oauth,
     schemes: services.auth.authenticator.schemes,
     targets: services.webhooks,
@@ -299,19 +277,6 @@ function toOperationParts(
     hasStreamRoom: streams.hasRoom,
     fullMs: () => state.workers?.runner.fullMs ?? 0,
   };
-}
-
-function toServedDialects(
-  { settings, addresses, hasGrpc }: WiringParts,
-  { keys }: Services,
-  isOwnBase: (base: string) => boolean,
-): readonly Dialect[] {
-  const grpcAt = (base: string): string | undefined => toGrpcAddress(base, addresses.grpcPort, settings);
-  const dialects = createDialects({ ...settings, ...(hasGrpc && { grpcAt }) });
-  if (!settings.signCards) return dialects;
-  return dialects.map(
-    createCardSigning({ signer: keys.signer, entriesMax: LIMITS.signedCardsMax, isOwnBase }),
-  );
 }
 
 /** The agents as MCP tools, and the tools of MCP servers for agents. */
@@ -342,31 +307,6 @@ async function openMcp({ settings, log }: WiringParts, services: Services, pipel
   };
 }
 
-/** The API of LangGraph's Agent Server. */
-function openLanggraphApi(
-  { settings, functions, log }: WiringParts,
-  { catalog, store, items, bus, newId, clock }: Services,
-  { authenticator, pipeline, streams }: Calls,
-  isOpen: () => boolean,
-): LanggraphApi {
-  if (settings.langgraphApi === "off") return { endpoints: [], close: async () => {} };
-  const { heartbeatMs, sweepMs } = settings;
-  const { now, wallTime } = clock;
-  const records = { catalog, store, newId, now, wallTime, idOf: toUuid };
-  const calls = { authenticator, pipeline, countStream: streams.count, heartbeatMs, sweepMs, isOpen, log };
-  const { langgraphFile: file } = settings;
-  const auth = functions?.customAuth;
-  return createLanggraphApi({
-    ...{ ...records, ...calls, items, bus, nextTimeOf, version: readVersion },
-    off: file?.off,
-    // A server with `mcp` has tools of its own form there.
-    hasMcp: file !== undefined && !settings.mcp && !file.off.includes("mcp"),
-    configurableHeaders: file?.configurableHeaders,
-    threadTtl: file?.threadTtl && { strategy: file.threadTtl.strategy, ttl: file.threadTtl.minutes },
-    authorizer: auth && createCustomAuthorizer({ ask: (...call) => askHandler(auth, ...call) }),
-  });
-}
-
 /** The endpoints of the server beside the dialects, health, metrics and MCP. */
 function listEndpoints(parts: WiringParts, services: Services, calls: Calls): readonly Endpoint[] {
   const { oauth, auth, catalog, keys, store } = services;
@@ -387,8 +327,9 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
     ...createOpenApiEndpoints({
       dialects,
       descriptions: API_DESCRIPTIONS,
+      agents: () => catalog.all().filter(({ policy }) => !policy.tenants),
       readVersion,
-      readPage: readDocsPage,
+      readPage: services.consoleMode === "off" ? readDocsPage : undefined,
     }),
     createJwksEndpoint(keys.signer, JWKS_PATH),
     ...pages,

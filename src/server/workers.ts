@@ -1,5 +1,5 @@
 /** Background work: runs of agents, webhook deliveries, deletion of tasks past their retention. */
-import type { Dialect, Log } from "../ports/index.ts";
+import type { Log, PushEncoder } from "../ports/index.ts";
 import { createPushWorker } from "../push/worker.ts";
 import { createRunner, type Runner, type RunnerParts } from "../runner/claim.ts";
 import { createSweeper } from "../runner/retention.ts";
@@ -11,8 +11,9 @@ import type { ServerSettings, Services } from "./services.ts";
 export interface WorkersParts {
   readonly settings: ServerSettings;
   readonly services: Services;
-  readonly dialects: readonly Dialect[];
+  readonly pushEncoders: readonly PushEncoder[];
   readonly tools: RunnerParts["tools"];
+  readonly agents: RunnerParts["agents"];
   readonly onFailure: RunnerParts["onFailure"];
   /** Begins the work of a schedule. */
   readonly beginScheduled: SchedulerParts["begin"];
@@ -25,10 +26,11 @@ export interface Workers {
 }
 
 export function startWorkers(parts: WorkersParts): Workers {
-  const { settings, services, dialects, tools, onFailure, log } = parts;
+  const { settings, services, pushEncoders, tools, agents, onFailure, log } = parts;
   const { store, bus, catalog, items, outbound, webhooks, oauth, keys, telemetry, newId, randomHex } =
     services;
-  const { wallTime, ticks } = services.clock;
+  const { clock } = services;
+  const { wallTime, ticks } = clock;
   const random = (): number => toFraction(randomHex(7));
   const runner = createRunner({
     ...settings,
@@ -38,6 +40,7 @@ export function startWorkers(parts: WorkersParts): Workers {
     items,
     outbound,
     tools,
+    agents,
     log,
     newId,
     ticks,
@@ -46,6 +49,7 @@ export function startWorkers(parts: WorkersParts): Workers {
     onFailure,
     credentials: oauth,
     now: wallTime,
+    timers: clock,
     worker: services.node,
   });
   const pushes = createPushWorker({
@@ -53,20 +57,44 @@ export function startWorkers(parts: WorkersParts): Workers {
     ...keys,
     store,
     bus,
-    dialects,
+    encoders: pushEncoders,
     log,
     wallTime,
     ticks,
     random,
+    timers: clock,
     targets: webhooks,
     fetch: telemetry.fetch(webhooks.fetch, "webhook"),
   });
-  const scheduler = createScheduler({ store, bus, log, wallTime, begin: parts.beginScheduled });
-  const workers = [runner, pushes, scheduler, createSweeper({ ...settings, store, catalog, log })];
+  const scheduler = createScheduler({
+    store,
+    bus,
+    log,
+    wallTime,
+    timers: clock,
+    begin: parts.beginScheduled,
+  });
+  const workers = [
+    runner,
+    pushes,
+    scheduler,
+    createSweeper({ ...settings, store, catalog, log, timers: clock }),
+  ];
   return {
     runner,
     async stop(): Promise<void> {
       await Promise.all(workers.map(worker => worker.stop()));
     },
   };
+}
+
+/** Their tasks wait until a server has them again. */
+export function warnOfUnserved(
+  unfinished: ReadonlyMap<string, number>,
+  served: ReadonlySet<string>,
+  log: Log,
+): void {
+  for (const [agent, count] of unfinished)
+    if (!served.has(agent))
+      log.warn({ agent, count }, "unfinished tasks belong to an agent that is not served");
 }

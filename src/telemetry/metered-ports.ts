@@ -40,7 +40,7 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
   }
 
   function countEvent(run: Run, event: TaskEvent, done: Promise<void>): void {
-    if (event.type === "usage") {
+    if (event.type === "usage" && event.of === undefined) {
       for (const [counter, count] of Object.entries(event.usage))
         if (count > 0) meters.usage.add([run.task.agent, counter], count);
       return;
@@ -73,6 +73,15 @@ export function meteredStore(store: Store, parts: MeterParts): Store {
         const runs = await store.runs.claim(worker, agents, max, running);
         for (const run of runs) begin(run);
         return runs;
+      },
+      setStarter(starter) {
+        store.runs.setStarter({
+          ...starter,
+          start(run, recorded) {
+            begin(run);
+            starter.start(run, recorded);
+          },
+        });
       },
       async release(run) {
         await store.runs.release(run);

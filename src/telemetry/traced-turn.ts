@@ -86,6 +86,10 @@ export class TracedTurn implements Turn {
     return this.#outbound;
   }
 
+  get agents(): Turn["agents"] {
+    return this.#turn.agents;
+  }
+
   get tools(): McpServerProvider {
     return async name => {
       const server = await this.#turn.tools(name);
@@ -168,6 +172,10 @@ export class TracedTurn implements Turn {
 
   newId(): string {
     return this.#turn.newId();
+  }
+
+  wait(ms: number, signal: AbortSignal, inStep: boolean): Promise<void> {
+    return this.#turn.wait(ms, signal, inStep);
   }
 
   now(): number {

@@ -138,7 +138,7 @@ describe("Arbiter: cards", () => {
         url: `${server.url}/v1/a2a/agents/echo`,
         preferredTransport: "JSONRPC",
         defaultInputModes: ["text/plain"],
-        capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: false },
+        capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
       });
       expect(found).toHaveProperty("skills.0.id", "chat");
     }

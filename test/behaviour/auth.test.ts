@@ -54,6 +54,20 @@ describe("a caller without valid credentials", () => {
         expectMeaning(await binding.call(method, params, headers), "unauthenticated");
   });
 
+  it("gets its JSON-RPC id back if the body is there, and null if there is none or it is large", async () => {
+    const idOf = async (body: string): Promise<unknown> => {
+      const headers = { "content-type": "application/json" };
+      const reply = await fetch(`${guarded.url}/agents/echo`, { method: "POST", headers, body });
+      expect(reply.status).toBe(401);
+      return ((await reply.json()) as { id: unknown }).id;
+    };
+    const call = { jsonrpc: "2.0", method: "SendMessage", params: MESSAGE };
+    for (const id of ["a", 7, null]) expect(await idOf(JSON.stringify({ ...call, id }))).toBe(id);
+    for (const body of ["", "{", "null", "[1]", JSON.stringify(call), JSON.stringify({ ...call, id: {} })])
+      expect(await idOf(body)).toBeNull();
+    expect(await idOf(JSON.stringify({ ...call, id: 8, more: "x".repeat(20_000) }))).toBeNull();
+  });
+
   it("gets a challenge over HTTP, with the error of the credentials that it sent", async () => {
     const challenge = async (path: string, init: RequestInit): Promise<[number, string | null]> => {
       const reply = await fetch(guarded.url + path, init);

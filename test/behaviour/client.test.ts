@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { parseAgentAddress } from "../../src/client/address.ts";
 import { type AgentUpdate, dedupe } from "../../src/client/dedupe.ts";
+import { createGrpc } from "../../src/client/grpc/index.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../src/client/open.ts";
 import {
   CLIENT_BINDINGS,
@@ -44,7 +45,7 @@ const CASES = DIALECT_NAMES.flatMap(name =>
   CLIENT_BINDINGS[name].map(({ transport }) => [name, transport] as const),
 );
 const signal = new AbortController().signal;
-const access: AgentAccess = { fetch, credentials: async () => ({}), direct: true };
+const access: AgentAccess = { fetch, credentials: async () => ({}), grpc: createGrpc };
 let server: TestServer;
 let agent: RemoteAgent;
 

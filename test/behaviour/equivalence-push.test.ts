@@ -6,7 +6,7 @@ import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /**
- * B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in both versions, also when they are
+ * B-V5: push configs mean the same over JSON-RPC, HTTP+JSON and gRPC, in all versions, also when they are
  * refused.
  */
 
@@ -16,7 +16,7 @@ const discreet: AgentDefinition = { ...talker, name: "discreet", push: false };
 let server: TestServer;
 const open: Binding[] = [];
 beforeAll(async () => {
-  server = await serve([talker, discreet]);
+  server = await serve([talker, discreet], { v11: "on" });
 });
 afterAll(async () => {
   for (const binding of open) binding.close();

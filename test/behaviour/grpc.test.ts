@@ -190,6 +190,25 @@ describe("B-V13: gRPC at the HTTP port", () => {
     expect(body.result.artifacts[0].parts).toEqual(parts);
   });
 
+  it("a file of 5 MB needs a larger client, or no history (docs/guide/grpc-and-tls.md, large files)", async () => {
+    const large = await serve([{ ...echo, inputModes: ["*/*"] }]);
+    const caller = createGrpcClient(hostOf(large));
+    const raw = Buffer.alloc(5_000_000, 1).toString("base64");
+    const message = {
+      messageId: "m",
+      role: "ROLE_USER",
+      parts: [{ text: "hi" }, { raw, mediaType: "image/png" }],
+    };
+    const error = await refusedBy(caller.ask("SendMessage", { message }));
+    expect(error.code).toBe(status.RESOURCE_EXHAUSTED);
+    const { json } = await caller.ask("SendMessage", { message, configuration: { historyLength: 0 } });
+    expect(textIn(json.task)).toBe("hi");
+    const read = await caller.ask("GetTask", { id: json.task.id, historyLength: 0 });
+    expect(read.json.status.state).toBe("TASK_STATE_COMPLETED");
+    caller.close();
+    await large.stop();
+  });
+
   it("a null is a value: the wire keeps it, although the official client drops it", async () => {
     const sent = sendParams("", { parts: [{ data: null }] });
     const { task } = (await rpc(`${server.url}/agents/mirror`, "SendMessage", sent)).body.result;

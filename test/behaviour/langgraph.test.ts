@@ -72,7 +72,7 @@ describe("calls", () => {
   it("L1: the agent is selected by its name or its UUID, and unknown methods are refused", async () => {
     for (const name of ["echo", toUuid("echo")])
       expect(saidBy(await send(name, langgraphParams("hi")))).toBe("hi");
-    for (const method of ["SendMessage", "tasks/send", "nonsense"])
+    for (const method of ["tasks/send", "nonsense"])
       expect(await langgraphError(at("echo"), method, {})).toMatchObject({ code: -32601 });
     expect(await langgraphError(at("echo", strict), "tasks/list", {})).toMatchObject({ code: -32601 });
   });
@@ -171,11 +171,15 @@ describe("answers", () => {
     expect(await get({ id, contextId })).toMatchObject({ id, contextId, status: { state: "completed" } });
     expect(await get({ id: `${contextId}:${id}`, contextId })).toMatchObject({ id });
     const refused = (params: unknown): Promise<Loose> => langgraphError(at("echo"), "tasks/get", params);
+    const strictly = (params: unknown): Promise<Loose> =>
+      langgraphError(at("echo", strict), "tasks/get", params);
     const missing = (name: string) => ({
       code: -32602,
       message: `Invalid request: Missing required parameter: ${name}`,
     });
-    expect(await refused({ id })).toEqual(missing("contextId"));
+    expect(await strictly({ id })).toEqual(missing("contextId"));
+    // Mastra's client sends none.
+    expect(await get({ id })).toMatchObject({ id, contextId });
     expect(await refused({ contextId })).toEqual(missing("id"));
     expect(await refused(undefined)).toEqual(missing("id"));
     for (const params of [
@@ -207,6 +211,10 @@ describe("answers", () => {
     const { id, contextId } = await send("asker", langgraphParams("hi"));
     const canceled = await langgraphResult(at("asker"), "tasks/cancel", { id, contextId });
     expect(canceled.status.state).toBe("canceled");
+    const other = await send("asker", langgraphParams("hi"));
+    expect(await langgraphResult(at("asker"), "tasks/cancel", { id: other.id })).toMatchObject({
+      status: { state: "canceled" },
+    });
     const host = at("asker", strict);
     const kept = await langgraphResult(host, "message/send", langgraphParams("hi"));
     for (const one of [kept, { id: "nope", contextId: "none" }])
@@ -321,14 +329,14 @@ describe("resuming", () => {
 });
 
 describe("threads and cards", () => {
-  const threadOf = async (more: Record<string, unknown>): Promise<string> => {
-    const task = await send("thread", langgraphParams("hi", { contextId: "conversation" }), more);
-    expect(task.contextId).toBe("conversation");
+  const threadOf = async (contextId: string, more: Record<string, unknown>): Promise<string> => {
+    const task = await send("thread", langgraphParams("hi", { contextId }), more);
+    expect(task.contextId).toBe(contextId);
     return saidBy(task);
   };
 
   it("L19: thread_id in metadata beside the parameters groups traces, and never fails a call", async () => {
-    expect(await threadOf({ metadata: { thread_id: "shared" } })).toBe("shared");
+    expect(await threadOf("grouped", { metadata: { thread_id: "shared" } })).toBe("shared");
     for (const metadata of [
       { thread_id: null },
       { thread_id: "" },
@@ -338,11 +346,11 @@ describe("threads and cards", () => {
       "x",
       null,
     ])
-      expect(await threadOf({ metadata })).toBe("conversation");
+      expect(await threadOf("conversation", { metadata })).toBe("conversation");
   });
 
   it("L20: without it the context is the thread", async () => {
-    expect(await threadOf({})).toBe("conversation");
+    expect(await threadOf("conversation", {})).toBe("conversation");
   });
 
   it("L21: every agent has a card with the URL of this mount", async () => {

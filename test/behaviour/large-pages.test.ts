@@ -20,7 +20,6 @@ const LIST_CALLS: readonly (readonly [string, string, string])[] = [
   ["v1", "", "ListTasks"],
   ["v0.3", "", "tasks/list"],
   ["LangGraph", "/a2a/talker", "tasks/list"],
-  ["Arbiter", "/v1/a2a/agents/talker", "tasks/list"],
 ];
 
 describe.each([

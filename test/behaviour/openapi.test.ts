@@ -28,7 +28,8 @@ const DIALECTS = createDialects(SETTINGS);
 let server: TestServer;
 let api: Loose;
 beforeAll(async () => {
-  server = await serve([echo]);
+  // Without the console, /docs is a page of its own.
+  server = await serve([echo], { console: "off" });
   api = await (await fetch(`${server.url}/openapi.json`)).json();
 });
 afterAll(() => server.stop());
@@ -65,6 +66,11 @@ describe("/openapi.json", () => {
   it("describes each operation with its purpose, its parameters and its responses", () => {
     const ids = operationsIn(api).map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
+    // Generated clients make names of functions and files from it.
+    expect(ids.filter((id: string) => id.length > 48 || !/^[a-z]\w+$/.test(id))).toEqual([]);
+    expect(ids).toEqual(
+      expect.arrayContaining(["getTask", "getTaskOfAgent", "cancelTaskOfTenant", "v1GetTask"]),
+    );
     for (const { verb, path, operation } of operationsIn(api)) {
       expect(operation.summary, `${verb} ${path}`).toMatch(/^[A-Z].* /);
       const inPath = (operation.parameters ?? []).filter((one: Loose) => one.in === "path");
@@ -79,6 +85,19 @@ describe("/openapi.json", () => {
     const known = api.tags.map((tag: Loose) => tag.name);
     expect(known.toSorted()).toEqual(DIALECTS.map(dialect => dialect.name).toSorted());
     expect(known.slice(0, 2)).toEqual(["v1", "v03"]);
+  });
+
+  it("has LangGraph's parameters as its document has them: Accept, assistant_id, no version", () => {
+    const namesOf = ({ parameters = [] }: Loose): string[] => parameters.map((one: Loose) => one.name);
+    const { post } = api.paths["/a2a/{agent}"];
+    expect(namesOf(post)).not.toContain("A2A-Version");
+    expect(post.parameters.find((one: Loose) => one.name === "Accept")).toMatchObject({
+      in: "header",
+      required: true,
+    });
+    const { get } = api.paths["/.well-known/agent-card.json"];
+    expect(get.parameters.find((one: Loose) => one.name === "assistant_id")).toMatchObject({ in: "query" });
+    expect(namesOf(api.paths["/a2a/{agent}/.well-known/agent-card.json"].get)).toEqual(["agent"]);
   });
 
   it("has example bodies that match their schemas", () => {

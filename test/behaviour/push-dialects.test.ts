@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createScriptedAgent } from "../support/agents.ts";
-import { rpc } from "../support/client.ts";
+import { openStream, rpc } from "../support/client.ts";
 import { type Loose, rpcResult, V1 } from "../support/official-dialects.ts";
 import { openReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { serve, type TestServer } from "../support/server.ts";
@@ -102,18 +102,6 @@ const REGISTERED: readonly Registered[] = [
     },
     pieces: 1,
   },
-  {
-    dialect: "arbiter",
-    path: "/v1/a2a/agents/puppet",
-    method: KIND,
-    params: kind,
-    last: {
-      kind: "task",
-      status: { state: "completed", message: { parts: [TEXT] } },
-      metadata: { "x-arbiter.agent_id": "puppet" },
-    },
-    pieces: 0,
-  },
 ];
 
 async function begin(): Promise<string> {
@@ -151,4 +139,22 @@ describe.each(REGISTERED)("R16: a webhook that was set in $dialect", one => {
     await hook.find(got => got.path === path && isEnd(got.text));
     expect(hook.at(path).filter(hasWords)).toEqual([]);
   });
+});
+
+it("R16: a webhook that a message in Arbiter's dialect has named gets the task in that dialect", async () => {
+  const url = `${hook.url}/arbiter`;
+  const message = { role: "user", messageId: "m", parts: [{ kind: "text", text: "go" }] };
+  const params = { message, configuration: { pushNotificationConfig: { url } } };
+  const events = await openStream(`${server.url}/v1/a2a/agents/puppet`, "message/stream", params);
+  const { taskId } = (await events.next())?.data.result ?? {};
+  puppet.send(taskId, ctx => ctx.text("one two", { last: true }));
+  puppet.end(taskId);
+  const last = await hook.find(({ path, text }) => path === "/arbiter" && isEnd(text));
+  expect(last.body).toMatchObject({
+    kind: "task",
+    status: { state: "completed", message: { parts: [TEXT] } },
+    metadata: { "x-arbiter.agent_id": "puppet" },
+  });
+  expect(hook.at("/arbiter").filter(hasWords)).toEqual([]);
+  events.close();
 });

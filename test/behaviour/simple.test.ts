@@ -185,13 +185,51 @@ describe("simple_a2a: tasks", () => {
     expect(Array.isArray((await rpc(server.url, "tasks/list", {})).body.result)).toBe(true);
   });
 
-  it("R8: a request with page parameters or version 0.3 gets a page of v0.3", async () => {
+  it("S4: the list has all tasks; where their bytes exceed the bound, a header says that it was cut", async () => {
+    const url = `${strict.url}/`;
+    const listed = async (): Promise<readonly [number, string | null]> => {
+      const { body, headers } = await rpc(url, "tasks/list", {});
+      return [body.result.length, headers.get("dragoman-truncated")];
+    };
+    const [before] = await listed();
+    await Promise.all(Array.from({ length: 120 }, (_, i) => send(url, `task ${i}`)));
+    expect(await listed()).toEqual([before + 120, null]);
+    for (let i = 0; i < 12; i++) await send(url, "x".repeat(500_000));
+    const [count, truncated] = await listed();
+    expect(truncated).toBe("true");
+    expect(count).toBeGreaterThan(1);
+    expect(count).toBeLessThan(before + 132);
+  });
+
+  it("S8: the versions that the document allows do not change its shapes at /", async () => {
+    const { result } = await send(server.url, "hello");
+    for (const version of ["1.0", "0.3"]) {
+      const headers = { "a2a-version": version };
+      expect((await rpc(server.url, "tasks/get", { id: result.id }, headers)).body.result).toEqual(result);
+      const list = (await rpc(server.url, "tasks/list", {}, headers)).body.result;
+      expect(list.find((task: Loose) => task.id === result.id)).toEqual(result);
+      const cancel = await rpc(server.url, "tasks/cancel", { id: result.id }, headers);
+      expect(cancel.body.error.code).toBe(-32002);
+    }
+    for (const method of ["tasks/get", "tasks/list", "tasks/cancel", "tasks/send"]) {
+      const { body } = await rpc(server.url, method, { id: result.id }, { "a2a-version": "2.0" });
+      expect([body.id, body.error.code]).toEqual([null, -32008]);
+    }
+  });
+
+  it("R7: a client of v0.3 gets the shape of v0.3 at the address of the agent", async () => {
+    const { result } = await send(server.url, "hello");
+    const { body } = await rpc(at("echo"), "tasks/get", { id: result.id }, { "a2a-version": "0.3" });
+    expect(body.result.kind).toBe("task");
+  });
+
+  it("R8: a request with page parameters, or at the address of an agent, gets a page of v0.3", async () => {
     await send(server.url, "one");
-    for (const [params, headers] of [
-      [{ pageSize: 1 }, {}],
-      [{}, { "a2a-version": "0.3" }],
+    for (const [url, params] of [
+      [server.url, { pageSize: 1 }],
+      [at("echo"), {}],
     ] as const) {
-      const { result } = (await rpc(server.url, "tasks/list", params, headers)).body;
+      const { result } = (await rpc(url, "tasks/list", params, { "a2a-version": "0.3" })).body;
       expect(result.tasks[0].kind).toBe("task");
     }
   });

@@ -41,9 +41,9 @@ async function startWorker(port = 0): Promise<Child> {
   return launch("there", writeAgent(file("there"), "worker", WORK()), port);
 }
 
-function writeGate(card: string): string {
+function writeGate(target: object): string {
   const config = file("dragoman.config.ts");
-  const agents = [{ runtime: "remote", name: "gate", card }];
+  const agents = [{ runtime: "remote", name: "gate", ...target }];
   writeFileSync(config, `export default ${JSON.stringify({ agents })};`);
   return config;
 }
@@ -62,7 +62,7 @@ const settled = (server: Child, id: string): Promise<void> =>
 describe("an agent that is a proxy for another", () => {
   it("continues when the other server was killed and restarted", async () => {
     const worker = await startWorker();
-    const gate = await launch("here", writeGate(worker.url));
+    const gate = await launch("here", writeGate({ card: worker.url }));
     const stream = await openStream(gate.url, "SendStreamingMessage", sendParams("go"));
     const first = (await stream.next()) as SseEvent;
     const { id } = first.data.result.task;
@@ -77,7 +77,7 @@ describe("an agent that is a proxy for another", () => {
 
   it("continues when both were killed, in either order", async () => {
     const worker = await startWorker();
-    const gate = await launch("here", writeGate(worker.url));
+    const gate = await launch("here", writeGate({ card: worker.url }));
     const id = await begin(gate);
     await untilText(gate, id, "before");
     await Promise.all([worker.kill(), gate.kill()]);
@@ -92,9 +92,33 @@ describe("an agent that is a proxy for another", () => {
     expect(foldText(await log.all())).toBe("before after");
   });
 
+  it.each([
+    ["langgraph", "/a2a/worker"],
+    ["orloj", "/v1/agent-systems/worker/a2a"],
+    ["arbiter", "/v1/a2a/agents/worker"],
+    ["simple", "/"],
+  ])("continues when either side is killed, one after the other, in %s", async (dialect, path) => {
+    const worker = await startWorker();
+    const gate = await launch("here", writeGate({ endpoint: worker.url + path, dialect }));
+    const id = await begin(gate);
+    // At the worker itself: some dialects show no text before the end.
+    const listed = async (): Promise<string> =>
+      JSON.stringify((await rpc(worker.url, "ListTasks", { includeArtifacts: true })).body);
+    await until(async () => (await listed()).includes("before"));
+    await worker.kill();
+    const back = await startWorker(worker.port);
+    await gate.kill();
+    const again = await launch("here", file("dragoman.config.ts"), gate.port);
+    open();
+    await settled(again, id);
+    const body = await get(again, id);
+    expect([stateOf(body), textOf(body), trail()]).toEqual(["completed", "before after", ["begun"]]);
+    await back.stop();
+  });
+
   it("does not cancel the remote task when its own server stops", async () => {
     const worker = await startWorker();
-    const gate = await launch("here", writeGate(worker.url), 0, ["--drain-ms", "100"]);
+    const gate = await launch("here", writeGate({ card: worker.url }), 0, ["--drain-ms", "100"]);
     const id = await begin(gate);
     await untilText(gate, id, "before");
     await gate.stop();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Child, endChildren, startChild, writeAgent } from "../support/child.ts";
 import { until } from "../support/client.ts";
-import { getTask, startTask, untilState, V1 } from "../support/official-dialects.ts";
+import { getTask, rpcResult, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
 
@@ -52,10 +52,13 @@ test("a run that continues after its lease has expired begins no step that anoth
   const agents = [writeAgent(folder.path, "worker", work())];
   const flags = ["--lease-ms", "1000", "--log-level", "error"];
   const nodes = await Promise.all([1, 2].map(() => startChild({ agents, data, flags })));
-  const { id } = await startTask((nodes[0] as Child).url, V1, "go");
+  // The node that takes the call may run it, and may stall before it has answered.
+  const called = startTask((nodes[0] as Child).url, V1, "go");
   const stalled = (): string | undefined => trail().find(line => line.startsWith("stalled"));
   await until(() => stalled() !== undefined);
   const other = nodes.find(node => !stalled()?.endsWith(` ${node.pid}`)) as Child;
+  const { tasks } = await rpcResult(other.url, "ListTasks", {});
+  const id = tasks[0].id as string;
   await untilState(other.url, id, "completed");
   writeFileSync(file("on"), "");
   await until(() => trail().some(line => line.startsWith("attempt 1:")));
@@ -65,5 +68,6 @@ test("a run that continues after its lease has expired begins no step that anoth
     "attempt 2: two is done",
     "attempt 1: the run was lost",
   ]);
+  expect((await called).id).toBe(id);
   expect((await getTask(other.url, id)).artifacts[0].parts[0].text).toBe("by attempt 2");
 });

@@ -70,6 +70,9 @@ describe("another caller", () => {
       () => bob.runs.wait(thread_id, "steps", { input }),
       () => bob.runs.stream(thread_id, "steps", { input }).next(),
       () => bob.runs.joinStream(thread_id, runId).next(),
+      () => bob.runs.joinStream(null, runId).next(),
+      () => bob.threads.joinStream(thread_id, { lastEventId: "-" }).next(),
+      () => bob.runs.cancelMany({ threadId: thread_id, runIds: [runId] }),
       () => bob.assistants.get(made.assistant_id),
       () => bob.runs.wait(null, made.assistant_id, { input }),
     ])

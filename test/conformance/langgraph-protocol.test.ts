@@ -71,7 +71,9 @@ const command = async (
   return (await response.json()) as Record<string, unknown>;
 };
 const isEnd = ({ method, params }: WireEvent): boolean =>
-  method === "lifecycle" && ["completed", "failed", "interrupted"].includes(params.data.event as string);
+  method === "lifecycle" &&
+  params.namespace.length === 0 &&
+  ["completed", "failed", "interrupted"].includes(params.data.event as string);
 const ALL = { channels: ["values", "updates", "messages", "lifecycle", "input", "tasks", "custom"] };
 
 it("a run is started by a command, and two streams get all its events with ascending numbers", async () => {
@@ -82,7 +84,12 @@ it("a run is started by a command, and two streams get all its events with ascen
     id: 1,
   });
   const [content, watcher] = await both;
-  expect(watcher.map(one => one.params.data.event)).toEqual(["running", "completed"]);
+  expect(watcher.map(one => [one.params.namespace.length, one.params.data.event])).toEqual([
+    [0, "running"],
+    [1, "started"],
+    [1, "completed"],
+    [0, "completed"],
+  ]);
   const seqs = content.map(one => one.seq);
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   const words = content.filter(one => one.method === "messages").map(one => one.params.data);
@@ -97,7 +104,7 @@ it("a run is started by a command, and two streams get all its events with ascen
 
 it("an interrupt is answered on the open stream, as a new run", async () => {
   const id = crypto.randomUUID();
-  const stream = read(id, ALL, one => one.params.data.event === "completed");
+  const stream = read(id, ALL, one => isEnd(one) && one.params.data.event === "completed");
   await command(id, "run.start", { assistant_id: "approval", input: human("do it") });
   const asked = await read(id, { channels: ["input"] }, one => one.method === "input.requested");
   const interrupt_id = asked[0]?.params.data.interrupt_id;
@@ -109,9 +116,45 @@ it("an interrupt is answered on the open stream, as a new run", async () => {
     type: "success",
   });
   const events = await stream;
-  const lifecycle = events.filter(one => one.method === "lifecycle").map(one => one.params.data.event);
+  const ofRoot = events.filter(one => one.params.namespace.length === 0);
+  const lifecycle = ofRoot.filter(one => one.method === "lifecycle").map(one => one.params.data.event);
   expect(lifecycle).toEqual(["running", "interrupted", "running", "completed"]);
   expect(JSON.stringify(events.findLast(one => one.method === "values"))).toContain("The answer is");
+});
+
+it("each state comes after the id of its checkpoint, from which the thread can be forked", async () => {
+  const id = crypto.randomUUID();
+  const stream = read(id, { channels: ["values", "checkpoints", "lifecycle"] }, isEnd);
+  await command(id, "run.start", { assistant_id: "steps", input: { trail: [] } });
+  const events = await stream;
+  expect(events.map(one => one.method)).toEqual([
+    "lifecycle",
+    ...["checkpoints", "values", "checkpoints", "values", "checkpoints", "values"],
+    "lifecycle",
+  ]);
+  const history = await client.threads.getHistory(id);
+  const [second] = events.filter(one => one.method === "checkpoints").slice(1);
+  const state = history.find(one => one.checkpoint.checkpoint_id === second?.params.data.id);
+  expect(state?.values).toEqual({ trail: ["one"] });
+  expect(state?.parent_checkpoint?.checkpoint_id).toBe(second?.params.data.parent_id);
+});
+
+it("agent.getTree has the run and its nodes", async () => {
+  const id = crypto.randomUUID();
+  const stream = read(id, { channels: ["lifecycle"] }, isEnd);
+  await command(id, "run.start", { assistant_id: "chat", input: human("hi") });
+  await stream;
+  expect(await command(id, "agent.getTree", {})).toMatchObject({
+    type: "success",
+    result: {
+      tree: {
+        namespace: [],
+        status: "completed",
+        graph_name: "chat",
+        children: [{ status: "completed", graph_name: "model" }],
+      },
+    },
+  });
 });
 
 it("agents that are no graphs have the same channels", async () => {

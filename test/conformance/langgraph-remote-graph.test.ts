@@ -51,6 +51,14 @@ it("its interrupts are resumed by a command", async () => {
   expect(textsOf(values).at(-1)).toBe('The answer is "yes"');
 });
 
+it("streams events of version 3", async () => {
+  const options = { ...onThread(), version: "v3" } as const;
+  const run = await graph("chat").streamEvents({ messages: [new HumanMessage("hi")] }, options as never);
+  const methods = new Set<string>();
+  for await (const event of run as unknown as AsyncIterable<{ method: string }>) methods.add(event.method);
+  for (const method of ["values", "messages", "lifecycle"]) expect([...methods]).toContain(method);
+});
+
 it("has the drawing of the graph", async () => {
   const drawn = await graph("steps").getGraphAsync();
   expect(Object.keys(drawn.nodes)).toContain("one");

@@ -8,28 +8,26 @@ import { createJwtAuth } from "../../src/auth/jwt-auth.ts";
 import { createMtlsAuth } from "../../src/auth/mtls-auth.ts";
 import { createTokenAuth } from "../../src/auth/token-auth.ts";
 import type { Identity, JwtIssuer } from "../../src/model/index.ts";
-import type { AuthMethod, Caller } from "../../src/ports/index.ts";
+import type { Caller } from "../../src/ports/index.ts";
 import { createMemoryTokenStore } from "../../src/store/memory/token-store.ts";
-import { bearer } from "../support/callers.ts";
-import { startIssuer } from "../support/issuer.ts";
 import {
   ALICE,
-  type AuthenticatorUnderTest,
+  type AuthMethodUnderTest,
+  authContract,
   authenticatorContract,
   createTestCatalog,
   faultOf,
   IDENTITIES,
   toCaller,
-} from "./authenticator.contract.ts";
-
-interface ProofUnderTest extends Pick<AuthenticatorUnderTest, "show" | "bad" | "close"> {
-  readonly proof: AuthMethod;
-}
+} from "../../src/testing/contracts/authenticator.ts";
+import { bearer } from "../support/callers.ts";
+import { runContract } from "../support/contract.ts";
+import { startIssuer } from "../support/issuer.ts";
 
 const randomHex = (bytes: number): string => randomBytes(bytes).toString("hex");
 const shown = (secret: string): Partial<Caller> => ({ headers: bearer(secret) });
 
-async function tokens(): Promise<ProofUnderTest> {
+async function tokens(): Promise<AuthMethodUnderTest> {
   const tokens = createMemoryTokenStore();
   const parts = { tokens, wallTime: Date.now, randomHex };
   const make = (identity: Identity, expiresAt?: number) =>
@@ -38,7 +36,7 @@ async function tokens(): Promise<ProofUnderTest> {
   await tokens.revoke(revoked.token.id, Date.now());
   const expired = await make(IDENTITIES[0] as Identity, Date.now() - 1);
   return {
-    proof: createTokenAuth(parts),
+    method: createTokenAuth(parts),
     show: async identity => shown((await make(identity)).secret),
     bad: {
       revoked: shown(revoked.secret),
@@ -70,7 +68,7 @@ const ISSUER: Omit<JwtIssuer, "issuer"> = {
   },
 };
 
-async function jwt(): Promise<ProofUnderTest> {
+async function jwt(): Promise<AuthMethodUnderTest> {
   const issuer = await startIssuer();
   const other = await startIssuer();
   const toClaims = ({ principal, tenants, grants, agents }: Identity): JWTPayload => ({
@@ -99,7 +97,7 @@ async function jwt(): Promise<ProofUnderTest> {
   };
   const made = await Promise.all(Object.entries(bad).map(async ([why, one]) => [why, shown(await one)]));
   return {
-    proof: createJwtAuth({
+    method: createJwtAuth({
       issuers: [{ ...ISSUER, issuer: issuer.url }],
       fetch,
       wallTime: Date.now,
@@ -125,13 +123,13 @@ const confused = (iss: string, claims: object): Promise<string> =>
 
 const keyOf = ({ principal }: Identity): string => `the key of ${principal}`;
 
-async function apiKeys(): Promise<ProofUnderTest> {
+async function apiKeys(): Promise<AuthMethodUnderTest> {
   const keys = IDENTITIES.map(identity => ({
     ...identity,
     hash: createHash("sha256").update(keyOf(identity)).digest("hex"),
   }));
   return {
-    proof: createApiKeyAuth({ keys, header: "X-API-Key" }),
+    method: createApiKeyAuth({ keys, header: "X-API-Key" }),
     show: identity => ({ headers: { "x-api-key": keyOf(identity) } }),
     bad: {
       unknown: { headers: { "x-api-key": "another key" } },
@@ -144,7 +142,7 @@ async function apiKeys(): Promise<ProofUnderTest> {
   };
 }
 
-async function mtls(): Promise<ProofUnderTest> {
+async function mtls(): Promise<AuthMethodUnderTest> {
   const [first, second] = IDENTITIES as [Identity, Identity];
   const owners = [
     { ...first, fingerprint: "aa", commonName: undefined },
@@ -155,7 +153,7 @@ async function mtls(): Promise<ProofUnderTest> {
     [second.principal, { fingerprint: "bb", commonName: "bob's machine" }],
   ]);
   return {
-    proof: createMtlsAuth({ owners }),
+    method: createMtlsAuth({ owners }),
     show: identity => ({ certificate: () => certificates.get(identity.principal) }),
     // A certificate without an identity is ignored.
     bad: {},
@@ -163,33 +161,28 @@ async function mtls(): Promise<ProofUnderTest> {
   };
 }
 
-const alone = (create: () => Promise<ProofUnderTest>) => async (): Promise<AuthenticatorUnderTest> => {
-  const under = await create();
-  return {
-    ...under,
-    authenticator: createAuthenticator({ methods: [under.proof], catalog: createTestCatalog() }),
-  };
-};
-
-authenticatorContract("tokens", alone(tokens));
-authenticatorContract("jwt", alone(jwt));
-authenticatorContract("api-key", alone(apiKeys));
-authenticatorContract("mtls", alone(mtls));
+runContract("authentication with tokens", authContract(tokens));
+runContract("authentication with jwt", authContract(jwt));
+runContract("authentication with api-key", authContract(apiKeys));
+runContract("authentication with mtls", authContract(mtls));
 
 for (const at of [0, 1, 2, 3])
-  authenticatorContract(`all methods, with credentials of method ${at + 1}`, async () => {
-    const all = await Promise.all([tokens, jwt, apiKeys, mtls].map(create => create()));
-    const one = all[at] as ProofUnderTest;
-    return {
-      authenticator: createAuthenticator({
-        methods: all.map(({ proof }) => proof),
-        catalog: createTestCatalog(),
-      }),
-      show: one.show,
-      bad: Object.assign({}, ...all.map(({ bad }) => bad)),
-      close: async () => void (await Promise.all(all.map(({ close }) => close()))),
-    };
-  });
+  runContract(
+    `authentication with all methods, with credentials of method ${at + 1}`,
+    authenticatorContract(async () => {
+      const all = await Promise.all([tokens, jwt, apiKeys, mtls].map(create => create()));
+      const one = all[at] as AuthMethodUnderTest;
+      return {
+        authenticator: createAuthenticator({
+          methods: all.map(({ method }) => method),
+          catalog: createTestCatalog(),
+        }),
+        show: one.show,
+        bad: Object.assign({}, ...all.map(({ bad }) => bad)),
+        close: async () => void (await Promise.all(all.map(({ close }) => close()))),
+      };
+    }),
+  );
 
 describe("credentials that are no longer valid", () => {
   it("are noticed by all open streams, however often they are checked", async () => {

@@ -2,10 +2,11 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { createNatsBus } from "../../src/bus/nats.ts";
 import { createPostgresBus } from "../../src/bus/postgres.ts";
+import { busContract } from "../../src/testing/contracts/bus.ts";
+import { runContract } from "../support/contract.ts";
 import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
-import { busContract } from "./bus.contract.ts";
 
 const PARTS = { batchMs: 2, pollMs: 60_000, cluster: "one", log: createTestLog() };
 
@@ -16,19 +17,22 @@ describe("Postgres", () => {
   });
   afterAll(() => postgres.stop());
 
-  busContract("Postgres", () => ({
-    open: (node, onRemote) => createPostgresBus({ ...PARTS, node, onRemote, url: postgres.url }),
-    lonely: node =>
-      createPostgresBus({ ...PARTS, node, onRemote() {}, url: "postgres://postgres@127.0.0.1:1/none" }),
-    async cut() {
-      const client = new Client({ connectionString: postgres.url });
-      await client.connect();
-      await client.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dragoman bell'",
-      );
-      await client.end();
-    },
-  }));
+  runContract(
+    "the bus over Postgres",
+    busContract(() => ({
+      open: (node, onRemote) => createPostgresBus({ ...PARTS, node, onRemote, url: postgres.url }),
+      lonely: node =>
+        createPostgresBus({ ...PARTS, node, onRemote() {}, url: "postgres://postgres@127.0.0.1:1/none" }),
+      async cut() {
+        const client = new Client({ connectionString: postgres.url });
+        await client.connect();
+        await client.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dragoman bell'",
+        );
+        await client.end();
+      },
+    })),
+  );
 });
 
 if (!hasNats) it.skip(`NATS: ${NO_NATS}`, () => {});
@@ -40,9 +44,12 @@ else
     });
     afterAll(() => nats.stop());
 
-    busContract("NATS", () => ({
-      open: (node, onRemote) => createNatsBus({ ...PARTS, node, onRemote, url: nats.url }),
-      lonely: node => createNatsBus({ ...PARTS, node, onRemote() {}, url: "nats://127.0.0.1:1" }),
-      cut: () => nats.restart(),
-    }));
+    runContract(
+      "the bus over NATS",
+      busContract(() => ({
+        open: (node, onRemote) => createNatsBus({ ...PARTS, node, onRemote, url: nats.url }),
+        lonely: node => createNatsBus({ ...PARTS, node, onRemote() {}, url: "nats://127.0.0.1:1" }),
+        cut: () => nats.restart(),
+      })),
+    );
   });

@@ -14,10 +14,10 @@ import {
 } from "../../src/runtime/langgraph/checkpointer.ts";
 import type { CheckpointLibrary } from "../../src/runtime/langgraph/library.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
+import { alice, bob, StoreHarness } from "../../src/testing/contracts/store-harness.ts";
 import { tempFolder } from "../support/server.ts";
 import { Conversation } from "../support/turn.ts";
 import { checkpointerContract } from "./checkpointer.contract.ts";
-import { alice, bob, StoreHarness } from "./store-harness.ts";
 
 const create = createCheckpointerFactory(library as unknown as CheckpointLibrary);
 const asBase = (saver: StorageCheckpointer): BaseCheckpointSaver => saver as unknown as BaseCheckpointSaver;

@@ -4,10 +4,10 @@ import type { PushSubscription, Run, Store } from "../../src/ports/index.ts";
 import { createMemoryStore } from "../../src/store/memory/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { createSqliteStore } from "../../src/store/sqlite/index.ts";
+import { AGENTS, alice, ECHO, StoreHarness } from "../../src/testing/contracts/store-harness.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { tempFolder } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
-import { AGENTS, alice, ECHO, StoreHarness } from "./store-harness.ts";
 
 /** The clock is set back by an hour: leases must expire and retries must come as planned. */
 

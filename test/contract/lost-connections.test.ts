@@ -6,10 +6,17 @@ import type { Run } from "../../src/ports/index.ts";
 import type { StoreParts } from "../../src/store/kernel/store-parts.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { contextLock } from "../../src/store/postgres/run-sql.ts";
+import {
+  AGENTS,
+  alice,
+  chunk,
+  faultCode,
+  StoreHarness,
+  status,
+} from "../../src/testing/contracts/store-harness.ts";
 import { type LossyPostgres, openLossyPostgres } from "../support/lossy-postgres.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { openNode } from "./postgres-node.ts";
-import { AGENTS, alice, chunk, faultCode, StoreHarness, status } from "./store-harness.ts";
 
 /**
  * A node on Postgres whose statement was executed but whose response was lost, or that meets a locked row. Nothing here polls:
@@ -102,6 +109,16 @@ class Looking {
 let looking: Looking | undefined;
 const look = (): Looking => (looking = new Looking());
 
+/** By another node: this one has to read the task. */
+async function createElsewhere(): Promise<TaskId> {
+  const other = await openNode(() => on, { url, node: "other" });
+  on.store = other;
+  const id = await on.createTask();
+  on.store = store;
+  await other.close();
+  return id;
+}
+
 const startsOf = async (taskId: TaskId): Promise<number> =>
   (
     await side.query(
@@ -110,9 +127,9 @@ const startsOf = async (taskId: TaskId): Promise<number> =>
     )
   ).rows.length;
 
-/** A part of the text of each statement. */
-const INSERT = "INSERT INTO task";
-const UPDATE = "snapshot_seq = CASE";
+/** The name of each statement, or a part of its text. */
+const INSERT = "insert_tasks";
+const UPDATE = "update_tasks";
 const CLAIM = "attempt = t.attempt + 1";
 const READ = "LEFT JOIN segment";
 
@@ -190,7 +207,7 @@ describe("a claim was committed", () => {
   ] as const)
     it(`and ${what}: the same claim returns the runs, without counting a crash`, async () => {
       await open();
-      const id = await on.createTask();
+      const id = await createElsewhere();
       const lost = proxy.loseResponseTo(...words);
       const there = look();
       await lost;

@@ -6,10 +6,17 @@ import type { StoreParts } from "../../src/store/kernel/store-parts.ts";
 import { openDatabase, type Queryable } from "../../src/store/postgres/database.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { markMissedPushes } from "../../src/store/postgres/pushes.ts";
+import {
+  AGENTS,
+  alice,
+  chunk,
+  ECHO,
+  StoreHarness,
+  status,
+} from "../../src/testing/contracts/store-harness.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
-import { AGENTS, alice, chunk, ECHO, StoreHarness, status } from "./store-harness.ts";
 
 /** Several nodes on one Postgres, beyond the contract of every store. */
 

@@ -1,8 +1,8 @@
 /** Opens one node on a Postgres database, for tests with several nodes. */
 import { LoopBudget } from "../../src/lib/loop-budget.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/store/postgres/index.ts";
+import type { StoreHarness } from "../../src/testing/contracts/store-harness.ts";
 import { createTestLog } from "../support/server.ts";
-import type { StoreHarness } from "./store-harness.ts";
 
 type NodeParts = Parameters<typeof createPostgresStore>[0];
 
@@ -23,6 +23,7 @@ export const openNode = (
     tailCacheTasksMax: 100,
     tailCacheBytesMax: 1_000_000,
     onCommitted() {},
+    onCreated() {},
     onDue() {},
     onPushDue() {},
     durability: "power",

@@ -6,26 +6,12 @@ import {
   createPostgresTokenStore,
   type PostgresStore,
 } from "../../src/store/postgres/index.ts";
+import { storeContract } from "../../src/testing/contracts/store.ts";
+import type { StoreUnderTest } from "../../src/testing/contracts/store-harness.ts";
+import { tokenStoreContract } from "../../src/testing/contracts/token-store.ts";
+import { runContract } from "../support/contract.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
-import { concurrentReadersContract } from "./concurrent-readers.contract.ts";
-import { fenceContract } from "./fence.contract.ts";
-import { itemsContract } from "./items.contract.ts";
-import { maintenanceContract } from "./maintenance.contract.ts";
-import { namesContract } from "./names.contract.ts";
-import { overviewContract } from "./overview.contract.ts";
-import { packedEventsContract } from "./packed-events.contract.ts";
-import { pageContract } from "./page.contract.ts";
-import { pushesContract } from "./pushes.contract.ts";
-import { quotaContract } from "./quota.contract.ts";
-import { resourcesContract } from "./resources.contract.ts";
-import { runQuotaContract } from "./run-quota.contract.ts";
-import { schedulesContract } from "./schedules.contract.ts";
-import { storageContract } from "./storage.contract.ts";
-import { storeContract } from "./store.contract.ts";
-import type { StoreUnderTest } from "./store-harness.ts";
-import { tokenStoreContract } from "./token-store.contract.ts";
-import { turnsContract } from "./turns.contract.ts";
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -46,6 +32,7 @@ function database(): StoreUnderTest {
       durability: "power",
       connectionsMax: 4,
       statementMs: 10_000,
+      onCreated: parts.onCommitted,
       pushLeaseMs: parts.leaseMs,
       log: createTestLog(),
     });
@@ -107,27 +94,15 @@ function soon(opening: Promise<PostgresStore>): Store {
   return { ...store, lastAt: 0, close: async () => (await opening).close() } as unknown as Store;
 }
 
-storeContract("Postgres", database);
-fenceContract("Postgres", database);
-turnsContract("Postgres", database);
-namesContract("Postgres", database);
-maintenanceContract("Postgres", database);
-storageContract("Postgres", database);
-resourcesContract("Postgres", database);
-itemsContract("Postgres", database);
-schedulesContract("Postgres", database);
-quotaContract("Postgres", database);
-pushesContract("Postgres", database);
-packedEventsContract("Postgres", database);
-pageContract("Postgres", database);
-overviewContract("Postgres", database);
-runQuotaContract("Postgres", database);
-concurrentReadersContract("Postgres", database);
-tokenStoreContract("Postgres", () => {
-  const url = postgres.createDatabase();
-  return {
-    open: async now => createPostgresTokenStore({ url: await url, now, log: createTestLog() }),
-    shared: true,
-    remove() {},
-  };
-});
+runContract("the store in Postgres", storeContract(database));
+runContract(
+  "tokens in Postgres",
+  tokenStoreContract(() => {
+    const url = postgres.createDatabase();
+    return {
+      open: async now => createPostgresTokenStore({ url: await url, now, log: createTestLog() }),
+      shared: true,
+      remove() {},
+    };
+  }),
+);

@@ -3,10 +3,10 @@ import type { Run } from "../../src/ports/index.ts";
 import type { PostgresStore } from "../../src/store/postgres/index.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { MIGRATIONS, type Migration } from "../../src/store/postgres/sql/index.ts";
+import { StoreHarness } from "../../src/testing/contracts/store-harness.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 import { openNode } from "./postgres-node.ts";
-import { StoreHarness } from "./store-harness.ts";
 
 /** Servers of two releases on one Postgres, during a rolling update. */
 

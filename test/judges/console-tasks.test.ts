@@ -85,6 +85,8 @@ describe.skipIf(!hasBrowser)("tasks in the console", () => {
     await run("failing", "this fails");
     await one.open("tasks");
     await page.locator("tr", { hasText: "this fails" }).getByText("Failed", { exact: true }).waitFor();
+    // A task from before the feed is in the list at once.
+    await page.locator(".conn", { hasText: "Live" }).waitFor();
     const id = await begin("words", "20 words");
     await page.getByText("1 newer task").waitFor();
     expect(await page.locator(`tr[data-id="${id}"]`).count()).toBe(0);
@@ -99,9 +101,9 @@ describe.skipIf(!hasBrowser)("tasks in the console", () => {
     await page.reload();
     await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
     await one.open("tasks");
-    await page.getByLabel("Search tasks").fill("agent:words 20");
+    await page.getByLabel("Search tasks").fill("agent:words 20 words");
     await page.waitForURL(/agent=words/);
-    await page.waitForURL(/text=20/);
+    await page.waitForURL(/text=20(\+|%20)words/);
     await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
     await one.open("tasks?text=nothing-has-this");
     await page.getByText("No task matches").waitFor();
@@ -114,7 +116,7 @@ describe.skipIf(!hasBrowser)("tasks in the console", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("k");
     await page.keyboard.press("Enter");
-    await page.waitForURL(/tasks\/[\w-]{20,}/);
+    await expect.poll(() => page.url()).toMatch(/tasks\/[\w-]{20,}/);
     await page.locator(".tl-row.lv1").first().waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("a");
@@ -199,18 +201,26 @@ describe.skipIf(!hasBrowser)("tasks in the console", () => {
     await expect.poll(() => page.locator(".rail-badge").count()).toBe(0);
   });
 
-  it("stays quick while a task writes a thousand events per second", async () => {
+  it("obeys its keys while a task writes a thousand events per second, and loses none of them", async () => {
     await one.open("chat?agent=flood");
     const field = page.locator(".composer textarea");
-    await field.fill("5 seconds");
+    await field.fill("120 seconds");
     await field.press("Enter");
     await page.getByText("500", { exact: false }).first().waitFor();
-    // The longest time between two frames: the page must not freeze.
     const worst = await page.evaluate<number>(LONGEST_FRAME);
     process.stderr.write(`1,000 events per second: the longest frame took ${Math.round(worst)} ms\n`);
-    expect(worst).toBeLessThan(1000);
-    await page.locator(".said-foot", { hasText: "Completed" }).waitFor();
-    expect(await page.locator(".said-main .prose").last().innerText()).toContain("4999");
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("A command, an agent, a task, words").waitFor();
+    await page.keyboard.press("Escape");
+    await field.press("Escape");
+    // Canceled, not completed: the page responded in the middle of the flood.
+    await page.locator(".said-foot", { hasText: "Canceled" }).waitFor();
+    const numbers = (await page.locator(".said-main .prose").last().innerText())
+      .trim()
+      .split(/\s+/)
+      .map(Number);
+    expect(numbers.length).toBeGreaterThan(500);
+    expect(numbers.every((number, at) => number === at)).toBe(true);
   });
 
   it("shows a task of 100,000 events, and any of them", async () => {
@@ -222,7 +232,10 @@ describe.skipIf(!hasBrowser)("tasks in the console", () => {
     await page.locator(".ev-table tr[aria-selected=true]", { hasText: "99990" }).waitFor();
     await page.locator(".dialects .col").first().getByText("artifactUpdate").waitFor();
     const start = performance.now();
-    await page.locator(".ev-scroll").evaluate(box => box.scrollTo({ top: box.scrollHeight / 2 }));
+    await page.evaluate(`{
+      const box = document.querySelector(".ev-scroll");
+      box.scrollTo({ top: box.scrollHeight / 2 });
+    }`);
     await page.locator(".ev-table td.type", { hasText: "artifact" }).first().waitFor();
     process.stderr.write(
       `100,000 events: the middle was shown in ${Math.round(performance.now() - start)} ms\n`,

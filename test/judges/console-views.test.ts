@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -16,7 +16,6 @@ import {
 } from "../support/console.ts";
 import { stateOf, taskOf } from "../support/wire.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
 const SCRIPT_BYTES_MAX = 90_000;
 const VIEWS = [
   "chat",
@@ -125,10 +124,9 @@ describe.skipIf(!hasBrowser)("every view of the console", () => {
 
   it("works on a slow network, below 90 kB of script for the first page", async () => {
     const { page, context, open } = await openConsole(browser, server.url);
-    const scripts: string[] = [];
+    const scripts: Promise<Buffer>[] = [];
     page.on("response", response => {
-      if (/\/assets\/.*\.js$/.test(response.url()))
-        scripts.push(new URL(response.url()).pathname.split("/").pop() as string);
+      if (/\/assets\/.*\.js$/.test(response.url())) scripts.push(response.body());
     });
     const session = await context.newCDPSession(page);
     await session.send("Network.emulateNetworkConditions", {
@@ -139,10 +137,7 @@ describe.skipIf(!hasBrowser)("every view of the console", () => {
     });
     await open("chat?agent=words");
     await page.locator(".composer textarea").waitFor();
-    const bytes = scripts.reduce(
-      (sum, name) => sum + gzipSync(readFileSync(join(ROOT, "dist/console/assets", name))).length,
-      0,
-    );
+    const bytes = (await Promise.all(scripts)).reduce((sum, script) => sum + gzipSync(script).length, 0);
     process.stderr.write(`first page: ${bytes} bytes of script, gzip, in ${scripts.length} files\n`);
     expect(scripts.length).toBeGreaterThan(0);
     expect(bytes).toBeLessThan(SCRIPT_BYTES_MAX);
@@ -151,10 +146,9 @@ describe.skipIf(!hasBrowser)("every view of the console", () => {
     await context.close();
   });
 
-  it("is built without inline scripts and styles", () => {
-    const html = readFileSync(join(ROOT, "dist/console/index.html"), "utf8");
+  it("is built without inline scripts and styles", async () => {
+    const html = await (await fetch(`${server.url}/console/`)).text();
     expect(html).not.toMatch(/<style|<script(?![^>]*\bsrc=)|\sstyle=|\son\w+=/);
-    expect(readdirSync(join(ROOT, "dist/console/assets")).length).toBeGreaterThan(5);
   });
 });
 

@@ -109,8 +109,16 @@ describe("agents", () => {
 /** `agents/hello.ts` is the agent hello. */
 const nameOf = ({ file }: Block): string => basename(file as string, ".ts");
 
+/** The data for agents that take no other. */
+const INPUTS: Readonly<Record<string, object>> = {
+  weather: { city: "Rome" },
+  alarm: { at: "2027-01-01T07:00:00Z" },
+  trip: { from: "Rome", to: "Oslo" },
+};
+
 async function stateOf(url: string, name: string): Promise<string> {
-  const { body } = await rpc(`${url}/agents/${name}`, "SendMessage", sendParams("Ada"));
+  const parts = name in INPUTS ? { parts: [{ data: INPUTS[name] }] } : {};
+  const { body } = await rpc(`${url}/agents/${name}`, "SendMessage", sendParams("Ada", parts));
   if (body.error) return JSON.stringify(body.error);
   const state: string = body.result.task?.status.state ?? "message";
   return state.replace("TASK_STATE_", "").replaceAll("_", "-").toLowerCase();

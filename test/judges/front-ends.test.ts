@@ -1,11 +1,12 @@
 import { HttpAgent } from "@ag-ui/client";
+import { Client } from "@langchain/langgraph-sdk";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import OpenAI from "openai";
 import { afterAll, expect, it } from "vitest";
 import { until } from "../support/client.ts";
 import { RestartableServer } from "../support/restartable-server.ts";
 
-/** One task, three unmodified clients that know nothing of A2A, and two kills. */
+/** Two tasks, four unmodified clients that know nothing of A2A, and two kills. */
 
 const server = new RestartableServer();
 afterAll(async () => {
@@ -14,6 +15,7 @@ afterAll(async () => {
 });
 
 const AGENT = `
+  if (task.text === "Wait") return await gate("never");
   if (task.turn === 1) {
     yield ctx.text("Looking. ");
     mark("looking");
@@ -25,6 +27,9 @@ const AGENT = `
   await gate("second");
   yield ctx.text(task.text);
 `;
+
+/** LangGraph's client names threads by UUIDs. */
+const THREAD = "0190c8a2-0000-7000-8000-000000000001";
 
 const textOf = ({ parts }: UIMessage): string =>
   parts.map(part => (part.type === "text" ? part.text : "")).join("");
@@ -42,10 +47,11 @@ async function drain(stream: ReadableStream<UIMessageChunk> | null): Promise<voi
   while (!(await reader.read().catch(() => ({ done: true }))).done);
 }
 
-it("a task of A2A is streamed by useChat, answered by AG-UI and read by the OpenAI client, over two kills", async () => {
+it("a task of A2A is streamed by useChat, answered by AG-UI and read by the OpenAI client, and another one is canceled by LangGraph's, over two kills", async () => {
   await server.start(AGENT);
   const id = await server.begin("Book a flight", { contextId: "trip" });
   await server.untilText(id, "Looking. ");
+  const other = await server.begin("Wait", { contextId: THREAD });
 
   const transport = () => new DefaultChatTransport({ api: `${server.url}/agents/worker/chat` });
   const broken = drain(await transport().reconnectToStream({ chatId: "trip" }));
@@ -80,4 +86,12 @@ it("a task of A2A is streamed by useChat, answered by AG-UI and read by the Open
   const events = await Array.fromAsync(await client.responses.retrieve(response.id, { stream: true }));
   const deltas = events.flatMap(event => (event.type === "response.output_text.delta" ? [event.delta] : []));
   expect(deltas.join("")).toBe("To Rome");
+
+  const langgraph = new Client({ apiUrl: server.url });
+  const [lasting] = await langgraph.runs.list(THREAD);
+  expect(lasting?.status).toBe("running");
+  await langgraph.runs.cancel(THREAD, lasting?.run_id as string, true);
+  const canceled = await client.responses.retrieve(other);
+  expect(canceled.status).toBe("cancelled");
+  expect((await langgraph.threads.get(THREAD)).status).toBe("idle");
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { runtimeContract } from "../contract/runtime.contract.ts";
+import { testRuntime } from "../support/runtime-host.ts";
 import { installPython, LANGGRAPH_PACKAGES } from "./python.ts";
 
 /** The table of the contract as a graph: the last message selects the node. */
@@ -72,7 +72,7 @@ const python = installPython("langgraph", LANGGRAPH_PACKAGES);
 if (python === undefined)
   describe("an agent made with LangGraph for Python", () => it.skip("needs langgraph"));
 else
-  runtimeContract({
+  testRuntime({
     name: "LangGraph for Python",
     resumes: true,
     async createAgent(folder, more) {
@@ -84,8 +84,6 @@ else
         separator: "",
         python,
       };
-      const config = `export default { agents: [${JSON.stringify({ ...agent, ...more })}] };\n`;
-      writeFileSync(join(folder, "dragoman.config.ts"), config);
-      return { serveArguments: [join(folder, "dragoman.config.ts")] };
+      return { agents: [{ ...agent, ...more }] };
     },
   });

@@ -16,13 +16,19 @@ test("every folder has a README and a check", () => {
   expect(missing).toEqual([]);
 });
 
+const OWN_MODULES = new URL("../support/own-modules.ts", import.meta.url).href;
+
 /** Needs packages of Python: test/judges/examples.test.ts installs them. */
 const IN_PYTHON = "langgraph-python/check.ts";
 
 test.each(globSync(["*/check.ts", "_check.ts"], { cwd: EXAMPLES }).filter(check => check !== IN_PYTHON))(
   "%s passes for its example",
   async check => {
-    const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLES + check]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--import",
+      OWN_MODULES,
+      EXAMPLES + check,
+    ]);
     expect(stdout).toBe("ok\n");
   },
 );

@@ -194,7 +194,7 @@ describe("an address", () => {
     await caller(async (_task, ctx) => ctx.call(7 as never, "two").then(() => undefined));
     await send("go");
     const why = here?.log.lines.map(line => String(line.facts.err)).join();
-    expect(why).toContain("ctx.call needs a URL");
+    expect(why).toContain("ctx.call needs the name of an agent, a URL");
   });
 });
 

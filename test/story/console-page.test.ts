@@ -17,6 +17,13 @@ it("browsers that open / are sent to the console, and programs get JSON", async 
   expect(program.headers.get("content-type")).toBe("application/json");
 });
 
+it.each(["/docs", "/docs/"])("%s leads to the documents in the console", async path => {
+  server = await serve([echo]);
+  const reply = await fetch(`${server.url}${path}`, { redirect: "manual" });
+  const location = new URL(reply.headers.get("location") ?? "", `${server.url}${path}`);
+  expect([reply.status, location.href]).toEqual([302, `${server.url}/console/docs`]);
+});
+
 it("the console is built on demand; its page has a strict policy and a relative base, its assets are immutable", async () => {
   server = await serve([echo]);
   const bare = await fetch(`${server.url}/console`, { redirect: "manual" });
@@ -41,4 +48,5 @@ it("with the console off, neither the page nor the admin API is served", async (
   expect((await fetch(`${server.url}/console/`)).status).toBe(404);
   expect((await fetch(`${server.url}/admin/v1/me`)).status).toBe(404);
   expect((await fetch(`${server.url}/`, { headers: HTML, redirect: "manual" })).status).toBe(200);
+  expect((await fetch(`${server.url}/docs`, { redirect: "manual" })).status).toBe(200);
 });

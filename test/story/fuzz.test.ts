@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { Fault, type Message, type Part } from "../../src/model/index.ts";
 import type { Dialect, WireCall } from "../../src/ports/index.ts";
-import { decodeSend as readV1 } from "../../src/protocol/a2a-v1/decode.ts";
+import { createSendSyntax, decodeSend } from "../../src/protocol/a2a-v1/decode.ts";
 import { encodeMessage as writeV1 } from "../../src/protocol/a2a-v1/encode.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import { decodeV03Send } from "../../src/protocol/shared/v03-decode.ts";
@@ -307,6 +307,8 @@ const anyMessage = fc.record(
 ) as unknown as fc.Arbitrary<Message>;
 
 const CALL = { headers: {}, vars: {} } as unknown as WireCall;
+const V1_SYNTAX = createSendSyntax("v1");
+const readV1: ReadSend = (call, params) => decodeSend(call, params, V1_SYNTAX);
 type ReadSend = (call: WireCall, params: JsonObject) => { send: Loose };
 function there(message: Message, write: (message: Message) => JsonObject, read: ReadSend): Loose {
   const { send } = read(CALL, JSON.parse(JSON.stringify({ message: write(message) })) as JsonObject);

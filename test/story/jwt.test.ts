@@ -34,7 +34,7 @@ const trusting = (url: string, more: Partial<JwtIssuer> = {}): JwtIssuer => ({
   ...more,
 });
 const open = (more: Partial<JwtIssuer> = {}): Promise<TestServer> =>
-  serve([echo, puppet.definition], { auth: ["jwt"], jwt: [trusting(issuer.url, more)] });
+  serve([echo, puppet.definition], { v11: "on", auth: ["jwt"], jwt: [trusting(issuer.url, more)] });
 const callWith = (secret: string, at = server) => rpc(at.url, "GetTask", { id: "x" }, bearer(secret));
 const FOUND_OUT = -32001;
 

@@ -109,6 +109,14 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
   expect(textOf((await rpc(server.url, "SendMessage", sendParams("Bob"))).body)).toBe("Hello, Bob");
   expect(server.stderr()).not.toContain("node_version");
+  // Pages of this machine may call, as they may call LangGraph's server; others may not.
+  const fromPage = async (origin: string): Promise<readonly unknown[]> => {
+    const reply = await fetch(`${server.url}/threads`, { method: "POST", headers: { origin }, body: "{}" });
+    return [reply.status, reply.headers.get("access-control-allow-origin")];
+  };
+  expect(await fromPage("http://localhost:3000")).toEqual([200, "http://localhost:3000"]);
+  expect(await fromPage("https://page.example")).toEqual([403, null]);
+  expect(await fromPage("http://localhost.page.example")).toEqual([403, null]);
 });
 
 test("http.disable_a2a disables A2A everywhere, which the start says, and http.cors allows origins", async () => {

@@ -215,6 +215,7 @@ it("callers are authenticated as everywhere else, and see their own tasks only",
       apiKeys: ["alice", "bob"].map(principal => ({ key: `the secret key of ${principal}`, principal })),
     },
     "/",
+    "test",
   );
   await start({ auth, apiKeys });
   await expect(connect()).rejects.toThrow();

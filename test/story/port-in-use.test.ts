@@ -163,8 +163,8 @@ describe("in a program", () => {
     serve([echo], { port, host, portChosen: false, insecure: true });
 
   it("a config without a port is a preference, a config with one is a choice", () => {
-    expect(toSettings(PLACES, "/").portChosen).toBe(false);
-    expect(toSettings({ ...PLACES, port: DEFAULT }, "/").portChosen).toBe(true);
+    expect(toSettings(PLACES, "/", "test").portChosen).toBe(false);
+    expect(toSettings({ ...PLACES, port: DEFAULT }, "/", "test").portChosen).toBe(true);
   });
 
   /** The host of the other program, and the host of this server. */

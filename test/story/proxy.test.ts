@@ -22,6 +22,8 @@ let folder: ReturnType<typeof tempFolder>;
 let server: TestServer;
 let gate: Gate;
 let proxy: ChildProcess | undefined;
+/** What the proxy has printed: the reason if it cuts a stream. */
+let output = "";
 const certificate = createCertificate();
 
 beforeEach(async () => {
@@ -100,13 +102,13 @@ async function isBelowPath(port: number): Promise<void> {
   const streaming = ask(port, "POST", "/a2a/agents/waiter", STREAM, text => (seen = text));
   await until(() => seen.includes('"one "'));
   gate.open();
-  expect((await streaming).text).toContain('"then two"');
+  expect((await streaming).text, output).toContain('"then two"');
   const card = await ask(port, "GET", "/a2a/.well-known/agent-card.json");
   expect(card.text).toMatch(/https:\/\/localhost(?::\d+)?\/a2a\/agents\/waiter/);
 }
 
 async function start(program: string, args: readonly string[], port: number): Promise<void> {
-  let output = "";
+  output = "";
   proxy = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path },
@@ -164,7 +166,7 @@ async function passesEverything(port: number): Promise<void> {
   expect(seen).not.toContain('"then two"');
   gate.open();
   const stream = await streaming;
-  expect(stream.text).toContain('"then two"');
+  expect(stream.text, output).toContain('"then two"');
   expect(stream.headers["content-type"]).toBe("text/event-stream");
   expect(stream.headers["x-request-id"]).toMatch(/^[\w-]{20,}$/);
 

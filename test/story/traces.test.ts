@@ -4,6 +4,7 @@ import { endChildren, startChild, writeAgent } from "../support/child.ts";
 import { runCli } from "../support/cli.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
 import { type Collector, startCollector, treeOf } from "../support/collector.ts";
+import { graphHead, writeGraph } from "../support/graphs.ts";
 import type { ReceivedSpan } from "../support/otlp.ts";
 import { tempFolder } from "../support/server.ts";
 import { taskOf } from "../support/wire.ts";
@@ -209,6 +210,39 @@ it("with a LangSmith key they are sent there, into the project that it names", a
     new Set([contextId]),
   );
   expect(server.stderr()).not.toContain("ls-key");
+});
+
+it("a graph is in the same trace: LangChain's own tracer sends nothing, and no content is sent", async () => {
+  const graph = `${graphHead(folder.path)}
+const model = new FakeListChatModel({ responses: ["confidential answer"] });
+const graph = new StateGraph(MessagesAnnotation)
+  .addNode("think", async (state, config) => ({ messages: [await model.invoke(state.messages, config)] }))
+  .addEdge(START, "think");
+export default langgraph(graph.compile(), { name: "thinker" });
+`;
+  const server = await startChild({
+    agents: [writeGraph(folder.path, "thinker.ts", graph)],
+    data: `${folder.path}/thinker`,
+    env: {
+      ...{ OTEL_SERVICE_NAME: "thinker", OTEL_BSP_SCHEDULE_DELAY: "50", LANGSMITH_TRACING: "true" },
+      ...{ LANGSMITH_API_KEY: "ls-key", LANGSMITH_ENDPOINT: collector.url },
+    },
+  });
+  const { body } = await rpc(server.url, "SendMessage", sendParams("confidential question"));
+  expect(taskOf(body).status.state).toBe("TASK_STATE_COMPLETED");
+  await server.stop();
+  expect(new Set(collector.exports.map(({ path }) => path))).toEqual(new Set(["/otel/v1/traces"]));
+  expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(1);
+  expect(JSON.stringify(collector.spans)).not.toContain("confidential");
+  const tree = treeOf(collector.spans).filter(line => !line.includes("log append"));
+  expect(tree.slice(0, 3)).toEqual([
+    "thinker: a2a send",
+    "  thinker: invoke_agent thinker",
+    "    thinker: LangGraph",
+  ]);
+  expect(tree).toEqual(
+    expect.arrayContaining(["      thinker: think", "        thinker: FakeListChatModel"]),
+  );
 });
 
 /** As if they had not been installed. */

@@ -81,11 +81,12 @@ function expectOneConversation(): void {
   expect(new Set(received.map(({ taskId }) => taskId)).size).toBe(6);
 }
 
+/** The thread of the first turn names the context of both agents (L26). */
 function expectSharedThread(): void {
-  const [first, ...later] = received as [ReceivedMessage, ...ReceivedMessage[]];
+  const [first] = received as [ReceivedMessage, ...ReceivedMessage[]];
   expect(first.thread).toMatch(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
-  expect(first.thread).not.toBe(first.contextId);
-  expect(new Set(later.map(({ thread }) => thread))).toEqual(new Set([first.contextId]));
+  expect(first.thread).toBe(first.contextId);
+  expect(new Set(received.map(({ thread }) => thread))).toEqual(new Set([first.contextId]));
 }
 
 // ---- in TypeScript -------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ import type { Ctx } from "../../src/agent/context.ts";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { AgentEvent } from "../../src/ports/index.ts";
 import { openStream } from "../support/client.ts";
+import { RowLock } from "../support/database-lock.ts";
 import { createGate, type Gate, nextTurn } from "../support/gate.ts";
 import { getTask, startTask, untilState, V1 } from "../support/official-dialects.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { RowLock } from "../support/row-lock.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { foldText, partsText } from "../support/wire.ts";
 

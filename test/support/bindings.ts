@@ -1,13 +1,14 @@
 /**
- * The six bindings of the official protocol behind one interface: an operation in, its neutral meaning out.
+ * The nine bindings of the official protocol behind one interface: an operation in, its neutral meaning out.
  */
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { expect } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
 import { FAULTS, type FaultCode } from "../../src/model/index.ts";
 import type { FaultTable } from "../../src/ports/index.ts";
-import { V1_SCHEMA as V1_PROTOBUF } from "../../src/protocol/a2a-v1/schema.ts";
-import { V03_SCHEMA as V03_PROTOBUF } from "../../src/protocol/a2a-v03/schema.ts";
+import { V1_SCHEMA } from "../../src/protocol/a2a-v1/schema.ts";
+import { V03_SCHEMA } from "../../src/protocol/a2a-v03/schema.ts";
+import { V11_SCHEMA } from "../../src/protocol/a2a-v11/schema.ts";
 import { createDialects } from "../../src/protocol/index.ts";
 import { createCodecs } from "../../src/protocol/protobuf/codec.ts";
 import type { ProtobufSchema } from "../../src/protocol/protobuf/schema.ts";
@@ -30,7 +31,7 @@ export type Method =
 
 export interface Binding {
   readonly name: string;
-  readonly version: "1.0" | "0.3";
+  readonly version: "1.1" | "1.0" | "0.3";
   /**
    * One response, or all events of a stream; a refusal is one of our codes, found by the binding's own codes.
    */
@@ -41,8 +42,9 @@ export interface Binding {
 /** The meaning of a response in any binding. */
 export type Meaning = { readonly answered: readonly string[] } | { readonly refused: readonly FaultCode[] };
 
-const dialects = createDialects(SETTINGS);
+const dialects = createDialects({ ...SETTINGS, v11: "on" });
 const faultsOf = (name: string): FaultTable => dialects.find(one => one.name === name)?.faults as FaultTable;
+const DIALECT_NAMES = { "1.1": "v11", "1.0": "v1", "0.3": "v03" };
 const CODES = Object.keys(FAULTS) as FaultCode[];
 const refused = (is: (code: FaultCode) => boolean): Meaning => ({ refused: CODES.filter(is) });
 
@@ -148,8 +150,8 @@ function toV03(method: Method, { message, configuration, ...rest }: Loose): Loos
 }
 
 function overRpc(url: string, version: Binding["version"]): Binding {
-  const isV1 = version === "1.0";
-  const faults = faultsOf(isV1 ? "v1" : "v03");
+  const isV1 = version !== "0.3";
+  const faults = faultsOf(DIALECT_NAMES[version]);
   return {
     name: `${version} JSON-RPC`,
     version,
@@ -215,8 +217,8 @@ function toProto({ message, configuration, ...rest }: Loose): Loose {
 }
 
 function overRest(url: string, version: Binding["version"]): Binding {
-  const isV1 = version === "1.0";
-  const faults = faultsOf(isV1 ? "v1" : "v03");
+  const isV1 = version !== "0.3";
+  const faults = faultsOf(DIALECT_NAMES[version]);
   return {
     name: `${version} HTTP+JSON`,
     version,
@@ -258,6 +260,8 @@ function toNames(method: Method, { id, taskId, ...rest }: Loose): Loose {
   return id === undefined ? toProto(rest) : { ...rest, name: `tasks/${id}` };
 }
 
+const SCHEMAS = { "1.1": V11_SCHEMA, "1.0": V1_SCHEMA, "0.3": V03_SCHEMA };
+
 const STATUSES = [
   ..."OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED".split(
     " ",
@@ -270,9 +274,9 @@ const STATUSES = [
 ];
 
 function overGrpc(url: string, version: Binding["version"], agent: string): Binding {
-  const isV1 = version === "1.0";
-  const faults = faultsOf(isV1 ? "v1" : "v03");
-  const schema = (isV1 ? V1_PROTOBUF : V03_PROTOBUF) as ProtobufSchema;
+  const isV1 = version !== "0.3";
+  const faults = faultsOf(DIALECT_NAMES[version]);
+  const schema: ProtobufSchema = SCHEMAS[version];
   const codecs = createCodecs(schema);
   const client = new Client(new URL(url).host, credentials.createInsecure());
 
@@ -303,7 +307,9 @@ function overGrpc(url: string, version: Binding["version"], agent: string): Bind
   };
 }
 
-export const BINDINGS = ["1.0", "0.3"].flatMap(version =>
+const VERSIONS = ["1.1", "1.0", "0.3"] as const;
+
+export const BINDINGS = VERSIONS.flatMap(version =>
   ["JSON-RPC", "HTTP+JSON", "gRPC"].map(transport => `${version} ${transport}`),
 );
 
@@ -315,7 +321,7 @@ export function expectMeaning(meaning: Meaning, wanted: readonly string[] | Faul
 
 /** All bindings for one agent of a server. */
 export const bindingsOf = (url: string, agent: string): readonly Binding[] =>
-  (["1.0", "0.3"] as const).flatMap(version => [
+  VERSIONS.flatMap(version => [
     overRpc(`${url}/agents/${agent}`, version),
     overRest(`${url}/agents/${agent}`, version),
     overGrpc(url, version, agent),

@@ -51,7 +51,7 @@ export async function serveGuarded(
   settings: Partial<ServerSettings> = {},
 ): Promise<GuardedServer> {
   const folder = tempFolder();
-  const server = await serve(definitions, { auth: ["tokens"], data: folder.path, ...settings });
+  const server = await serve(definitions, { auth: ["tokens"], data: folder.path, v11: "on", ...settings });
   return {
     server,
     url: server.url,

@@ -1,4 +1,4 @@
-/** The body of an agent that follows the table in test/contract/runtime.contract.ts. */
+/** The body of an agent that follows the table in src/testing/contracts/runtime.ts. */
 export const contractAgentBody = (folder: string): string => `
     const { appendFileSync, existsSync } = await import("node:fs");
     const mark = line => appendFileSync(${JSON.stringify(`${folder}/trail`)}, line + "\\n");

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 
 /** Agents wait here until `@resume`. */
@@ -19,6 +20,9 @@ export class ResumeSignal {
 }
 
 /** The first one is the default agent. The corpus is frozen with their texts: add agents, do not change them. */
+/** Served only where an exchange names them with `@agents`. */
+export const NAMED_ONLY: readonly string[] = ["trip"];
+
 export function createCorpusAgents(resume: ResumeSignal): readonly AgentDefinition[] {
   return [...SIMPLE, ...createWaiting(resume)];
 }
@@ -141,6 +145,23 @@ const SIMPLE: readonly AgentDefinition[] = [
     description: "Takes data, and no messages",
     inputSchema: { type: "object", properties: { locale: { type: "string" } } },
     run: (task, ctx) => ctx.data(task.input, { name: "input" }),
+  },
+  {
+    name: "trip",
+    description: "Has two skills, each with a schema",
+    skills: [
+      { id: "forecast", input: z.object({ city: z.string(), days: z.number().int().default(1) }) },
+      {
+        id: "route",
+        input: {
+          type: "object",
+          properties: { from: { type: "string" }, stops: { type: "array", items: { type: "string" } } },
+          required: ["from"],
+        },
+        output: z.object({ km: z.number() }),
+      },
+    ],
+    run: (task, ctx) => ctx.data({ skill: task.skill, input: task.input }, { name: "seen" }),
   },
   {
     name: "summarizer",

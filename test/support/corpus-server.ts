@@ -1,14 +1,16 @@
 /** The whole server in memory, with a clock that ticks once for each request and ids that are counted. */
+
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { createHttpServer } from "../../src/http/server.ts";
+import { systemTimers } from "../../src/lib/timers.ts";
 import { FAULTS, Fault, type FaultCode, type TaskId, textOf } from "../../src/model/index.ts";
 import type { Agent, Dialect, ExecuteOperation, Operation } from "../../src/ports/index.ts";
 import { toAgent } from "../../src/runtime/function/index.ts";
 import { type ServerSettings, wireServer } from "../../src/server/wiring.ts";
 import type { ExchangeFile } from "./corpus.ts";
-import { createCorpusAgents, ResumeSignal } from "./corpus-agents.ts";
+import { createCorpusAgents, NAMED_ONLY, ResumeSignal } from "./corpus-agents.ts";
 import { createTestLog, SETTINGS } from "./server.ts";
 
 export const CLOCK_START = Date.UTC(2026, 0, 1);
@@ -33,12 +35,20 @@ export async function startCorpusServer(
   const resume = new ResumeSignal();
   let now = CLOCK_START;
   const agents = createCorpusAgents(resume)
-    .filter(one => file.agents?.includes(one.name) ?? true)
+    // Agents that were added later are served where they are named: earlier exchanges list all the others.
+    .filter(one => file.agents?.includes(one.name) ?? !NAMED_ONLY.includes(one.name))
     .map(toAgent);
   const defaultAgent = (agents[0] as Agent).name;
   const parts = { settings, agents, defaultAgent, log: createTestLog(), addresses: {}, hasGrpc: false };
   const { router, limits, unread, dialects, start, close } = await wireServer(parts, {
-    clock: { now: () => now, wallTime: () => now, ticks: () => now, notBefore() {}, async follow() {} },
+    clock: {
+      ...systemTimers,
+      now: () => now,
+      wallTime: () => now,
+      ticks: () => now,
+      notBefore() {},
+      async follow() {},
+    },
     randomHex: createCounter(),
     wrapExecute: withFaults,
   });

@@ -4,12 +4,14 @@ import type { AddressInfo } from "node:net";
 import * as sdk1 from "@a2a-js/sdk";
 import * as server1 from "@a2a-js/sdk/server";
 import * as express1 from "@a2a-js/sdk/server/express";
+import type * as sdk02 from "a2a-v02";
+import * as server02 from "a2a-v02/server";
 import type * as sdk03 from "a2a-v03";
 import * as server03 from "a2a-v03/server";
 import * as express03 from "a2a-v03/server/express";
 import express, { type Express } from "express";
 
-/** Servers of the official SDK, v1 and v0.3, with an agent that does what the message asks. */
+/** Servers of the official SDK, v1, v0.3 and v0.2, with an agent that does what the message asks. */
 
 /** An event of the agent under test, for both generations of the official server. */
 type OutputEvent =
@@ -153,6 +155,26 @@ function artifactV03(event: Extract<OutputEvent, { artifact: string }>) {
       : { kind: "text", text: event.text ?? "" };
   const artifact = { artifactId: event.artifact, name: `name of ${event.artifact}`, parts: [part] };
   return { artifact, append: event.append === true };
+}
+
+/** Version 0.2.5 has its own Express application; its requests have the form of v0.3. */
+export function appV02(url: string): Express {
+  const executor: server02.AgentExecutor = {
+    async execute(context, bus) {
+      const part = context.userMessage.parts[0];
+      const text = part?.kind === "text" ? part.text : "";
+      for await (const event of agentOutput(text, context.taskId))
+        bus.publish(eventV03(event, context as server03.RequestContext) as server02.AgentExecutionEvent);
+      bus.finished();
+    },
+    cancelTask: async taskId => waiting.get(taskId)?.(),
+  };
+  const card = { ...CARD, url } as sdk02.AgentCard;
+  const requestHandler = new server02.DefaultRequestHandler(card, new server02.InMemoryTaskStore(), executor);
+  const app = express();
+  // It has the types of another version of Express.
+  new server02.A2AExpressApp(requestHandler).setupRoutes(app as never);
+  return app;
 }
 
 const CARD = {

@@ -10,8 +10,14 @@ const AT_ONCE = { configuration: { returnImmediately: true } };
 
 export class RestartableServer {
   readonly #folder = tempFolder();
+  readonly #flags: readonly string[];
   #server: Child | undefined;
   #agent = "";
+
+  /** `flags`: of the server, besides its own. */
+  constructor(flags: readonly string[] = []) {
+    this.#flags = flags;
+  }
 
   get server(): Child {
     return this.#server as Child;
@@ -43,6 +49,7 @@ export class RestartableServer {
       "0",
       "--cancel-grace-ms",
       "200",
+      ...this.#flags,
     ];
     this.#server = await startChild({ agents: [this.#agent], data, port, flags });
   }

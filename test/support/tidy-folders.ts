@@ -25,7 +25,10 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   oauth: { ...INNER, libraries: ["node:crypto"] },
   keys: { ...INNER, libraries: ["node:child_process", "node:crypto", "node:fs", "node:path"] },
   // The canonical form of a card follows the schema of v1.0.
-  signature: { folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"], libraries: ["jose"] },
+  signature: {
+    folders: ["lib", "ports", "protocol/a2a-v1", "protocol/protobuf"],
+    libraries: ["jose", "node:crypto"],
+  },
   outbound: { ...INNER, libraries: ["node:dns", "node:dns/promises", "node:net", "undici"] },
   quotas: INNER,
   // What happened to a task, in words.
@@ -73,11 +76,13 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   "protocol/protobuf": { folders: ["lib", "model"], libraries: ["node:buffer"] },
   "protocol/openapi": { folders: ["lib", "ports", "protocol/protobuf"], libraries: ["node:crypto"] },
   "protocol/*": { folders: [...BASE, "protocol/*", "client"] },
-  client: { folders: [...BASE, "protocol/*"], lazily: ["client/grpc"] },
+  // For browsers as well: no library.
+  client: { folders: [...BASE, "protocol/*"] },
   "client/grpc": {
-    folders: ["lib", "client", "protocol/a2a-v1", "protocol/a2a-v03", "protocol/protobuf"],
+    folders: ["lib", "model", "client", "protocol/a2a-v1", "protocol/a2a-v03", "protocol/protobuf"],
     libraries: ["@grpc/grpc-js"],
   },
+  react: { folders: ["client"], libraries: ["react"] },
   "langgraph-api": { folders: [...BASE, "protocol/shared"] },
   mcp: {
     folders: [...BASE, "protocol/shared"],
@@ -93,7 +98,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   "store/memory": { folders: [...BASE, "store/kernel", "store/single-node"] },
   "store/sqlite": {
     folders: [...BASE, "store/kernel", "store/single-node"],
-    libraries: ["node:fs", "node:path", "node:sqlite", "node:url", "node:worker_threads"],
+    libraries: ["node:fs", "node:module", "node:path", "node:sqlite", "node:url", "node:worker_threads"],
   },
   "store/postgres": {
     folders: [...BASE, "store/kernel"],
@@ -108,17 +113,27 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   "runtime/shared": { folders: [...BASE, "agent"], libraries: ["node:child_process"] },
   // Calls to other agents: ctx.call and the remote runtime.
   "runtime/calls": {
-    folders: [...BASE, "agent", "client", "runtime/shared"],
+    folders: [...BASE, "agent", "client", "client/grpc", "runtime/shared"],
     libraries: ["node:timers/promises"],
   },
   "runtime/function": {
     folders: [...BASE, "agent", "runtime/shared"],
-    libraries: ["node:async_hooks", "node:timers/promises"],
+    libraries: ["node:async_hooks"],
     lazily: ["runtime/calls"],
   },
   "runtime/langgraph": {
     folders: [...BASE, "agent", "runtime/shared"],
-    libraries: ["node:crypto", "node:fs", "node:module", "node:path", "node:url", "node:util"],
+    libraries: [
+      ...[
+        "@opentelemetry/api",
+        "node:crypto",
+        "node:fs",
+        "node:module",
+        "node:path",
+        "node:url",
+        "node:util",
+      ],
+    ],
   },
   "runtime/ai-sdk": { folders: [...BASE, "agent", "runtime/shared"] },
   "runtime/openai": {
@@ -136,15 +151,34 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   "config/options": {
     folders: ["lib", "model", "agent"],
     libraries: ["node:net"],
-    lazily: ["loader"],
+    lazily: ["loader", "runtime"],
+  },
+  // Documents of other systems as a config.
+  import: { folders: ["lib", "agent"], libraries: ["node:path", "yaml"] },
+  // For stores of others.
+  store: { folders: ["store/kernel", "store/memory", "store/single-node"] },
+  // Tests of agents, and of parts of others: a whole server.
+  testing: {
+    folders: [
+      ...BASE,
+      "agent",
+      "auth",
+      "bus",
+      "client",
+      "operation",
+      "runtime/function",
+      "server",
+      "store/*",
+    ],
+    libraries: ["node:*"],
   },
   // The one place that assembles the server.
   server: { folders: ["*", "*/*"], libraries: ["node:*"] },
   index: { folders: [...BASE, "agent", "config", "server"] },
   cli: {
-    folders: [...BASE, "client", "config/options", "server", "timeline"],
+    folders: [...BASE, "client", "client/grpc", "config/options", "server", "timeline"],
     libraries: ["node:*", "commander"],
-    lazily: ["auth", "config", "telemetry", "keys", "signature"],
+    lazily: ["auth", "config", "import", "telemetry", "keys", "signature"],
   },
 };
 

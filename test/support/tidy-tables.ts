@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { type CommandFile, EXIT } from "../../src/cli/command.ts";
 import { CLI_LIMITS } from "../../src/cli/limits.ts";
-import { CLIENT_LIMITS } from "../../src/client/limits.ts";
+import { CLIENT_LIMITS, SERVER_CALL_LIMITS } from "../../src/client/limits.ts";
 import {
   envName,
   flagName,
@@ -25,7 +25,7 @@ type Rows = readonly (readonly string[])[];
 const tick = (text: string): string => `\`${text}\``;
 
 const dialectsWith = (errorTable: "1.0.1" | "1.0.0"): readonly Dialect[] =>
-  createDialects({ ...SETTINGS, errorTable });
+  createDialects({ ...SETTINGS, v11: "on", errorTable });
 export const DIALECTS = dialectsWith("1.0.1");
 
 const CODES = Object.keys(FAULTS) as FaultCode[];
@@ -116,7 +116,7 @@ export const metricRows = (): Rows =>
   ]);
 
 export const cliLimitRows = (): Rows => boundRows(CLI_LIMITS);
-export const clientLimitRows = (): Rows => boundRows(CLIENT_LIMITS);
+export const clientLimitRows = (): Rows => boundRows({ ...CLIENT_LIMITS, ...SERVER_CALL_LIMITS });
 
 const boundRows = (limits: Readonly<Record<string, number | readonly number[]>>): Rows =>
   Object.entries(limits).map(([name, value]) => [
@@ -132,7 +132,8 @@ const TRANSPORTS = { jsonrpc: "JSON-RPC", rest: "HTTP+JSON", document: "document
  */
 function inShort(path: string, dialect: string): string {
   if (dialect === "v03") return path.replace(/^(?:\/agents\/\{agent\})?/, "…");
-  if (dialect === "v1") return path.replace(/^(?:\/agents\/\{agent\})?(?:\/\{tenant\}|\/v1)?/, "…");
+  if (dialect === "v1" || dialect === "v11")
+    return path.replace(/^(?:\/agents\/\{agent\})?(?:\/\{tenant\}|\/v1)?/, "…");
   return path;
 }
 
@@ -212,7 +213,7 @@ export function operations(): readonly string[] {
 /** The members of `ctx`, as authors of agents see it. */
 export function ctxMembers(): readonly string[] {
   const { text } = readTree("src/agent/context.ts");
-  const body = /^export interface Ctx \{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
+  const body = /^export interface Ctx\b.*\{\n([\s\S]*?)^\}/m.exec(text)?.[1] ?? "";
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:<]/gm)].map(found => found[1] as string);
 }
 

@@ -77,7 +77,6 @@ export const BANS: readonly Ban[] = [
     everywhere: true,
     except: {
       "src/protocol/*/faults.ts": "the table of a dialect",
-      "src/client/faults.ts": "the codes that the client handles",
     },
   },
   {

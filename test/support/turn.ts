@@ -2,6 +2,7 @@ import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { toScope } from "../../src/auth/scope.ts";
 import { createItems, type ItemsParts } from "../../src/items/index.ts";
 import { isDeepEqual, type JsonObject } from "../../src/lib/json.ts";
+import { systemTimers, waitFor } from "../../src/lib/timers.ts";
 import {
   type AgentName,
   apply,
@@ -132,11 +133,19 @@ export class Conversation {
       authorizationOptions: ({ name }) => this.authorizationOptions[name] ?? {},
       trace: this.task.trace,
       outbound: { guarded: fetch, trusted: fetch },
+      agents: {
+        send: async name => {
+          throw new Error(`there is no agent ${name}`);
+        },
+        read: () => asyncOf([]),
+        cancel: async () => {},
+      },
       tools: async name => {
         throw new Error(`there is no server ${name}`);
       },
       newId: () => `id-${++this.#ids}`,
       now: () => this.now,
+      wait: (ms, signal) => waitFor(systemTimers, ms, signal),
       random: () => (this.now % 1_000) / 1_000,
     };
   }

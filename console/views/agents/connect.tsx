@@ -13,6 +13,11 @@ interface Snippet {
 
 const quote = (text: string): string => text.replaceAll("'", "'\\''");
 
+const JS_WITH_TOKEN = `const fetchImpl = (url, init = {}) =>
+  fetch(url, { ...init, headers: { ...init.headers, Authorization: "Bearer " + process.env.TOKEN } });
+const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
+`;
+
 /** Code to paste: the address of this agent in the clients that people have. */
 export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snippet[] {
   const url = urlOf(`agents/${encodeURIComponent(agent.name)}`).href;
@@ -39,25 +44,25 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
       id: "cli",
       title: "Command line",
       note: "The client of this package.",
-      code: `npx dragoman call '${root}' --agent '${agent.name}' '${quote(text)}'`,
+      code: `${needsToken ? "DRAGOMAN_TOKEN=$TOKEN " : ""}npx dragoman call '${root}' --agent '${agent.name}' '${quote(text)}'`,
     },
     {
       id: "js",
       title: "A2A JS SDK",
       note: "npm install @a2a-js/sdk",
-      code: `import { SendMessageRequest } from "@a2a-js/sdk";\nimport { ClientFactory } from "@a2a-js/sdk/client";\n\nconst client = await new ClientFactory().createFromUrl("${url}/");\nconst request = SendMessageRequest.fromJSON({\n  message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: ${json} }] },\n});\nfor await (const event of client.sendMessageStream(request)) console.log(event.payload);`,
+      code: `import { SendMessageRequest } from "@a2a-js/sdk";\nimport { ClientFactory${needsToken ? ", JsonRpcTransportFactory" : ""} } from "@a2a-js/sdk/client";\n\n${needsToken ? JS_WITH_TOKEN : "const factory = new ClientFactory();\n"}const client = await factory.createFromUrl("${url}/");\nconst request = SendMessageRequest.fromJSON({\n  message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: ${json} }] },\n});\nfor await (const event of client.sendMessageStream(request)) console.log(JSON.stringify(event.payload));`,
     },
     {
       id: "python",
       title: "A2A Python SDK",
       note: "pip install a2a-sdk httpx",
-      code: `import asyncio, uuid, httpx\nfrom a2a.client import A2ACardResolver, ClientConfig, ClientFactory\nfrom a2a.types import Message, Part, Role\n\nasync def main():\n    async with httpx.AsyncClient(timeout=None) as http:\n        card = await A2ACardResolver(http, "${url}").get_agent_card()\n        client = ClientFactory(ClientConfig(httpx_client=http)).create(card)\n        message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=${json})])\n        async for event in client.send_message(message):\n            print(event)\n\nasyncio.run(main())`,
+      code: `import asyncio, ${needsToken ? "os, " : ""}uuid, httpx\nfrom a2a.client import A2ACardResolver, ClientConfig, ClientFactory\nfrom a2a.types import Message, Part, Role\n\nasync def main():\n    async with httpx.AsyncClient(timeout=None${needsToken ? ', headers={"Authorization": "Bearer " + os.environ["TOKEN"]}' : ""}) as http:\n        card = await A2ACardResolver(http, "${url}").get_agent_card()\n        client = ClientFactory(ClientConfig(httpx_client=http)).create(card)\n        message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=${json})])\n        async for event in client.send_message(message):\n            print(event)\n\nasyncio.run(main())`,
     },
     {
       id: "langgraph",
       title: "LangGraph SDK",
       note: "npm install @langchain/langgraph-sdk; the assistant is the name of the agent.",
-      code: `import { Client } from "@langchain/langgraph-sdk";\n\nconst client = new Client({ apiUrl: "${root}" });\nconst thread = await client.threads.create();\nconst stream = client.runs.stream(thread.thread_id, "${agent.name}", {\n  input: { messages: [{ role: "user", content: ${json} }] },\n});\nfor await (const chunk of stream) console.log(chunk.event, chunk.data);`,
+      code: `import { Client } from "@langchain/langgraph-sdk";\n\nconst client = new Client({ apiUrl: "${root}"${needsToken ? ', defaultHeaders: { Authorization: "Bearer " + process.env.TOKEN }' : ""} });\nconst thread = await client.threads.create();\nconst stream = client.runs.stream(thread.thread_id, "${agent.name}", {\n  input: { messages: [{ role: "user", content: ${json} }] },\n});\nfor await (const chunk of stream) console.log(chunk.event, chunk.data);`,
     },
     {
       id: "openai",
@@ -74,11 +79,15 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
   ];
 }
 
+/** The host is that of the page, or of the public URL: only what differs is shown. */
+const pathOf = (url: string): string => (/^https?:/.test(url) ? new URL(url).pathname : url);
+
 export function Connect({ agent }: { readonly agent: AgentRow }) {
-  const served = new Set(me.value?.features.dialects.map(one => one.name));
-  const snippets = snippetsOf(agent, me.value?.needsToken ?? false).filter(
-    one => !/^(?:langgraph|openai)$/.test(one.id) || served.has(one.id),
-  );
+  const features = me.value?.features;
+  const hasLangGraph = features?.dialects.some(one => one.name === "langgraph") ?? false;
+  const snippets = snippetsOf(agent, me.value?.needsToken ?? false)
+    .filter(one => one.id !== "langgraph" || hasLangGraph)
+    .filter(one => one.id !== "openai" || features?.openai);
   const [id, setId] = useState("curl");
   const one = snippets.find(snippet => snippet.id === id) ?? snippets[0];
   const addresses = agent.addresses;
@@ -127,7 +136,9 @@ export function Connect({ agent }: { readonly agent: AgentRow }) {
               <tr key={at}>
                 <td>{address.title}</td>
                 <td class="muted">{address.binding}</td>
-                <td class="what cut mono">{address.url}</td>
+                <td class="what cut mono" title={address.url}>
+                  {pathOf(address.url)}
+                </td>
                 <td>
                   <Button
                     small

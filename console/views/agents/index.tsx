@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AgentRow, CardForm } from "../../../src/admin/api.ts";
-import { agents, loadAgents, readAdmin, segment } from "../../lib/admin.ts";
+import { agents, loadAgents, me, readAdmin, segment } from "../../lib/admin.ts";
 import { reasonOf } from "../../lib/api.ts";
 import { useCrumbs } from "../../lib/crumbs.ts";
 import { onChange } from "../../lib/feed.ts";
@@ -322,7 +322,9 @@ function Facts({ agent }: { readonly agent: AgentRow }) {
               ],
               [
                 "access",
-                agent.access === "public" ? "public: no credentials are required" : "callers authenticate",
+                agent.access === "public" || !me.value?.needsToken
+                  ? "open: no credentials are required"
+                  : "callers authenticate",
               ],
               ["streaming", agent.streaming ? "yes" : "no"],
               ["push notifications", agent.pushNotifications ? "yes" : "no"],

@@ -62,10 +62,13 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const [form, setForm] = useState<"none" | "fields" | "json">("none");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [json, setJson] = useState("");
+  const [skillId, setSkillId] = useState("");
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const fields = fieldsOf(agent?.inputSchema ?? null);
+  const skills = agent?.skills.filter(one => one.inputSchema) ?? [];
+  const skill = skills.find(one => one.id === skillId) ?? (agent?.inputSchema ? undefined : skills[0]);
+  const fields = fieldsOf(skill?.inputSchema ?? agent?.inputSchema ?? null);
   const answers = waiting;
   const isAuth = answers?.log.state === "auth-required";
 
@@ -126,7 +129,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       ...(data ? [data] : []),
     ];
     if (parts.length === 0) return;
-    conversation.send(parts, answers?.id);
+    conversation.send(parts, answers?.id, form === "none" ? undefined : skill?.id);
     write("");
     setFiles([]);
     setValues({});
@@ -182,6 +185,28 @@ export function Composer({ conversation }: { readonly conversation: Conversation
               </li>
             ))}
           </ul>
+        )}
+        {form !== "none" && skills.length > 0 && (
+          <div class="schema-form">
+            <label class="lab">
+              Skill
+              <select
+                class="field"
+                value={skill?.id ?? ""}
+                onChange={event => {
+                  setSkillId(event.currentTarget.value);
+                  setValues({});
+                }}
+              >
+                {agent?.inputSchema && <option value="">any</option>}
+                {skills.map(one => (
+                  <option key={one.id} value={one.id}>
+                    {oneLine(one.name, 60)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </div>
         )}
         {form === "fields" && (
           <SchemaForm

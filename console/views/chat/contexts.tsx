@@ -4,7 +4,7 @@ import type { ContextPage, ContextRow } from "../../../src/admin/api.ts";
 import { readAdmin } from "../../lib/admin.ts";
 import { reasonOf } from "../../lib/api.ts";
 import { onChange } from "../../lib/feed.ts";
-import { ago, clock, dayName, oneLine } from "../../lib/format.ts";
+import { ago, clock, dayName, plainLine } from "../../lib/format.ts";
 import { go, href } from "../../lib/router.ts";
 import { store, stored } from "../../lib/theme.ts";
 import {
@@ -40,7 +40,7 @@ export function rename(contextId: string, title: string): void {
 
 export const contexts = signal<readonly ContextRow[] | undefined>(undefined);
 export const titleOf = (row: ContextRow): string =>
-  titles.value[row.contextId] ?? (oneLine(row.title, 80) || "Conversation");
+  titles.value[row.contextId] ?? (plainLine(row.title, 80) || "Conversation");
 
 const isQuick = (row: ContextRow): string =>
   isWaiting(row.task.state) ? "Waiting for you" : dayName(row.task.stateAt);
@@ -54,7 +54,7 @@ function timeOf(row: ContextRow, now: number): string {
 function ContextLink({ row, isCurrent }: { readonly row: ContextRow; readonly isCurrent: boolean }) {
   const { state } = row.task;
   const { look } = stateLook(state);
-  const line = oneLine(row.task.text, 80) || stateLook(state).word;
+  const line = plainLine(row.task.text, 80) || stateLook(state).word;
   return (
     <a
       class="ctx"

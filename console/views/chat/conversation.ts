@@ -2,7 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { ContextDetail, ContextTask, TaskRow } from "../../../src/admin/api.ts";
 import { cancelTask, newId, sendMessage, type V1Message, type V1Part, type V1Task } from "../../lib/a2a.ts";
 import { findAgent, readAdmin, segment } from "../../lib/admin.ts";
-import { ApiError, access, isNetworkError, reasonOf } from "../../lib/api.ts";
+import { ApiError, isNetworkError, reasonOf, untilAccess } from "../../lib/api.ts";
 import { type Change, onChange } from "../../lib/feed.ts";
 import { type LiveTask, openTask } from "../../lib/live-task.ts";
 import { pause } from "../../lib/sse.ts";
@@ -93,7 +93,8 @@ export class Conversation {
   }
 
   #onChange(change: Change): void {
-    if (
+    if (change.kind === "reload") void this.#load();
+    else if (
       change.kind === "task" &&
       change.row.agent === this.agent &&
       change.row.contextId === this.contextId.peek()
@@ -115,7 +116,8 @@ export class Conversation {
     });
   }
 
-  send(parts: readonly V1Part[], taskId?: string): void {
+  /** `skillId`: the skill that the data is for. */
+  send(parts: readonly V1Part[], taskId?: string, skillId?: string): void {
     // The caller may choose the id of a context: so the address is known before the server responds.
     if (this.contextId.peek() === "") this.#enter(newId());
     const contextId = this.contextId.peek();
@@ -125,6 +127,7 @@ export class Conversation {
       parts,
       contextId,
       ...(taskId && { taskId }),
+      ...(skillId && { metadata: { skillId } }),
     };
     const streaming = findAgent(this.agent)?.streaming ?? true;
     const pending: Pending = {
@@ -160,8 +163,7 @@ export class Conversation {
           removeFromOutbox(pending.key);
           return;
         }
-        if (isRefused)
-          await until(() => access.peek() !== "required" && access.peek() !== "refused", this.#abort.signal);
+        if (isRefused) await untilAccess(this.#abort.signal);
       }
       await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 5000, this.#abort.signal);
     }
@@ -198,8 +200,4 @@ export class Conversation {
       toast(`The task was not canceled: ${reasonOf(error)}`, { isError: true });
     }
   }
-}
-
-async function until(isTrue: () => boolean, abort: AbortSignal): Promise<void> {
-  while (!isTrue() && !abort.aborted) await pause(200, abort);
 }

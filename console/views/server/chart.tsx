@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
+import { clock, count, duration } from "../../lib/format.ts";
 import { theme } from "../../lib/theme.ts";
 
 export interface Series {
@@ -90,6 +91,11 @@ export function Chart({
   );
 }
 
+const timeLabel = (seconds: number, stepS: number): string =>
+  clock(seconds * 1000).slice(0, stepS < 60 ? 8 : 5);
+const valueLabel = (value: number, unit: string): string =>
+  unit === "ms" && value >= 10 ? duration(value) : `${count(value)}${unit && ` ${unit}`}`;
+
 function optionsOf(
   Plot: typeof uPlot,
   element: HTMLElement,
@@ -107,8 +113,8 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 } },
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(max * 1.15, 1)] } },
     axes: [
-      axis,
-      { ...axis, size: 52, values: (_, all) => all.map(value => `${value}${unit && ` ${unit}`}`) },
+      { ...axis, space: 70, values: (_, all, __, ___, stepS) => all.map(at => timeLabel(at, stepS)) },
+      { ...axis, size: 56, values: (_, all) => all.map(value => valueLabel(value, unit)) },
     ],
     series: [
       {},

@@ -179,8 +179,8 @@ function figuresOf(info: ServerInfo, { samples, stepMs }: FiguresPage): readonly
     {
       title: "First event",
       value: ms(first?.p95),
-      unit: "ms, 95 %",
-      sub: `median ${ms(first?.p50)} ms`,
+      unit: first?.p95 == null ? "" : "ms, 95 %",
+      sub: first?.p50 == null ? "no stream in this time" : `median ${ms(first.p50)} ms`,
       look: "working",
       values: list(one => one.firstEventMs.p95 ?? 0),
     },

@@ -92,7 +92,7 @@ function Why({ detail }: { readonly detail: TaskDetail }) {
     <section class="card why" aria-label="Why">
       <div class="why-words">
         <p>{headline(detail)}</p>
-        {detail.why.replace(/\.$/, "") !== headline(detail) && <p class="muted">{detail.why}</p>}
+        {!headline(detail).startsWith(detail.why.replace(/\.$/, "")) && <p class="muted">{detail.why}</p>}
       </div>
       <div class="spent">
         <svg role="img" aria-label={spans.map(one => `${one.name} ${duration(one.ms)}`).join(", ")}>

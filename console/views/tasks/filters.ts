@@ -50,6 +50,8 @@ export function toQuery(filters: Filters, now = Date.now()): Query {
     contextId: filters.contextId,
     ...(from !== undefined && { from: String(from) }),
     ...(filters.isCrashed && { crashed: "true" }),
+    // Answers that were bare messages are runs of agents, too.
+    replies: "true",
   };
 }
 

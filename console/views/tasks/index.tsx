@@ -143,6 +143,7 @@ function FilterBar({
         placeholder="Words, an id, agent:name state:failed"
         value={typed}
         onInput={setTyped}
+        onEnter={() => setQuery(fromTyped(`${typed} `, filters))}
       />
       <div class="chips">
         <Choice
@@ -282,7 +283,7 @@ function AllTasks() {
         <h1>Tasks</h1>
         <span class="lead">
           {counts
-            ? `${count(counts.total)}${filters.agents.length === 1 ? ` of ${filters.agents[0]}` : ` of ${plural(agents.value?.length ?? 0, "agent")}`}`
+            ? `${plural(counts.total, "task")} of ${filters.agents.length === 1 ? filters.agents[0] : plural(agents.value?.length ?? 0, "agent")}`
             : ""}
         </span>
         <span class="grow" />

@@ -111,9 +111,7 @@ export class TaskList {
     });
     if (isTouched) this.rows.value = rows;
     const newest = rows[0]?.createdAt ?? 0;
-    const added = [...changed.values()].filter(
-      row => !row.isReply && row.createdAt >= newest && this.#matches(row),
-    );
+    const added = [...changed.values()].filter(row => row.createdAt >= newest && this.#matches(row));
     if (added.length === 0) return;
     const kept = this.fresh.peek().filter(row => !added.some(one => one.id === row.id));
     this.fresh.value = [...added, ...kept]

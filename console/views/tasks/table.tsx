@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TaskRow } from "../../../src/admin/api.ts";
 import { dialectTitle } from "../../lib/admin.ts";
-import { ago, count, duration, oneLine, shortId, when } from "../../lib/format.ts";
+import { ago, count, duration, oneLine, plainLine, shortId, when } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href } from "../../lib/router.ts";
 import {
@@ -93,8 +93,9 @@ function Row({
       </td>
       <td class="what">
         <a class="task-what" href={href(["tasks", row.id])}>
-          <span class="first cut">{oneLine(row.title, 120) || shortId(row.id)}</span>
-          <span class="muted cut">{oneLine(row.text, 160)}</span>
+          <span class="first cut">{plainLine(row.title, 120) || shortId(row.id)}</span>
+          {row.isReply && <span class="tag">message</span>}
+          <span class="muted cut">{plainLine(row.text)}</span>
         </a>
       </td>
       <td class="c-agent">
@@ -234,7 +235,13 @@ export function TaskTable({ list, isFiltered }: { readonly list: TaskList; reado
         </table>
       )}
       {rows.length === 0 && list.isLoading.value && <Bones rows={9} />}
-      {rows.length === 0 && !list.isLoading.value && !list.problem.value && (
+      {rows.length === 0 && !list.isLoading.value && hasMore && (
+        <Empty icon="tasks" title="No task matches so far">
+          <p>The newest tasks were searched. Older ones can be, too.</p>
+          <Button label="Search older tasks" onClick={() => list.more()} />
+        </Empty>
+      )}
+      {rows.length === 0 && !list.isLoading.value && !list.problem.value && !hasMore && (
         <Empty icon="tasks" title={isFiltered ? "No task matches" : "No tasks yet"}>
           <p>
             {isFiltered

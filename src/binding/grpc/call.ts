@@ -6,7 +6,7 @@ import { CLOSE_GRACE_MS } from "../../http/sockets.ts";
 import type { UnsentBytes } from "../../http/unsent-bytes.ts";
 import { writeInChunks } from "../../http/write-large.ts";
 import type { PeerCertificate, RequestHeaders, WireReply } from "../../ports/index.ts";
-import { MessageReader, toFrame, toFrameHead } from "./message.ts";
+import { FrameSplitter, MessageReader, toFrame, toFrameHead } from "./message.ts";
 import { CODES, GrpcError, type GrpcStatus, OK, toTrailers } from "./status.ts";
 
 const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
@@ -96,6 +96,31 @@ export class GrpcCall {
       const timer = setTimeout(fail, limits.bodyReadMs, TOO_LATE);
       stream.on("data", onData).on("end", onEnd);
       this.once("close", () => fail(GONE));
+    });
+  }
+
+  /** Reads one message after the other, to the end of the request; `onMessage` may answer each at once. */
+  readEach(limits: ReadLimits, onMessage: (message: Buffer) => void): Promise<void> {
+    const stream = this.#stream;
+    const frames = new FrameSplitter(limits.bodyBytesMax);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => settle(TOO_LATE), limits.bodyReadMs);
+      const settle = (error?: unknown): void => {
+        clearTimeout(timer);
+        stream.off("data", onData).off("end", settle);
+        if (error) reject(error);
+        else resolve();
+      };
+      const onData = (chunk: Buffer): void => {
+        timer.refresh();
+        try {
+          for (const message of frames.add(chunk)) onMessage(message);
+        } catch (error) {
+          settle(error);
+        }
+      };
+      stream.on("data", onData).on("end", settle);
+      this.once("close", () => settle(GONE));
     });
   }
 

@@ -84,6 +84,31 @@ export class MessageReader {
   }
 }
 
+/** Splits a stream of requests into its messages, which must not be compressed. */
+export class FrameSplitter {
+  readonly #bytesMax: number;
+  #rest: Buffer = EMPTY;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The messages that are complete with this chunk. */
+  *add(chunk: Buffer): Generator<Buffer> {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    while (this.#rest.length >= HEAD_BYTES) {
+      const end = HEAD_BYTES + this.#rest.readUInt32BE(1);
+      if (end - HEAD_BYTES > this.#bytesMax) throw tooLarge(this.#bytesMax);
+      if (this.#rest[0] !== 0)
+        throw new GrpcError("UNIMPLEMENTED", "Compressed requests are not supported here");
+      if (this.#rest.length < end) return;
+      const message = this.#rest.subarray(HEAD_BYTES, end);
+      this.#rest = this.#rest.subarray(end);
+      yield message;
+    }
+  }
+}
+
 type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map([

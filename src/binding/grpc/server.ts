@@ -17,12 +17,15 @@ import { type ProtobufSchema, rpcsOf } from "../../protocol/protobuf/schema.ts";
 import { GrpcCall } from "./call.ts";
 import { createGrpcHealth, HEALTH } from "./health.ts";
 import { createMethods, type GrpcMethodParts, type ServeGrpcCall } from "./methods.ts";
+import { createReflection } from "./reflection.ts";
 import { CODES, GrpcError, type GrpcStatus } from "./status.ts";
 
 export interface GrpcServerParts extends Omit<GrpcMethodParts, "signals">, UnsentBytesParts {
   readonly log: Log;
   readonly schemas: readonly ProtobufSchema[];
   readonly streamsMax: number;
+  /** Whether clients may ask for the definitions of the services. */
+  readonly reflection: boolean;
 }
 
 export interface GrpcServer extends GrpcListener {
@@ -37,7 +40,10 @@ const HEADERS_TOO_LARGE = 431;
 export function createGrpcServer(parts: GrpcServerParts): GrpcServer {
   const signals = createAbortSignals();
   const health = createGrpcHealth(new Set(parts.schemas.map(toQualifiedName)), parts);
-  const handlers = toHandlers(parts, signals, health.handlers);
+  const handlers = new Map([
+    ...toHandlers(parts, signals, health.handlers),
+    ...(parts.reflection ? createReflection(parts.schemas, parts) : []),
+  ]);
   const sessions = createHttp2Sessions(parts.heartbeatMs);
   const unsent = createUnsentBytes(parts);
   const server = createServer(http2Options(parts.streamsMax));

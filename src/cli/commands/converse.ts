@@ -171,7 +171,7 @@ async function* send(
   try {
     yield* request(offered);
   } catch (error) {
-    const isRefused = error instanceof RemoteError && error.kind !== "unauthenticated";
+    const isRefused = error instanceof RemoteError && error.code !== "unauthenticated";
     if (!isRefused || participant.progress.contextId || offered === undefined) throw error;
     yield* request(undefined);
   }

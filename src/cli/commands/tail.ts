@@ -26,7 +26,8 @@ export function define(program: Command, context: CommandContext): void {
     .action(async (first: string | undefined, second: string | undefined, flags: TailFlags) => {
       const { url, taskId } = splitTask(command, first, second);
       const { subscribe } = await import("../../client/resume.ts");
-      const { printResponses, reportResult, resumeStream, sleep, withSession } = await import(
+      const { sleep } = await import("../../client/sleep.ts");
+      const { printResponses, reportResult, resumeStream, withSession } = await import(
         "../terminal/session.ts"
       );
       const options = {

@@ -1,12 +1,13 @@
 /** Sends messages, and asks the user for as long as the agent asks. */
 import { CLIENT_LIMITS } from "../../client/limits.ts";
+import { answers, readAuthorization, readQuestions } from "../../client/questions.ts";
 import { subscribe } from "../../client/resume.ts";
+import { sleep } from "../../client/sleep.ts";
 import type { OutgoingMessage } from "../../client/types.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { CLI_LIMITS } from "../limits.ts";
-import { readAuthorization, readQuestions } from "./questions.ts";
-import { type AgentSession, printResponses, resumeStream, sleep, toStream } from "./session.ts";
+import { type AgentSession, printResponses, resumeStream, toStream } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Draft = Omit<OutgoingMessage, "messageId">;
@@ -57,13 +58,13 @@ async function answer(terminal: Terminal, session: AgentSession): Promise<readon
     const text = await terminal.ask("> ", session.signal);
     return text?.trim() ? [{ kind: "text", text }] : null;
   }
-  const resume: Json[] = [];
+  const values: Record<string, Json> = {};
   for (const { id, question } of questions) {
     const value = await terminal.ask(`${question} `, session.signal);
     if (!value?.trim()) return null;
-    resume.push({ id, value });
+    values[id] = value;
   }
-  return [{ kind: "data", data: { resume } }];
+  return [answers(values)];
 }
 
 /** Waits until the user has authorized in a browser, or asks for the secret; null: neither happened. */

@@ -1,6 +1,6 @@
 import type { Progress } from "../../client/progress.ts";
+import { readAuthorization, readQuestions } from "../../client/questions.ts";
 import type { Message } from "../../model/index.ts";
-import { readAuthorization, readQuestions } from "./questions.ts";
 import type { Remote } from "./target.ts";
 import { quoteForShell, type Terminal } from "./terminal.ts";
 

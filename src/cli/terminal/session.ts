@@ -1,9 +1,9 @@
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { isLoopback, isSameOrigin } from "../../client/address.ts";
 import { CLIENT_LIMITS } from "../../client/limits.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
 import { type Progress, updateProgress } from "../../client/progress.ts";
 import { readResumable } from "../../client/resume.ts";
+import { sleep } from "../../client/sleep.ts";
 import type { ReceivedResponse, StreamResponse } from "../../client/types.ts";
 import type { Message, Until } from "../../model/index.ts";
 import { EXIT } from "../command.ts";
@@ -123,8 +123,6 @@ export const resumeStream = (
     stream,
     start,
   );
-
-export const sleep = (ms: number, signal: AbortSignal): Promise<void> => sleepFor(ms, undefined, { signal });
 
 /** A response that is not streamed, in the form of a stream. */
 export async function* toStream(response: Promise<ReceivedResponse>): AsyncGenerator<ReceivedResponse> {

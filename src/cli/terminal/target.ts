@@ -1,6 +1,7 @@
 /** Which server and agent a command calls, from its arguments, flags and the environment. */
 import { join } from "node:path";
 import { type AgentAddress, isLoopback, parseAgentAddress } from "../../client/address.ts";
+import { createGrpc } from "../../client/grpc/index.ts";
 import type { AgentAccess } from "../../client/open.ts";
 import { readAddress } from "../../server/address-file.ts";
 import { quoteForShell, type Terminal } from "./terminal.ts";
@@ -75,5 +76,5 @@ export const toAccess = (
 ): AgentAccess => ({
   fetch,
   credentials: async () => headers,
-  direct: true,
+  grpc: createGrpc,
 });

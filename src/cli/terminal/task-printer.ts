@@ -5,11 +5,11 @@ import {
   NOTHING_SEEN,
   type SeenParts,
 } from "../../client/new-parts.ts";
+import { isForPrograms } from "../../client/questions.ts";
 import type { RemoteState, StreamResponse } from "../../client/types.ts";
 import { type Artifact, type Message, type Part, textOf } from "../../model/index.ts";
 import { describeFile, type FilePart, saveFile } from "./files.ts";
 import type { Output } from "./output.ts";
-import { isForPrograms } from "./questions.ts";
 import { oneLine } from "./terminal.ts";
 
 export interface TaskPrinterParts {

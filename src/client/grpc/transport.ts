@@ -7,17 +7,18 @@ import {
   status,
 } from "@grpc/grpc-js";
 import type { Json } from "../../lib/json.ts";
+import type { FaultCode } from "../../model/index.ts";
 import { V1_SCHEMA } from "../../protocol/a2a-v1/schema.ts";
 import { V03_SCHEMA } from "../../protocol/a2a-v03/schema.ts";
 import { type Codec, createCodecs } from "../../protocol/protobuf/codec.ts";
 import { type ProtobufSchema, rpcsOf } from "../../protocol/protobuf/schema.ts";
 import { STATUS_CODEC } from "../../protocol/protobuf/status.ts";
 import { parseAddress } from "../address.ts";
-import { ClientError, RemoteError, type RemoteErrorKind, UnavailableError } from "../errors.ts";
+import { ClientError, UnavailableError } from "../errors.ts";
+import { toRefusal } from "../faults.ts";
 import type { HttpTarget } from "../http.ts";
-import { violationsOf } from "../jsonrpc.ts";
-import { CLIENT_LIMITS } from "../limits.ts";
-import { asList, asObject, asText } from "../read.ts";
+import { CLIENT_LIMITS, SERVER_CALL_LIMITS } from "../limits.ts";
+import { asList } from "../read.ts";
 import type { Transport, TransportEvent, TransportRequest } from "../transport.ts";
 
 const V1_VERSION = "1.0";
@@ -128,7 +129,7 @@ function connect(address: string): Client {
   const host = url.port === "" ? `${url.hostname}:${isSecure ? 443 : 80}` : url.host;
   return new Client(host, isSecure ? credentials.createSsl() : credentials.createInsecure(), {
     "grpc.max_receive_message_length": CLIENT_LIMITS.answerBytesMax,
-    "grpc.client_idle_timeout_ms": CLIENT_LIMITS.idleMs,
+    "grpc.client_idle_timeout_ms": SERVER_CALL_LIMITS.idleMs,
   });
 }
 
@@ -141,14 +142,15 @@ interface StatusError {
   readonly metadata?: Metadata;
 }
 
-const KINDS: Readonly<Record<number, RemoteErrorKind>> = {
+/** Errors that have nothing but a status. */
+const FAULTS: Readonly<Record<number, FaultCode>> = {
   [status.NOT_FOUND]: "task-not-found",
-  [status.UNIMPLEMENTED]: "unsupported",
+  [status.UNIMPLEMENTED]: "unsupported-operation",
   [status.UNAUTHENTICATED]: "unauthenticated",
-};
-const REASONS: Readonly<Record<string, RemoteErrorKind>> = {
-  TASK_NOT_FOUND: "task-not-found",
-  UNSUPPORTED_OPERATION: "unsupported",
+  [status.PERMISSION_DENIED]: "forbidden",
+  [status.INVALID_ARGUMENT]: "invalid-params",
+  [status.ABORTED]: "conflict",
+  [status.INTERNAL]: "internal",
 };
 /** A retry may succeed. */
 const TRANSIENT: ReadonlySet<number | undefined> = new Set([
@@ -170,11 +172,14 @@ function toClientError(url: string, method: string, error: unknown): ClientError
     });
   }
   const errorDetails = readErrorDetails(metadata);
-  const reasons = errorDetails.map(one => REASONS[asText(asObject(one).reason) ?? ""]);
-  const violations = violationsOf(errorDetails, details);
-  const message = violations ? `${details} (${violations})` : details;
-  const kind = reasons.find(Boolean) ?? KINDS[code] ?? "other";
-  return new RemoteError(kind, `${url} refused ${method}: ${message} [${name}]`, message);
+  return toRefusal({
+    url,
+    method,
+    reason: details,
+    details: errorDetails,
+    fault: FAULTS[code],
+    status: name,
+  });
 }
 
 /** v1 §10.6: ErrorInfo and BadRequest. */

@@ -2,7 +2,9 @@
  * The one table of options. Flags and help of `serve` and `dev`, variables, the check of config files, the types
  * `OptionValues` and `Config`, and docs/reference/config.md follow from it. It does not load zod: every command reads it.
  */
+import type { AgentDefinition } from "../../agent/definition.ts";
 import type { AgentSource } from "../../loader/load-agents.ts";
+import type { AgentEntry } from "../../runtime/entries.ts";
 import { ACCESS_OPTIONS } from "./access-options.ts";
 import { AGENT_CALL_OPTIONS } from "./agent-call-options.ts";
 import { ITEM_OPTIONS } from "./item-options.ts";
@@ -13,13 +15,14 @@ import { PUSH_OPTIONS } from "./push-options.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { TELEMETRY_OPTIONS } from "./telemetry-options.ts";
 
+export type { AgentEntry } from "../../runtime/entries.ts";
 export type { Option } from "./option.ts";
 
 const isAgentSource = (value: unknown): boolean =>
   typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 
 /** On the command line, the words without a flag. */
-const agents: Option<readonly AgentSource[]> = {
+const agents: Option<readonly AgentSource[], readonly (string | AgentDefinition | AgentEntry)[]> = {
   help: "Agent files, globs and folders",
   expected: "a list of file names, globs, folders and agents",
   default: [],

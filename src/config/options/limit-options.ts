@@ -40,6 +40,10 @@ export const LIMIT_OPTIONS = {
     help: "Time that a blocking send waits for its task; 0: without limit",
     default: 0,
   }),
+  longPollMs: milliseconds(1, {
+    help: "Time that a get with currentGeneration waits for the next update of its task",
+    default: LIMITS.longPollMs,
+  }),
   databaseConnectionsMax: count({
     help: "Connections to the database",
     default: LIMITS.databaseConnectionsMax,

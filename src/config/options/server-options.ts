@@ -35,6 +35,11 @@ export const SERVER_OPTIONS = {
   }),
   host: host("Address to listen on; 0.0.0.0: all interfaces"),
   grpcPort: port({ help: "Separate port for gRPC; otherwise gRPC shares the HTTP port", default: undefined }),
+  grpcReflection: choice(["on", "off"], {
+    help: "Server reflection over gRPC, for tools such as grpcurl",
+    default: "on",
+    placeholder: "state",
+  }),
   tlsCert: file("TLS certificate (PEM file); enables HTTPS"),
   tlsKey: file("Private key of the TLS certificate (PEM file)"),
   data: {
@@ -97,6 +102,11 @@ export const SERVER_OPTIONS = {
     help: "Edition of the specification that error codes follow",
     default: "1.0.1",
     placeholder: "edition",
+  }),
+  v11: choice(["on", "off"], {
+    help: "Draft of A2A 1.1, for calls with A2A-Version: 1.1, and long polling for calls of 1.0",
+    default: "off",
+    placeholder: "switch",
   }),
   a2a: boolean({ help: "Serve A2A, in all its versions and dialects", default: true }),
   langgraph: dialect("LangGraph Agent Server, at /a2a/NAME"),

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { STATUS_CODES } from "../node-http.ts";
 import { encodingOf, type HttpResponse } from "../request.ts";
 
 /** The members of a connection that its response uses. */

@@ -1,13 +1,12 @@
 import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
-import type { RemoteErrorKind } from "../../client/errors.ts";
-import { ERROR_KINDS } from "../../client/faults.ts";
+import { findFault } from "../../client/faults.ts";
 import * as read from "../../client/read.ts";
 import type { OutgoingMessage, RemoteTask, StreamResponse } from "../../client/types.ts";
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { readV03Part, STATES } from "../a2a-v03/client.ts";
 import { encodeV03Part } from "../shared/v03-encode.ts";
-import { FAULTS, STREAMING_NOT_SUPPORTED } from "./faults.ts";
+import { INVALID_TASK_STATE, NUMBERS, STREAMING_NOT_SUPPORTED } from "./faults.ts";
 
 /** Parts have a `type` instead of a `kind`, and the client chooses the ids of tasks. */
 
@@ -46,12 +45,9 @@ function readResponse(result: Json): StreamResponse {
 
 const readTask = (result: Json): RemoteTask => read.readTask(FORMAT, result);
 
-/** v0.1 §8 has its own codes for agents without streaming and for missing authentication. */
-const V01_ERROR_KINDS: Readonly<Record<number, RemoteErrorKind>> = {
-  ...ERROR_KINDS,
-  [STREAMING_NOT_SUPPORTED.rpc]: "unsupported",
-  [FAULTS.unauthenticated.rpc]: "unauthenticated",
-};
+/** Besides the number that later versions have as well. */
+const isUnsupported = (number: number): boolean =>
+  number === STREAMING_NOT_SUPPORTED || number === INVALID_TASK_STATE;
 
 export const v01: ClientDialect = {
   ...CLIENT_DEFAULTS,
@@ -67,5 +63,5 @@ export const v01: ClientDialect = {
   writeSend,
   readResponse,
   readTask,
-  toErrorKind: code => V01_ERROR_KINDS[code] ?? "other",
+  toFault: number => (isUnsupported(number) ? "unsupported-operation" : findFault(number, NUMBERS)),
 };

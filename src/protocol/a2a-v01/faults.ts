@@ -5,7 +5,7 @@ import { type FaultContent, toFaultTable, toHttpStatus, toTaskStateMessage } fro
  * v0.1 §8. The schema has -32001 to -32004, the text numbers up to -32011. Versions and extensions have no number: they
  * are unsupported operations.
  */
-export const FAULTS = toFaultTable({
+export const NUMBERS = {
   "invalid-agent-response": -32603,
   "extended-card-not-configured": -32004,
   "extension-required": -32004,
@@ -14,11 +14,12 @@ export const FAULTS = toFaultTable({
   forbidden: -32008,
   unavailable: -32011,
   "rate-limited": -32010,
-});
+} as const;
+export const FAULTS = toFaultTable(NUMBERS);
 
 /** v0.1 has three numbers for what later versions call an unsupported operation. */
-export const STREAMING_NOT_SUPPORTED: FaultNumbers = { rpc: -32006, http: 400, grpc: "FAILED_PRECONDITION" };
-const INVALID_TASK_STATE: FaultNumbers = { rpc: -32009, http: 409, grpc: "FAILED_PRECONDITION" };
+export const STREAMING_NOT_SUPPORTED = -32006;
+export const INVALID_TASK_STATE = -32009;
 const STREAM_METHODS: readonly string[] = ["tasks/sendSubscribe", "tasks/resubscribe"];
 
 export function encodeFault(fault: FaultContent, method: string): WireFault {
@@ -33,8 +34,9 @@ export function encodeFault(fault: FaultContent, method: string): WireFault {
 
 function findNumbers({ code, details }: FaultContent, method: string): FaultNumbers {
   if (code !== "unsupported-operation") return FAULTS[code];
-  if (details.facts?.state !== undefined) return INVALID_TASK_STATE;
-  return STREAM_METHODS.includes(method) ? STREAMING_NOT_SUPPORTED : FAULTS[code];
+  const numbers = FAULTS[code];
+  if (details.facts?.state !== undefined) return { ...numbers, rpc: INVALID_TASK_STATE, http: 409 };
+  return STREAM_METHODS.includes(method) ? { ...numbers, rpc: STREAMING_NOT_SUPPORTED } : numbers;
 }
 
 /** A context is a session in v0.1. */

@@ -1,13 +1,13 @@
-import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
+import { CLIENT_DEFAULTS, type ClientDialect, type PushCalls } from "../../client/client-protocol.ts";
 import * as read from "../../client/read.ts";
-import type { OutgoingMessage, RemoteState, StreamResponse } from "../../client/types.ts";
+import type { OutgoingMessage, RemoteState, StreamResponse, WebhookConfig } from "../../client/types.ts";
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { type Part, TASK_STATES } from "../../model/index.ts";
-import { v1 } from "../a2a-v1/client.ts";
-import { STATES as V1_STATES } from "../a2a-v1/schema.ts";
+import { PUSH as V1_PUSH, v1 } from "../a2a-v1/client.ts";
+import { STATES as V1_STATES } from "../a2a-v1/names.ts";
 import { encodeV03Part } from "../shared/v03-encode.ts";
 import { toProtoPart } from "./encode.ts";
-import { METHOD_NAMES, PROTO_ROLES, PROTO_STATES } from "./schema.ts";
+import { METHOD_NAMES, type MethodName, PROTO_ROLES, PROTO_STATES } from "./names.ts";
 
 /** v0.3 and older versions spell the states as the model does. */
 export const STATES: Readonly<Record<string, RemoteState>> = Object.fromEntries(
@@ -83,18 +83,35 @@ function readResponse(result: Json): StreamResponse {
   }
 }
 
+/** Methods by their names in v1.0. */
+const toMethods = <T extends Readonly<Record<string, string>>>(methods: T): T =>
+  Object.fromEntries(
+    Object.entries(methods).map(([key, name]) => [key, METHOD_NAMES[name as MethodName]]),
+  ) as unknown as T;
+
+/** The list of schemes has one entry. */
+const writePush = (taskId: string, { authentication, ...config }: WebhookConfig): JsonObject => {
+  const { scheme, ...credentials } = authentication ?? { scheme: "" };
+  const schemes = scheme === "" ? {} : { authentication: { schemes: [scheme], ...credentials } };
+  return { taskId, pushNotificationConfig: { ...config, ...schemes } };
+};
+const readPush = (result: Json): WebhookConfig =>
+  read.readWebhook(read.asObject(result).pushNotificationConfig);
+
+const PUSH: PushCalls = {
+  methods: toMethods(V1_PUSH.methods),
+  write: writePush,
+  writeRef: (id, config) => (config === undefined ? { id } : { id, pushNotificationConfigId: config }),
+  read: readPush,
+};
+
 export const v03: ClientDialect = {
   ...CLIENT_DEFAULTS,
   version: "0.3",
   title: "A2A 0.3",
   threadInEnvelope: true,
-  methods: {
-    send: METHOD_NAMES.SendMessage,
-    stream: METHOD_NAMES.SendStreamingMessage,
-    get: METHOD_NAMES.GetTask,
-    cancel: METHOD_NAMES.CancelTask,
-    subscribe: METHOD_NAMES.SubscribeToTask,
-  },
+  methods: toMethods(v1.methods),
+  push: PUSH,
   writeSend: writeV03Send,
   readResponse,
   readTask: result => read.readTask(FORMAT, result),
@@ -142,6 +159,7 @@ export const v03Rest: ClientDialect = {
   version: v03.version,
   title: v03.title,
   methods: v1.methods,
+  push: { ...V1_PUSH, write: writePush, read: readPush },
   writeSend: writeProtoSend,
   readResponse: result => read.readWrapped(PROTO_FORMAT, result),
   readTask: result => read.readTask(PROTO_FORMAT, result),
@@ -151,5 +169,6 @@ export const v03Rest: ClientDialect = {
 export const v03Grpc: ClientDialect = {
   ...v03Rest,
   methods: { ...v03Rest.methods, subscribe: "TaskSubscription" },
+  push: null,
   writeTask: ({ taskId }) => ({ name: `tasks/${taskId}` }),
 };

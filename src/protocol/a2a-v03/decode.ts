@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Part, TASK_STATES, type View } from "../../model/index.ts";
 import type { SendRequest, WireCall } from "../../ports/index.ts";
-import { STATES as V1_STATES } from "../a2a-v1/schema.ts";
+import { STATES as V1_STATES } from "../a2a-v1/names.ts";
 import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
 import {
   getMember,
@@ -16,7 +16,7 @@ import {
   requireObject,
 } from "../shared/fields.ts";
 import { createV03PushDecoder, decodeV03Data, decodeV03File } from "../shared/v03-decode.ts";
-import { PROTO_ROLES, PROTO_STATES } from "./schema.ts";
+import { PROTO_ROLES, PROTO_STATES } from "./names.ts";
 
 /** Requests in the proto form: the ProtoJSON of v0.3's definition, with other names than its JSON schema and no `kind`. */
 
@@ -43,7 +43,7 @@ export function decodeProtoSend(
 const SYNTAX: SendSyntax = {
   origin: "v03",
   roles: [PROTO_ROLES.user, PROTO_ROLES.agent, 1, 2],
-  contextAnswers: true,
+  contextAnswers: "one",
   partsMember: "content",
   decodePart: decodeProtoPart,
   pushMember: "pushNotification",

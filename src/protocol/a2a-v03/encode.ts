@@ -11,7 +11,8 @@ import {
   encodeV03Task,
   type PushResult,
 } from "../shared/v03-encode.ts";
-import { PROTO_FORM, PROTO_ROLES, PROTO_STATES } from "./schema.ts";
+import { PROTO_ROLES, PROTO_STATES } from "./names.ts";
+import { PROTO_FORM } from "./schema.ts";
 
 export function encodeResult(
   operation: Operation,

@@ -43,7 +43,7 @@ export function createV03(options: V03Options): Dialect {
       return call.transport === "rest" ? decodeRest(call) : decodeJsonRpc(call);
     },
     encode: (operation, result) => encodeResult(operation, result, options.grpcAt),
-    replyDialect: (call, origin) => (isSharedMethod(call) && OLDER.has(origin) ? origin : "v03"),
+    replyDialect: (call, origin) => (isSharedMethod(call, origin) && OLDER.has(origin) ? origin : "v03"),
     encodeStep(step, closing, form) {
       const data = encodeV03Step(step, closing);
       return data && { data: form === PROTO_FORM ? toProtoResponse(data) : data };
@@ -64,10 +64,18 @@ export function createV03(options: V03Options): Dialect {
 
 /**
  * R7: methods that older versions have as well. Their callers expect the shape of the version that created the task.
- * They name no version, or 1.0, which does not have these methods: the document of simple_a2a allows it.
+ * They name no version, or 1.0, which does not have these methods: the document of simple_a2a allows it, and 0.3 as well,
+ * at `/`.
  */
-const isSharedMethod = (call: ReplyContext): boolean =>
-  Object.hasOwn(TASK_METHODS, call.method) && [undefined, "1.0"].includes(readVersion(call));
+function isSharedMethod(call: ReplyContext, origin: string): boolean {
+  if (!Object.hasOwn(TASK_METHODS, call.method)) return false;
+  const version = readVersion(call);
+  return (
+    version === undefined ||
+    version === "1.0" ||
+    (version === "0.3" && call.endpoint === "/" && origin === "simple")
+  );
+}
 const OLDER: ReadonlySet<string> = new Set(["v01", "v02", "simple"]);
 
 function decodeCard(call: WireCall): Operation {

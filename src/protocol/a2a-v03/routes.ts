@@ -3,6 +3,7 @@ import type { Operation, Route, WireCall } from "../../ports/index.ts";
 import { decodeView } from "../shared/decode-send.ts";
 import { readParams } from "../shared/fields.ts";
 import { readPaging } from "../shared/push-config.ts";
+import { REST_PATHS } from "../shared/rest-paths.ts";
 import {
   CARD_ROUTES,
   createRestRoutes,
@@ -10,7 +11,6 @@ import {
   decodeRestParams,
   JSON_RPC_ROUTES,
   type MethodTable,
-  REST_PATHS,
   V03_PREFIX,
 } from "../shared/routes.ts";
 import { decodeV03Filter } from "../shared/v03-decode.ts";
@@ -22,7 +22,8 @@ import {
   readResourceNames,
   toSchemaParams,
 } from "./decode.ts";
-import { METHOD_NAMES, type MethodName, PROTO_FORM } from "./schema.ts";
+import { METHOD_NAMES, type MethodName } from "./names.ts";
+import { PROTO_FORM } from "./schema.ts";
 
 /** v0.3 §7. `tasks/list` is of a later draft; some clients call it. */
 export const METHODS: MethodTable = {

@@ -1,7 +1,8 @@
-import type { TaskState } from "../../model/index.ts";
-import { CONSTRAINTS, ROLES, SUMMARIES, V1_SCHEMA, STATES as V1_STATES } from "../a2a-v1/schema.ts";
+import { ROLES } from "../a2a-v1/names.ts";
+import { CONSTRAINTS, SUMMARIES, V1_SCHEMA } from "../a2a-v1/schema.ts";
 import type { ApiDescription, ApiForm } from "../openapi/description.ts";
 import type { ProtobufSchema, ProtocolSchema } from "../protobuf/schema.ts";
+import { METHOD_NAMES, type MethodName, PROTO_STATES } from "./names.ts";
 
 /**
  * A2A 0.3 has two forms. JSON-RPC has the one of its JSON schema, where objects have a `kind` and states are spelled as
@@ -10,29 +11,6 @@ import type { ProtobufSchema, ProtocolSchema } from "../protobuf/schema.ts";
 
 /** `Operation.form` of requests whose responses are in the form of the definition. */
 export const PROTO_FORM = "proto";
-
-/** The states of the definition, in the order of their numbers, from 1. */
-export const PROTO_STATES: Readonly<Record<TaskState, string>> = {
-  ...V1_STATES,
-  canceled: "TASK_STATE_CANCELLED",
-};
-export const PROTO_ROLES = ROLES;
-
-export type MethodName = keyof typeof SUMMARIES;
-/** The methods of JSON-RPC by their names in v1.0, which are also those of the HTTP paths. */
-export const METHOD_NAMES: Readonly<Record<MethodName, string>> = {
-  SendMessage: "message/send",
-  SendStreamingMessage: "message/stream",
-  GetTask: "tasks/get",
-  ListTasks: "tasks/list",
-  CancelTask: "tasks/cancel",
-  SubscribeToTask: "tasks/resubscribe",
-  CreateTaskPushNotificationConfig: "tasks/pushNotificationConfig/set",
-  GetTaskPushNotificationConfig: "tasks/pushNotificationConfig/get",
-  ListTaskPushNotificationConfigs: "tasks/pushNotificationConfig/list",
-  DeleteTaskPushNotificationConfig: "tasks/pushNotificationConfig/delete",
-  GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
-};
 
 const V1 = V1_SCHEMA.messages;
 

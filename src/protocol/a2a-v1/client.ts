@@ -1,10 +1,10 @@
-import { CLIENT_DEFAULTS, type ClientDialect } from "../../client/client-protocol.ts";
+import { CLIENT_DEFAULTS, type ClientDialect, type PushCalls } from "../../client/client-protocol.ts";
 import * as read from "../../client/read.ts";
 import type { OutgoingMessage, RemoteState, TaskListQuery } from "../../client/types.ts";
 import { defined, type JsonObject } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
 import { encodeV1Part } from "../shared/v1-parts.ts";
-import { ROLES, STATES } from "./schema.ts";
+import { ROLES, STATES } from "./names.ts";
 
 const FORMAT: read.ResponseFormat = {
   states: Object.fromEntries(Object.entries(STATES).map(([state, name]) => [name, state as RemoteState])),
@@ -46,6 +46,19 @@ const writeList = (query: TaskListQuery): JsonObject =>
     status: query.state && STATES[query.state],
   });
 
+/** v1 §4.3.1: config and task id are one object. */
+export const PUSH: PushCalls = {
+  methods: {
+    set: "CreateTaskPushNotificationConfig",
+    get: "GetTaskPushNotificationConfig",
+    list: "ListTaskPushNotificationConfigs",
+    delete: "DeleteTaskPushNotificationConfig",
+  },
+  write: (taskId, config) => ({ taskId, ...config }),
+  writeRef: (taskId, id) => (id === undefined ? { taskId } : { taskId, id }),
+  read: read.readWebhook,
+};
+
 export const v1: ClientDialect = {
   ...CLIENT_DEFAULTS,
   version: "1.0",
@@ -59,6 +72,7 @@ export const v1: ClientDialect = {
   },
   resumeBy: "snapshot",
   list: { method: "ListTasks", write: writeList },
+  push: PUSH,
   writeSend,
   readResponse: result => read.readWrapped(FORMAT, result),
   readTask: result => read.readTask(FORMAT, result),

@@ -13,23 +13,26 @@ import {
 } from "../shared/fields.ts";
 import { decodePushConfig } from "../shared/push-config.ts";
 import { decodeV1Part } from "../shared/v1-parts.ts";
-import { ROLES, STATES, V1_SCHEMA } from "./schema.ts";
+import { ROLES, STATES } from "./names.ts";
+import { V1_SCHEMA } from "./schema.ts";
 
-const SYNTAX: SendSyntax = {
-  origin: "v1",
+/** `origin`: the dialect of the calls. */
+export const createSendSyntax = (origin: string): SendSyntax => ({
+  origin,
   // ProtoJSON accepts the number of an enum value.
   roles: [ROLES.user, ROLES.agent, 1, 2],
-  contextAnswers: true,
+  contextAnswers: "one",
   decodePart: decodeV1Part,
   pushMember: "taskPushNotificationConfig",
-  decodePush: (call, from, path) => decodePushConfig(call, from, path, "v1"),
-};
+  decodePush: (call, from, path) => decodePushConfig(call, from, path, origin),
+});
 
 export function decodeSend(
   call: WireCall,
   params: JsonObject,
+  syntax: SendSyntax,
 ): { send: SendRequest; view: View; returnImmediately: boolean } {
-  const { send, view, configuration } = decodeSendParams(call, params, SYNTAX);
+  const { send, view, configuration } = decodeSendParams(call, params, syntax);
   // `blocking` is its name in v0.3, inverted; clients that were moved to v1 still send it.
   const returnImmediately =
     readBoolean(configuration, "returnImmediately", "configuration") ??

@@ -11,11 +11,11 @@ import {
   type TaskStatus,
 } from "../../model/index.ts";
 import type { Operation, OperationResult, Page } from "../../ports/index.ts";
-import { encodeCardHybrid, encodeCardV1, type GrpcAt } from "../shared/card.ts";
+import { encodeCardHybrid, encodeCardV1, type InterfaceOptions } from "../shared/card.ts";
 import { encodePushExtras } from "../shared/push-config.ts";
 import { encodeTime } from "../shared/time.ts";
 import { encodeV1Part } from "../shared/v1-parts.ts";
-import { ROLES, STATES } from "./schema.ts";
+import { ROLES, STATES } from "./names.ts";
 
 export function encodeTask(task: Task): JsonObject {
   const out: Record<string, Json> = {
@@ -62,9 +62,9 @@ function encodeArtifact(artifact: Artifact): JsonObject {
 }
 
 /** v1 §3.1.4: with `includeArtifacts` the artifacts are present even if there are none. */
-export function encodePage(page: Page, includeArtifacts: boolean): JsonObject {
+export function encodePage(page: Page, includeArtifacts: boolean, encodeOne = encodeTask): JsonObject {
   const tasks = page.tasks.map(task => {
-    const { artifacts = [], ...rest } = encodeTask(task);
+    const { artifacts = [], ...rest } = encodeOne(task);
     return includeArtifacts ? { ...rest, artifacts } : rest;
   });
   return { tasks, nextPageToken: page.nextPageToken, pageSize: page.pageSize, totalSize: page.totalSize };
@@ -96,6 +96,17 @@ export function encodeStep(step: Step): JsonObject | null {
     case "usage":
       return null;
   }
+}
+
+/** The message of a step with more members in the task or update that it holds; a bare message has none. */
+export function extendStep(
+  step: Step,
+  extend: (encoded: JsonObject, task: Task) => JsonObject,
+): JsonObject | null {
+  const encoded = encodeStep(step);
+  const [name, value] = Object.entries(encoded ?? {})[0] ?? [];
+  if (name === undefined || name === "message") return encoded;
+  return { [name]: extend(value as JsonObject, step.task) };
 }
 
 /** v1 §4.3.1: flat, with a single authentication scheme. */
@@ -135,22 +146,22 @@ function encodeArtifactUpdate(step: Step, event: TaskEvent & { type: "artifact" 
   return out;
 }
 
-/** `grpcAt`: for the card. */
 export function encodeResult(
   operation: Operation,
   answer: OperationResult,
-  grpcAt: GrpcAt | undefined,
+  interfaces: InterfaceOptions,
+  encodeOne = encodeTask,
 ): Json {
   switch (answer.kind) {
     case "task":
-      return operation.op === "send" ? { task: encodeTask(answer.task) } : encodeTask(answer.task);
+      return operation.op === "send" ? { task: encodeOne(answer.task) } : encodeOne(answer.task);
     case "message":
       return { message: encodeMessage(answer.message) };
     case "page":
-      return encodePage(answer.page, operation.op === "list" && operation.view.artifacts);
+      return encodePage(answer.page, operation.op === "list" && operation.view.artifacts, encodeOne);
     case "card": {
       const isHybrid = operation.op === "card" && operation.form === "hybrid";
-      return isHybrid ? encodeCardHybrid(answer, grpcAt) : encodeCardV1(answer, grpcAt);
+      return isHybrid ? encodeCardHybrid(answer, interfaces) : encodeCardV1(answer, interfaces);
     }
     case "agents":
       return {

@@ -1,11 +1,21 @@
-import { Fault } from "../../model/index.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { Fault, type Task } from "../../model/index.ts";
 import type { Dialect, Operation, WireCall } from "../../ports/index.ts";
-import { type GrpcAt, rejectAssistantId } from "../shared/card.ts";
+import { type InterfaceOptions, rejectAssistantId } from "../shared/card.ts";
+import { CATALOG_LINKS } from "../shared/catalog-links.ts";
 import { readVersion, SUPPORTED_VERSIONS } from "../shared/headers.ts";
 import { isPushedStep, toEncodedPush } from "../shared/push-payload.ts";
 import { JSON_RPC, toEndpoints } from "../shared/routes.ts";
-import { encodeResult, encodeStep } from "./encode.ts";
+import { encodeResult, encodeStep, encodeTask, extendStep } from "./encode.ts";
 import { encodeFault, FAULT_TABLES } from "./faults.ts";
+import {
+  GENERATIONS,
+  LONG_POLL,
+  requestsLongPoll,
+  withExtension,
+  withGeneration,
+  withLongPoll,
+} from "./long-poll.ts";
 import {
   acceptsMediaType,
   decodeMethod,
@@ -17,20 +27,21 @@ import {
 } from "./routes.ts";
 import { V1_SCHEMA } from "./schema.ts";
 
-export interface V1Options {
+export interface V1Options extends InterfaceOptions {
   readonly errorTable: keyof typeof FAULT_TABLES;
   readonly versionPolicy: "lenient" | "strict";
   readonly cardPolicy: "hybrid" | "v1";
-  /** The address of gRPC in cards; undefined: gRPC is off. */
-  readonly grpcAt?: GrpcAt;
+  /** Whether there are catalogs to which the list of agents links. */
+  readonly catalog?: "on" | "off";
 }
 
-const ENDPOINTS = toEndpoints(ROUTES);
-const GRPC_ENDPOINT = `grpc:${V1_SCHEMA.package}`;
+export const ENDPOINTS = toEndpoints(ROUTES);
+export const GRPC_ENDPOINT = `grpc:${V1_SCHEMA.package}`;
 
 /** A2A 1.0. */
 export function createV1(options: V1Options): Dialect {
   const faults = FAULT_TABLES[options.errorTable];
+  const hasLongPoll = options.v11 === "on";
 
   function decodeDocument(call: WireCall): Operation {
     const agent = call.vars.agent as Operation["agent"];
@@ -61,14 +72,23 @@ export function createV1(options: V1Options): Dialect {
       return version === "1.0" && !OLDER_METHOD.test(call.method);
     },
     decode(call) {
-      checkVersion(call, options.versionPolicy);
+      checkVersion(call, options);
       if (call.transport === "document") return decodeDocument(call);
-      return decodeMethod(call.transport === "rest" ? toMethodCall(call) : call);
+      const operation = decodeMethod(call.transport === "rest" ? toMethodCall(call) : call);
+      return hasLongPoll ? withLongPoll(operation, call) : operation;
     },
-    encode: (operation, result) => encodeResult(operation, result, options.grpcAt),
+    encode(operation, result) {
+      const shown = hasLongPoll ? withExtension(result) : result;
+      return encodeResult(
+        operation,
+        shown,
+        options,
+        operation.form === GENERATIONS ? encodeNumbered : encodeTask,
+      );
+    },
     replyDialect: () => "v1",
-    encodeStep(step) {
-      const data = encodeStep(step);
+    encodeStep(step, _closing, form) {
+      const data = form === GENERATIONS ? extendStep(step, withGeneration) : encodeStep(step);
       return data && { data };
     },
     createEncoder: () => null,
@@ -76,15 +96,19 @@ export function createV1(options: V1Options): Dialect {
       isPushedStep(step, config) ? toEncodedPush(encodeStep(step), PUSH_TYPES[options.errorTable]) : null,
     encodeFault: fault => encodeFault(fault, faults),
     replyHeaders(call, active) {
+      if (call.method === "agents" && options.catalog === "on") return { ...VERSION, ...CATALOG_LINKS };
       const headers =
         call.transport === "rest" && acceptsMediaType(call.headers) ? VERSION_AND_TYPE : VERSION;
-      return active.length > 0 ? { ...headers, "A2A-Extensions": active.join(", ") } : headers;
+      const extensions = hasLongPoll && requestsLongPoll(call) ? [...active, LONG_POLL] : active;
+      return extensions.length > 0 ? { ...headers, "A2A-Extensions": extensions.join(", ") } : headers;
     },
   };
 }
 
+const encodeNumbered = (task: Task): JsonObject => withGeneration(encodeTask(task), task);
+
 /** v1 §4.3.3; edition 1.0.0 has no media type of its own. */
-const PUSH_TYPES = { "1.0.1": MEDIA_TYPE, "1.0.0": "application/json" } as const;
+export const PUSH_TYPES = { "1.0.1": MEDIA_TYPE, "1.0.0": "application/json" } as const;
 
 const VERSION = { "A2A-Version": "1.0" };
 const VERSION_AND_TYPE = { ...VERSION, "Content-Type": MEDIA_TYPE };
@@ -92,12 +116,12 @@ const VERSION_AND_TYPE = { ...VERSION, "Content-Type": MEDIA_TYPE };
 /** Methods before 1.0: `tasks/get`. */
 const OLDER_METHOD = /^[a-z]+\/[a-zA-Z/]+$/;
 
-function checkVersion(call: WireCall, policy: V1Options["versionPolicy"]): void {
+function checkVersion(call: WireCall, { versionPolicy: policy, v11 }: V1Options): void {
   const version = readVersion(call);
   if (version === "1.0" || call.transport === "document") return;
   if (version !== "unknown" && policy === "lenient") return;
   // v1 §3.6.2: no version means 0.3, which does not have the methods of 1.0.
-  const supportedVersions = SUPPORTED_VERSIONS.join(", ");
+  const supportedVersions = [...(v11 === "on" ? ["1.1"] : []), ...SUPPORTED_VERSIONS].join(", ");
   const problem =
     version === "unknown" ? "Unsupported A2A-Version" : "This method needs the header A2A-Version: 1.0";
   throw new Fault("version-not-supported", `${problem}; supported versions: ${supportedVersions}`, {

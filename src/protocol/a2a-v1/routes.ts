@@ -13,6 +13,7 @@ import {
 } from "../shared/fields.ts";
 import { readLastEventId, readResumePoint } from "../shared/headers.ts";
 import { decodePushConfig, readPaging } from "../shared/push-config.ts";
+import { REST_PATHS } from "../shared/rest-paths.ts";
 import {
   CARD_ROUTES,
   createRestRoutes,
@@ -20,72 +21,77 @@ import {
   decodeRestParams,
   JSON_RPC_ROUTES,
   type MethodTable,
-  REST_PATHS,
   toEndpoints,
   V03_PREFIX,
 } from "../shared/routes.ts";
-import { decodeFilter, decodeSend, decodeTaskId } from "./decode.ts";
+import { createSendSyntax, decodeFilter, decodeSend, decodeTaskId } from "./decode.ts";
 
 // ---- methods: v1 §5.3 ------------------------------------------------------------------------------------------
 
 const decodePushTask = (call: WireCall): TaskId => requireId(readParams(call), "taskId", "") as TaskId;
 
-export const METHODS: MethodTable = {
-  SendMessage(call) {
-    const { send, view, returnImmediately } = decodeSend(call, readParams(call));
-    return { op: "send", send, view, until: returnImmediately ? "accepted" : "settled" };
-  },
-  SendStreamingMessage(call) {
-    const { send, view } = decodeSend(call, readParams(call));
-    return { op: "stream", send, view, until: "asked", ...readResumePoint(call) };
-  },
-  GetTask(call) {
-    const params = readParams(call);
-    return { op: "get", taskId: decodeTaskId(params), view: decodeView(params, "") };
-  },
-  ListTasks(call) {
-    const params = readParams(call);
-    const artifacts = readBoolean(params, "includeArtifacts", "") ?? false;
-    return { op: "list", filter: decodeFilter(params), view: decodeView(params, "", artifacts) };
-  },
-  CancelTask(call) {
-    const params = readParams(call);
-    readMetadata(params, "");
-    return { op: "cancel", taskId: decodeTaskId(params), again: "task" };
-  },
-  SubscribeToTask: call => ({
-    op: "subscribe",
-    taskId: decodeTaskId(readParams(call)),
-    from: readLastEventId(call),
-    taskFirst: true,
-    until: "terminal",
-    ended: "fault",
-  }),
-  CreateTaskPushNotificationConfig(call) {
-    const config = decodePushConfig(call, readParams(call), "", "v1");
-    return { op: "push-set", taskId: decodePushTask(call), config, field: "" };
-  },
-  GetTaskPushNotificationConfig: call => ({
-    op: "push-get",
-    taskId: decodePushTask(call),
-    id: requireId(readParams(call), "id", ""),
-    none: "fault",
-  }),
-  ListTaskPushNotificationConfigs: call => ({
-    op: "push-list",
-    taskId: decodePushTask(call),
-    ...readPaging(readParams(call)),
-  }),
-  DeleteTaskPushNotificationConfig: call => ({
-    op: "push-delete",
-    taskId: decodePushTask(call),
-    id: requireId(readParams(call), "id", ""),
-  }),
-  GetExtendedAgentCard: call => ({ op: "extended-card", base: call.base() }),
-};
+/** `origin`: the dialect of the calls. */
+export function createMethods(origin: string) {
+  const syntax = createSendSyntax(origin);
+  return {
+    SendMessage(call: WireCall) {
+      const { send, view, returnImmediately } = decodeSend(call, readParams(call), syntax);
+      return { op: "send", send, view, until: returnImmediately ? "accepted" : "settled" };
+    },
+    SendStreamingMessage(call: WireCall) {
+      const { send, view } = decodeSend(call, readParams(call), syntax);
+      return { op: "stream", send, view, until: "asked", ...readResumePoint(call) };
+    },
+    GetTask(call: WireCall) {
+      const params = readParams(call);
+      return { op: "get", taskId: decodeTaskId(params), view: decodeView(params, "") };
+    },
+    ListTasks(call: WireCall) {
+      const params = readParams(call);
+      const artifacts = readBoolean(params, "includeArtifacts", "") ?? false;
+      return { op: "list", filter: decodeFilter(params), view: decodeView(params, "", artifacts) };
+    },
+    CancelTask(call: WireCall) {
+      const params = readParams(call);
+      readMetadata(params, "");
+      return { op: "cancel", taskId: decodeTaskId(params), again: "task" };
+    },
+    SubscribeToTask: (call: WireCall) => ({
+      op: "subscribe",
+      taskId: decodeTaskId(readParams(call)),
+      from: readLastEventId(call),
+      taskFirst: true,
+      until: "terminal",
+      ended: "fault",
+    }),
+    CreateTaskPushNotificationConfig(call: WireCall) {
+      const config = decodePushConfig(call, readParams(call), "", origin);
+      return { op: "push-set", taskId: decodePushTask(call), config, field: "" };
+    },
+    GetTaskPushNotificationConfig: (call: WireCall) => ({
+      op: "push-get",
+      taskId: decodePushTask(call),
+      id: requireId(readParams(call), "id", ""),
+      none: "fault",
+    }),
+    ListTaskPushNotificationConfigs: (call: WireCall) => ({
+      op: "push-list",
+      taskId: decodePushTask(call),
+      ...readPaging(readParams(call)),
+    }),
+    DeleteTaskPushNotificationConfig: (call: WireCall) => ({
+      op: "push-delete",
+      taskId: decodePushTask(call),
+      id: requireId(readParams(call), "id", ""),
+    }),
+    GetExtendedAgentCard: (call: WireCall) => ({ op: "extended-card", base: call.base() }),
+  } satisfies MethodTable;
+}
 
-export function decodeMethod(call: WireCall): Operation {
-  const operation = decodeMethodIn(call, METHODS, "v1.0");
+export const METHODS: MethodTable = createMethods("v1");
+
+export function decodeMethod(call: WireCall, methods = METHODS, protocol = "v1.0"): Operation {
+  const operation = decodeMethodIn(call, methods, protocol);
   // v1 §9.4: GetExtendedAgentCard may have no parameters.
   const tenant = isObject(call.params) ? readId(call.params, "tenant", "") : undefined;
   return tenant === undefined ? operation : { ...operation, tenant };

@@ -1,20 +1,7 @@
-import { LIMITS, type Role, type TaskState } from "../../model/index.ts";
+import { LIMITS } from "../../model/index.ts";
 import type { ApiDescription } from "../openapi/description.ts";
 import type { ProtobufSchema } from "../protobuf/schema.ts";
-
-/** In the order of their numbers in the definition, from 1. */
-export const STATES: Readonly<Record<TaskState, string>> = {
-  submitted: "TASK_STATE_SUBMITTED",
-  working: "TASK_STATE_WORKING",
-  completed: "TASK_STATE_COMPLETED",
-  failed: "TASK_STATE_FAILED",
-  canceled: "TASK_STATE_CANCELED",
-  "input-required": "TASK_STATE_INPUT_REQUIRED",
-  rejected: "TASK_STATE_REJECTED",
-  "auth-required": "TASK_STATE_AUTH_REQUIRED",
-};
-
-export const ROLES: Readonly<Record<Role, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };
+import { ROLES, STATES } from "./names.ts";
 
 const HISTORY_LENGTH = "At most this many messages of the history, the newest; absent: all";
 

@@ -31,6 +31,7 @@ export function decodeRun(call: WireCall): Operation {
     send: defined<SendRequest>({
       origin: "agui",
       shown: true,
+      inputField: "messages",
       message: defined<SendRequest["message"]>({
         role: "user" as const,
         messageId,
@@ -38,7 +39,8 @@ export function decodeRun(call: WireCall): Operation {
         metadata: readInput(body),
       }),
       contextId,
-      follows: "context",
+      contextAnswers: "newest",
+      threadless: true,
       answer,
       earlier: earlier.length > 0 ? earlier : undefined,
       extensions: readExtensions(call),

@@ -1,21 +1,12 @@
 import { defined, type JsonObject } from "../../lib/json.ts";
-import {
-  type Artifact,
-  type Message,
-  mediaTypeOf,
-  type Seq,
-  type Step,
-  type Task,
-  textOf,
-} from "../../model/index.ts";
-import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
+import { type Artifact, type Message, mediaTypeOf, type Seq, type Task, textOf } from "../../model/index.ts";
+import type { EncodedFrame, WireFault } from "../../ports/index.ts";
+import { TurnEncoder } from "../shared/turn-encoder.ts";
 import {
   type DataValue,
   type FileOutput,
   messageOf,
   type TextBlock,
-  TurnReader,
-  type TurnWriter,
   toFileUrl,
   usageOf,
   writeMessage,
@@ -26,56 +17,45 @@ import { type ToolRequest, toAsked } from "./interrupts.ts";
 const STATE = "state";
 
 /** The events of AG-UI: a run is a turn of a task. */
-export class AgUiEncoder implements StreamEncoder, TurnWriter {
-  readonly after: Seq | undefined;
+export class AgUiEncoder extends TurnEncoder {
   readonly #runId: string;
-  readonly #reader = new TurnReader(this);
-  #frames: EncodedFrame[] = [];
   #prefix = "";
   #run: JsonObject = {};
   #step: string | undefined;
 
   constructor(runId: string, after: Seq | undefined) {
+    super(after);
     this.#runId = runId;
-    this.after = after;
   }
 
-  get isOver(): boolean {
-    return this.#reader.isOver;
-  }
-
-  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
-    this.#frames = [];
-    this.#reader.read(step, closing);
-    return this.#frames;
-  }
-
-  encodeFault({ code, message }: WireFault): readonly EncodedFrame[] {
+  override encodeFault({ code, message }: WireFault): readonly EncodedFrame[] {
     return [{ data: JSON.stringify({ type: "RUN_ERROR", message, code }) }];
   }
 
-  begin({ id, contextId, turn }: Task): void {
+  override begin({ id, contextId, turn }: Task): void {
     this.#prefix = turn > 1 ? `${id}-${turn}` : id;
     this.#run = { threadId: contextId, runId: this.#runId || this.#prefix };
     this.#push("RUN_STARTED", { ...this.#run, metadata: { taskId: id } });
   }
 
-  open(block: TextBlock): void {
+  override open(block: TextBlock): void {
     const messageId = this.#idOf(block);
     if (block.kind === "text") return this.#push("TEXT_MESSAGE_START", { messageId, role: "assistant" });
     this.#push("REASONING_START", { messageId });
     this.#push("REASONING_MESSAGE_START", { messageId, role: "reasoning" });
   }
 
-  append(block: TextBlock, delta: string): void {
-    const type = block.kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    const messageId = JSON.stringify(this.#idOf(block));
-    this.#frames.push({
-      data: `{"type":"${type}","messageId":${messageId},"delta":${JSON.stringify(delta)}}`,
-    });
+  override append(block: TextBlock, _text: string, json: string): void {
+    block.head ??= this.#headOf(block);
+    this.push(`${block.head}${json}}`);
   }
 
-  close(block: TextBlock): void {
+  #headOf(block: TextBlock): string {
+    const type = block.kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
+    return `{"type":"${type}","messageId":${JSON.stringify(this.#idOf(block))},"delta":`;
+  }
+
+  override close(block: TextBlock): void {
     const messageId = this.#idOf(block);
     if (block.kind === "text") return this.#push("TEXT_MESSAGE_END", { messageId });
     this.#push("REASONING_MESSAGE_END", { messageId });
@@ -83,7 +63,7 @@ export class AgUiEncoder implements StreamEncoder, TurnWriter {
   }
 
   /** AG-UI has no files in answers. */
-  file(part: FileOutput, { artifactId, name }: Artifact): void {
+  override file(part: FileOutput, { artifactId, name }: Artifact): void {
     const value = {
       artifactId,
       name,
@@ -94,13 +74,13 @@ export class AgUiEncoder implements StreamEncoder, TurnWriter {
     this.#push("CUSTOM", { name: "file", value: defined<JsonObject>(value as never) });
   }
 
-  data({ data }: DataValue, { artifactId, name = "data" }: Artifact): void {
+  override data({ data }: DataValue, { artifactId, name = "data" }: Artifact): void {
     if (name === STATE) this.#push("STATE_SNAPSHOT", { snapshot: data });
     else this.#push("CUSTOM", { name, value: { artifactId, data } });
   }
 
   /** Each message about progress begins a step. */
-  progress({ parts }: Message): void {
+  override progress({ parts }: Message): void {
     const text = textOf(parts);
     if (text === "") return;
     this.#finishStep();
@@ -108,7 +88,7 @@ export class AgUiEncoder implements StreamEncoder, TurnWriter {
     this.#push("STEP_STARTED", { stepName: text });
   }
 
-  end(task: Task): void {
+  override end(task: Task): void {
     const { state } = task.status;
     const message = messageOf(task);
     this.#finishStep();
@@ -150,6 +130,6 @@ export class AgUiEncoder implements StreamEncoder, TurnWriter {
   }
 
   #push(type: string, value: JsonObject): void {
-    this.#frames.push({ data: JSON.stringify({ type, ...value }) });
+    this.push(JSON.stringify({ type, ...value }));
   }
 }

@@ -22,10 +22,12 @@ export function decodeChat(call: WireCall): Operation {
     send: defined<SendRequest>({
       origin: "aisdk",
       shown: true,
+      inputField: "messages",
       // A message whose answer is wanted again is a new one.
       message: isRepeated ? rest : { ...rest, messageId },
       contextId,
-      follows: "context",
+      contextAnswers: "newest",
+      threadless: true,
       answer: resume && { field: RESUME, ids: resume.data.resume.map(({ id }) => id) },
       earlier: earlier.length > 0 ? earlier : undefined,
       extensions: readExtensions(call),

@@ -1,72 +1,44 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
-import {
-  type Artifact,
-  type Message,
-  mediaTypeOf,
-  type Seq,
-  type Step,
-  type Task,
-  textOf,
-} from "../../model/index.ts";
-import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
+import { type Artifact, type Message, mediaTypeOf, type Task, textOf } from "../../model/index.ts";
+import type { EncodedFrame, WireFault } from "../../ports/index.ts";
+import { TurnEncoder } from "../shared/turn-encoder.ts";
 import {
   type DataValue,
   type FileOutput,
   messageOf,
   type TextBlock,
-  TurnReader,
-  type TurnWriter,
   toFileUrl,
   usageOf,
   writeMessage,
 } from "../shared/turn-output.ts";
 
 /** The UI message stream of the AI SDK: one message of the assistant for each turn. */
-export class UiMessageEncoder implements StreamEncoder, TurnWriter {
-  readonly after: Seq | undefined;
-  readonly #reader = new TurnReader(this);
-  #frames: EncodedFrame[] = [];
-
-  constructor(after: Seq | undefined) {
-    this.after = after;
+export class UiMessageEncoder extends TurnEncoder {
+  override encodeFault({ message }: WireFault): readonly EncodedFrame[] {
+    return [{ data: JSON.stringify({ type: "error", errorText: message }) }, { data: DONE }];
   }
 
-  get isOver(): boolean {
-    return this.#reader.isOver;
-  }
-
-  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
-    this.#frames = [];
-    this.#reader.read(step, closing);
-    return this.#frames;
-  }
-
-  encodeFault({ message }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify({ type: "error", errorText: message }) }, DONE];
-  }
-
-  begin(task: Task): void {
+  override begin(task: Task): void {
     const { id, contextId, agent, turn } = task;
     const messageId = turn > 1 ? `${id}-${turn}` : id;
     this.#push({ type: "start", messageId, messageMetadata: { taskId: id, contextId, agent } });
     this.#push({ type: "start-step" });
   }
 
-  open({ id, kind }: TextBlock): void {
+  override open({ id, kind }: TextBlock): void {
     this.#push({ type: `${kind}-start`, id });
   }
 
-  append({ id, kind }: TextBlock, delta: string): void {
-    this.#frames.push({
-      data: `{"type":"${kind}-delta","id":${JSON.stringify(id)},"delta":${JSON.stringify(delta)}}`,
-    });
+  override append(block: TextBlock, _text: string, json: string): void {
+    block.head ??= `{"type":"${block.kind}-delta","id":${JSON.stringify(block.id)},"delta":`;
+    this.push(`${block.head}${json}}`);
   }
 
-  close({ id, kind }: TextBlock): void {
+  override close({ id, kind }: TextBlock): void {
     this.#push({ type: `${kind}-end`, id });
   }
 
-  file(part: FileOutput): void {
+  override file(part: FileOutput): void {
     const { filename } = part;
     this.#push(
       defined<JsonObject>({
@@ -79,17 +51,17 @@ export class UiMessageEncoder implements StreamEncoder, TurnWriter {
   }
 
   /** Data with an id replaces the data of the same id: so does an artifact. */
-  data(part: DataValue, { artifactId, name }: Artifact): void {
+  override data(part: DataValue, { artifactId, name }: Artifact): void {
     this.#push({ type: toDataType(name ?? "artifact"), id: artifactId, data: part.data });
   }
 
   /** Shown while the agent works, and not kept. */
-  progress({ parts }: Message): void {
+  override progress({ parts }: Message): void {
     const text = textOf(parts);
     if (text !== "") this.#push({ type: "data-status", data: { text }, transient: true });
   }
 
-  end(task: Task): void {
+  override end(task: Task): void {
     const { state } = task.status;
     const message = messageOf(task);
     if (state === "failed")
@@ -101,7 +73,7 @@ export class UiMessageEncoder implements StreamEncoder, TurnWriter {
     const usage = usageOf(task);
     const messageMetadata = { state, ...(usage && { usage: { ...usage } }) };
     this.#push({ type: "finish", finishReason: REASONS[state] ?? "stop", messageMetadata });
-    this.#frames.push(DONE);
+    this.push(DONE);
   }
 
   /** The text, and each of several questions with its id. */
@@ -113,11 +85,11 @@ export class UiMessageEncoder implements StreamEncoder, TurnWriter {
   }
 
   #push(value: JsonObject): void {
-    this.#frames.push({ data: JSON.stringify(value) });
+    this.push(JSON.stringify(value));
   }
 }
 
-const DONE: EncodedFrame = { data: "[DONE]" };
+const DONE = "[DONE]";
 const REASONS: Partial<Record<string, string>> = {
   failed: "error",
   canceled: "interrupted",

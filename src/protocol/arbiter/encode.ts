@@ -13,8 +13,7 @@ import {
   textOf,
   type Usage,
 } from "../../model/index.ts";
-import type { EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
-import type { CardResult } from "../shared/card.ts";
+import type { CardResult, EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
 import { encodeSecurityV03 } from "../shared/card-security.ts";
 import {
   encodeV03Artifact,

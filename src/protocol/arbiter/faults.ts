@@ -5,12 +5,14 @@ import { readVersionText } from "../shared/headers.ts";
 import { encodeRequestFault } from "./encode-requests.ts";
 import { NO_PUSH } from "./routes.ts";
 
+export const WRONG_VERSION = -32007;
+
 /** The error codes of the document, where an unknown agent has the number of an unknown task; then the server's own. */
 export const FAULTS = toFaultTable(
   {
     "agent-not-found": -32001,
     "push-not-supported": -32004,
-    "version-not-supported": -32007,
+    "version-not-supported": WRONG_VERSION,
     "extended-card-not-configured": -32004,
     "extension-required": -32004,
   },

@@ -26,10 +26,7 @@ export function createArbiter(profile: VendorProfile): Dialect {
       if (!isVersionSupported(call)) throw new Fault("version-not-supported", VERSION_MESSAGE);
       return decodeMethod(call, profile);
     },
-    encode:
-      profile === "strict"
-        ? (operation, result) => encodeResult(operation, withoutPush(result))
-        : encodeResult,
+    encode: (operation, result) => encodeResult(operation, withoutPush(result)),
     replyDialect: () => "arbiter",
     encodeStep: (step, closing, form) =>
       form === REQUEST_FORM ? encodeRequestEvent(step) : encodeStep(step, closing),

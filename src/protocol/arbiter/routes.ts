@@ -1,6 +1,5 @@
 import { Fault, type TaskId } from "../../model/index.ts";
-import type { Operation, Route, SendRequest, WireCall } from "../../ports/index.ts";
-import { readParams } from "../shared/fields.ts";
+import type { Operation, Route, WireCall } from "../../ports/index.ts";
 import { readLastEventIdOrBeginning, readResumePoint, readVersion } from "../shared/headers.ts";
 import {
   decodeMethod as decodeByTable,
@@ -8,8 +7,7 @@ import {
   toEndpoints,
   type VendorProfile,
 } from "../shared/routes.ts";
-import { decodeV03Filter } from "../shared/v03-decode.ts";
-import { createV03Methods, createV03PushMethods, decodeTaskId } from "../shared/v03-routes.ts";
+import { createV03PushMethods, decodeTaskId, TASK_METHODS } from "../shared/v03-routes.ts";
 import { decodeSend, readSinceSeq } from "./decode.ts";
 
 // ---- paths ---------------------------------------------------------------------------------------------------
@@ -52,17 +50,23 @@ const findAgent = (call: WireCall): Operation["agent"] =>
 
 const WITH_ARTIFACTS = { artifacts: true } as const;
 
+/** The document promises a stable message. */
+export const NO_PUSH = "Push notifications are not supported";
+const refusePush = (field?: string): never => {
+  throw new Fault("push-not-supported", NO_PUSH, field === undefined ? {} : { field });
+};
+
 /** A caller cannot continue a task: a send and a stream end at input-required. */
-const createMethods = (decode: (call: WireCall) => SendRequest): MethodTable => ({
-  ...createV03Methods("arbiter"),
-  "message/send": call => ({ op: "send", send: decode(call), view: WITH_ARTIFACTS, until: "settled" }),
+export const METHODS: MethodTable = {
+  "message/send": call => ({ op: "send", send: decodeSend(call), view: WITH_ARTIFACTS, until: "settled" }),
   "message/stream": call => ({
     op: "stream",
-    send: decode(call),
+    send: decodeSend(call),
     view: WITH_ARTIFACTS,
     until: "settled",
     ...readResumePoint(call),
   }),
+  ...TASK_METHODS,
   "tasks/get": call => ({ op: "get", taskId: decodeTaskId(call), view: WITH_ARTIFACTS }),
   "tasks/resubscribe": call => ({
     op: "subscribe",
@@ -71,36 +75,20 @@ const createMethods = (decode: (call: WireCall) => SendRequest): MethodTable => 
     until: "terminal",
     ended: "snapshot",
   }),
-});
-
-/** The document promises a stable message. */
-export const NO_PUSH = "Push notifications are not supported";
-const refusePush = (field?: string): never => {
-  throw new Fault("push-not-supported", NO_PUSH, field === undefined ? {} : { field });
 };
 
 /** In the document the methods for push exist and always fail. */
-const DOCUMENTED_METHODS: MethodTable = {
-  ...createMethods(call => {
-    const send = decodeSend(call);
-    return send.push ? refusePush(send.push.field) : send;
-  }),
+const ALL_METHODS: MethodTable = {
+  ...METHODS,
   ...Object.fromEntries(Object.keys(createV03PushMethods("arbiter")).map(name => [name, () => refusePush()])),
 };
 
-/** D11: with the methods that the document lacks. */
-export const METHODS: MethodTable = {
-  ...createMethods(decodeSend),
-  "tasks/list": call => ({
-    op: "list",
-    filter: decodeV03Filter(readParams(call)),
-    view: WITH_ARTIFACTS,
-  }),
-};
-
 export function decodeMethod(call: WireCall, profile: VendorProfile): Operation {
-  const operation = decodeByTable(call, profile === "strict" ? DOCUMENTED_METHODS : METHODS, "Arbiter");
+  const operation = decodeByTable(call, ALL_METHODS, "Arbiter");
   const { op } = operation;
+  // D11: the document has no config inside of a message.
+  const push = op === "send" || op === "stream" ? operation.send.push : undefined;
+  if (push && profile === "strict") refusePush(push.field);
   const agent = findAgent(call);
   // The document finds a task by its tenant only: it may be of another agent.
   const isLookup = op === "get" || op === "cancel" || op === "subscribe";

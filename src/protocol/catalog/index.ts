@@ -1,16 +1,15 @@
 import type { Dialect } from "../../ports/index.ts";
+import { AI_CATALOG_TYPE, CATALOG_LINKS } from "../shared/catalog-links.ts";
 import { JSON_RPC, toEndpoints } from "../shared/routes.ts";
 import { encodeAiCatalog, encodeApiCatalog } from "./encode.ts";
 import { encodeFault, FAULTS } from "./faults.ts";
-import { AI_CATALOG, API_CATALOG, METHODS, ROUTES } from "./routes.ts";
+import { METHODS, ROUTES } from "./routes.ts";
 
 const ENDPOINTS = toEndpoints(ROUTES);
 /** RFC 9727 §3: the catalog has a link to itself, so that a HEAD request finds it. */
-const LINKS = {
-  Link: `<${API_CATALOG}>; rel="api-catalog", <${AI_CATALOG}>; rel="ai-catalog"; type="application/json"`,
-};
+const AI_CATALOG_HEADERS = { ...CATALOG_LINKS, "Content-Type": AI_CATALOG_TYPE };
 const LINKSET = {
-  ...LINKS,
+  ...CATALOG_LINKS,
   "Content-Type": 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
 };
 
@@ -34,6 +33,6 @@ export function createCatalogs(): Dialect {
     createEncoder: () => null,
     encodePush: () => null,
     encodeFault,
-    replyHeaders: call => (call.method === "api-catalog" ? LINKSET : LINKS),
+    replyHeaders: call => (call.method === "api-catalog" ? LINKSET : AI_CATALOG_HEADERS),
   };
 }

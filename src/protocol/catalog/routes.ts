@@ -1,7 +1,5 @@
 import type { Operation, Route, WireCall } from "../../ports/index.ts";
-
-export const AI_CATALOG = "/.well-known/ai-catalog.json";
-export const API_CATALOG = "/.well-known/api-catalog";
+import { AI_CATALOG, API_CATALOG } from "../shared/catalog-links.ts";
 
 export const ROUTES: readonly Route[] = [
   { transport: "document", verb: "GET", path: AI_CATALOG, method: "ai-catalog" },

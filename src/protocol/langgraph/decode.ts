@@ -1,5 +1,5 @@
-import { defined, type Json, type JsonObject } from "../../lib/json.ts";
-import { type ContextId, Fault, LIMITS, type Part, type TaskId, type View } from "../../model/index.ts";
+import { defined, type JsonObject } from "../../lib/json.ts";
+import { type ContextId, Fault, type Part, type TaskId, type View } from "../../model/index.ts";
 import type { SendRequest, WireCall } from "../../ports/index.ts";
 import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
 import {
@@ -50,7 +50,6 @@ export function decodeSend(
       shown: true,
       stray: "new",
       taskId: send.taskId && removeContext(send.taskId, send.contextId),
-      thread: readThreadId(call.metadata),
       textInto: "messages",
     }),
     view,
@@ -77,13 +76,6 @@ function removeContext(taskId: TaskId, contextId: ContextId | undefined): TaskId
   return contextId !== undefined && taskId.startsWith(prefix)
     ? (taskId.slice(prefix.length) as TaskId)
     : taskId;
-}
-
-/** `metadata.thread_id` groups traces: an invalid value is ignored and does not fail the call. */
-function readThreadId(metadata: Json | undefined): string | undefined {
-  const thread = isObject(metadata) ? metadata.thread_id : undefined;
-  if (typeof thread !== "string" || thread === "" || !thread.isWellFormed()) return undefined;
-  return thread.length <= LIMITS.idCharsMax ? thread : undefined;
 }
 
 /** The task that a call names; `tasks/get` and `tasks/cancel` require its context as well. */

@@ -4,7 +4,7 @@ import { encodeTaskPush } from "../shared/push-payload.ts";
 import { JSON_RPC, type VendorProfile } from "../shared/routes.ts";
 import { encodeResult, encodeStep, encodeTask } from "./encode.ts";
 import { encodeFault, FAULTS } from "./faults.ts";
-import { decodeCall, decodeCard, isClaimed, ROUTES } from "./routes.ts";
+import { decodeCall, decodeCard, isClaimed, isV1Call, ROUTES } from "./routes.ts";
 
 /** LangGraph Agent Server (LangSmith Deployment): a subset of v0.3 at its own paths. */
 export function createLanggraph(profile: VendorProfile): Dialect {
@@ -20,7 +20,7 @@ export function createLanggraph(profile: VendorProfile): Dialect {
       profile === "strict"
         ? (operation, result) => encodeResult(operation, withoutPush(result))
         : encodeResult,
-    replyDialect: () => "langgraph",
+    replyDialect: call => (profile === "on" && isV1Call(call) ? "v1" : "langgraph"),
     encodeStep(step, closing) {
       const data = encodeStep(step, closing);
       return data && { event: "message", data };

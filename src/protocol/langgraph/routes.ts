@@ -1,5 +1,6 @@
 import { Fault } from "../../model/index.ts";
 import type { Operation, Route, WireCall } from "../../ports/index.ts";
+import { decodeMethod as decodeV1Method, METHODS as V1_METHODS } from "../a2a-v1/routes.ts";
 import { readParams } from "../shared/fields.ts";
 import { readLastEventId, readResumePoint } from "../shared/headers.ts";
 import { type DecodeCall, decodeMethod, type MethodTable, type VendorProfile } from "../shared/routes.ts";
@@ -58,8 +59,8 @@ const DOCUMENTED_METHODS: MethodTable = {
 /** D11: with the methods that the document lacks. */
 export const METHODS: MethodTable = {
   ...createMessageMethods("on"),
-  "tasks/get": decodeGet,
-  "tasks/cancel": call => ({ op: "cancel", ...requireTask(call), again: "fault" }),
+  "tasks/get": call => ({ op: "get", ...decodeTask(call), view: decodeView(call) }),
+  "tasks/cancel": call => ({ op: "cancel", ...decodeTask(call), again: "fault" }),
   "tasks/list": call => ({ op: "list", filter: decodeV03Filter(readParams(call)), view: decodeView(call) }),
   "tasks/resubscribe": call => ({
     op: "subscribe",
@@ -74,7 +75,11 @@ export const METHODS: MethodTable = {
 
 const STREAM_METHODS: ReadonlySet<string> = new Set(["message/stream", "tasks/resubscribe"]);
 
+/** Clients such as Mastra's call the methods of v1 here; the replies have its shapes. */
+export const isV1Call = ({ method }: Pick<WireCall, "method">): boolean => Object.hasOwn(V1_METHODS, method);
+
 export function decodeCall(call: WireCall, profile: VendorProfile): Operation {
+  if (profile === "on" && isV1Call(call)) return decodeV1Method(call);
   if (call.isNotification) throw new Fault("invalid-request", "id is required", { field: "id" });
   checkAccept(call, STREAM_METHODS.has(call.method));
   return decodeMethod(call, profile === "strict" ? DOCUMENTED_METHODS : METHODS, "LangGraph");

@@ -46,8 +46,9 @@ export function decodeChat(call: WireCall): Operation {
   const contextId = readContextHeader(call);
   const isJson = wantsJson(body.response_format, "response_format");
   const send = toSend(call, body, conversation, {
+    inputField: "messages",
     contextId,
-    follows: contextId === undefined ? undefined : "context",
+    contextAnswers: "newest",
     earlier: conversation.earlier,
     structured: isJson ? { field: "response_format" } : undefined,
   });
@@ -88,8 +89,10 @@ export function decodeResponse(call: WireCall): Operation {
   const isJson = isObject(body.text) && wantsJson(body.text.format, "text.format");
   const taskId = previous === undefined ? undefined : parseResponseId(previous).taskId;
   const send = toSend(call, body, conversation, {
+    inputField: "input",
     contextId,
-    follows: taskId !== undefined ? { taskId } : contextId === undefined ? undefined : "context",
+    follows: taskId === undefined ? undefined : { taskId },
+    contextAnswers: "newest",
     earlier: conversation.earlier,
     structured: isJson ? { field: "text.format" } : undefined,
     referenced: taskId,
@@ -137,7 +140,11 @@ function readConversation(body: JsonObject): ContextId | undefined {
 
 // ---- both ----------------------------------------------------------------------------------------------------
 
-interface SendExtras extends Pick<SendRequest, "contextId" | "follows" | "earlier" | "structured"> {
+interface SendExtras
+  extends Pick<
+    SendRequest,
+    "contextId" | "follows" | "contextAnswers" | "earlier" | "structured" | "inputField"
+  > {
   readonly referenced?: string | undefined;
 }
 
@@ -148,6 +155,7 @@ function toSend(
   { referenced, earlier, ...extras }: { [K in keyof SendExtras]: SendExtras[K] | undefined },
 ): SendRequest {
   return defined<SendRequest>({
+    threadless: true,
     origin: "openai",
     shown: true,
     message: defined<SendRequest["message"]>({

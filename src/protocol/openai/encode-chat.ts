@@ -1,14 +1,8 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
-import { Fault, isSettled, type Seq, type Step, type Task, textOf, toFault } from "../../model/index.ts";
-import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
-import {
-  messageOf,
-  SEPARATOR,
-  type TextBlock,
-  TurnReader,
-  type TurnWriter,
-  usageOf,
-} from "../shared/turn-output.ts";
+import { Fault, isSettled, type Seq, type Task, textOf, toFault } from "../../model/index.ts";
+import type { EncodedFrame, WireFault } from "../../ports/index.ts";
+import { TurnEncoder } from "../shared/turn-encoder.ts";
+import { messageOf, SEPARATOR, type TextBlock, usageOf } from "../shared/turn-output.ts";
 import { outputOf, toJsonText, toMessageText, toParagraph, toTokens } from "./content.ts";
 import { toErrorBody } from "./faults.ts";
 import { toCompletionId } from "./ids.ts";
@@ -90,10 +84,8 @@ export interface ChatOptions {
 }
 
 /** Chunks: the role, texts, the reason to stop, the usage if it is wanted, and `[DONE]`. */
-export class ChatEncoder implements StreamEncoder, TurnWriter {
+export class ChatEncoder extends TurnEncoder {
   readonly #options: ChatOptions;
-  readonly #reader = new TurnReader(this, { render: toParagraph });
-  #frames: EncodedFrame[] = [];
   /** The JSON of a chunk before and after the text. */
   #head = "";
   #tail = "";
@@ -101,68 +93,52 @@ export class ChatEncoder implements StreamEncoder, TurnWriter {
   readonly #kinds = new Set<string>();
 
   constructor(options: ChatOptions) {
+    super(options.after, { render: toParagraph });
     this.#options = options;
   }
 
-  get after(): Seq | undefined {
-    return this.#options.after;
-  }
-  get isOver(): boolean {
-    return this.#reader.isOver;
-  }
-
-  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
-    this.#frames = [];
-    this.#reader.read(step, closing);
-    return this.#frames;
-  }
-
-  encodeFault({ body }: WireFault): readonly EncodedFrame[] {
+  override encodeFault({ body }: WireFault): readonly EncodedFrame[] {
     return [{ data: JSON.stringify(body) }];
   }
 
-  begin(task: Task): void {
+  override begin(task: Task): void {
     const usage = this.#options.withUsage ? ',"usage":null' : "";
     this.#head = `${JSON.stringify(headOf(task, "chat.completion.chunk")).slice(0, -1)},"choices":[{"index":0,"delta":`;
     this.#tail = `,"logprobs":null,"finish_reason":null}]${usage}}`;
-    this.#frames.push({ data: `${this.#head}{"role":"assistant","content":"","refusal":null}${this.#tail}` });
+    this.push(`${this.#head}{"role":"assistant","content":"","refusal":null}${this.#tail}`);
   }
 
-  open(): void {}
-  close(): void {}
-  file(): void {}
-  data(): void {}
-  progress(): void {}
-
-  append({ id, kind }: TextBlock, text: string): void {
+  override append({ id, kind }: TextBlock, text: string, json: string): void {
     if (this.#options.isJson) return;
-    this.#say(kind === "reasoning" ? "reasoning_content" : "content", this.#separate(id, kind) + text);
+    const separator = this.#separate(id, kind);
+    const shown = separator === "" ? json : JSON.stringify(separator + text);
+    this.#say(kind === "reasoning" ? "reasoning_content" : "content", shown);
   }
 
-  end(task: Task): void {
+  override end(task: Task): void {
     const failure =
       toFailure(task) ?? (this.#options.isJson ? this.#writeJson(task) : this.#writeMessage(task));
-    if (failure) return void this.#frames.push({ data: JSON.stringify(toErrorBody(failure)) });
+    if (failure) return this.push(JSON.stringify(toErrorBody(failure)));
     const head = headOf(task, "chat.completion.chunk");
     const choices = [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }];
     const { withUsage } = this.#options;
     this.#push({ ...head, choices, metadata: toMarker(task), ...(withUsage && { usage: null }) });
     if (withUsage) this.#push({ ...head, choices: [], usage: encodeUsage(task) ?? NO_USAGE });
-    this.#frames.push({ data: "[DONE]" });
+    this.push("[DONE]");
   }
 
   #writeMessage(task: Task): undefined {
     const text = toMessageText(task);
     if (text === "") return;
     const member = task.status.state === "rejected" ? "refusal" : "content";
-    this.#say(member, this.#separate("message", member) + text);
+    this.#say(member, JSON.stringify(this.#separate("message", member) + text));
   }
 
   /** A question is text, whatever the format. */
   #writeJson(task: Task): Fault | undefined {
     if (task.status.state !== "completed") return this.#writeMessage(task);
     try {
-      this.#say("content", toJsonText(task));
+      this.#say("content", JSON.stringify(toJsonText(task)));
     } catch (error) {
       return toFault(error);
     }
@@ -177,12 +153,12 @@ export class ChatEncoder implements StreamEncoder, TurnWriter {
     return isFirst || isSame ? "" : SEPARATOR;
   }
 
-  #say(member: string, text: string): void {
-    const delta = `{"${member}":${JSON.stringify(text)}}`;
-    this.#frames.push({ data: this.#head + delta + this.#tail });
+  /** `json`: of the text. */
+  #say(member: string, json: string): void {
+    this.push(`${this.#head}{"${member}":${json}}${this.#tail}`);
   }
 
   #push(value: JsonObject): void {
-    this.#frames.push({ data: JSON.stringify(value) });
+    this.push(JSON.stringify(value));
   }
 }

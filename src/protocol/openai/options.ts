@@ -36,6 +36,7 @@ const REFUSED: Readonly<Record<string, (value: unknown) => boolean>> = {
   web_search_options: () => false,
   prompt: () => false,
   max_tool_calls: () => false,
+  include: value => !Array.isArray(value) || !value.includes("message.output_text.logprobs"),
 };
 
 export function checkOptions(body: JsonObject): void {
@@ -44,12 +45,14 @@ export function checkOptions(body: JsonObject): void {
     if (value !== undefined && value !== null && !isNeutral(value))
       throw invalidField(name, "is not supported by agents; omit it");
   }
-  const choice = body.tool_choice ?? body.function_call;
-  if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none")
-    throw invalidField(
-      "tool_choice",
-      'must be "auto" or "none": agents call their own tools, not those of the caller',
-    );
+  for (const name of ["tool_choice", "function_call"]) {
+    const choice = body[name];
+    if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none")
+      throw invalidField(
+        name,
+        'must be "auto" or "none": agents call their own tools, not those of the caller',
+      );
+  }
 }
 
 export function readHints(body: JsonObject): JsonObject | undefined {

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Seq, type Step, type Task, type TaskId, toFault } from "../../model/index.ts";
-import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
-import { messageOf, type TextBlock, TurnReader, type TurnWriter } from "../shared/turn-output.ts";
+import type { EncodedFrame, WireFault } from "../../ports/index.ts";
+import { TurnEncoder } from "../shared/turn-encoder.ts";
+import { messageOf, type TextBlock } from "../shared/turn-output.ts";
 import { toJsonText, toMessageText, toParagraph } from "./content.ts";
 import {
   encodeItem,
@@ -24,41 +25,31 @@ export interface ResponseStreamOptions extends ResponseOptions {
  * The events of a response. They are numbered from 0, and the same log gives the same numbers: a stream is resumed by
  * encoding it again and leaving out what the caller has.
  */
-export class ResponseEncoder implements StreamEncoder, TurnWriter {
+export class ResponseEncoder extends TurnEncoder {
   readonly #options: ResponseStreamOptions;
-  readonly #reader: TurnReader;
-  #frames: EncodedFrame[] = [];
   #number = 0;
   #taskId = "" as TaskId;
   /** The index of each item in the output, by block. */
   readonly #indexes = new Map<string, number>();
 
   constructor(options: ResponseStreamOptions) {
+    super(options.after, { turn: options.turn, render: toParagraph });
     this.#options = options;
-    this.#reader = new TurnReader(this, { turn: options.turn, render: toParagraph });
   }
 
-  get after(): Seq | undefined {
-    return this.#options.after;
-  }
-  get isOver(): boolean {
-    return this.#reader.isOver;
-  }
-
-  encode(step: Step, closing: boolean): readonly EncodedFrame[] {
-    this.#frames = [];
-    this.#reader.read(step, closing);
-    return this.#frames;
+  override encode(step: Step, closing: boolean): readonly EncodedFrame[] {
+    const frames = super.encode(step, closing);
+    // The log has ended before the turn: no such response exists.
+    return closing && this.#taskId === "" ? this.encodeFault(NOT_FOUND) : frames;
   }
 
-  encodeFault({ body }: WireFault): readonly EncodedFrame[] {
+  override encodeFault({ body }: Pick<WireFault, "body">): readonly EncodedFrame[] {
     const { message, code, param } = (body as { readonly error: JsonObject }).error;
-    this.#frames = [];
-    this.#push("error", { code: code as Json, message: message as Json, param: param as Json });
-    return this.#frames;
+    const value = { code: code as Json, message: message as Json, param: param as Json };
+    return [{ event: "error", data: this.#toEvent("error", value) }];
   }
 
-  begin(task: Task): void {
+  override begin(task: Task): void {
     this.#taskId = task.id;
     const working: Task = { ...task, status: { state: "working", at: task.status.at } };
     const response = encodeResponse(working, this.#options, []);
@@ -66,26 +57,22 @@ export class ResponseEncoder implements StreamEncoder, TurnWriter {
     this.#push("response.in_progress", { response });
   }
 
-  progress(): void {}
-  file(): void {}
-  data(): void {}
-
-  open(block: TextBlock): void {
+  override open(block: TextBlock): void {
     if (this.#options.isJson) return;
     this.#openItem(block);
   }
 
-  append(block: TextBlock, delta: string): void {
+  override append(block: TextBlock, _text: string, json: string): void {
     if (this.#options.isJson) return;
-    this.#appendItem(block, delta);
+    this.#appendItem(block, json);
   }
 
-  close(block: TextBlock): void {
+  override close(block: TextBlock): void {
     if (this.#options.isJson) return;
     this.#closeItem(block);
   }
 
-  end(task: Task): void {
+  override end(task: Task): void {
     const { state } = task.status;
     try {
       if (state === "rejected") this.#refuse(task);
@@ -103,7 +90,7 @@ export class ResponseEncoder implements StreamEncoder, TurnWriter {
     if (text === "") return;
     const block: TextBlock = { id, kind: "text", text };
     this.#openItem(block);
-    this.#appendItem(block, text);
+    this.#appendItem(block, JSON.stringify(text));
     this.#closeItem(block);
   }
 
@@ -121,10 +108,14 @@ export class ResponseEncoder implements StreamEncoder, TurnWriter {
       });
   }
 
-  #appendItem(block: TextBlock, delta: string): void {
-    if (block.kind === "text")
-      this.#push("response.output_text.delta", { ...this.#place(block), delta, logprobs: [] });
-    else this.#push("response.reasoning_summary_text.delta", { ...this.#place(block), delta });
+  /** `json`: of the text. */
+  #appendItem(block: TextBlock, json: string): void {
+    const sequence_number = this.#number++;
+    if (this.#isKnown(sequence_number)) return;
+    const type = DELTAS[block.kind];
+    block.head ??= `${JSON.stringify(this.#place(block)).slice(1, -1)},"delta":`;
+    const rest = block.kind === "text" ? ',"logprobs":[]' : "";
+    this.push(`{"type":"${type}","sequence_number":${sequence_number},${block.head}${json}${rest}}`, type);
   }
 
   #closeItem(block: TextBlock): void {
@@ -164,11 +155,27 @@ export class ResponseEncoder implements StreamEncoder, TurnWriter {
   }
 
   #push(type: string, value: JsonObject): void {
-    const sequence_number = this.#number++;
+    if (this.#isKnown(this.#number)) this.#number += 1;
+    else this.push(this.#toEvent(type, value), type);
+  }
+
+  /** The caller has this event. */
+  #isKnown(sequence_number: number): boolean {
     const { startingAfter } = this.#options;
-    if (startingAfter !== undefined && sequence_number <= startingAfter) return;
-    this.#frames.push({ event: type, data: JSON.stringify({ type, sequence_number, ...value }) });
+    return startingAfter !== undefined && sequence_number <= startingAfter;
+  }
+
+  #toEvent(type: string, value: JsonObject): string {
+    return JSON.stringify({ type, sequence_number: this.#number++, ...value });
   }
 }
 
+const NOT_FOUND = {
+  body: { error: { message: "Response not found", code: "response_not_found", param: null } },
+};
+
+const DELTAS = {
+  text: "response.output_text.delta",
+  reasoning: "response.reasoning_summary_text.delta",
+} as const;
 const END_EVENTS = { failed: "response.failed", canceled: "response.incomplete" } as const;

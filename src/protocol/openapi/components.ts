@@ -9,6 +9,7 @@ const TYPES: Properties = {
   bytes: { type: "string", contentEncoding: "base64" },
   bool: { type: "boolean" },
   int32: { type: "integer" },
+  int64: { type: "string", pattern: "^\\d+$" },
   count: { type: "integer", minimum: 0 },
   Timestamp: { type: "string", format: "date-time" },
   Struct: OBJECT,

@@ -6,6 +6,10 @@ export interface ApiDescription {
   readonly title: string;
   /** The value of `A2A-Version`; undefined: callers need not send it. */
   readonly version?: string;
+  /** JSON-RPC calls need the header Accept, and no version is read. */
+  readonly accept?: true;
+  /** Query parameters of documents whose path names no agent. */
+  readonly documentQuery?: Readonly<Record<string, JsonObject>>;
   /** The agent of a route that names none; undefined: the default agent. */
   readonly unnamedAgent?: string;
   /** The messages of HTTP+JSON; a route takes those of each form that has its method. */

@@ -29,9 +29,11 @@ export function createOpenApi(parts: OpenApiParts): JsonObject {
   const components: Record<string, JsonSchema> = { ...ENVELOPES };
   const dialects = describeDialects(parts, components);
   const paths: Record<string, Record<string, Json>> = {};
+  const ids = new Set<string>();
   for (const [endpoint, owners] of groupByEndpoint(dialects)) {
     const [verb, path] = endpoint.split(" ") as [string, string];
-    (paths[path] ??= {})[verb.toLowerCase()] = toOperation(verb, path, owners);
+    const operation = toOperation(path, owners);
+    (paths[path] ??= {})[verb.toLowerCase()] = { operationId: takeId(ids, verb, path, owners), ...operation };
   }
   for (const dialect of dialects) Object.assign(components, envelopesOf(dialect));
   return {
@@ -78,7 +80,7 @@ function groupByEndpoint(dialects: readonly DescribedDialect[]): ReadonlyMap<str
   return Map.groupBy(owners, ({ route }) => `${route.verb} ${route.path}`);
 }
 
-function toOperation(verb: string, path: string, owners: readonly Owner[]): JsonObject {
+function toOperation(path: string, owners: readonly Owner[]): JsonObject {
   const descriptions = owners.flatMap(({ dialect, route }) => describeRoute(route, dialect));
   const names = owners.map(({ dialect }) => dialect.name);
   const version = owners.map(({ dialect }) => dialect.api.version).find(one => one !== undefined);
@@ -89,7 +91,6 @@ function toOperation(verb: string, path: string, owners: readonly Owner[]): Json
   ];
   const body = toRequestBody(descriptions.flatMap(one => one.body ?? []));
   return {
-    operationId: toOperationId(verb, path),
     tags: names,
     summary: (descriptions[0] as RouteDescription).summary,
     ...(names.length > 1 && {
@@ -101,9 +102,26 @@ function toOperation(verb: string, path: string, owners: readonly Owner[]): Json
   };
 }
 
-/** `POST /tasks/{id}:cancel` is `postTasksIdCancel`. */
-const toOperationId = (verb: string, path: string): string =>
-  [verb.toLowerCase(), ...(path.match(/[A-Za-z0-9]+/g) ?? ["root"]).map(capitalize)].join("");
+/**
+ * Generated clients make names of functions and files from it. `POST /agents/{agent}/tasks/{id}:cancel` is `cancelTaskOfAgent`,
+ * or `v03CancelTaskOfAgent` if that is taken; other routes are named by their path: `GET /agents` is `getAgents`.
+ */
+function takeId(taken: Set<string>, verb: string, path: string, [first]: readonly Owner[]): string {
+  const byPath = toCamel([verb.toLowerCase(), ...wordsOf(path === "/" ? "root" : path)]);
+  const { route, dialect } = first as Owner;
+  const place = variablesOf(path).flatMap(name => PLACES[name] ?? []);
+  const method = [...wordsOf(route.method), ...place];
+  const names = route.transport === "rest" ? [toCamel(method), toCamel([dialect.name, ...method])] : [];
+  const id = [...names, byPath].find(one => one !== "" && !taken.has(one)) ?? byPath;
+  taken.add(id);
+  return id;
+}
+
+const PLACES: Readonly<Record<string, string>> = { agent: "ofAgent", tenant: "ofTenant" };
+
+const wordsOf = (text: string): readonly string[] => text.match(/[A-Za-z0-9]+/g) ?? [];
+const toCamel = ([first = "", ...others]: readonly string[]): string =>
+  [first.charAt(0).toLowerCase() + first.slice(1), ...others.map(capitalize)].join("");
 
 const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
@@ -124,6 +142,7 @@ const toPathParameter = (name: string): JsonObject => ({
 const toHeader = (name: HeaderName, version: string | undefined): JsonObject => ({
   name,
   in: "header",
+  ...(name === "Accept" && { required: true }),
   description: HEADERS[name],
   schema: TEXT,
   ...(name === "A2A-Version" && version !== undefined && { example: version }),

@@ -41,6 +41,7 @@ export interface RequestBody {
 }
 
 export const HEADERS = {
+  Accept: "text/event-stream for methods that stream, application/json for the others",
   "A2A-Version": "The protocol version of the caller",
   "A2A-Extensions": "URIs of the extensions that the caller requests, separated by commas",
   "Idempotency-Key": "A repeated request with the same key is executed once",
@@ -127,13 +128,16 @@ function describeJsonRpc(route: Route, { api, jsonRpc }: DescribedDialect): Rout
   return {
     summary: `JSON-RPC 2.0 calls to ${agentOf(route, api)}`,
     query: {},
-    headers: ["A2A-Version", "A2A-Extensions", "Idempotency-Key", "Last-Event-ID"],
+    headers: [...(api.accept ? ACCEPT : VERSIONED), "A2A-Extensions", "Idempotency-Key", "Last-Event-ID"],
     body: { schema: ref(`${prefix}Call`), required: true, example },
     json: reply,
     events: reply,
     error: ref("JsonRpcReply"),
   };
 }
+
+const VERSIONED = ["A2A-Version"] as const;
+const ACCEPT = ["Accept"] as const;
 
 const agentOf = (route: Route, api: ApiDescription): string =>
   route.path.includes("{agent}") ? "an agent" : (api.unnamedAgent ?? "the default agent");
@@ -146,8 +150,8 @@ function describeDocument(route: Route, dialect: DescribedDialect): RouteDescrip
     summary:
       api.summaries?.[route.method] ??
       (isList ? "The agents of this server, with their URLs" : `The card of ${agentOf(route, api)}`),
-    query: {},
-    headers: ["A2A-Version"],
+    query: variablesOf(route.path).length === 0 ? (api.documentQuery ?? {}) : {},
+    headers: api.accept ? [] : VERSIONED,
     json: (type !== undefined && jsonRpc?.schemaOf(type)) || OBJECT,
     error: errorOf(dialect),
   };

@@ -1,11 +1,13 @@
 import type { ClientDialect } from "../../client/client-protocol.ts";
 import { asObject } from "../../client/read.ts";
 import { v01 } from "../a2a-v01/client.ts";
+import { NOT_VISIBLE } from "./faults.ts";
 
 /** Every event is the whole task, without an envelope. Metadata values are strings; there is no session. */
 export const orloj: ClientDialect = {
   ...v01,
   title: "Orloj",
+  toFault: number => (number === NOT_VISIBLE ? "agent-not-found" : v01.toFault(number)),
   unwrappedFrames: true,
   resumeBy: "snapshot",
   repeatsText: true,

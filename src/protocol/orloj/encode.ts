@@ -8,8 +8,7 @@ import {
   type Task,
   textOf,
 } from "../../model/index.ts";
-import type { EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
-import type { CardResult } from "../shared/card.ts";
+import type { CardResult, EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
 import { encodeSecurityV01 } from "../shared/card-security.ts";
 import { encodeV01Artifact, encodeV01Parts, encodeV01Push, getCallerTaskId } from "../shared/v01-encode.ts";
 import { allowsData, STATES } from "./names.ts";
@@ -89,7 +88,7 @@ export function encodeStep(step: Step): EncodedStep | null {
 }
 
 function encodeCard({ agent, security }: CardResult, url: string): JsonObject {
-  const { card, inputSchema } = agent;
+  const { card, inputSchema, skillSchemas } = agent;
   return defined<JsonObject>({
     name: card.name,
     description: card.description,
@@ -103,7 +102,13 @@ function encodeCard({ agent, security }: CardResult, url: string): JsonObject {
     },
     ...encodeSecurityV01(security),
     skills: card.skills.map(({ id, name, description, tags }) =>
-      defined<JsonObject>({ id, name, description, tags, inputSchema }),
+      defined<JsonObject>({
+        id,
+        name,
+        description,
+        tags,
+        inputSchema: skillSchemas?.[id]?.input ?? inputSchema,
+      }),
     ),
   });
 }

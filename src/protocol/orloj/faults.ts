@@ -3,6 +3,9 @@ import type { FaultNumbers, WireCall, WireFault } from "../../ports/index.ts";
 import { type FaultContent, toFaultTable, toTaskStateMessage } from "../shared/faults.ts";
 import { isObject } from "../shared/fields.ts";
 
+/** An agent that the caller may not call, or that does not exist. */
+export const NOT_VISIBLE = -32003;
+
 /**
  * The eight numbers of the document. Errors without a number are invalid params (R13) or internal errors; agents that the
  * caller may not see are not found.
@@ -15,12 +18,13 @@ export const FAULTS = toFaultTable({
   "extended-card-not-configured": -32602,
   "extension-required": -32602,
   "version-not-supported": -32602,
-  "agent-not-found": -32003,
-  unauthenticated: -32003,
-  forbidden: -32003,
+  "agent-not-found": NOT_VISIBLE,
+  unauthenticated: NOT_VISIBLE,
+  forbidden: NOT_VISIBLE,
   "key-reused": -32602,
   busy: -32602,
   conflict: -32603,
+  "task-generation-mismatch": -32603,
   unavailable: -32603,
   "rate-limited": -32603,
 });

@@ -51,6 +51,15 @@ const INT32: FieldType = {
   },
 };
 
+/** ProtoJSON: a string of digits. Exact up to 2^53. */
+const INT64: FieldType = {
+  wireType: VARINT,
+  defaultValue: "0",
+  hasNull: false,
+  read: reader => String(reader.int64()),
+  write: (writer, value) => writer.int(Number(expectType(value, "string"))),
+};
+
 export const SCALARS: Readonly<Record<string, FieldType>> = {
   string: STRING,
   url: STRING,
@@ -58,6 +67,7 @@ export const SCALARS: Readonly<Record<string, FieldType>> = {
   bool: BOOL,
   int32: INT32,
   count: INT32,
+  int64: INT64,
 };
 
 /** ProtoJSON: an unknown number is read as a number. An unknown name is written as 0, the unspecified value. */

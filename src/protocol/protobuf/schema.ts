@@ -4,8 +4,8 @@
  *
  * A field is `type`, marks, number and, after a colon, its description: `"Part[]! 5: At least one"`.
  *
- * - type: `string`, `url` (a string), `bytes`, `bool`, `int32`, `count` (an int32 that is not negative), `Struct`,
- *   `Value`, `Timestamp`, `Any`, a message or an enum of this schema, `map<type>` with strings as keys, or a constant in
+ * - type: `string`, `url` (a string), `bytes`, `bool`, `int32`, `count` (an int32 that is not negative), `int64`
+ *   (a string of digits), `Struct`, `Value`, `Timestamp`, `Any`, a message or an enum of this schema, `map<type>` with strings as keys, or a constant in
  *   quotes (`'task'`)
  * - `[]` repeated; `?` optional: absent differs from empty; `|` oneof: exactly one of the fields with this mark
  * - `!` required by the specification; `+` not required, but this server always sends it

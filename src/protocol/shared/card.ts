@@ -1,6 +1,6 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { type AgentCard, Fault } from "../../model/index.ts";
-import type { Agent, OperationResult, WireCall } from "../../ports/index.ts";
+import type { Agent, CardResult, OperationResult, WireCall } from "../../ports/index.ts";
 import {
   encodeSecurityHybrid,
   encodeSecurityV1,
@@ -9,8 +9,6 @@ import {
 } from "./card-security.ts";
 
 /** Agent cards in the shape of each version, and the hybrid card for clients of all versions (R12 in docs/dialects/README.md). */
-
-export type CardResult = OperationResult & { kind: "card" };
 
 const hasExtendedCard = (agent: Agent): boolean => agent.extendedCard !== undefined;
 
@@ -56,26 +54,33 @@ function encodeCommon(card: AgentCard): JsonObject {
 /** The transports of the official versions at the URL of an agent. */
 export const OFFICIAL_TRANSPORTS: readonly string[] = ["JSONRPC", "HTTP+JSON"];
 
-/** gRPC has no paths: in v1.0 the tenant names the agent; v0.3 reaches only the default agent. */
-function encodeInterfaces(result: CardResult, grpcAt: GrpcAt | undefined): Json {
+export interface InterfaceOptions {
+  /** The address of gRPC in cards; undefined: gRPC is off. */
+  readonly grpcAt?: GrpcAt;
+  /** The draft of A2A 1.1. */
+  readonly v11: "on" | "off";
+}
+
+/** gRPC has no paths: from v1.0 on the tenant names the agent; v0.3 reaches only the default agent. */
+function encodeInterfaces(result: CardResult, { grpcAt, v11 }: InterfaceOptions): Json {
   const url = toAgentUrl(result);
-  const versions = ["1.0", "0.3"];
+  const versions = v11 === "on" ? ["1.0", "0.3", "1.1"] : ["1.0", "0.3"];
   const grpc = { url: grpcAt?.(result.base), protocolBinding: "GRPC", tenant: result.agent.name };
   return [
     ...versions.flatMap(protocolVersion =>
       OFFICIAL_TRANSPORTS.map(protocolBinding => ({ url, protocolBinding, protocolVersion })),
     ),
     ...versions
-      .filter(version => grpc.url !== undefined && (version === "1.0" || result.isDefault))
+      .filter(version => grpc.url !== undefined && (version !== "0.3" || result.isDefault))
       .map(protocolVersion => ({ ...grpc, protocolVersion }) as JsonObject),
   ];
 }
 
-export function encodeCardV1(result: CardResult, grpcAt: GrpcAt | undefined): JsonObject {
+export function encodeCardV1(result: CardResult, interfaces: InterfaceOptions): JsonObject {
   const { card } = result.agent;
   return {
     ...encodeCommon(card),
-    supportedInterfaces: encodeInterfaces(result, grpcAt),
+    supportedInterfaces: encodeInterfaces(result, interfaces),
     capabilities: {
       streaming: card.streaming,
       pushNotifications: card.push,
@@ -130,11 +135,11 @@ export function encodeOfficialCardV03(result: CardResult, grpcAt: GrpcAt | undef
 }
 
 /** One document with the members of v0.3 and of v1.0. */
-export function encodeCardHybrid(result: CardResult, grpcAt: GrpcAt | undefined): JsonObject {
-  const v03 = encodeOfficialCardV03(result, grpcAt);
+export function encodeCardHybrid(result: CardResult, interfaces: InterfaceOptions): JsonObject {
+  const v03 = encodeOfficialCardV03(result, interfaces.grpcAt);
   return {
     ...v03,
-    supportedInterfaces: encodeInterfaces(result, grpcAt),
+    supportedInterfaces: encodeInterfaces(result, interfaces),
     capabilities: { ...(v03.capabilities as JsonObject), extendedAgentCard: hasExtendedCard(result.agent) },
     ...encodeSecurityHybrid(result.security),
   };

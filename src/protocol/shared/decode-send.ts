@@ -1,6 +1,6 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import type { NewPushConfig, Part, View } from "../../model/index.ts";
-import type { SendRequest, WireCall } from "../../ports/index.ts";
+import type { PushFieldNames, SendRequest, WireCall } from "../../ports/index.ts";
 import {
   decodeParts,
   getMember,
@@ -27,13 +27,14 @@ export interface SendSyntax {
   /** Role and messageId may be missing. */
   readonly isLenient?: true;
   /** See `SendRequest`. */
-  readonly contextAnswers?: true;
+  readonly contextAnswers?: "one";
   /** The member of a message with its parts, if it is not `parts`. */
   readonly partsMember?: string;
   readonly decodePart: (from: JsonObject, path: string) => Part;
   /** The member of `configuration` with a push config. */
   readonly pushMember: string;
   readonly decodePush: DecodePush;
+  readonly pushNames?: PushFieldNames;
 }
 export type DecodePush = (call: WireCall, from: JsonObject, path: string) => NewPushConfig;
 
@@ -65,11 +66,11 @@ export function decodeInlinePush(
   call: WireCall,
   from: JsonObject,
   path: string,
-  { pushMember, decodePush }: Pick<SendSyntax, "pushMember" | "decodePush">,
+  { pushMember, decodePush, pushNames }: Pick<SendSyntax, "pushMember" | "decodePush" | "pushNames">,
 ): SendRequest["push"] {
   const config = readObject(from, pushMember, path);
   const field = joinPath(path, pushMember);
-  return config && { field, config: decodePush(call, config, field) };
+  return config && { field, config: decodePush(call, config, field), ...(pushNames && { names: pushNames }) };
 }
 
 function decodeMessage(from: JsonObject, syntax: SendSyntax): SendRequest["message"] {

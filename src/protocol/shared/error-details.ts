@@ -1,6 +1,6 @@
 import type { Json } from "../../lib/json.ts";
 import type { FaultCode, FaultDetails } from "../../model/index.ts";
-import type { FaultContent } from "./faults.ts";
+import { FAULT_NUMBERS, type FaultContent } from "./faults.ts";
 
 /** Errors that the protocol defines; the others have the domain `dragoman`. */
 const PROTOCOL_ERRORS: ReadonlySet<FaultCode> = new Set<FaultCode>([
@@ -13,6 +13,7 @@ const PROTOCOL_ERRORS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "extended-card-not-configured",
   "extension-required",
   "version-not-supported",
+  "task-generation-mismatch",
 ]);
 
 /** Reasons of the protocol that are not the fault code in capitals. */
@@ -21,6 +22,14 @@ const REASONS: Partial<Record<FaultCode, string>> = {
   "extended-card-not-configured": "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
   "extension-required": "EXTENSION_SUPPORT_REQUIRED",
 };
+
+const NAMED = Object.entries(REASONS) as readonly (readonly [FaultCode, string])[];
+
+/** The fault that a reason names; undefined: a reason of another server. */
+export function toFaultCode(reason: string): FaultCode | undefined {
+  const code = NAMED.find(([, name]) => name === reason)?.[0] ?? reason.toLowerCase().replaceAll("_", "-");
+  return Object.hasOwn(FAULT_NUMBERS, code) ? (code as FaultCode) : undefined;
+}
 
 /** The details of an error as v1 §9.5 and §10.6 define them. */
 export const toErrorDetails = ({ code, message, details }: FaultContent): readonly Json[] => [

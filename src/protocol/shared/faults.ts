@@ -5,47 +5,75 @@ import type { FaultNumbers, FaultTable, ReplyContext, WireFault } from "../../po
 
 export type FaultContent = Pick<Fault, "code" | "message" | "details">;
 
-/**
- * Numbers of v1.0 and v0.3 with the HTTP and gRPC statuses of protocols that define numbers only. From -32050 on they are
- * the server's own, in the range that JSON-RPC leaves to servers.
- */
-const DEFAULTS: FaultTable = {
-  parse: { rpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
-  "invalid-request": { rpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
-  "method-not-found": { rpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
-  "invalid-params": { rpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
-  internal: { rpc: -32603, http: 500, grpc: "INTERNAL" },
-  "task-not-found": { rpc: -32001, http: 404, grpc: "NOT_FOUND" },
-  "task-not-cancelable": { rpc: -32002, http: 409, grpc: "FAILED_PRECONDITION" },
-  "push-not-supported": { rpc: -32003, http: 400, grpc: "FAILED_PRECONDITION" },
-  "unsupported-operation": { rpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
-  "content-type-not-supported": { rpc: -32005, http: 415, grpc: "INVALID_ARGUMENT" },
-  "invalid-agent-response": { rpc: -32006, http: 502, grpc: "INTERNAL" },
-  "extended-card-not-configured": { rpc: -32007, http: 404, grpc: "FAILED_PRECONDITION" },
-  "extension-required": { rpc: -32008, http: 400, grpc: "FAILED_PRECONDITION" },
-  "version-not-supported": { rpc: -32009, http: 400, grpc: "FAILED_PRECONDITION" },
-  "agent-not-found": { rpc: -32602, http: 404, grpc: "NOT_FOUND" },
-  unauthenticated: { rpc: -32050, http: 401, grpc: "UNAUTHENTICATED" },
-  forbidden: { rpc: -32051, http: 403, grpc: "PERMISSION_DENIED" },
-  "key-reused": { rpc: -32054, http: 409, grpc: "ALREADY_EXISTS" },
-  busy: { rpc: -32055, http: 409, grpc: "ABORTED" },
-  conflict: { rpc: -32052, http: 409, grpc: "ABORTED" },
-  unavailable: { rpc: -32053, http: 503, grpc: "UNAVAILABLE" },
-  "rate-limited": { rpc: -32056, http: 429, grpc: "RESOURCE_EXHAUSTED" },
-  "too-large": { rpc: -32600, http: 413, grpc: "INVALID_ARGUMENT" },
-  "too-slow": { rpc: -32600, http: 408, grpc: "DEADLINE_EXCEEDED" },
+/** Numbers of v1.0 and v0.3. From -32050 on they are the server's own, in the range that JSON-RPC leaves to servers. */
+export const FAULT_NUMBERS: Readonly<Record<FaultCode, number>> = {
+  parse: -32700,
+  "invalid-request": -32600,
+  "method-not-found": -32601,
+  "invalid-params": -32602,
+  internal: -32603,
+  "task-not-found": -32001,
+  "task-not-cancelable": -32002,
+  "push-not-supported": -32003,
+  "unsupported-operation": -32004,
+  "content-type-not-supported": -32005,
+  "invalid-agent-response": -32006,
+  "extended-card-not-configured": -32007,
+  "extension-required": -32008,
+  "version-not-supported": -32009,
+  "agent-not-found": -32602,
+  unauthenticated: -32050,
+  forbidden: -32051,
+  "key-reused": -32054,
+  busy: -32055,
+  conflict: -32052,
+  "task-generation-mismatch": -32052,
+  unavailable: -32053,
+  "rate-limited": -32056,
+  "too-large": -32600,
+  "too-slow": -32600,
+};
+
+/** The HTTP and gRPC statuses of protocols that define numbers only. */
+const STATUSES: Readonly<Record<FaultCode, Omit<FaultNumbers, "rpc">>> = {
+  parse: { http: 400, grpc: "INVALID_ARGUMENT" },
+  "invalid-request": { http: 400, grpc: "INVALID_ARGUMENT" },
+  "method-not-found": { http: 404, grpc: "UNIMPLEMENTED" },
+  "invalid-params": { http: 400, grpc: "INVALID_ARGUMENT" },
+  internal: { http: 500, grpc: "INTERNAL" },
+  "task-not-found": { http: 404, grpc: "NOT_FOUND" },
+  "task-not-cancelable": { http: 409, grpc: "FAILED_PRECONDITION" },
+  "push-not-supported": { http: 400, grpc: "FAILED_PRECONDITION" },
+  "unsupported-operation": { http: 400, grpc: "FAILED_PRECONDITION" },
+  "content-type-not-supported": { http: 415, grpc: "INVALID_ARGUMENT" },
+  "invalid-agent-response": { http: 502, grpc: "INTERNAL" },
+  "extended-card-not-configured": { http: 404, grpc: "FAILED_PRECONDITION" },
+  "extension-required": { http: 400, grpc: "FAILED_PRECONDITION" },
+  "version-not-supported": { http: 400, grpc: "FAILED_PRECONDITION" },
+  "agent-not-found": { http: 404, grpc: "NOT_FOUND" },
+  unauthenticated: { http: 401, grpc: "UNAUTHENTICATED" },
+  forbidden: { http: 403, grpc: "PERMISSION_DENIED" },
+  "key-reused": { http: 409, grpc: "ALREADY_EXISTS" },
+  busy: { http: 409, grpc: "ABORTED" },
+  conflict: { http: 409, grpc: "ABORTED" },
+  "task-generation-mismatch": { http: 409, grpc: "ABORTED" },
+  unavailable: { http: 503, grpc: "UNAVAILABLE" },
+  "rate-limited": { http: 429, grpc: "RESOURCE_EXHAUSTED" },
+  "too-large": { http: 413, grpc: "INVALID_ARGUMENT" },
+  "too-slow": { http: 408, grpc: "DEADLINE_EXCEEDED" },
 };
 
 /** `numbers` and `statuses`: the differences from the defaults. */
+/* @__NO_SIDE_EFFECTS__ */
 export function toFaultTable(
   numbers: Partial<Record<FaultCode, number>>,
   statuses: Partial<Record<FaultCode, Omit<FaultNumbers, "rpc">>> = {},
 ): FaultTable {
-  const codes = Object.keys(DEFAULTS) as FaultCode[];
+  const codes = Object.keys(FAULT_NUMBERS) as FaultCode[];
   return Object.fromEntries(
     codes.map(code => [
       code,
-      { ...DEFAULTS[code], rpc: numbers[code] ?? DEFAULTS[code].rpc, ...statuses[code] },
+      { rpc: numbers[code] ?? FAULT_NUMBERS[code], ...(statuses[code] ?? STATUSES[code]) },
     ]),
   ) as unknown as FaultTable;
 }

@@ -29,7 +29,7 @@ export function readVersion(call: ReplyContext): Version | "unknown" | undefined
 // ---- A2A-Extensions ------------------------------------------------------------------------------------------
 
 /** The extensions that the caller requests; v0.3 spells the header with an X. */
-export function readExtensions(call: WireCall): readonly string[] {
+export function readExtensions(call: ReplyContext): readonly string[] {
   const { headers } = call;
   const text = headers["a2a-extensions"] ?? headers["x-a2a-extensions"];
   return text === undefined

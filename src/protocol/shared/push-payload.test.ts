@@ -27,6 +27,7 @@ const OPTIONS = {
   aisdk: "off",
   agui: "off",
   catalog: "off",
+  v11: "on",
 } as const;
 const DIALECTS = createDialects(OPTIONS);
 const find = (name: string, among = DIALECTS): Dialect => among.find(one => one.name === name) as Dialect;
@@ -134,7 +135,7 @@ describe("push payload", () => {
   it("protocols with event payloads send every artifact chunk, protocols with task payloads only the last one", () => {
     const sendersOf = (last: boolean) =>
       DIALECTS.filter(one => one.encodePush(toStep(chunk(last)), toConfig("all"))).map(one => one.name);
-    expect(sendersOf(false)).toEqual(["simple", "v1"]);
+    expect(sendersOf(false)).toEqual(["simple", "v11", "v1"]);
     // Arbiter has no artifacts before the end of a task.
     expect(sendersOf(true)).toEqual(DIALECTS.map(one => one.name).filter(name => name !== "arbiter"));
   });

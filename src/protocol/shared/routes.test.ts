@@ -11,7 +11,7 @@ import { decodeV03Send } from "./v03-decode.ts";
 import { encodeV03Message } from "./v03-encode.ts";
 
 const DIALECTS: readonly Dialect[] = [
-  createV1({ versionPolicy: "lenient", cardPolicy: "hybrid", errorTable: "1.0.1" }),
+  createV1({ versionPolicy: "lenient", cardPolicy: "hybrid", errorTable: "1.0.1", v11: "off" }),
   createV03({ versionPolicy: "lenient" }),
 ];
 

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import { Fault } from "../../model/index.ts";
 import type { JsonRpcEnvelope, Operation, Route, WireCall } from "../../ports/index.ts";
 import { invalidField, isObject } from "./fields.ts";
+import type { RestPath } from "./rest-paths.ts";
 
 /** Which method or path is which operation, as far as protocols have it in common. */
 
@@ -50,24 +51,6 @@ export function decodeMethod(call: WireCall, methods: MethodTable, protocol: str
 }
 
 // ---- paths of HTTP+JSON --------------------------------------------------------------------------------------
-
-type RestPath = readonly [verb: Route["verb"], path: string, method: string];
-
-/** v1 §11.3, v0.3 §3.5.3: methods and parameters in braces have the names of v1.0. */
-export const REST_PATHS: readonly RestPath[] = [
-  ["POST", "/message:send", "SendMessage"],
-  ["POST", "/message:stream", "SendStreamingMessage"],
-  ["GET", "/tasks", "ListTasks"],
-  ["GET", "/tasks/{id}", "GetTask"],
-  ["POST", "/tasks/{id}:cancel", "CancelTask"],
-  // The text of the specification says POST, a2a.proto says GET.
-  ["GET", "/tasks/{id}:subscribe", "SubscribeToTask"],
-  ["POST", "/tasks/{id}:subscribe", "SubscribeToTask"],
-  ["POST", "/tasks/{taskId}/pushNotificationConfigs", "CreateTaskPushNotificationConfig"],
-  ["GET", "/tasks/{taskId}/pushNotificationConfigs", "ListTaskPushNotificationConfigs"],
-  ["GET", "/tasks/{taskId}/pushNotificationConfigs/{id}", "GetTaskPushNotificationConfig"],
-  ["DELETE", "/tasks/{taskId}/pushNotificationConfigs/{id}", "DeleteTaskPushNotificationConfig"],
-];
 
 /** The prefix of v0.3's paths (v0.3 §3.5.3). */
 export const V03_PREFIX = "/v1";

@@ -1,6 +1,7 @@
 import { isDeepEqual } from "../../lib/json.ts";
 import {
   type Artifact,
+  appendedTextJson,
   isSettled,
   type Message,
   mediaTypeOf,
@@ -8,7 +9,6 @@ import {
   type Step,
   type Task,
   type TaskEvent,
-  textAppendTarget,
   textOf,
   textOfEvent,
   type Usage,
@@ -23,6 +23,8 @@ export interface TextBlock {
   readonly kind: "text" | "reasoning";
   /** What was sent of it. */
   text: string;
+  /** The JSON of its deltas before the text: the same in each, so a dialect makes it once. */
+  head?: string;
 }
 export type FileOutput = Extract<Part, { kind: "bytes" | "url" }>;
 export type DataValue = Extract<Part, { kind: "data" }>;
@@ -31,7 +33,8 @@ export type DataValue = Extract<Part, { kind: "data" }>;
 export interface TurnWriter {
   begin(task: Task): void;
   open(block: TextBlock): void;
-  append(block: TextBlock, text: string): void;
+  /** `json`: of the text. */
+  append(block: TextBlock, text: string, json: string): void;
   close(block: TextBlock): void;
   file(part: FileOutput, artifact: Artifact): void;
   data(part: DataValue, artifact: Artifact): void;
@@ -78,7 +81,7 @@ export class TurnReader {
   read(step: Step, closing: boolean): void {
     const { event } = step;
     if (!this.#hasBegun && !this.#begins(step)) return;
-    if (event?.type === "artifact") this.#readArtifact(event);
+    if (event?.type === "artifact") this.#readArtifact(event, step);
     else if (event?.type === "status" && event.state === "working") {
       if (event.message) this.#writer.progress(event.message);
     }
@@ -98,15 +101,16 @@ export class TurnReader {
   }
 
   #readWhole(artifact: Artifact): void {
-    this.#readArtifact({ type: "artifact", artifact, append: false, last: false, join: false });
+    this.#readArtifact({ type: "artifact", artifact, append: false, last: false, join: false }, undefined);
   }
 
-  #readArtifact(event: TaskEvent & { type: "artifact" }): void {
+  #readArtifact(event: TaskEvent & { type: "artifact" }, step: Step | undefined): void {
     const { artifact, append, last } = event;
     const { artifactId } = artifact;
     const known = this.#blocks.get(artifactId);
-    if (known && textAppendTarget(event) !== null)
-      return known.append(textOfEvent(event), false, this.#writer);
+    // All readers of a log share the JSON of its chunks.
+    const json = known && step ? appendedTextJson(step) : null;
+    if (known && json !== null) return known.append(textOfEvent(event), false, this.#writer, json);
     if (!append) known?.restart();
     if (!append && isDeepEqual(this.#parts.get(artifactId), artifact.parts)) return;
     if (!this.#render && artifact.parts.some(part => part.kind !== "text"))
@@ -144,7 +148,7 @@ export function writeMessage({ messageId, parts }: Message, writer: TurnWriter):
   if (text === "") return;
   const block: TextBlock = { id: messageId, kind: "text", text };
   writer.open(block);
-  writer.append(block, text);
+  writer.append(block, text, JSON.stringify(text));
   writer.close(block);
 }
 
@@ -177,11 +181,11 @@ class OpenBlock {
     this.#wasParagraph = false;
   }
 
-  append(piece: string, isParagraph: boolean, writer: TurnWriter): void {
+  append(piece: string, isParagraph: boolean, writer: TurnWriter, json?: string): void {
     const text = this.#hasText && (isParagraph || this.#wasParagraph) ? SEPARATOR + piece : piece;
     this.#hasText ||= text !== "";
     this.#wasParagraph = isParagraph;
-    if (this.#repeated === undefined) return this.#write(text, writer);
+    if (this.#repeated === undefined) return this.#write(text, writer, text === piece ? json : undefined);
     this.#repeated += text;
     const sent = (this.#block as TextBlock).text;
     if (sent.startsWith(this.#repeated)) return;
@@ -198,7 +202,7 @@ class OpenBlock {
     this.#repeated = undefined;
   }
 
-  #write(text: string, writer: TurnWriter): void {
+  #write(text: string, writer: TurnWriter, json = JSON.stringify(text)): void {
     if (text === "") return;
     if (!this.#block) {
       this.#count += 1;
@@ -207,7 +211,7 @@ class OpenBlock {
       writer.open(this.#block);
     }
     this.#block.text += text;
-    writer.append(this.#block, text);
+    writer.append(this.#block, text, json);
   }
 }
 

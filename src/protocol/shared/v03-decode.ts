@@ -34,7 +34,7 @@ export const V03_ROLES = ["user", "agent"] as const;
 
 const SYNTAX: Omit<SendSyntax, "origin" | "decodePush"> = {
   roles: V03_ROLES,
-  contextAnswers: true,
+  contextAnswers: "one",
   decodePart: decodeV03Part,
   pushMember: "pushNotificationConfig",
 };

@@ -6,6 +6,7 @@ import { TASK_STATES } from "../../model/index.ts";
 import { readV1Part } from "../a2a-v1/client.ts";
 import { v01 } from "../a2a-v01/client.ts";
 import { encodeV1Part } from "../shared/v1-parts.ts";
+import { NO_EXTENSION, WRONG_VERSION } from "./faults.ts";
 
 /** simple_a2a: the methods of v0.1, the parts of v1, and states with underscores. */
 
@@ -42,6 +43,12 @@ export const simple: ClientDialect = {
   ...CLIENT_DEFAULTS,
   version: "1.0",
   title: "simple_a2a",
+  toFault: number =>
+    number === NO_EXTENSION
+      ? "extension-required"
+      : number === WRONG_VERSION
+        ? "version-not-supported"
+        : CLIENT_DEFAULTS.toFault(number),
   resumeBy: "replay",
   writeTask: ({ taskId }) => ({ taskId }),
   methods: v01.methods,

@@ -6,7 +6,7 @@ import {
   type PushAuthentication,
   type TaskId,
 } from "../../model/index.ts";
-import type { ListFilter, SendRequest, WireCall } from "../../ports/index.ts";
+import type { ListFilter, PushFieldNames, SendRequest, WireCall } from "../../ports/index.ts";
 import { decodeSendParams, type SendSyntax } from "../shared/decode-send.ts";
 import {
   getMember,
@@ -22,6 +22,8 @@ import { DEFAULT_CONFIG_ID, decodePushConfig, readSecret, requireToken } from ".
 import { decodeV1Part } from "../shared/v1-parts.ts";
 import { decodeV03Part, V03_ROLES } from "../shared/v03-decode.ts";
 
+export const PUSH_NAMES: PushFieldNames = { url: "webhookUrl", header: "authenticationInfo.headerName" };
+
 const SYNTAX: SendSyntax = {
   origin: "simple",
   roles: V03_ROLES,
@@ -29,6 +31,7 @@ const SYNTAX: SendSyntax = {
   decodePart,
   pushMember: "pushNotificationConfig",
   decodePush,
+  pushNames: PUSH_NAMES,
 };
 
 /** `id`, or the message's `taskId`, names a task that waits for its caller; without either the task is new. */
@@ -60,7 +63,7 @@ export function decodeTask(call: WireCall): { readonly taskId?: TaskId } {
   return taskId === undefined ? {} : { taskId };
 }
 
-/** `tasks/list` has no parameters: one page of the largest size. */
+/** `tasks/list` has no parameters; it is read in pages of the largest size. */
 export const LIST_FILTER: ListFilter = { pageSize: LIMITS.pageSizeMax };
 
 /** A task has one config. `url` and `authentication` of v0.1 are accepted beside simple_a2a's own members. */

@@ -11,8 +11,8 @@ import {
   type TaskId,
   type TaskStatus,
 } from "../../model/index.ts";
-import type { Operation, OperationResult } from "../../ports/index.ts";
-import { type CardResult, toAgentUrl } from "../shared/card.ts";
+import type { CardResult, Operation, OperationResult } from "../../ports/index.ts";
+import { toAgentUrl } from "../shared/card.ts";
 import { encodeSecurityV03 } from "../shared/card-security.ts";
 import { encodePushConfig } from "../shared/push-config.ts";
 import { encodeTime } from "../shared/time.ts";

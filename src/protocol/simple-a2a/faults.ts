@@ -3,10 +3,13 @@ import type { ReplyContext, WireFault } from "../../ports/index.ts";
 import { toFaultTable } from "../shared/faults.ts";
 import { readVersionText } from "../shared/headers.ts";
 
+export const NO_EXTENSION = -32007;
+export const WRONG_VERSION = -32008;
+
 /** The error codes of the document, then the server's own. All are sent with HTTP 200, except for `unauthenticated`. */
 export const FAULTS = toFaultTable({
-  "extension-required": -32007,
-  "version-not-supported": -32008,
+  "extension-required": NO_EXTENSION,
+  "version-not-supported": WRONG_VERSION,
   "extended-card-not-configured": -32004,
 });
 

@@ -4,7 +4,7 @@ import { isObject, readParams, requireObject } from "../shared/fields.ts";
 import { readLastEventIdOrBeginning, readResumePoint, readVersion } from "../shared/headers.ts";
 import { DEFAULT_CONFIG_ID } from "../shared/push-config.ts";
 import { decodeMethod as decodeByTable, type MethodTable, type VendorProfile } from "../shared/routes.ts";
-import { decodePush, decodeSend, decodeTask, LIST_FILTER, requireTask } from "./decode.ts";
+import { decodePush, decodeSend, decodeTask, LIST_FILTER, PUSH_NAMES, requireTask } from "./decode.ts";
 
 // ---- paths ---------------------------------------------------------------------------------------------------
 
@@ -25,6 +25,8 @@ export const ROUTES: Readonly<Record<VendorProfile, readonly Route[]>> = {
 
 const CONFIG = "pushNotificationConfig";
 const WITH_ARTIFACTS = { artifacts: true } as const;
+/** Tasks have no history in this protocol. */
+const WITHOUT_HISTORY = { artifacts: true, historyMax: 0 } as const;
 
 const DOCUMENTED_METHODS: MethodTable = {
   "tasks/send": call => ({ op: "send", send: decodeSend(call), view: WITH_ARTIFACTS, until: "settled" }),
@@ -36,13 +38,14 @@ const DOCUMENTED_METHODS: MethodTable = {
     ...readResumePoint(call),
   }),
   "tasks/get": call => ({ op: "get", taskId: requireTask(call), view: WITH_ARTIFACTS }),
-  "tasks/list": () => ({ op: "list", filter: LIST_FILTER, view: WITH_ARTIFACTS }),
+  "tasks/list": () => ({ op: "list", filter: LIST_FILTER, view: WITHOUT_HISTORY, whole: true }),
   "tasks/cancel": call => ({ op: "cancel", taskId: requireTask(call), again: "fault" }),
   "tasks/pushNotification/set": call => ({
     op: "push-set",
     taskId: requireTask(call),
     config: decodePush(call, requireObject(readParams(call), CONFIG, ""), CONFIG),
     field: CONFIG,
+    names: PUSH_NAMES,
   }),
   "tasks/pushNotification/get": call => ({ op: "push-get", taskId: requireTask(call), none: "nothing" }),
   "tasks/pushNotification/delete": call => ({
@@ -72,7 +75,6 @@ export const decodeMethod = (call: WireCall, profile: VendorProfile): Operation 
 
 /** Methods of v0.1, too. */
 const SEND_METHODS: ReadonlySet<string> = new Set(["tasks/send", "tasks/sendSubscribe"]);
-const PUSH_METHODS = /^tasks\/pushNotification\/(?:set|get|list|delete)$/;
 /** v0.1 has `set` and `get`, but not these. */
 const OWN_PUSH_METHODS = /^tasks\/pushNotification\/(?:list|delete)$/;
 /** Methods of v0.3, too, which decodes them for all older protocols (R7). */
@@ -83,8 +85,7 @@ export function isSimpleCall(call: WireCall): boolean {
   const { method, params } = call;
   const version = readVersion(call);
   if (version === "0.1") return false;
-  if (version === "unknown")
-    return call.endpoint === "/" && (SEND_METHODS.has(method) || PUSH_METHODS.test(method));
+  if (version === "unknown") return call.endpoint === "/" && Object.hasOwn(DOCUMENTED_METHODS, method);
   if (SEND_METHODS.has(method)) return hasSimpleParts(params);
   if (method === "tasks/list") return call.endpoint === "/" && isVersionOpen(version) && isEmpty(params);
   if (TASK_METHODS.has(method))
@@ -94,8 +95,8 @@ export function isSimpleCall(call: WireCall): boolean {
   );
 }
 
-/** Calls with version 0.2 or 0.3 belong to those; v1.0 has no method `tasks/list`. */
-const isVersionOpen = (version: string | undefined): boolean => version === undefined || version === "1.0";
+/** The versions that the document allows. */
+const isVersionOpen = (version: string | undefined): boolean => version !== "0.2";
 
 /** Parts of v0.1 have a `type`, and its messages no id. */
 function hasSimpleParts(params: Json | undefined): boolean {

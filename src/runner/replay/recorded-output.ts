@@ -81,6 +81,8 @@ export class RecordedOutput {
   readonly #pieces = new Map<string, OutputPiece[]>();
   readonly #emitted = new Set<string>();
   #statuses: Message["parts"][] = [];
+  /** The calls whose usage was recorded. */
+  readonly #calls = new Set<string>();
   /** The task as it would be if this attempt were the only one. */
   #task: Task;
   #replace: (event: ArtifactEvent) => ArtifactEvent;
@@ -102,6 +104,7 @@ export class RecordedOutput {
   add(event: TaskEvent): void {
     if (event.type === "status" && event.state === "working" && event.message)
       this.#statuses.push(event.message.parts);
+    if (event.type === "usage" && event.of !== undefined) this.#calls.add(event.of);
     if (event.type !== "artifact") return;
     const { artifactId } = event.artifact;
     const isReplacement = event.metadata?.[ATTEMPT] !== undefined;
@@ -117,6 +120,7 @@ export class RecordedOutput {
   /** The part of an event that is new; null: nothing. `check` throws if the output must be the same as before. */
   toNewOutput(event: TaskEvent, check: (instead: string) => void): TaskEvent | null {
     if (event.type === "status") return this.#toNewStatus(event);
+    if (event.type === "usage" && event.of !== undefined && this.#calls.delete(event.of)) return null;
     if (event.type !== "artifact" || this.#pieces.size === 0) return event;
     return this.#toNewArtifact(this.#replace(event), check);
   }

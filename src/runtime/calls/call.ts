@@ -2,30 +2,32 @@
 
 import type { CallOptions, CallReply, CallStep } from "../../agent/calls.ts";
 import type { AgentTask, Ctx } from "../../agent/context.ts";
-import { type AgentUpdate, dedupe, type FinalUpdate } from "../../client/dedupe.ts";
-import { withRetry } from "../../client/retry.ts";
+import { isAgentName } from "../../agent/definition.ts";
+import type { AgentUpdate, FinalUpdate } from "../../client/dedupe.ts";
+import type { OutgoingMessage } from "../../client/types.ts";
 import { defined, isObject, type JsonObject } from "../../lib/json.ts";
-import { type Artifact, type Part, textOf, withArtifact } from "../../model/index.ts";
+import { type Artifact, type Part, textOf, type Usage, withArtifact } from "../../model/index.ts";
+import type { LocalAgents } from "../../ports/index.ts";
 import { type Emit, relay } from "../shared/relay.ts";
-import { AgentConnection, NO_CREDENTIALS, type OpenedAgent, type OutboundAccess } from "./connection.ts";
 import { Deadline, isCanceled } from "./deadline.ts";
 import { toArtifactEvents } from "./events.ts";
-import {
-  cancelRemoteTask,
-  RemoteCall,
-  type SentMessage,
-  toCallHeaders,
-  toRetryOptions,
-} from "./remote-call.ts";
+import { LocalTarget } from "./local-target.ts";
+import { type SentMessage, toCallHeaders } from "./remote-call.ts";
+import { RemoteTarget } from "./remote-target.ts";
+import type { CallTarget } from "./target.ts";
 
 export interface OutgoingCallParts {
   readonly task: AgentTask;
   readonly ctx: Ctx;
+  readonly agents: LocalAgents;
   /** The number of the call in the run: the same when the run is repeated. */
   readonly nth: number;
+  /** The name of an agent of this server, a URL, or a card. */
   readonly to: string | JsonObject;
   readonly parts: readonly Part[];
   readonly options: CallOptions;
+  /** Adds what another agent of this server has used for this message. */
+  readonly addUsage: (messageId: string, usage: Usage) => void;
 }
 
 /** Sending and reading are two recorded steps: a repeated run does not send twice, and reads a finished reply from the record. */
@@ -35,17 +37,19 @@ export async function* call(parts: OutgoingCallParts): AsyncGenerator<CallStep, 
   const outgoing = new OutgoingCall(parts, deadline);
   try {
     const sent = await ctx.step(outgoing.name, () => outgoing.explained(outgoing.send()));
+    outgoing.sent = sent;
     deadline.markSent();
     await outgoing.saveContext(sent);
     let isLive = false;
-    const reply = yield* relay<CallReply, CallStep>(emit =>
+    const reply = yield* relay<RecordedReply, CallStep>(emit =>
       ctx.step(`${outgoing.name} answer`, () => {
         isLive = true;
         return outgoing.explained(outgoing.read(sent, emit));
       }),
     );
     if (!isLive) yield* toSteps(reply);
-    return reply;
+    if (reply.usage) parts.addUsage(outgoing.messageId, reply.usage);
+    return { ...reply, to: parts.to };
   } catch (error) {
     if (isCanceled(ctx) || deadline.isExceeded) await outgoing.cancel();
     throw deadline.signal.aborted ? deadline.signal.reason : error;
@@ -56,39 +60,35 @@ export async function* call(parts: OutgoingCallParts): AsyncGenerator<CallStep, 
 }
 
 /** The updates of a recorded reply. */
-function* toSteps({ artifacts }: CallReply): Generator<CallStep> {
+function* toSteps({ artifacts }: RecordedReply): Generator<CallStep> {
   for (const artifact of artifacts)
     yield { kind: "artifact", artifact, append: false, text: textOf(artifact.parts) };
 }
 
-const PRIVATE_ADDRESS =
-  "Add it to the option callAllow; or call it with { trusted: true }, if no caller can influence the address";
+/** Recorded without the address, which may be a whole card. */
+type RecordedReply = Omit<CallReply, "to">;
 
 class OutgoingCall {
   readonly name: string;
+  readonly messageId: string;
+  sent: SentMessage | undefined;
   readonly #parts: OutgoingCallParts;
-  readonly #deadline: Deadline;
-  readonly #connection: AgentConnection;
-  #agent: OpenedAgent | undefined;
-  #call: RemoteCall | undefined;
-  #sent: SentMessage | undefined;
+  readonly #target: CallTarget;
 
   constructor(parts: OutgoingCallParts, deadline: Deadline) {
     this.#parts = parts;
-    this.#deadline = deadline;
-    const { to, options, nth } = parts;
-    const { endpoint, dialect, headers } = options;
-    // With a dialect and no endpoint the URL is the endpoint itself, without a card.
-    const isEndpoint = dialect !== undefined && endpoint === undefined && typeof to === "string";
-    const target = isEndpoint ? { endpoint: to } : { card: to, endpoint };
-    this.#connection = new AgentConnection({ ...target, dialect, headers }, NO_CREDENTIALS);
+    const { task, ctx, to, options, nth, agents } = parts;
     this.name = `call ${nth}`;
+    this.messageId = `${task.id}-${task.turn}-call-${nth}`;
+    const target = { task, ctx, signal: deadline.signal, message: () => this.#message() };
+    this.#target = isLocal(parts)
+      ? new LocalTarget(to as string, agents, target)
+      : new RemoteTarget(to, options, target);
   }
 
   async send(): Promise<SentMessage> {
-    const call = await this.#open();
-    this.#sent = await call.send();
-    return { ...this.#sent };
+    this.sent = await this.#target.send();
+    return { ...this.sent };
   }
 
   /** Stores the context id for the next call; only after the sent message is recorded. */
@@ -97,51 +97,31 @@ class OutgoingCall {
     if (contextId && key !== undefined) await this.#parts.ctx.storage.put([{ key, value: { contextId } }]);
   }
 
-  async read(sent: SentMessage, emit: Emit<CallStep>): Promise<CallReply> {
-    this.#sent = sent;
-    const call = await this.#open();
-    const agent = this.#agent as OpenedAgent;
+  async read(sent: SentMessage, emit: Emit<CallStep>): Promise<RecordedReply> {
     const reply = new ReplyCollector();
-    for await (const update of dedupe(call.read(sent), agent.endpoint.dialect))
-      for (const step of reply.add(update)) if (!(await isRead(emit(step)))) return reply.toReply(sent);
-    return reply.toReply(sent);
+    for await (const update of this.#target.read(sent))
+      for (const step of reply.add(update))
+        if (!(await isRead(emit(step)))) return reply.toReply(sent, this.#target.usage);
+    return reply.toReply(sent, this.#target.usage);
   }
 
   explained<T>(work: Promise<T>): Promise<T> {
     return work.catch(error => {
-      throw this.#connection.explain(error, PRIVATE_ADDRESS);
+      throw this.#target.explain(error);
     });
   }
 
   async cancel(): Promise<void> {
-    if (this.#agent && this.#sent) await cancelRemoteTask(this.#agent, this.#sent, this.#parts.ctx.log);
+    if (this.sent) await this.#target.cancel(this.sent);
   }
 
   close(): void {
-    this.#connection.close();
+    this.#target.close();
   }
 
-  async #open(): Promise<RemoteCall> {
-    if (this.#call) return this.#call;
-    const { log, attempt } = this.#parts.ctx;
-    const { signal } = this.#deadline;
-    const retry = toRetryOptions({ log, signal }, this.#connection.address, attempt > 1);
-    const agent = await withRetry(retry, () => this.#connection.open(this.#access(), signal));
-    this.#agent = agent;
-    this.#call = new RemoteCall({ agent, message: await this.#message(), resend: true, signal, log });
-    return this.#call;
-  }
-
-  /** The URL may come from a caller: private addresses are refused unless the author trusts it. */
-  #access(): OutboundAccess {
-    const { trusted, guarded } = this.#parts.ctx.outbound;
-    const isTrusted = this.#parts.options.trusted === true;
-    return { configured: isTrusted ? trusted : guarded, fromCard: guarded, direct: isTrusted };
-  }
-
-  async #message() {
-    const { task, ctx, nth, parts, options } = this.#parts;
-    const messageId = `${task.id}-${task.turn}-call-${nth}`;
+  async #message(): Promise<OutgoingMessage> {
+    const { task, ctx, parts, options } = this.#parts;
+    const { messageId } = this;
     return {
       ...toCallHeaders(task, ctx, messageId),
       messageId,
@@ -164,10 +144,13 @@ class OutgoingCall {
 
   /** The key of the context id; undefined: a card that is given as an object has no key. */
   #storageKey(): string | undefined {
-    const { to } = this.#parts;
-    return typeof to === "string" ? `call ${to}` : undefined;
+    return this.#target.name === undefined ? undefined : `call ${this.#target.name}`;
   }
 }
+
+/** A name is no URL: it has neither dots nor colons. A dialect is for servers. */
+const isLocal = ({ to, options }: OutgoingCallParts): boolean =>
+  isAgentName(to) && options.dialect === undefined && options.endpoint === undefined;
 
 /** false: the author has stopped reading. */
 const isRead = (emitted: Promise<void>): Promise<boolean> =>
@@ -192,7 +175,7 @@ class ReplyCollector {
   }
 
   /** Without a final update (the author has stopped reading) the state is "working". */
-  toReply({ taskId, contextId }: SentMessage): CallReply {
+  toReply({ taskId, contextId }: SentMessage, usage: Usage | undefined): RecordedReply {
     const end = this.#end ?? { state: "working" as const, message: undefined, replied: undefined };
     if (end.state === "unknown") throw new Error("the other agent ended its task in an unknown state");
     const artifacts = this.#artifacts;
@@ -203,6 +186,7 @@ class ReplyCollector {
       task: end.replied || taskId === null ? null : { id: taskId, contextId: contextId ?? "" },
       artifacts,
       message: end.message ?? null,
+      usage: usage ?? null,
     };
   }
 }

@@ -2,6 +2,7 @@
 
 import { isSameOrigin, parseAgentAddress } from "../../client/address.ts";
 import { ClientError, RemoteError, UnavailableError } from "../../client/errors.ts";
+import { createGrpc } from "../../client/grpc/index.ts";
 import { type AgentAccess, openAgent, type RemoteAgent } from "../../client/open.ts";
 import type { DialectName, ProtocolBinding } from "../../client/protocols.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -121,7 +122,7 @@ export class AgentConnection {
    */
   #accessTo({ configured, fromCard, direct }: OutboundAccess, url: string): AgentAccess {
     this.#isWithheld = !this.#isConfigured(url);
-    if (this.#isWithheld) return { fetch: fromCard, credentials: async () => ({}), direct: false };
+    if (this.#isWithheld) return { fetch: fromCard, credentials: async () => ({}) };
     const headers = this.#options.headers ?? {};
     return {
       fetch: configured,
@@ -129,7 +130,7 @@ export class AgentConnection {
         ...headers,
         ...(await this.#credentials.headers(configured, refused)),
       }),
-      direct,
+      grpc: direct ? createGrpc : undefined,
     };
   }
 

@@ -1,6 +1,6 @@
 /** The deadline of a call to another agent. */
 import type { Ctx } from "../../agent/context.ts";
-import { CLIENT_LIMITS } from "../../client/limits.ts";
+import { SERVER_CALL_LIMITS } from "../../client/limits.ts";
 
 export class DeadlineError extends Error {
   override readonly name = "DeadlineError";
@@ -53,7 +53,7 @@ export class Deadline {
   /** `cancels`: waits a little for the response to the message, which contains the id of the task to cancel. */
   #expire(reason: unknown, cancels: boolean): void {
     this.#reason ??= reason;
-    const waitMs = cancels && !this.#isSent ? CLIENT_LIMITS.cancelMs / 2 : 0;
+    const waitMs = cancels && !this.#isSent ? SERVER_CALL_LIMITS.cancelMs / 2 : 0;
     setTimeout(() => this.#expired.abort(reason), waitMs).unref();
   }
 }

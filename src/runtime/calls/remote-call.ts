@@ -2,7 +2,7 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { AgentTask, Ctx } from "../../agent/context.ts";
 import { messageOf } from "../../client/errors.ts";
-import { CLIENT_LIMITS } from "../../client/limits.ts";
+import { CLIENT_LIMITS, SERVER_CALL_LIMITS } from "../../client/limits.ts";
 import { type Progress, updateProgress } from "../../client/progress.ts";
 import { readResumable, resume } from "../../client/resume.ts";
 import type { RetryOptions } from "../../client/retry.ts";
@@ -81,7 +81,7 @@ export const toRetryOptions = (
   isSent: boolean,
 ): RetryOptions => ({
   signal,
-  delaysMs: isSent ? CLIENT_LIMITS.backgroundRetryDelaysMs : CLIENT_LIMITS.retryDelaysMs,
+  delaysMs: isSent ? SERVER_CALL_LIMITS.backgroundRetryDelaysMs : CLIENT_LIMITS.retryDelaysMs,
   sleep: ms => sleepFor(ms, undefined, { signal }),
   onRetry: text => log.info({ url }, text),
 });
@@ -131,7 +131,7 @@ export async function cancelRemoteTask(
   if (taskId === null) return;
   try {
     const task = { taskId, contextId: contextId ?? undefined };
-    await agent.cancel(task, AbortSignal.timeout(CLIENT_LIMITS.cancelMs));
+    await agent.cancel(task, AbortSignal.timeout(SERVER_CALL_LIMITS.cancelMs));
   } catch (error) {
     log.info({ url: agent.endpoint.url, taskId }, `the remote task was not canceled: ${messageOf(error)}`);
   }

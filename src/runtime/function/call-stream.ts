@@ -4,6 +4,7 @@ import type { Call, CallOptions, CallReply, CallStep, CallStream } from "../../a
 import type { Content } from "../../agent/content.ts";
 import type { Ctx } from "../../agent/context.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import type { Usage } from "../../model/index.ts";
 import type { Turn } from "../../ports/index.ts";
 import { describeValue } from "../shared/describe-value.ts";
 import { toParts } from "./content.ts";
@@ -11,12 +12,23 @@ import { toAgentTask } from "./task.ts";
 
 type To = string | URL | JsonObject;
 
-export function createCall(ctx: Ctx, turn: Turn): Call {
+/** `addUsage`: see `OutgoingCallParts`. */
+export function createCall(ctx: Ctx, turn: Turn, addUsage: (messageId: string, usage: Usage) => void): Call {
+  const { agents } = turn;
   const task = toAgentTask(turn);
   let count = 0;
   // Counted before the call starts: a repeated run recognizes calls by their order.
   function stream(to: To, content: Content, options: CallOptions = {}): CallStream {
-    const parts = { task, ctx, nth: ++count, to: checkTo(to), parts: toParts(content), options };
+    const parts = {
+      task,
+      ctx,
+      agents,
+      nth: ++count,
+      to: checkTo(to),
+      parts: toParts(content),
+      options,
+      addUsage,
+    };
     return new LazyCallStream(async function* () {
       const { call } = await import("../calls/call.ts");
       return yield* call(parts);
@@ -24,7 +36,11 @@ export function createCall(ctx: Ctx, turn: Turn): Call {
   }
   const call = (to: To, content: Content, options?: CallOptions): Promise<CallReply> =>
     stream(to, content, options).result;
-  return Object.assign(call, { stream });
+  const answer: Call["answer"] = (reply, content, options) => {
+    if (!reply?.task) throw new TypeError("ctx.call.answer needs the reply of a task that asks");
+    return call(reply.to, content, { ...options, taskId: reply.task.id });
+  };
+  return Object.assign(call, { stream, answer });
 }
 
 function checkTo(to: unknown): string | JsonObject {
@@ -32,7 +48,7 @@ function checkTo(to: unknown): string | JsonObject {
   if (typeof to === "string" && to !== "") return to;
   if (typeof to === "object" && to !== null && !Array.isArray(to)) return to as JsonObject;
   throw new TypeError(
-    `ctx.call needs a URL, such as "https://agents.example", or a card, got ${describeValue(to)}`,
+    `ctx.call needs the name of an agent, a URL, such as "https://agents.example", or a card, got ${describeValue(to)}`,
   );
 }
 

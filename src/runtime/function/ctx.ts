@@ -1,11 +1,13 @@
 /** The `ctx` of a function. */
 import type { Call, McpTools } from "../../agent/calls.ts";
+import type { CheckedSchema } from "../../agent/checked-schema.ts";
 import type { Ctx } from "../../agent/context.ts";
 import type { Message } from "../../model/index.ts";
 import type { Log, Turn } from "../../ports/index.ts";
 import { createCall } from "./call-stream.ts";
 import type { EventBuilder } from "./event-builder.ts";
 import { StepRecorder } from "./steps.ts";
+import { checkOutput } from "./typed-task.ts";
 
 /**
  * Its methods are getters that return functions, so that authors may write `run(task, { text, ask })`; the functions are
@@ -16,12 +18,15 @@ export class FunctionCtx implements Ctx {
   readonly #events: EventBuilder;
   readonly #turn: Turn;
   readonly attempt: number;
+  readonly #output: CheckedSchema | undefined;
   #steps: StepRecorder | undefined;
   #call: Call | undefined;
 
-  constructor(events: EventBuilder, turn: Turn) {
+  /** `output`: the schema of `ctx.output`. */
+  constructor(events: EventBuilder, turn: Turn, output?: CheckedSchema | undefined) {
     this.#events = events;
     this.#turn = turn;
+    this.#output = output;
     this.attempt = turn.attempt;
   }
 
@@ -31,6 +36,14 @@ export class FunctionCtx implements Ctx {
 
   get data(): Ctx["data"] {
     return (data, options = {}) => this.#events.created("data", this.#events.data(data, options));
+  }
+
+  get output(): Ctx["output"] {
+    return (value, options) =>
+      this.#events.created(
+        "output",
+        this.#events.data(checkOutput(this.#output, value), { name: "output", ...options }),
+      );
   }
 
   get file(): Ctx["file"] {
@@ -139,7 +152,9 @@ export class FunctionCtx implements Ctx {
   }
 
   get call(): Call {
-    this.#call ??= createCall(this, this.#turn);
+    this.#call ??= createCall(this, this.#turn, (messageId, usage) =>
+      this.#events.addCallUsage(messageId, usage),
+    );
     return this.#call;
   }
 

@@ -36,6 +36,7 @@ export class EventBuilder {
   #texts: TextArtifacts | undefined;
   #wholes: WholeArtifacts | undefined;
   #usage: Record<string, number> | undefined;
+  #callUsage: AgentEvent[] | undefined;
   /** Most events are yielded before the next one is created: a field for the first, a map for the others. */
   #unyielded: AgentEvent | undefined;
   #unyieldedMethod = "";
@@ -113,11 +114,19 @@ export class EventBuilder {
     return NO_EVENT;
   }
 
+  /** Usage of another agent: the message `of` caused it, and it is counted there. */
+  addCallUsage(of: string, usage: Usage): void {
+    this.#callUsage ??= [];
+    this.#callUsage.push({ type: "usage", usage, of });
+    this.#listener.onUsage();
+  }
+
   /** Returns the usage since the last call. */
-  takeUsage(): Usage | undefined {
+  takeUsage(): AgentEvent | undefined {
     const usage = this.#usage;
+    if (!usage) return this.#callUsage?.shift();
     this.#usage = undefined;
-    return usage;
+    return { type: "usage", usage };
   }
 
   /** Remembers an event until it is yielded. */

@@ -1,5 +1,5 @@
 /** Agents that are functions; the other runtimes create such functions. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { checkInput, checksInput, toAgentSchemas, toSkillSchemas } from "../../agent/agent-schemas.ts";
 import type { AgentOutput, Outcome } from "../../agent/context.ts";
 import { type AgentDefinition, toCard, toExtendedCard, toPolicy } from "../../agent/definition.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -8,17 +8,26 @@ import type { Agent, AgentEvent, AgentRuntime, Turn } from "../../ports/index.ts
 import { toUpstream } from "../shared/upstream.ts";
 import { EventBuilder, type UsageListener } from "./event-builder.ts";
 import { isFinal, OutputReader } from "./output-reader.ts";
+import type { ServedFunction } from "./typed-task.ts";
+import { skillIdsOf } from "./typed-task.ts";
 
 export function toAgent(definition: AgentDefinition): Agent {
+  const schemas = toAgentSchemas(definition);
+  const card = toCard(definition, schemas);
+  const skillIds = card.skills.map(({ id }) => id);
   return {
     name: definition.name as AgentName,
-    card: toCard(definition),
+    card,
     extendedCard: toExtendedCard(definition),
     runtime: functionRuntime(definition),
     replies: definition.replies,
     // JSON: the loader has checked it.
-    inputSchema: definition.inputSchema as JsonObject | undefined,
-    outputSchema: definition.outputSchema as JsonObject | undefined,
+    inputSchema: schemas.input?.json ?? (definition.inputSchema as JsonObject | undefined),
+    outputSchema: schemas.output?.json ?? (definition.outputSchema as JsonObject | undefined),
+    skillSchemas: toSkillSchemas(definition, schemas),
+    checkInput: checksInput(schemas)
+      ? (named, value) => checkInput(schemas, skillIds, named, value)
+      : undefined,
     policy: toPolicy(definition),
     upstream: toUpstream(definition),
     graph: definition.graph,
@@ -26,31 +35,27 @@ export function toAgent(definition: AgentDefinition): Agent {
 }
 
 export function functionRuntime(definition: AgentDefinition): AgentRuntime {
+  const schemas = toAgentSchemas(definition);
+  const served: ServedFunction = { definition, schemas, skillIds: skillIdsOf(definition) };
   return {
     name: "function",
     run(turn) {
       const { startAt = 0 } = turn.task.request ?? {};
       const delayMs = startAt - turn.now();
-      return delayMs > 0 ? runLater(definition, turn, delayMs) : new FunctionRun(definition, turn);
+      return delayMs > 0 ? runLater(served, turn, delayMs) : new FunctionRun(served, turn);
     },
   };
 }
 
 /** A restart of the server waits for the rest of the time. */
 async function* runLater(
-  definition: AgentDefinition,
+  served: ServedFunction,
   turn: Turn,
   delayMs: number,
 ): AsyncGenerator<AgentEvent, undefined> {
-  let left = delayMs;
-  while (left > 0) {
-    await sleep(Math.min(left, TIMER_MS_MAX), undefined, { signal: turn.signal, ref: false });
-    left -= TIMER_MS_MAX;
-  }
-  yield* new FunctionRun(definition, turn);
+  await turn.wait(delayMs, turn.signal, false);
+  yield* new FunctionRun(served, turn);
 }
-/** Longer timers end at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 type Result = IteratorResult<AgentEvent, undefined>;
 const DONE: Result = { value: undefined, done: true };
@@ -72,10 +77,10 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, Usage
   #resolve: ((result: Result) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
 
-  constructor(definition: AgentDefinition, turn: Turn) {
+  constructor(served: ServedFunction, turn: Turn) {
     this.#turn = turn;
     this.#events = new EventBuilder(turn, this);
-    this.#output = new OutputReader(definition, turn, this.#events);
+    this.#output = new OutputReader(served, turn, this.#events);
   }
 
   [Symbol.asyncIterator](): this {
@@ -106,7 +111,7 @@ class FunctionRun implements AsyncIterableIterator<AgentEvent, undefined>, Usage
   #advance(): void {
     if (!this.#resolve) return;
     const usage = this.#isEnded ? undefined : this.#events.takeUsage();
-    if (usage) this.#deliver({ value: { type: "usage", usage }, done: false });
+    if (usage) this.#deliver({ value: usage, done: false });
     else if (this.#buffered) this.#deliver(this.#buffered);
     else if (this.#failure) this.#deliverFailure(this.#failure.error);
     else if (!this.#isBusy) this.#request();

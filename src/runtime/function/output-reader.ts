@@ -1,17 +1,16 @@
 /** Reads the output of a function as events: a generator, a promise, or a plain value. */
-import type { AgentOutput, Outcome } from "../../agent/context.ts";
-import type { AgentDefinition } from "../../agent/definition.ts";
+import type { AgentOutput, Outcome, RunResult } from "../../agent/context.ts";
 import type { AgentEvent, Turn } from "../../ports/index.ts";
 import { FunctionCtx } from "./ctx.ts";
 import { type EventBuilder, NO_EVENT } from "./event-builder.ts";
-import { toAgentTask } from "./task.ts";
+import { type ServedFunction, type TypedTurn, toTypedTask } from "./typed-task.ts";
 import { toEvent } from "./yielded-value.ts";
 
 type Generator = AsyncIterable<AgentOutput, Outcome> | Iterable<AgentOutput, Outcome>;
 type Source = AsyncIterator<AgentOutput, Outcome> | Iterator<AgentOutput, Outcome>;
 
 export class OutputReader {
-  readonly #definition: AgentDefinition;
+  readonly #served: ServedFunction;
   readonly #turn: Turn;
   readonly #events: EventBuilder;
   #isStarted = false;
@@ -21,8 +20,8 @@ export class OutputReader {
   /** Pending while the function has returned a promise. */
   #promise: Promise<void> | undefined;
 
-  constructor(definition: AgentDefinition, turn: Turn, events: EventBuilder) {
-    this.#definition = definition;
+  constructor(served: ServedFunction, turn: Turn, events: EventBuilder) {
+    this.#served = served;
     this.#turn = turn;
     this.#events = events;
   }
@@ -80,10 +79,14 @@ export class OutputReader {
 
   #start(): void {
     this.#isStarted = true;
-    const ctx = new FunctionCtx(this.#events, this.#turn);
-    const result = this.#definition.run(toAgentTask(this.#turn), ctx);
+    const task = toTypedTask(this.#served, this.#turn);
+    const result = task instanceof Promise ? task.then(ready => this.#run(ready)) : this.#run(task);
     if (isGenerator(result)) this.#source = toSource(result);
     else this.#promise = this.#await(result);
+  }
+
+  #run({ task, output }: TypedTurn): RunResult {
+    return this.#served.definition.run(task, new FunctionCtx(this.#events, this.#turn, output));
   }
 
   async #await(result: unknown): Promise<void> {
@@ -97,7 +100,7 @@ export class OutputReader {
   #readOutcome(outcome: Outcome): AgentEvent {
     this.#source = undefined;
     if (outcome === undefined || outcome === null) return NO_EVENT;
-    if (this.#definition.replies === "message" && typeof outcome === "string") {
+    if (this.#served.definition.replies === "message" && typeof outcome === "string") {
       this.#source = [this.#events.reply(outcome)].values();
       return NO_EVENT;
     }

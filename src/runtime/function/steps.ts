@@ -6,9 +6,6 @@ import { LIMITS, type StepKey, type StepRecord } from "../../model/index.ts";
 import type { Turn } from "../../ports/index.ts";
 import { describeValue } from "../shared/describe-value.ts";
 
-/** The maximum of `setTimeout`. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
-
 export class StepRecorder {
   readonly #turn: Turn;
   readonly #counts = new Map<string, number>();
@@ -46,7 +43,9 @@ export class StepRecorder {
     const { signal } = this.#turn;
     // A clock that was set back must not prolong the sleep.
     const leftMs = Math.min(endsAt - this.#turn.now(), ms);
-    await wait(leftMs, options.signal ? AbortSignal.any([signal, options.signal]) : signal);
+    const until = options.signal ? AbortSignal.any([signal, options.signal]) : signal;
+    // Rejects when the run is aborted; the next attempt sleeps for the rest.
+    if (leftMs > 0) await this.#turn.wait(leftMs, until, this.#inside.getStore() !== undefined);
   };
 
   readonly now = (): Promise<number> => this.#recorded("now", "", () => this.#turn.now());
@@ -124,24 +123,4 @@ function toOutcome({ value, threw }: StepRecord): Json {
   if (!threw) return value;
   const { message, ...rest } = isObject(value) ? value : { message: value };
   throw Object.assign(new Error(String(message)), rest);
-}
-
-/** Rejects when the run is aborted; the next attempt sleeps for the rest. */
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= TIMER_MS_MAX) await pause(Math.min(left, TIMER_MS_MAX), signal);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -2,15 +2,15 @@
 import type { AgentFile } from "../../agent/content.ts";
 import type { AgentTask } from "../../agent/context.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { isObject } from "../../lib/json.ts";
 import type { Part } from "../../model/index.ts";
-import { mediaTypeOf, textOf } from "../../model/index.ts";
+import { mediaTypeOf, mergeData, textOf } from "../../model/index.ts";
 import type { Turn } from "../../ports/index.ts";
 
 const EMPTY_OBJECT: JsonObject = Object.freeze({});
 const EMPTY_LIST: readonly never[] = Object.freeze([]);
 
-export function toAgentTask({ task, message }: Turn): AgentTask {
+/** `skill`: the one that the caller named or meant, if it is one of the agent's. */
+export function toAgentTask({ task, message }: Turn, skill?: string | undefined): AgentTask {
   return {
     id: task.id,
     contextId: task.contextId,
@@ -18,7 +18,8 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
     accepts: task.accepts ?? EMPTY_LIST,
     text: textOf(message.parts),
     data: message.parts.find(part => part.kind === "data")?.data,
-    input: toInput(message.parts),
+    input: mergeData(message.parts) ?? EMPTY_OBJECT,
+    skill,
     answers: task.answers ?? EMPTY_OBJECT,
     files: toFiles(message.parts),
     message,
@@ -27,13 +28,6 @@ export function toAgentTask({ task, message }: Turn): AgentTask {
     metadata: task.metadata ?? EMPTY_OBJECT,
     request: task.request?.body,
   };
-}
-
-function toInput(parts: readonly Part[]): JsonObject {
-  let input: JsonObject | undefined;
-  for (const part of parts)
-    if (part.kind === "data" && isObject(part.data)) input = { ...input, ...part.data };
-  return input ?? EMPTY_OBJECT;
 }
 
 function toFiles(parts: readonly Part[]): readonly AgentFile[] {

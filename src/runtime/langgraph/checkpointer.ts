@@ -1,7 +1,8 @@
 /** A LangGraph checkpointer over the storage of a context, which is separate for each caller, agent and context. */
 import type { Json } from "../../lib/json.ts";
 import { LIMITS } from "../../model/index.ts";
-import type { ContextStorage, StorageChange } from "../../ports/index.ts";
+import type { ContextStorage, StorageChange, StoredItem } from "../../ports/index.ts";
+import { isRecord } from "../shared/options.ts";
 import { deleteKeys, deletePrefix, readItems } from "../shared/storage-pages.ts";
 import type {
   ChannelWrite,
@@ -46,6 +47,8 @@ interface StoredWrite {
 type StoredValue = { readonly kind: string } & ({ readonly text: string } | { readonly base64: string });
 
 const PAGE = 20;
+/** A checkpoint has several writes. */
+const WRITES_PAGE = 100;
 /** The channel of `Send` tasks. */
 const SEND_CHANNEL = "__pregel_tasks";
 
@@ -83,6 +86,7 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       const { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
       const end = before?.configurable?.checkpoint_id;
       let left = limit ?? Number.POSITIVE_INFINITY;
+      const writes = new WritesCursor(this.#read(this.#prefix("w", thread, ns), true, WRITES_PAGE));
       for await (const { value } of this.#read(this.#prefix("c", thread, ns), true)) {
         const stored = value as unknown as StoredCheckpoint;
         const isSelected =
@@ -91,7 +95,7 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
           (end === undefined || stored.id < end);
         if (!isSelected || !(await this.#matches(stored, filter))) continue;
         if (left-- <= 0) return;
-        yield this.#toTuple(stored);
+        yield this.#toTuple(stored, await writes.of(this.#prefix("w", stored.thread, stored.ns) + stored.id));
       }
     }
 
@@ -104,7 +108,7 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
         id: checkpoint.id,
         ...(parent !== undefined && { parent }),
         checkpoint: await serialize(this.serde, checkpoint),
-        metadata: await serialize(this.serde, metadata),
+        metadata: await serialize(this.serde, { ...metadataOf(config), ...(metadata as object) }),
       };
       await this.#storage.put([toChange(this.#prefix("c", thread, ns) + checkpoint.id, stored)]);
       return toConfig(thread, ns, checkpoint.id);
@@ -178,7 +182,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       return stale;
     }
 
-    async #toTuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    /** `writes`: of the checkpoint, if they were read already. */
+    async #toTuple(stored: StoredCheckpoint, writes?: readonly StoredWrite[]): Promise<CheckpointTuple> {
       const { thread, ns, id, parent } = stored;
       const checkpoint = (await this.#deserialize(stored.checkpoint)) as Checkpoint;
       if (checkpoint.v < 4 && parent !== undefined) await this.#attachSends(checkpoint, thread, ns, parent);
@@ -186,7 +191,7 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
         config: toConfig(thread, ns, id),
         checkpoint,
         metadata: await this.#deserialize(stored.metadata),
-        pendingWrites: await this.#writes(thread, ns, id),
+        pendingWrites: writes ? await this.#toWrites(writes) : await this.#writes(thread, ns, id),
         ...(parent !== undefined && { parentConfig: toConfig(thread, ns, parent) }),
       };
     }
@@ -205,9 +210,15 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       const stored: StoredWrite[] = [];
       const prefix = `${this.#prefix("w", thread, ns)}${id}/`;
       for await (const { value } of this.#read(prefix, false)) stored.push(value as unknown as StoredWrite);
-      stored.sort((a, b) => compare(a.path, b.path) || compare(a.task, b.task) || a.at - b.at);
+      return this.#toWrites(stored);
+    }
+
+    #toWrites(stored: readonly StoredWrite[]): Promise<readonly [string, string, unknown][]> {
+      const sorted = stored.toSorted(
+        (a, b) => compare(a.path, b.path) || compare(a.task, b.task) || a.at - b.at,
+      );
       return Promise.all(
-        stored.map(
+        sorted.map(
           async ({ task, channel, value }) =>
             [task, channel, await this.#deserialize(value)] as [string, string, unknown],
         ),
@@ -228,8 +239,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       return this.serde.loadsTyped(blob.kind, data);
     }
 
-    #read(prefix: string, backwards: boolean) {
-      return readItems(this.#storage, { prefix, backwards }, PAGE);
+    #read(prefix: string, backwards: boolean, page = PAGE) {
+      return readItems(this.#storage, { prefix, backwards }, page);
     }
 
     #prefix(kind: "c" | "w", thread?: string, ns?: string): string {
@@ -239,6 +250,34 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
     }
   }
   return (storage, own) => new ContextCheckpointer(storage, own);
+}
+
+/** The writes of checkpoints that are asked for in the order of the keys, newest first: one range instead of many. */
+class WritesCursor {
+  readonly #items: AsyncGenerator<StoredItem>;
+  #next: StoredItem | undefined;
+  #isOver = false;
+
+  constructor(items: AsyncGenerator<StoredItem>) {
+    this.#items = items;
+  }
+
+  /** `prefix`: of the checkpoint, without the slash after its id. */
+  async of(prefix: string): Promise<readonly StoredWrite[]> {
+    const found: StoredWrite[] = [];
+    const [first, end] = [`${prefix}/`, `${prefix}0`];
+    for (;;) {
+      if (!this.#next && !this.#isOver) {
+        const { value, done } = await this.#items.next();
+        this.#next = value as StoredItem | undefined;
+        this.#isOver = done === true;
+      }
+      if (!this.#next || this.#next.key < first) return found;
+      // A key beyond belongs to a checkpoint that was not asked for.
+      if (this.#next.key < end) found.push(this.#next.value as unknown as StoredWrite);
+      this.#next = undefined;
+    }
+  }
 }
 
 function toChange(key: string, stored: StoredCheckpoint | StoredWrite): StorageChange {
@@ -260,6 +299,13 @@ function requireThread(config: GraphConfig): { readonly thread: string; readonly
   const { thread_id: thread, checkpoint_ns: ns = "" } = (config.configurable ?? {}) as Partial<CheckpointKey>;
   if (thread === undefined) throw new Error("A checkpoint belongs to a thread: its thread_id is missing");
   return { thread, ns };
+}
+
+/** What a history shows of the run and can be searched by. Members that LangGraph adds for each node are left out. */
+function metadataOf({ metadata }: GraphConfig): object {
+  if (!isRecord(metadata)) return {};
+  const isOwn = (name: string): boolean => !name.startsWith("langgraph_") && name !== "checkpoint_ns";
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => isOwn(name)));
 }
 
 const toConfig = (thread_id: string, checkpoint_ns: string, checkpoint_id: string): GraphConfig => ({

@@ -1,8 +1,9 @@
 /** The stream of a graph as chunks of the log, in the form in which the Agent Server sends them. */
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import type { AgentEvent } from "../../ports/index.ts";
 import { isRecord } from "../shared/options.ts";
 import type { GraphConfig, StreamChunk } from "./graph.ts";
-import type { GraphRequest } from "./request.ts";
+import { CHECKPOINT_IDS, type GraphRequest } from "./request.ts";
 import { toCheckpoint } from "./snapshot.ts";
 import { toWire } from "./wire.ts";
 
@@ -12,13 +13,20 @@ export function toChunk(
   { modes, subgraphs }: GraphRequest,
   threadId: string,
 ): AgentEvent | null {
+  if (mode === "checkpoints" && modes.includes(CHECKPOINT_IDS))
+    return {
+      type: "chunk",
+      mode: CHECKPOINT_IDS,
+      ...(ns.length > 0 && { ns }),
+      data: toCheckpointId(payload),
+    };
   const isAsked =
     modes.includes(mode) ||
     (mode === "messages" && modes.includes("messages-tuple")) ||
     // The old mode tells complete messages by the state.
     (mode === "values" && modes.includes("messages"));
-  // Messages of subgraphs come without being asked for; their namespace is that of the node.
-  if (!isAsked || (ns.length > 0 && !subgraphs && mode !== "messages")) return null;
+  // What nodes write, messages and tools of subgraphs come without being asked for; their namespace is that of the node.
+  if (!isAsked || (ns.length > 0 && !subgraphs && !OF_ALL_DEPTHS.has(mode))) return null;
   return {
     type: "chunk",
     mode,
@@ -26,6 +34,21 @@ export function toChunk(
     data: toWire(convert(mode, payload, threadId)),
   };
 }
+
+function toCheckpointId(payload: unknown): JsonObject {
+  const { config, parentConfig, parent_config, metadata } = (isRecord(payload) ? payload : {}) as Members;
+  const idOf = (of: unknown): Json | undefined =>
+    toWire((of as GraphConfig | undefined)?.configurable?.checkpoint_id);
+  const { step, source } = (isRecord(metadata) ? metadata : {}) as Readonly<Record<string, Json>>;
+  return defined<JsonObject>({
+    id: idOf(config),
+    parent_id: idOf(parentConfig ?? parent_config),
+    step,
+    source,
+  });
+}
+
+const OF_ALL_DEPTHS: ReadonlySet<string> = new Set(["messages", "custom", "tools"]);
 
 export const toEventChunk = (event: unknown): AgentEvent => ({
   type: "chunk",

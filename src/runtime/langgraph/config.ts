@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../../lib/json.ts";
 import { DEFAULT_TENANT } from "../../model/index.ts";
 import { isRecord } from "../shared/options.ts";
 import { type Checkpointer, contextKeysOf, type Graph, type GraphConfig } from "./graph.ts";
+import { createSpanHandler } from "./graph-spans.ts";
 import { checkData } from "./input.ts";
 import { STREAM_MODES } from "./stream-listener.ts";
 
@@ -31,6 +32,7 @@ export function toConfig(
 ): GraphConfig {
   const context = { ...settings.context, ...pickMetadata(task, settings.metadata) };
   const { recursionLimit } = settings;
+  const spans = createSpanHandler(task, ctx);
   return {
     configurable: {
       ...context,
@@ -45,7 +47,7 @@ export function toConfig(
     ...(recursionLimit !== undefined && { recursionLimit }),
     // For LangSmith: traces are grouped by thread and found by task.
     metadata: { thread_id: task.thread, a2a_task_id: task.id },
-    callbacks: [countUsage(ctx)],
+    callbacks: [countUsage(ctx), ...(spans ? [spans] : [])],
   };
 }
 

@@ -35,6 +35,7 @@ export interface Graph {
 export interface LibraryEvent {
   readonly event: string;
   readonly run_id?: string;
+  readonly tags?: readonly string[];
   readonly data?: { readonly chunk?: unknown };
 }
 

@@ -7,6 +7,9 @@ import { isReserved } from "./config.ts";
 import type { Graph, GraphConfig } from "./graph.ts";
 import { checkData, InputError } from "./input.ts";
 
+/** The mode of clients that need no more of a checkpoint than its id. */
+export const CHECKPOINT_IDS = "checkpoint-ids";
+
 export interface GraphRequest {
   readonly runId: string;
   readonly metadata: JsonObject;
@@ -58,8 +61,11 @@ export function toLibraryModes(modes: readonly string[], { facts }: Graph): read
   // LangGraph for Python has no mode for tools.
   const isKnown = (mode: string): boolean => mode !== "tools" || facts === undefined;
   const found = new Set(
-    modes.filter(mode => mode !== "events" && mode !== "messages-tuple" && isKnown(mode)),
+    modes.filter(
+      mode => mode !== "events" && mode !== "messages-tuple" && mode !== CHECKPOINT_IDS && isKnown(mode),
+    ),
   );
+  if (modes.includes(CHECKPOINT_IDS)) found.add("checkpoints");
   if (modes.includes("messages-tuple")) found.add("messages");
   return [...found];
 }

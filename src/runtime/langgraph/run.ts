@@ -5,6 +5,7 @@ import type { CreateCheckpointer } from "./checkpointer.ts";
 import { type ConfigSettings, threadOf, toConfig, withKnownContext } from "./config.ts";
 import { type Graph, type GraphConfig, type GraphSource, toGraph } from "./graph.ts";
 import { InputError } from "./input.ts";
+import { beginTurn } from "./open-questions.ts";
 import { ReplayLog } from "./replay-log.ts";
 import { readRequest } from "./request.ts";
 import { createGraphStore } from "./store.ts";
@@ -34,8 +35,8 @@ export async function* runGraph(
     const config = withStore(withKnownContext(toConfig(settings, task, ctx, state), graph), graph, ctx);
     // Before the run, which creates its own checkpoints.
     const request = readRequest(task);
-    await deleteOutdated(state, task, ctx, request !== undefined);
-    yield* runTurn({ graph, settings, task, ctx, config, state, request });
+    const checkpoint = state && (await beginState(state, task, ctx, request !== undefined));
+    yield* runTurn({ graph, settings, task, ctx, config, state, request, checkpoint });
   } catch (error) {
     if (!(error instanceof InputError) && !(error instanceof FileError)) throw error;
     yield ctx.reject(error.message);
@@ -81,13 +82,25 @@ async function openState(
 /** In the storage of a context whose history clients of LangGraph read: its checkpoints are kept. */
 export const KEEP_KEY = "kept";
 
+/** Returns the checkpoint from which the graph continues; undefined: the newest one. */
+async function beginState(
+  state: PrunableState,
+  task: AgentTask,
+  ctx: Ctx,
+  isKept: boolean,
+): Promise<string | undefined> {
+  const open = await beginTurn(ctx.storage, task.id);
+  await deleteOutdated(state, task, ctx, isKept || open.hasOthers);
+  return open.checkpoint;
+}
+
 async function deleteOutdated(
-  state: PrunableState | undefined,
+  state: PrunableState,
   { id, turn }: AgentTask,
   { attempt, log, storage }: Ctx,
   isKept: boolean,
 ): Promise<void> {
-  if (!state || attempt > 1) return;
+  if (attempt > 1) return;
   try {
     await state.replayLog.clear();
     const isMarked = (await storage.get(KEEP_KEY)) !== undefined;

@@ -17,6 +17,7 @@ import {
   type StreamChunk,
 } from "./graph.ts";
 import { checkData, toInput } from "./input.ts";
+import { saveQuestion } from "./open-questions.ts";
 import { toPause, toQuestions } from "./questions.ts";
 import type { ReplayLog } from "./replay-log.ts";
 import { type GraphRequest, toLibraryModes, toRequestInput, withRequest } from "./request.ts";
@@ -54,11 +55,15 @@ export interface GraphTurnParts {
   readonly state: GraphState | undefined;
   /** undefined: the call came over another protocol than LangGraph's. */
   readonly request: GraphRequest | undefined;
+  /** The checkpoint at which this task asked, if other tasks have moved the state on since. */
+  readonly checkpoint: string | undefined;
 }
 
-/** The input of the graph; null: it continues where it stopped. */
+/** `input` null: the graph continues where it stopped. */
 interface Start {
   readonly input: unknown;
+  /** The checkpoint from which it continues; undefined: the newest one. */
+  readonly checkpoint?: string | undefined;
 }
 
 export async function* runTurn(parts: GraphTurnParts): AsyncGenerator<AgentOutput, undefined> {
@@ -76,8 +81,9 @@ export async function* runTurn(parts: GraphTurnParts): AsyncGenerator<AgentOutpu
   const start = earlier.reached ? await resumeGraph(parts, earlier.reached) : await startGraph(parts, before);
   if (!("input" in start)) return yield start;
   const { request } = parts;
-  const asked = request ? withRequest(config, request, earlier.reached === undefined) : config;
-  yield* stream({ ...parts, config: asked }, writer, listener, start.input);
+  const at = withCheckpoint(config, start.checkpoint);
+  const asked = request ? withRequest(at, request, earlier.reached === undefined) : at;
+  yield* stream(parts, asked, writer, listener, start.input);
 }
 
 /** The output and the state of an earlier attempt of this turn; `reached` undefined: it had not started the graph. */
@@ -103,13 +109,22 @@ async function resumeGraph(parts: GraphTurnParts, reached: Snapshot): Promise<St
 }
 
 async function startGraph(parts: GraphTurnParts, before: Snapshot | undefined): Promise<Start | AgentEvent> {
-  const { graph, settings, task, ctx, config, state, request } = parts;
+  const { graph, settings, task, ctx, state, request, checkpoint } = parts;
   if (request) return { input: toRequestInput(request) };
-  if (task.turn > 1 && before && state)
-    return toAnswer(parts, before, await findPendingInterrupts(before, state.checkpointer, config));
+  if (task.turn > 1 && before && state) {
+    const config = withCheckpoint(parts.config, checkpoint);
+    const asked = checkpoint === undefined ? before : await graph.getState(config);
+    const answer = toAnswer(parts, asked, await findPendingInterrupts(asked, state.checkpointer, config));
+    return "input" in answer ? { ...answer, checkpoint } : answer;
+  }
   if (settings.input) return { input: settings.input(task) };
   return { input: await toInput(task, ctx, inputKeysOf(graph)) };
 }
+
+const withCheckpoint = (config: GraphConfig, checkpoint_id: string | undefined): GraphConfig =>
+  checkpoint_id === undefined
+    ? config
+    : { ...config, configurable: { ...config.configurable, checkpoint_id } };
 
 /** A graph with pending interrupts continues when all of them are answered. */
 function toAnswer(
@@ -130,8 +145,10 @@ function toAnswer(
   return { input: { lg_name: "Command", resume: Object.fromEntries(resume), goto: [] } };
 }
 
+/** `asked`: the config of the run; it may name a checkpoint at which the run begins. */
 async function* stream(
   parts: GraphTurnParts,
+  asked: GraphConfig,
   writer: OutputWriter,
   listener: StreamListener,
   input: unknown,
@@ -148,7 +165,7 @@ async function* stream(
         if (event) emit(event).catch(() => {});
       };
       const onEvent = (event: unknown): void => void emit(toEventChunk(event)).catch(() => {});
-      for await (const chunk of readGraph(parts, input, onEvent)) onChunk(chunk);
+      for await (const chunk of readGraph({ ...parts, config: asked }, input, onEvent)) onChunk(chunk);
     });
   } catch (error) {
     const message = toRecursionMessage(error);
@@ -156,10 +173,14 @@ async function* stream(
     ctx.log.warn({ taskId: task.id, err: error }, "a graph reached its recursion limit");
     return yield withCause(ctx.fail(message), error);
   }
-  if (!listener.isInterrupted) return yield* writeResult(parts, writer, listener.values);
+  if (!listener.isInterrupted) {
+    if (state && task.turn > 1) await saveQuestion(ctx.storage, task.id, undefined);
+    return yield* writeResult(parts, writer, listener.values);
+  }
   // The state has the interrupts in the order of the graph.
   const snapshot = await graph.getState(config);
   const pending = state ? await findPendingInterrupts(snapshot, state.checkpointer, config) : [];
+  if (state) await saveQuestion(ctx.storage, task.id, snapshot.config.configurable?.checkpoint_id);
   yield pending.length > 0 ? toQuestions(task, pending) : toPause(task, snapshot.next);
 }
 
@@ -178,7 +199,7 @@ async function* readGraph(
   const events = graph.streamEvents(input, { ...config, streamMode, runId, version: "v2" });
   for await (const event of events as AsyncIterable<LibraryEvent>)
     if (event.event === "on_chain_stream" && event.run_id === runId) yield event.data?.chunk as StreamChunk;
-    else onEvent(event);
+    else if (!event.tags?.includes("langsmith:hidden")) onEvent(event);
 }
 
 /** The final state is the response of a graph that has written no text. */

@@ -54,10 +54,10 @@ function toFinalEvent(error: unknown, ctx: Ctx): AgentOutput {
     ctx.log.warn({ err: error }, "a remote agent is unavailable");
     return withCause(ctx.fail("The remote agent is unavailable"), error);
   }
-  if (!(error instanceof RemoteError) || error.kind === "unauthenticated" || error.detail === "") throw error;
+  if (!(error instanceof RemoteError) || error.code === "unauthenticated" || error.detail === "") throw error;
   ctx.log.info({ err: error }, "a remote agent refused a call");
   const event =
-    error.kind === "task-not-found"
+    error.code === "task-not-found"
       ? ctx.fail("The remote agent no longer has the task")
       : ctx.reject(`The remote agent refused the request: ${error.detail}`);
   return withCause(event, error);

@@ -3,8 +3,8 @@ import { type AgentDefinition, definitionError } from "../../agent/definition.ts
 import { didYouMean } from "../../lib/did-you-mean.ts";
 import { describeValue } from "./describe-value.ts";
 
-/** The options that every runtime takes: those of a definition except `run` and `graph`. */
-export type CommonOptions = Omit<AgentDefinition, "run" | "graph">;
+/** The options that every runtime takes: those of a definition that do not depend on its `run`. */
+export type CommonOptions = Omit<AgentDefinition, "run" | "graph" | "input" | "output">;
 
 const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   name: true,
@@ -27,6 +27,8 @@ const COMMON_OPTIONS: Readonly<Record<keyof CommonOptions, true>> = {
   turns: true,
   acceptsWhileWorking: true,
   contextAnswers: true,
+  closeArtifacts: true,
+  answerInStatus: true,
   dedupe: true,
   retention: true,
   stateTransitionHistory: true,

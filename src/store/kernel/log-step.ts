@@ -18,7 +18,7 @@ export class LogStep implements Step, RecordedEvent {
   readonly contextId: Step["contextId"];
   readonly event: TaskEvent;
   memo: unknown = undefined;
-  words: string | null | undefined = undefined;
+  textJson: string | null | undefined = undefined;
   json: string | null = null;
   #task: Task | null;
   #before: LogStep | Task | null;

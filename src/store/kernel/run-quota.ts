@@ -62,6 +62,10 @@ export class StallTimes {
     return this.#since.size === 0;
   }
 
+  has(scope: Scope): boolean {
+    return this.#since.size > 0 && (this.#since.has(scope.tenant) || this.#since.has(toCallerKey(scope)));
+  }
+
   start(scope: Scope, level: QuotaLevel): void {
     const key = level === "tenant" ? scope.tenant : toCallerKey(scope);
     if (this.#since.has(key)) return;

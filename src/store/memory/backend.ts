@@ -12,6 +12,7 @@ import {
   type TaskId,
 } from "../../model/index.ts";
 import type { CallerName, ListFilter, NamedTask } from "../../ports/index.ts";
+import { contextKey } from "../kernel/context-key.ts";
 import { LogStep } from "../kernel/log-step.ts";
 import type { RetentionBounds } from "../kernel/retention.ts";
 import type {
@@ -40,6 +41,8 @@ interface StoredTask {
   /** Events up to this one were removed; then `base` is the task after it. */
   since: number;
   base: Task | null;
+  /** The revision at which its turn arrived. */
+  arrived: number;
   /** The revision of each change of status, ascending. */
   readonly revs: number[];
   /** The names that callers gave to the task and to their calls. */
@@ -50,6 +53,8 @@ interface StoredTask {
 export function createMemoryBackend(): Backend {
   const tasks = new Map<TaskId, StoredTask>();
   const names = new Map<string, NamedTask>();
+  let lastRev = 0;
+  let lastAt = 0;
   const storage = createMemoryStorage();
   const resources = createMemoryResources();
   const usage = createMemoryUsage();
@@ -74,18 +79,23 @@ export function createMemoryBackend(): Backend {
       names.set(toNameKey(one.scope, one.task.agent, { kind, name }), { ...named, taskId: one.task.id });
     }
     if (change.rev !== null) one.revs.push(change.rev);
+    one.arrived = change.arrived ?? one.arrived;
+    lastRev = Math.max(lastRev, change.rev ?? 0, change.arrived ?? 0);
+    lastAt = Math.max(lastAt, change.steps.at(-1)?.at ?? 0);
   }
 
   function create({ scope, task }: TaskChange): StoredTask {
-    const one: StoredTask = { scope, task, events: [], since: 0, base: null, revs: [], names: [] };
+    const log = { events: [], since: 0, base: null };
+    const one: StoredTask = { scope, task, ...log, arrived: 0, revs: [], names: [] };
     tasks.set(task.id, one);
     return one;
   }
 
-  function remove({ scope, task, names: taskNames }: StoredTask): void {
+  function remove({ scope, task, names: taskNames }: StoredTask, keepsStorage: boolean): void {
     tasks.delete(task.id);
     pushes.clear(task.id);
     for (const name of taskNames) names.delete(toNameKey(scope, task.agent, name));
+    if (keepsStorage) return;
     const isContextUsed = [...tasks.values()].some(
       other =>
         other.task.contextId === task.contextId && other.task.agent === task.agent && belongsTo(other, scope),
@@ -99,8 +109,12 @@ export function createMemoryBackend(): Backend {
   };
 
   return {
-    lastRev: 0,
-    lastAt: 0,
+    get lastRev() {
+      return lastRev;
+    },
+    get lastAt() {
+      return lastAt;
+    },
     load(taskId): LoadedTask | null {
       const one = tasks.get(taskId);
       if (!one) return null;
@@ -154,9 +168,21 @@ export function createMemoryBackend(): Backend {
         .slice(0, filter.pageSize + 1);
       return { rows, total: matching.length };
     },
+    newest: (scope, agent, { contextId, states, max }) =>
+      [...tasks.values()]
+        .filter(one => matches(one, scope, agent, { ...(contextId !== undefined && { contextId }) }))
+        .filter(({ task }) => states?.includes(task.status.state) ?? true)
+        .sort((a, b) => (b.revs.at(-1) ?? 0) - (a.revs.at(-1) ?? 0))
+        .slice(0, max)
+        .map(one => one.task.id),
+    waitingContexts: () =>
+      [...tasks.values()]
+        .filter(({ task: { status } }) => isSettled(status.state) && !isTerminal(status.state))
+        .map(one => contextKey(one.task.contextId)),
     unfinished: () =>
       [...tasks.values()]
         .filter(one => !isSettled(one.task.status.state))
+        .sort((a, b) => a.arrived - b.arrived)
         .map(one => toQueueItem(one.scope, one.task)),
     async findExpired(agent, bounds) {
       return findExpired(
@@ -165,8 +191,11 @@ export function createMemoryBackend(): Backend {
       );
     },
     prune(expired) {
-      const removed = expired.tasks.flatMap(findUnchanged);
-      for (const one of removed) remove(one);
+      const removed = expired.tasks.flatMap(found => {
+        const unchanged = findUnchanged(found);
+        for (const one of unchanged) remove(one, found.keepsStorage === true);
+        return unchanged;
+      });
       const compacted = expired.logs.flatMap(findUnchanged);
       for (const one of compacted) Object.assign(one, { since: seqOf(one), base: one.task, events: [] });
       return [...removed, ...compacted].map(one => one.task.id);
@@ -184,7 +213,12 @@ const seqOf = (one: StoredTask): Seq => (one.since + one.events.length) as Seq;
 const revOf = (one: StoredTask): number => one.revs.at(-1) as number;
 const toRevision = (one: StoredTask): TaskRevision => ({ taskId: one.task.id, rev: revOf(one) });
 
-function matches(one: StoredTask, scope: Scope, agent: AgentName, filter: ListFilter): boolean {
+function matches(
+  one: StoredTask,
+  scope: Scope,
+  agent: AgentName,
+  filter: Omit<ListFilter, "pageSize">,
+): boolean {
   const { task } = one;
   if (!belongsTo(one, scope) || task.agent !== agent || isHidden(task)) return false;
   if (filter.contextId !== undefined && task.contextId !== filter.contextId) return false;

@@ -1,5 +1,5 @@
 import { isHidden, type Scope, type Task, type TaskId } from "../../model/index.ts";
-import { matchesOwner, type TaskCount, type TaskScan } from "../../ports/index.ts";
+import { matchesOwner, type OwnerFilter, type TaskCount, type TaskScan } from "../../ports/index.ts";
 import type { OverviewBackend } from "../single-node/backend.ts";
 
 interface OwnedTask {
@@ -46,17 +46,22 @@ export function createMemoryOverview(all: () => Iterable<OwnedTask>): OverviewBa
       const [first, last] = [found[0], found.at(-1)];
       return first && last ? { first: first.task.id, last: last.task.id } : undefined;
     },
-    count(owners) {
-      const counts = new Map<string, TaskCount>();
-      for (const { scope, task } of all()) {
-        if (!matchesOwner(owners, scope, task.agent)) continue;
-        const { state } = task.status;
-        const key = `${state} ${task.agent}`;
-        counts.set(key, { agent: task.agent, state, count: (counts.get(key)?.count ?? 0) + 1 });
-      }
-      return [...counts.values()];
-    },
+    count: owners => countTasks(all(), owners),
+    countWaiting: owners => countTasks(all(), owners).filter(one => WAITING.has(one.state)),
   };
+}
+
+const WAITING: ReadonlySet<string> = new Set(["input-required", "auth-required"]);
+
+function countTasks(all: Iterable<OwnedTask>, owners: OwnerFilter): readonly TaskCount[] {
+  const counts = new Map<string, TaskCount>();
+  for (const { scope, task } of all) {
+    if (!matchesOwner(owners, scope, task.agent)) continue;
+    const { state } = task.status;
+    const key = `${state} ${task.agent}`;
+    counts.set(key, { agent: task.agent, state, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()];
 }
 
 interface Place {

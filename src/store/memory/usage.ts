@@ -24,7 +24,7 @@ export function createMemoryUsage() {
     report,
     write({ scope: { tenant, principal }, task, day, steps }: TaskChange): void {
       for (const { event } of steps) {
-        if (event?.type !== "usage") continue;
+        if (event?.type !== "usage" || event.of !== undefined) continue;
         const dimensions = { tenant, principal, agent: task.agent, day, contextId: task.contextId };
         const key = JSON.stringify(dimensions);
         rows.set(key, { ...dimensions, usage: sumUsage(rows.get(key)?.usage, event.usage) });

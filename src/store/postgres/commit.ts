@@ -1,10 +1,12 @@
-/** Writes one commit: one statement for all new tasks, one for all others. */
-import { dayOf, Fault, type TaskId } from "../../model/index.ts";
+/** Writes one commit: one statement for the tasks and their logs, and others for what seldom comes with them. */
+import { dayOf, Fault, isHidden, type TaskId } from "../../model/index.ts";
 import { NAME_KINDS } from "../kernel/caller-names.ts";
 import { contextKey } from "../kernel/context-key.ts";
 import { STATES } from "../kernel/state-numbers.ts";
+import type { StoreParts } from "../kernel/store-parts.ts";
+import { INSERT, INSERT_AND_UPDATE, UPDATE } from "./commit-sql.ts";
 import type { Database, Queryable } from "./database.ts";
-import { markPushesDue, upsertPush } from "./pushes.ts";
+import { upsertPush } from "./pushes.ts";
 import { contextLock } from "./run-sql.ts";
 import type { CachedTask } from "./task-cache.ts";
 import { needsLock, type WriteSet } from "./write-set.ts";
@@ -19,16 +21,14 @@ export interface WriteResult {
 export function commit(
   db: Database,
   writeSets: readonly WriteSet[],
-  wallTime: () => number,
+  { wallTime, leaseMs }: Pick<StoreParts, "wallTime" | "leaseMs">,
 ): Promise<ReadonlyMap<TaskId, WriteResult>> {
   const created = writeSets.filter(({ pending }) => pending.cached === null);
   const existing = writeSets.filter(({ pending }) => pending.cached !== null);
   const work = async (tx: Queryable): Promise<ReadonlyMap<TaskId, WriteResult>> => {
     for (const writeSet of writeSets)
       if (writeSet.pending.requests.some(needsLock)) await requireFreeContext(tx, writeSet);
-    const inserted = created.length > 0 ? await insertTasks(tx, created) : [];
-    const updated = existing.length > 0 ? await updateTasks(tx, existing) : [];
-    const results = new Map([...inserted, ...updated]);
+    const results = await writeTasks(tx, created, existing, wallTime() + leaseMs);
     const written = writeSets.filter(({ pending }) => results.has(pending.taskId));
     await insertNames(tx, written, results);
     await upsertPushes(tx, written, results, wallTime());
@@ -36,8 +36,7 @@ export function commit(
     return results;
   };
   // A single statement needs no BEGIN and COMMIT around it.
-  const isSingleStatement = writeSets.every(isTaskOnly) && (created.length === 0 || existing.length === 0);
-  return isSingleStatement ? work(db) : db.transact(work);
+  return writeSets.every(isTaskOnly) ? work(db) : db.transact(work);
 }
 
 /** Nothing is written but the task and its log. */
@@ -47,27 +46,30 @@ const isTaskOnly = ({ pending, steps }: WriteSet): boolean =>
   !pending.requests.some(needsLock) &&
   !steps.some(step => step.event.type === "usage");
 
-const INSERT = `
-WITH input AS (
-  SELECT * FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::text[], $5::bool[], $6::smallint[], $7::int[],
-    $8::bigint[], $9::bool[], $10::text[], $11::text[])
-    AS i(id, owner, context, context_id, alone, state, seq, status_at, hidden, alias, events)
-), made AS (
-  INSERT INTO task (id, owner, context, context_id, alone, state, seq, rev, xid, status_at, hidden, arrived, alias)
-  SELECT id, owner, context, context_id, alone, state, seq, nextval('revision'), pg_current_xact_id(), status_at,
-    hidden, nextval('revision'), alias FROM input
-  RETURNING key, id, seq, rev
-), written AS (
-  INSERT INTO segment (task, last, rev, xid, events)
-  SELECT made.key, made.seq, made.rev, pg_current_xact_id(), input.events FROM made JOIN input ON input.id = made.id
-)
-SELECT key, id FROM made`;
+interface WrittenRow {
+  readonly key: number;
+  readonly id: TaskId;
+  readonly pushed: boolean;
+}
 
-type WriteResults = readonly (readonly [TaskId, WriteResult])[];
+async function writeTasks(
+  tx: Queryable,
+  created: readonly WriteSet[],
+  existing: readonly WriteSet[],
+  leaseUntil: number,
+): Promise<ReadonlyMap<TaskId, WriteResult>> {
+  const statement = existing.length === 0 ? INSERT : created.length === 0 ? UPDATE : INSERT_AND_UPDATE;
+  const rows = await tx.query<WrittenRow>(statement, [
+    ...(created.length > 0 ? [...toNewColumns(created), leaseUntil] : []),
+    ...(existing.length > 0 ? toChanges(existing) : []),
+  ]);
+  return new Map(rows.map(({ key, id, pushed }) => [id, { key, hasPush: pushed }]));
+}
 
-async function insertTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promise<WriteResults> {
+/** In the order of the statement. */
+function toNewColumns(writeSets: readonly WriteSet[]): readonly unknown[] {
   const tasks = writeSets.map(({ task }) => task);
-  const rows = await tx.query<{ key: number; id: string }>(INSERT, [
+  return [
     writeSets.map(({ pending }) => pending.taskId),
     writeSets.map(({ owner }) => owner),
     tasks.map(task => contextKey(task.contextId)),
@@ -76,45 +78,19 @@ async function insertTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promi
     tasks.map(task => STATES.indexOf(task.status.state)),
     writeSets.map(({ pending }) => pending.tail.seq),
     tasks.map(task => task.status.at),
-    tasks.map(task => task.quiet && !task.shown),
+    tasks.map(isHidden),
     tasks.map(task => task.alias ?? null),
     writeSets.map(({ events }) => events),
-  ]);
-  return rows.map(({ key, id }) => [id as TaskId, { key, hasPush: false }]);
+    tasks.map(task => task.attempt),
+    writeSets.map(({ begun }) => begun?.worker ?? null),
+    writeSets.map(({ snapshot }) => snapshot),
+  ];
 }
 
-const UPDATE = `
-WITH input AS (
-  SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::smallint[], $5::bool[], $6::bool[], $7::bool[],
-    $8::bigint[], $9::bool[], $10::text[], $11::text[])
-    AS i(key, old, new, state, moved, arrives, freed, status_at, hidden, snapshot, events)
-), locked AS MATERIALIZED (
-  SELECT key FROM task WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE
-), changed AS (
-  UPDATE task t SET
-    seq = i.new,
-    state = i.state,
-    status_at = i.status_at,
-    hidden = i.hidden,
-    rev = CASE WHEN i.moved THEN nextval('revision') ELSE t.rev END,
-    xid = CASE WHEN i.moved THEN pg_current_xact_id() ELSE t.xid END,
-    arrived = CASE WHEN i.arrives THEN nextval('revision') ELSE t.arrived END,
-    worker = CASE WHEN i.freed THEN NULL ELSE t.worker END,
-    lease_until = CASE WHEN i.freed THEN NULL ELSE t.lease_until END,
-    snapshot_seq = CASE WHEN i.snapshot IS NULL THEN t.snapshot_seq ELSE i.new END,
-    snapshot = coalesce(i.snapshot, t.snapshot)
-  FROM input i JOIN locked l ON l.key = i.key
-  WHERE t.key = i.key AND t.seq = i.old
-  RETURNING t.key, t.id, t.seq, t.rev, i.moved, i.events
-), written AS (
-  INSERT INTO segment (task, last, rev, xid, events)
-  SELECT key, seq, CASE WHEN moved THEN rev END, CASE WHEN moved THEN pg_current_xact_id() END, events FROM changed
-), rung AS (${markPushesDue("changed")})
-SELECT key, id, key IN (SELECT task FROM rung) AS pushed FROM changed`;
-
-async function updateTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promise<WriteResults> {
+/** In the order of the statement. */
+function toChanges(writeSets: readonly WriteSet[]): readonly unknown[] {
   const tasks = writeSets.map(({ task }) => task);
-  const rows = await tx.query<{ key: number; id: string; pushed: boolean }>(UPDATE, [
+  return [
     writeSets.map(({ pending }) => (pending.cached as CachedTask).key),
     writeSets.map(({ pending, steps }) => pending.tail.seq - steps.length),
     writeSets.map(({ pending }) => pending.tail.seq),
@@ -123,11 +99,10 @@ async function updateTasks(tx: Queryable, writeSets: readonly WriteSet[]): Promi
     writeSets.map(({ pending }) => pending.hasNewTurn),
     writeSets.map(({ endsLease }) => endsLease),
     tasks.map(task => task.status.at),
-    tasks.map(task => task.reply !== undefined || (task.quiet && !task.shown)),
+    tasks.map(isHidden),
     writeSets.map(({ snapshot }) => snapshot),
     writeSets.map(({ events }) => events),
-  ]);
-  return rows.map(({ key, id, pushed }) => [id as TaskId, { key, hasPush: pushed }]);
+  ];
 }
 
 /** Fault("busy") if another task of the context wants a run; until the commit, none can begin one there. */
@@ -193,7 +168,7 @@ const ADD_USAGE =
 async function addUsage(tx: Queryable, writeSets: readonly WriteSet[], day: number): Promise<void> {
   const rows = writeSets.flatMap(({ steps, owner, task }) =>
     steps.flatMap(({ event }) =>
-      event.type === "usage"
+      event.type === "usage" && event.of === undefined
         ? Object.entries(event.usage).map(
             ([counter, total]) => [owner, day, task.contextId, counter, total] as const,
           )

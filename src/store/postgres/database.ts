@@ -3,10 +3,16 @@ import { StartupError } from "../../lib/startup-error.ts";
 import { Fault } from "../../model/index.ts";
 import type { Log } from "../../ports/index.ts";
 
+/** A statement whose plan a connection keeps, if it is opened for that. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Runs statements, inside a transaction or outside. */
 export interface Queryable {
   query<T extends object = Readonly<Record<string, unknown>>>(
-    sql: string,
+    sql: string | Statement,
     values?: readonly unknown[],
   ): Promise<readonly T[]>;
 }
@@ -23,6 +29,11 @@ export interface DatabaseParts {
   readonly durability: "power" | "process";
   readonly connectionsMax: number;
   readonly statementMs: number;
+  /**
+   * Keeps the plans of named statements. A plan that was made for a small table stays when the table has grown, so only
+   * plans that use an index are made. Not with a pooler: the statements belong to its connections.
+   */
+  readonly keepsPlans?: boolean;
   readonly log: Log;
 }
 
@@ -39,10 +50,15 @@ const types = {
 };
 
 /** Startup parameters of a connection; a pooler accepts none of them. */
-const sessionSettings = ({ statementMs, durability }: DatabaseParts): pg.ClientConfig => ({
+const sessionSettings = ({ statementMs, durability, keepsPlans }: DatabaseParts): pg.ClientConfig => ({
   statement_timeout: statementMs,
   idle_in_transaction_session_timeout: statementMs,
-  ...(durability === "process" && { options: "-c synchronous_commit=off" }),
+  options: [
+    ...(durability === "process" ? ["synchronous_commit=off"] : []),
+    ...(keepsPlans ? ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"] : []),
+  ]
+    .map(setting => `-c ${setting}`)
+    .join(" "),
 });
 
 /** The same settings for one transaction. */
@@ -79,7 +95,8 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
     parts.log.warn({ err: error }, "an idle Postgres connection broke; reconnecting"),
   );
   const begin = isPooled ? `BEGIN; ${transactionSettings(parts)}` : "BEGIN";
-  const direct = toQueryable(pool);
+  let isNamed = parts.keepsPlans === true && !isPooled;
+  const direct = toQueryable(pool, () => isNamed);
 
   async function tryTransaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect();
@@ -89,7 +106,7 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
     client.on("error", onError);
     try {
       await client.query(begin);
-      const result = await work(toQueryable(client));
+      const result = await work(toQueryable(client, () => isNamed));
       await client.query("COMMIT");
       return result;
     } catch (error) {
@@ -106,14 +123,17 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
     isPooled,
     query: (sql, values) =>
       direct.query<never>(sql, values).catch(error => {
-        throw toFault(error);
+        if (!isStatementLost(error)) throw toFault(error);
+        isNamed = false;
+        return direct.query<never>(sql, values);
       }),
     async transact(work) {
       for (let tries = 1; ; tries++) {
         try {
           return await tryTransaction(work);
         } catch (error) {
-          if (!isDeadlock(error) || tries >= TRIES_MAX) throw toFault(error);
+          if (isStatementLost(error)) isNamed = false;
+          else if (!isDeadlock(error) || tries >= TRIES_MAX) throw toFault(error);
         }
       }
     },
@@ -140,8 +160,11 @@ async function detectPooler(parts: DatabaseParts): Promise<boolean> {
   }
 }
 
-const toQueryable = (client: pg.Pool | pg.PoolClient): Queryable => ({
-  query: async (sql, values = []) => (await client.query(sql, values as unknown[])).rows,
+const toQueryable = (client: pg.Pool | pg.PoolClient, isNamed: () => boolean): Queryable => ({
+  async query(sql, values = []) {
+    const statement = typeof sql === "string" || isNamed() ? sql : sql.text;
+    return (await client.query(statement as pg.QueryConfig, values as unknown[])).rows;
+  },
 });
 
 /** Transient errors become Fault("unavailable"), so that callers retry; the cause is logged. Others are bugs and stay. */
@@ -165,6 +188,12 @@ export function sqlStateOf(error: unknown): string | undefined {
     ?.code;
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
+
+/**
+ * A named statement was not found, or is there twice, and nothing was executed: a pooler that was not recognised uses
+ * another connection than before. Then statements are no longer named.
+ */
+const isStatementLost = (error: unknown): boolean => /^(?:26000|42P05)$/.test(sqlStateOf(error) ?? "");
 
 /** Class 40: a deadlock or a serialization failure, where Postgres has rolled back this transaction. */
 const isDeadlock = (error: unknown): boolean => sqlStateOf(error)?.startsWith("40") ?? false;

@@ -7,12 +7,14 @@ import { type Database, openDatabase } from "./database.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { createItemStore } from "./items.ts";
 import { migrate } from "./migrate.ts";
+import { NewRuns } from "./new-runs.ts";
 import { createOverview } from "./overview.ts";
 import { OwnerIds } from "./owners.ts";
 import { PostgresPushes } from "./pushes.ts";
 import { TaskReader } from "./reader.ts";
 import { createResources } from "./resources.ts";
 import { createMaintenance } from "./retention.ts";
+import { RunLimits } from "./run-limits.ts";
 import { PostgresRunQueue } from "./run-queue.ts";
 import { createScheduleStore } from "./schedules.ts";
 import { createAgentStorage } from "./storage.ts";
@@ -32,6 +34,8 @@ export interface PostgresStoreParts extends Omit<StoreParts, "tailIdleMs" | "onD
   readonly durability: "power" | "process";
   readonly connectionsMax: number;
   readonly statementMs: number;
+  /** Called instead of `onCommitted` for a task that no reader can have known before the commit. */
+  readonly onCreated: (taskId: TaskId) => void;
   /** How long a push subscription stays claimed without progress. */
   readonly pushLeaseMs: number;
   readonly log: Log;
@@ -66,15 +70,20 @@ const NEWEST = `SELECT max(at) AS at FROM (
 export async function createPostgresStore(parts: PostgresStoreParts): Promise<PostgresStore> {
   await migrate(parts);
   const db = await openDatabase(parts);
+  // Commits are one after another: they have a connection of their own, which keeps their plans.
+  const writes = await openDatabase({ ...parts, connectionsMax: 1, keepsPlans: true });
+  const closeDatabases = async (): Promise<void> => void (await Promise.all([db.close(), writes.close()]));
   const { newest, cluster, heartbeat } = await start(db, parts).catch(async error => {
-    await db.close();
+    await closeDatabases();
     throw error;
   });
   const owners = new OwnerIds(db);
   const cache = new TaskCache(parts);
   const reader = new TaskReader({ ...parts, db, owners, cache });
-  const inner = { ...parts, db, owners, cache, reader };
-  const writer = new LogWriter(inner);
+  const limits = new RunLimits(parts);
+  const newRuns = new NewRuns({ ...parts, limits });
+  const inner = { ...parts, db, owners, cache, reader, limits, newRuns };
+  const writer = new LogWriter({ ...inner, writes });
   const runs = new PostgresRunQueue({ ...inner, writer, countNodes: heartbeat.countNodes });
   const pushes = new PostgresPushes(inner);
   const setBack = watchSetBack(inner);
@@ -124,7 +133,7 @@ export async function createPostgresStore(parts: PostgresStoreParts): Promise<Po
         setBack.close();
         await writer.close();
         await heartbeat.close();
-        await db.close();
+        await closeDatabases();
       })()),
   };
 }

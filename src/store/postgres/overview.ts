@@ -1,16 +1,25 @@
 import {
+  type AgentName,
   type ContextId,
-  firstIdAt,
   LIMITS,
   type Seq,
   type TaskId,
   type TaskState,
   timeKey,
 } from "../../model/index.ts";
-import type { ClusterNode, OwnerFilter, ScannedTask, TaskOverview, TaskScan } from "../../ports/index.ts";
+import type {
+  ClusterNode,
+  ContextEnds,
+  OwnerFilter,
+  ScannedTask,
+  TaskCount,
+  TaskOverview,
+} from "../../ports/index.ts";
 import { contextKey } from "../kernel/context-key.ts";
 import { STATES } from "../kernel/state-numbers.ts";
+import { addOwners, Condition } from "./condition.ts";
 import type { Database } from "./database.ts";
+import { LOWEST, type ScanRow, scanTasks } from "./overview-scan.ts";
 import type { OwnerIds } from "./owners.ts";
 import { readNewestPushes, toSubscription } from "./pushes.ts";
 import type { TaskReader } from "./reader.ts";
@@ -22,73 +31,44 @@ export interface OverviewParts {
   readonly readNodes: () => Promise<readonly ClusterNode[]>;
 }
 
-interface ScanRow {
-  readonly id: string;
-  readonly owner: number;
-  readonly context_id: string;
-}
+const NO_OWNER = -1;
+const OF_CONTEXT =
+  "SELECT t.id FROM task t WHERE t.context = k.context AND t.context_id = k.context_id AND t.owner = k.owner ORDER BY t.id";
+const CONTEXT_ENDS =
+  "SELECT k.nth, f.id AS first, l.id AS last " +
+  "FROM unnest($1::bigint[], $2::text[], $3::int[]) WITH ORDINALITY AS k(context, context_id, owner, nth) " +
+  `CROSS JOIN LATERAL (${OF_CONTEXT} LIMIT 1) f CROSS JOIN LATERAL (${OF_CONTEXT} DESC LIMIT 1) l`;
 
-/** A scan with filters looks at so many rows at a time: the database reads small rows quickly. */
-const WINDOW_ROWS = 4 * LIMITS.scanRowsMax;
-/** Below and above all ids of version 7. */
-const LOWEST = "00000000-0000-0000-0000-000000000000";
-const HIGHEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** As in the indexes of migration 7. */
-const BY_STATE = "t.state > 1 AND t.state <> 4";
+async function countTasks(
+  db: Database,
+  condition: Condition,
+  filter: OwnerFilter,
+): Promise<readonly TaskCount[]> {
+  addOwners(condition, filter);
+  const rows = await db.query<{ agent: AgentName; state: number; count: number }>(
+    `SELECT o.agent, c.state, sum(c.count)::bigint AS count FROM (SELECT t.owner, t.state, count(*) AS count ` +
+      `FROM task t WHERE ${condition.sql} GROUP BY t.owner, t.state) c JOIN owner o ON o.id = c.owner GROUP BY o.agent, c.state`,
+    condition.values,
+  );
+  return rows.map(({ agent, state, count }) => ({ agent, state: STATES[state] as TaskState, count }));
+}
 
 export function createOverview({ db, owners, reader, readNodes }: OverviewParts): TaskOverview {
   async function toScanned(rows: readonly ScanRow[]): Promise<readonly ScannedTask[]> {
     await owners.load(rows.map(row => row.owner));
     return rows.map(row => ({
-      taskId: row.id as TaskId,
+      taskId: row.id,
       scope: owners.scopeOf(row.owner),
       agent: owners.agentOf(row.owner),
       contextId: row.context_id as ContextId,
     }));
   }
 
-  /** The first id of a window below `before`; undefined: the window reaches the oldest task. */
-  async function findWindow(before: string): Promise<string | undefined> {
-    const sql = "SELECT id FROM task WHERE id < $1 ORDER BY id DESC OFFSET $2 LIMIT 1";
-    const [row] = await db.query<{ id: string }>(sql, [before, WINDOW_ROWS - 1]);
-    return row?.id;
-  }
-
-  async function scan(query: TaskScan): ReturnType<TaskOverview["scan"]> {
-    const { max, order, after, from, to, states, contextId } = query;
-    if (after !== undefined && timeKey(after) === null) return { tasks: [], next: undefined };
-    const condition = new Condition();
-    addOwners(condition, query.owners);
-    if (!query.withHidden) condition.add("NOT t.hidden");
-    if (contextId !== undefined)
-      condition.add("t.context = ? AND t.context_id = ?", contextKey(contextId), contextId);
-    if (order === "oldest") {
-      condition.add("t.id > ?", after ?? LOWEST);
-      const rows = await readRows(db, condition, "ASC", max);
-      return { tasks: await toScanned(rows), next: rows.length < max ? undefined : toNext(rows) };
-    }
-    const before = earlier(after ?? HIGHEST, to === undefined ? HIGHEST : firstIdAt(to));
-    condition.add("t.id < ?", before);
-    if (from !== undefined) condition.add("t.id >= ?", firstIdAt(from));
-    if (states && !states.has("completed")) {
-      const rows = await readByState(db, condition, states, max);
-      return { tasks: await toScanned(rows), next: rows.length < max ? undefined : toNext(rows) };
-    }
-    if (states)
-      condition.add(
-        "t.state = ANY(?)",
-        [...states].map(state => STATES.indexOf(state)),
-      );
-    const window = contextId === undefined ? await findWindow(before) : undefined;
-    if (window !== undefined) condition.add("t.id >= ?", window);
-    const rows = await readRows(db, condition, "DESC", max);
-    const next = rows.length === max ? toNext(rows) : (window as TaskId | undefined);
-    const isOver = from !== undefined && next !== undefined && next < firstIdAt(from);
-    return { tasks: await toScanned(rows), next: isOver ? undefined : next };
-  }
-
   return {
-    scan,
+    async scan(query) {
+      const { rows, next } = await scanTasks(db, query);
+      return { tasks: await toScanned(rows), next };
+    },
     async scanWaiting({ owners: filter, states, after, max }) {
       const condition = new Condition();
       addOwners(condition, filter);
@@ -121,30 +101,18 @@ export function createOverview({ db, owners, reader, readNodes }: OverviewParts)
       });
       return { tasks, used: end === -1 ? taskIds.length : end };
     },
-    async contextEnds({ scope, agent, contextId }) {
-      const owner = await owners.find(scope, agent);
-      if (owner === undefined) return undefined;
-      const of = "FROM task t WHERE t.context = $1 AND t.context_id = $2 AND t.owner = $3 ORDER BY t.id";
-      const [row] = await db.query<{ first: TaskId | null; last: TaskId | null }>(
-        `SELECT (SELECT t.id ${of} LIMIT 1) AS first, (SELECT t.id ${of} DESC LIMIT 1) AS last`,
-        [contextKey(contextId), contextId, owner],
-      );
-      return row?.first && row.last ? { first: row.first, last: row.last } : undefined;
+    async contextEnds(contexts) {
+      const ids = await Promise.all(contexts.map(({ scope, agent }) => owners.find(scope, agent)));
+      const rows = await db.query<ContextEnds & { readonly nth: number }>(CONTEXT_ENDS, [
+        contexts.map(one => contextKey(one.contextId)),
+        contexts.map(one => one.contextId),
+        ids.map(id => id ?? NO_OWNER),
+      ]);
+      const byNth = new Map(rows.map(({ nth, first, last }) => [nth, { first, last }]));
+      return contexts.map((_, i) => byNth.get(i + 1));
     },
-    async count(filter) {
-      const condition = new Condition();
-      addOwners(condition, filter);
-      const rows = await db.query<{ agent: string; state: number; count: number }>(
-        `SELECT o.agent, c.state, sum(c.count)::bigint AS count FROM (SELECT t.owner, t.state, count(*) AS count ` +
-          `FROM task t WHERE ${condition.sql} GROUP BY t.owner, t.state) c JOIN owner o ON o.id = c.owner GROUP BY o.agent, c.state`,
-        condition.values,
-      );
-      return rows.map(({ agent, state, count }) => ({
-        agent: agent as ScannedTask["agent"],
-        state: STATES[state] as TaskState,
-        count,
-      }));
-    },
+    count: filter => countTasks(db, new Condition(), filter),
+    countWaiting: filter => countTasks(db, new Condition().add("t.state IN (2, 3)"), filter),
     async scanPushes({ owners: filter, state, host, after, max }) {
       const condition = new Condition(2);
       addOwners(condition, filter);
@@ -165,75 +133,3 @@ export function createOverview({ db, owners, reader, readNodes }: OverviewParts)
     nodes: readNodes,
   };
 }
-
-/** The conditions of a query, and their values. */
-class Condition {
-  readonly values: unknown[] = [];
-  readonly #parts: string[] = [];
-  readonly #first: number;
-
-  /** `first`: values that come before these. */
-  constructor(first = 0) {
-    this.#first = first;
-  }
-
-  get sql(): string {
-    return this.#parts.length === 0 ? "true" : this.#parts.join(" AND ");
-  }
-
-  /** Each `?` stands for a value. */
-  add(sql: string, ...values: readonly unknown[]): void {
-    let i = 0;
-    this.#parts.push(sql.replaceAll("?", () => `$${this.#first + this.values.length + ++i}`));
-    this.values.push(...values);
-  }
-}
-
-function addOwners(condition: Condition, { tenant, principal, agents }: OwnerFilter): void {
-  if (tenant === undefined && principal === undefined && !agents) return;
-  const tests: string[] = [];
-  const values: unknown[] = [];
-  const test = (sql: string, value: unknown): void => {
-    tests.push(sql);
-    values.push(value);
-  };
-  if (tenant !== undefined) test("tenant = ?", tenant);
-  if (principal !== undefined) test("principal = ?", principal);
-  if (agents) test("agent = ANY(?)", [...agents]);
-  condition.add(`t.owner IN (SELECT id FROM owner WHERE ${tests.join(" AND ")})`, ...values);
-}
-
-const COLUMNS = "t.id, t.owner, t.context_id";
-
-const readRows = (
-  db: Database,
-  { sql, values }: Condition,
-  direction: "ASC" | "DESC",
-  max: number,
-): Promise<readonly ScanRow[]> =>
-  db.query<ScanRow>(
-    `SELECT ${COLUMNS} FROM task t WHERE ${sql} ORDER BY t.id ${direction} LIMIT ${max}`,
-    values,
-  );
-
-/** One range of an index per state. */
-function readByState(
-  db: Database,
-  { sql, values }: Condition,
-  states: ReadonlySet<TaskState>,
-  max: number,
-): Promise<readonly ScanRow[]> {
-  const select = (condition: string): string =>
-    `(SELECT ${COLUMNS} FROM task t WHERE ${condition} AND ${sql} ORDER BY t.id DESC LIMIT ${max})`;
-  const numbers = [...states].map(state => STATES.indexOf(state));
-  const parts = numbers.map(number =>
-    select(number < 2 ? `t.state < 2 AND t.state = ${number}` : `${BY_STATE} AND t.state = ${number}`),
-  );
-  return db.query<ScanRow>(
-    `SELECT * FROM (${parts.join(" UNION ALL ")}) AS t ORDER BY id DESC LIMIT ${max}`,
-    values,
-  );
-}
-
-const toNext = (rows: readonly ScanRow[]): TaskId | undefined => rows.at(-1)?.id as TaskId | undefined;
-const earlier = (a: string, b: string): string => (a < b ? a : b);

@@ -46,6 +46,14 @@ interface SnapshotRow {
 /** A task with one new segment of its log: one row for each segment, or one row with nulls. */
 type UpdateRow = TaskRow & (SegmentRow | { readonly last: null; readonly events: null });
 
+/** A task with its event "started", if that is known. */
+export interface StartedTask {
+  readonly id: TaskId;
+  readonly attempt: number;
+  readonly seq?: number;
+  readonly at?: number;
+}
+
 type ReadResult = { readonly cached: CachedTask } | { readonly error: unknown };
 
 /** Segments of a log that are read in one query. */
@@ -119,6 +127,19 @@ export class TaskReader {
     const seqs = taskIds.map(taskId => this.#parts.cache.find(taskId)?.seq ?? -1);
     const rows = await this.#parts.db.query<{ id: TaskId; bytes: number }>(SIZES, [taskIds, seqs]);
     return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  }
+
+  /** The tasks of runs that have just been recorded as started: where nothing came in between, they are not read again. */
+  async readStarted(started: readonly StartedTask[]): Promise<ReadonlyMap<TaskId, CachedTask>> {
+    const known = new Map<TaskId, CachedTask>();
+    for (const { id, attempt, seq, at } of started) {
+      const cached = this.#parts.cache.find(id);
+      if (at === undefined || cached?.seq !== (seq as number) - 1) continue;
+      appendRead(cached, [{ seq: seq as Seq, at, event: { type: "started", attempt } }]);
+      known.set(id, cached);
+    }
+    const others = started.map(({ id }) => id).filter(id => !known.has(id));
+    return others.length === 0 ? known : new Map([...known, ...(await this.readAll(others))]);
   }
 
   /** Reads from the database. A task that cannot be decoded is logged and left out, so that the others are returned. */

@@ -73,7 +73,7 @@ export function createMaintenance(parts: RetentionParts): Maintenance {
 
   async function deleteOutdated(agent: AgentName, retention: Retention): Promise<number> {
     const found = await findOutdated(agent, retention);
-    const deleted = await db.transact(tx => deleteTasks(tx, found, parts.wallTime()));
+    const deleted = await db.transact(tx => deleteTasks(tx, found, parts.wallTime(), "delete"));
     evict(deleted);
     return deleted.length;
   }
@@ -98,13 +98,13 @@ export function createMaintenance(parts: RetentionParts): Maintenance {
       const [row] = await db.query<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
       return row?.bytes ?? 0;
     },
-    async remove({ tenant, principal }, taskId) {
+    async remove({ tenant, principal }, taskId, storage) {
       const found = await db.query<OutdatedTask>(
         "SELECT t.key, t.id, t.rev FROM task t JOIN owner o ON o.id = t.owner " +
           "WHERE t.id = $1 AND o.tenant = $2 AND o.principal = $3",
         [taskId, tenant, principal],
       );
-      const deleted = await db.transact(tx => deleteTasks(tx, found, parts.wallTime()));
+      const deleted = await db.transact(tx => deleteTasks(tx, found, parts.wallTime(), storage));
       evict(deleted);
       return deleted.length > 0;
     },
@@ -118,6 +118,7 @@ async function deleteTasks(
   tx: Queryable,
   found: readonly OutdatedTask[],
   now: number,
+  storage: "delete" | "keep",
 ): Promise<readonly TaskId[]> {
   if (found.length === 0) return [];
   const rows = await tx.query<OutdatedTask & { owner: number; context_id: string }>(
@@ -132,12 +133,13 @@ async function deleteTasks(
     await tx.query(`DELETE FROM ${table} WHERE task = ANY($1)`, [keys]);
   await tx.query("DELETE FROM task WHERE key = ANY($1)", [keys]);
   // The storage of a context is deleted with its last task.
-  await tx.query(
-    "DELETE FROM shelf s USING unnest($1::int[], $2::text[]) AS c(owner, context_id) " +
-      "WHERE s.owner = c.owner AND s.shelf = c.context_id " +
-      "AND NOT EXISTS (SELECT 1 FROM task t WHERE t.owner = c.owner AND t.context_id = c.context_id)",
-    [rows.map(row => row.owner), rows.map(row => row.context_id)],
-  );
+  if (storage === "delete")
+    await tx.query(
+      "DELETE FROM shelf s USING unnest($1::int[], $2::text[]) AS c(owner, context_id) " +
+        "WHERE s.owner = c.owner AND s.shelf = c.context_id " +
+        "AND NOT EXISTS (SELECT 1 FROM task t WHERE t.owner = c.owner AND t.context_id = c.context_id)",
+      [rows.map(row => row.owner), rows.map(row => row.context_id)],
+    );
   return rows.map(row => row.id);
 }
 

@@ -56,6 +56,10 @@ export class RunLimits {
     this.stalls = new StallTimes(parts.ticks);
   }
 
+  get hasShares(): boolean {
+    return this.#parts.runsShared !== undefined;
+  }
+
   /** `counts`: runs of all nodes, if there are quotas. `running`: the runs of this node. undefined: there are no limits. */
   createAllowance(counts: RunCounts | undefined, running: readonly Scope[]): RunAllowance | undefined {
     const { runsShared, runQuota } = this.#parts;

@@ -4,11 +4,13 @@ import type { Run, RunQueue } from "../../ports/index.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Database, Queryable } from "./database.ts";
+import type { NewRuns } from "./new-runs.ts";
 import type { OwnerIds } from "./owners.ts";
 import type { TaskReader } from "./reader.ts";
-import { countRuns, type RunCounts, RunLimits, type RunLimitsParts } from "./run-limits.ts";
+import { countRuns, type RunCounts, type RunLimits } from "./run-limits.ts";
 import {
   CANDIDATES,
+  type Candidate,
   CLAIM,
   CLAIMED,
   contextLock,
@@ -23,12 +25,16 @@ import {
 import type { LogWriter } from "./writer.ts";
 
 export interface RunQueueParts
-  extends RunLimitsParts,
-    Pick<StoreParts, "now" | "wallTime" | "leaseMs" | "onCommitted" | "onDue" | "onPushDue" | "commits"> {
+  extends Pick<
+    StoreParts,
+    "now" | "wallTime" | "leaseMs" | "onCommitted" | "onDue" | "onPushDue" | "commits" | "runQuota"
+  > {
   readonly db: Database;
   readonly owners: OwnerIds;
   readonly reader: TaskReader;
   readonly writer: LogWriter;
+  readonly limits: RunLimits;
+  readonly newRuns: NewRuns;
   readonly countNodes: () => number;
 }
 
@@ -56,16 +62,6 @@ interface ClaimRequest {
   readonly running: () => readonly Scope[];
 }
 
-/** A due task. */
-interface Candidate {
-  readonly key: number;
-  readonly owner: number;
-  readonly context_id: string;
-  readonly alone: boolean;
-  readonly state: number;
-  readonly status_at: number;
-}
-
 interface ClaimedTask {
   readonly key: number;
   readonly id: TaskId;
@@ -73,6 +69,9 @@ interface ClaimedTask {
   /** The number of its state before. */
   readonly before: number;
   readonly due_at: number;
+  /** Of the event that was recorded; undefined: not known. */
+  readonly seq?: number;
+  readonly at?: number;
   /** A push config of the task is live. */
   readonly pushed: boolean;
 }
@@ -92,6 +91,9 @@ export class PostgresRunQueue {
   #oldestDueAt: number | undefined;
   /** The owner at which the last search for due tasks ended; 0: it covered all owners. */
   #lastOwner = 0;
+  /** The tenant of the task that was claimed last, and the number of searches: both decide who comes first in the next. */
+  #lastTenant = "";
+  #searches = 0;
   #uncertain: UncertainClaim | undefined;
   /** Another claim that no notification would cause, and how many there were in a row. */
   #retryTimer: NodeJS.Timeout | undefined;
@@ -102,7 +104,7 @@ export class PostgresRunQueue {
 
   constructor(parts: RunQueueParts) {
     this.#parts = parts;
-    this.#limits = new RunLimits(parts);
+    this.#limits = parts.limits;
     this.#renew = createBatcher({
       load: runs => this.#renewAll(runs),
       batchMax: RENEW_MAX,
@@ -140,6 +142,7 @@ export class PostgresRunQueue {
         this.#scheduleRetry();
         throw error;
       }),
+    setStarter: starter => this.#parts.newRuns.setStarter(starter),
     renew: async run => (await this.#renew(run)) === true,
     release: async run => {
       await this.#parts.writer.append(run.scope, run.task.id, [{ type: "released" }], { run });
@@ -225,8 +228,7 @@ export class PostgresRunQueue {
       const owners = await this.#withinLimits(ids, counts, running);
       isAnyOverLimit ||= owners.length < ids.length;
       const each = Math.max(2, Math.ceil(wanted / owners.length));
-      if (owners.length > 0)
-        found.push(...(await db.query<Candidate>(CANDIDATES, [at, agents, owners, each, wanted])));
+      if (owners.length > 0) found.push(...(await this.#findDue([at, agents, owners, each, wanted])));
       const isEnd = rows.length < OWNERS_MAX;
       this.#lastOwner = isEnd ? 0 : (rows.at(-1)?.owner as number);
       if (found.length >= wanted || (rounds === 1 && this.#lastOwner >= start && start > 0)) break;
@@ -234,6 +236,10 @@ export class PostgresRunQueue {
     }
     if (found.length === 0 && !isAnyOverLimit) this.#limits.stalls.clear();
     return found.slice(0, wanted);
+  }
+
+  #findDue(values: readonly unknown[]): Promise<readonly Candidate[]> {
+    return this.#parts.db.query<Candidate>(CANDIDATES, [...values, this.#lastTenant, this.#searches++]);
   }
 
   /** Claims the candidates that are still due and within the limits. */
@@ -273,7 +279,7 @@ export class PostgresRunQueue {
     if (claimed.length === 0) return [];
     const { reader, onCommitted, onPushDue } = this.#parts;
     if (claimed.some(({ pushed }) => pushed)) onPushDue();
-    const tasks = await reader.readAll(claimed.map(({ id }) => id));
+    const tasks = await reader.readStarted(claimed);
     const byKey = new Map(claimed.map(row => [row.key, row]));
     const runs: Run[] = [];
     for (const { key } of candidates) {
@@ -283,6 +289,7 @@ export class PostgresRunQueue {
       const { taskId, scope, task } = cached;
       onCommitted(taskId);
       this.#limits.stalls.end(scope);
+      this.#lastTenant = scope.tenant;
       const { attempt, before, due_at: dueAt } = row;
       runs.push({ scope, worker, attempt, afterCrash: before === WORKING, dueAt, task });
     }

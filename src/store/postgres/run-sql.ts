@@ -4,6 +4,16 @@ import { contextKey } from "../kernel/context-key.ts";
 import { leaseTime } from "./clock-set-back.ts";
 import { markPushesDue } from "./pushes.ts";
 
+/** A due task. */
+export interface Candidate {
+  readonly key: number;
+  readonly owner: number;
+  readonly context_id: string;
+  readonly alone: boolean;
+  readonly state: number;
+  readonly status_at: number;
+}
+
 /** The two integers of the advisory lock under which the next run of a context is chosen. */
 export function contextLock(owner: number, contextId: string): readonly [number, number] {
   return [owner, (contextKey(contextId) % 2 ** 31) | 0];
@@ -28,7 +38,10 @@ WITH RECURSIVE waiting AS (
 )
 SELECT owner FROM waiting WHERE owner IS NOT NULL ORDER BY nth`;
 
-/** Due tasks of the owners `$3`, at most `$4` of each. */
+/**
+ * Due tasks of the owners `$3`, at most `$4` of each. The tenants take turns, beginning after the tenant `$6`, and so do the
+ * owners of a tenant, beginning with any one of them (`$7`: a different number for each claim).
+ */
 export const CANDIDATES = `
 WITH due AS (
   SELECT t.*, o.tenant, row_number() OVER (PARTITION BY t.owner ORDER BY t.arrived) AS turn
@@ -38,8 +51,9 @@ WITH due AS (
   ) AS t
   WHERE o.id = ANY($3) AND o.agent = ANY($2)
 )
-SELECT key, owner, context_id, alone, state, status_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, arrived) AS place
-FROM due ORDER BY place, arrived LIMIT $5`;
+SELECT key, owner, context_id, alone, state, status_at,
+  row_number() OVER (PARTITION BY tenant ORDER BY turn, hashint4extended(owner, $7), arrived) AS place
+FROM due ORDER BY place, tenant COLLATE "C" <= $6, tenant COLLATE "C", arrived LIMIT $5`;
 
 /** One node at a time chooses the next run of a context, so that none chooses by an outdated state of the context. */
 export const LOCK_CONTEXTS =
@@ -63,7 +77,7 @@ WITH chosen AS (
   SELECT key, seq, CASE WHEN before = 0 THEN rev END, CASE WHEN before = 0 THEN pg_current_xact_id() END,
     '[[' || at || ',{"type":"started","attempt":' || attempt || '}]]' FROM begun
 ), rung AS (${markPushesDue("begun")})
-SELECT key, id, attempt, before, due_at, key IN (SELECT task FROM rung) AS pushed FROM begun`;
+SELECT key, id, attempt, before, due_at, seq, at, key IN (SELECT task FROM rung) AS pushed FROM begun`;
 
 /** Candidates that the claim with this lease has claimed. */
 export const CLAIMED =

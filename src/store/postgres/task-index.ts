@@ -74,12 +74,14 @@ export function createTaskIndex(db: Database, owners: OwnerIds, reader: TaskRead
         totalSize: count?.total ?? 0,
       };
     },
-    async newest(scope, agent, max) {
+    async newest(scope, agent, { states, max, ...filter }) {
       const owner = await owners.find(scope, agent);
       if (owner === undefined) return [];
-      const { sql, values } = toCondition(owner, { pageSize: max });
+      const { sql, values } = toCondition(owner, filter);
+      const numbers = states?.map(state => STATES.indexOf(state));
+      const inStates = numbers ? `AND t.state IN (${numbers.join(", ")})` : "";
       const rows = await db.query<{ id: TaskId }>(
-        `SELECT t.id FROM task t WHERE ${sql} ORDER BY t.rev DESC LIMIT $${values.length + 1}`,
+        `SELECT t.id FROM task t WHERE ${sql} ${inStates} ORDER BY t.rev DESC LIMIT $${values.length + 1}`,
         [...values, max],
       );
       return rows.map(row => row.id);
@@ -131,7 +133,7 @@ function findListed(
 
 function toCondition(
   owner: number,
-  filter: ListFilter,
+  filter: Omit<ListFilter, "pageSize">,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [owner];
   let sql = "t.owner = $1 AND NOT t.hidden";

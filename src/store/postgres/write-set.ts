@@ -30,11 +30,17 @@ export interface AppendRequest {
   readonly events: readonly TaskEvent[];
   readonly condition: AppendCondition;
   readonly push: NewPushSubscription | undefined;
+  /** The run that begins with it. */
+  readonly begins: Run | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   /** How often another writer was faster. */
   retries: number;
 }
+
+/** The run that is lost if the append is refused. */
+export const runOf = ({ condition, begins }: AppendRequest): Run | undefined =>
+  "run" in condition ? condition.run : begins;
 
 /** The append requires that no other task of its context wants a run: that is checked under a lock. */
 export const needsLock = ({ condition }: AppendRequest): boolean =>
@@ -156,6 +162,8 @@ export interface WriteSet {
   readonly snapshot: string | null;
   /** The run is no longer leased: the task has settled, or the run was released. */
   readonly endsLease: boolean;
+  /** The run of a new task that goes on after this commit, and has to be leased by it. */
+  readonly begun: Run | undefined;
 }
 
 export function toWriteSet(pending: PendingWrite, owner: number): WriteSet {
@@ -173,6 +181,7 @@ export function toWriteSet(pending: PendingWrite, owner: number): WriteSet {
     events: packEvents(steps),
     hasNewRevision,
     snapshot: hasNewRevision && needsSnapshot(tail.seq, snapshotSeq, task) ? encodeSnapshot(task) : null,
+    begun: task.status.state === "working" ? pending.requests[0]?.begins : undefined,
     endsLease: hasStatusChange && (isSettled(task.status.state) || task.status.state === "submitted"),
   };
 }

@@ -1,8 +1,18 @@
-import { type AgentName, Fault, isTerminal, LIMITS, type TaskId, taskNotFound } from "../../model/index.ts";
-import type { EventLog, Log, Run } from "../../ports/index.ts";
+import {
+  type AgentName,
+  Fault,
+  isTerminal,
+  LIMITS,
+  type TaskEvent,
+  type TaskId,
+  taskNotFound,
+  textAppendTarget,
+} from "../../model/index.ts";
+import type { AppendCondition, EventLog, Log, Run } from "../../ports/index.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
 import { commit, hasWaitingTask, type WriteResult } from "./commit.ts";
 import { type Database, isDatabaseDown, sqlStateOf } from "./database.ts";
+import { type NewRuns, STARTED } from "./new-runs.ts";
 import type { OwnerIds } from "./owners.ts";
 import type { TaskReader } from "./reader.ts";
 import { END_LEASES } from "./run-sql.ts";
@@ -12,6 +22,7 @@ import {
   changedConcurrently,
   needsLock,
   type PendingWrite,
+  runOf,
   taskAfter,
   toPendingWrite,
   toWriteSet,
@@ -21,14 +32,27 @@ import {
 export interface LogWriterParts
   extends Pick<
     StoreParts,
-    "now" | "wallTime" | "onCommitted" | "onDue" | "onPushDue" | "runQuota" | "commits"
+    "now" | "wallTime" | "leaseMs" | "onCommitted" | "onDue" | "onPushDue" | "runQuota" | "commits"
   > {
   readonly db: Database;
+  /** For commits. */
+  readonly writes: Database;
   readonly owners: OwnerIds;
   readonly cache: TaskCache;
   readonly reader: TaskReader;
+  readonly newRuns: NewRuns;
+  readonly onCreated: (taskId: TaskId) => void;
   readonly log: Log;
 }
+
+interface WaitingText {
+  readonly added: TaskEvent[];
+  readonly promise: Promise<void>;
+}
+
+/** Events that are not refused one without the other: they need no promise each. */
+const isText = (events: readonly TaskEvent[]): boolean =>
+  events.every(event => textAppendTarget(event) !== null);
 
 /** Appends in one batch. */
 const BATCH_MAX = 1_000;
@@ -41,6 +65,8 @@ const BATCH_MAX = 1_000;
 export class LogWriter {
   readonly #parts: LogWriterParts;
   #queue: AppendRequest[] = [];
+  /** The newest append of each run in the queue, if it has only text. */
+  readonly #texts = new Map<Run, WaitingText | undefined>();
   #draining: Promise<void> | undefined;
   /** Runs that had an append refused. */
   readonly #fenced = new WeakSet<Run>();
@@ -54,13 +80,29 @@ export class LogWriter {
 
   readonly append: EventLog["append"] = (scope, taskId, events, condition, extras) => {
     if (this.#isClosed) return Promise.reject(new Fault("unavailable", "The store is closed"));
+    const joined = this.#joinText(events, condition);
+    if (joined) return joined;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // A caller that does not wait must not cause an unhandled rejection.
     promise.catch(() => {});
-    this.#queue.push({ scope, taskId, events, condition, push: extras?.push, resolve, reject, retries: 0 });
+    const { newRuns } = this.#parts;
+    const begins = extras ? undefined : newRuns.take(scope, events, condition);
+    const added = begins ? [...events, STARTED] : [...events];
+    const push = extras?.push;
+    this.#queue.push({ scope, taskId, events: added, condition, push, begins, resolve, reject, retries: 0 });
+    if ("run" in condition) this.#texts.set(condition.run, isText(events) ? { added, promise } : undefined);
     this.#draining ??= this.#drain();
+    if (begins) newRuns.start(begins, promise);
     return promise;
   };
+
+  /** Text after text of a run that waits to be written: a stream of it is one append, and one promise. */
+  #joinText(events: readonly TaskEvent[], condition: AppendCondition): Promise<void> | undefined {
+    const last = "run" in condition ? this.#texts.get(condition.run) : undefined;
+    if (!last || !isText(events)) return undefined;
+    last.added.push(...events);
+    return last.promise;
+  }
 
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -71,7 +113,10 @@ export class LogWriter {
   async #drain(): Promise<void> {
     // All appends of one turn of the event loop share a commit.
     await new Promise(resolve => void setImmediate(resolve));
-    while (this.#queue.length > 0) await this.#write(this.#queue.splice(0, BATCH_MAX));
+    while (this.#queue.length > 0) {
+      this.#texts.clear();
+      await this.#write(this.#queue.splice(0, BATCH_MAX));
+    }
     this.#draining = undefined;
   }
 
@@ -114,7 +159,7 @@ export class LogWriter {
   }
 
   async #commit(writes: readonly PendingWrite[]): Promise<void> {
-    const { cache, db, owners, wallTime, commits } = this.#parts;
+    const { cache, writes: db, owners, wallTime, leaseMs, commits } = this.#parts;
     const watch = cache.watch(writes.map(({ taskId }) => taskId));
     try {
       const writeSets = await Promise.all(
@@ -123,7 +168,7 @@ export class LogWriter {
         ),
       );
       const onCommit = commits?.startCommit();
-      const results = await commit(db, writeSets, wallTime);
+      const results = await commit(db, writeSets, { wallTime, leaseMs });
       const written = writeSets.filter(({ pending }) => results.has(pending.taskId));
       onCommit?.(
         written.length,
@@ -166,6 +211,7 @@ export class LogWriter {
       return this.#reject(requests, new Fault("conflict", "The name is already in use", { taskId }));
     }
     this.#parts.commits?.onFailure();
+    this.#parts.newRuns.pause();
     this.#parts.log.error({ err: error }, "a commit failed");
     this.#reject(requests, new Fault("unavailable", OUTCOME_UNKNOWN, {}, error));
     this.#invalidate(writes);
@@ -191,18 +237,17 @@ export class LogWriter {
   }
 
   #reject(requests: readonly AppendRequest[], error: unknown): void {
-    for (const { condition, reject } of requests) {
-      if ("run" in condition) this.#fenced.add(condition.run);
-      reject(error);
+    for (const request of requests) {
+      const run = runOf(request);
+      if (run) this.#fenced.add(run);
+      request.reject(error);
     }
   }
 
   /** Makes runs that cannot go on here due again, as after a crash. If this fails, they are due when their leases expire. */
   #endLeases(requests: readonly AppendRequest[]): void {
     const { db, onDue } = this.#parts;
-    const runs = [
-      ...new Set(requests.flatMap(({ condition }) => ("run" in condition ? [condition.run] : []))),
-    ];
+    const runs = [...new Set(requests.map(runOf))].filter(run => run !== undefined);
     if (runs.length === 0) return;
     const ended = db
       .query(END_LEASES, [
@@ -249,14 +294,14 @@ export class LogWriter {
   }
 
   #notify(written: readonly WriteSet[], results: ReadonlyMap<TaskId, WriteResult>): void {
-    const { runQuota, onCommitted, onDue, onPushDue } = this.#parts;
-    for (const { pending } of written) onCommitted(pending.taskId);
+    const { runQuota, onCreated, onCommitted, onDue, onPushDue } = this.#parts;
+    for (const { pending } of written) (pending.cached ? onCommitted : onCreated)(pending.taskId);
     const isDue = ({ hasNewRevision, task }: WriteSet): boolean =>
       hasNewRevision && task.status.state === "submitted";
     const freesQuota = ({ endsLease, pending }: WriteSet): boolean =>
       endsLease && Object.values(runQuota(pending.scope)).some(Number.isFinite);
     if (written.some(writeSet => isDue(writeSet) || freesQuota(writeSet))) onDue();
-    else this.#notifyIfWaiting(written.filter(({ endsLease, task }) => endsLease && !task.alone));
+    else this.#notifyIfWaiting(written.filter(mayFreeContext));
     const hasPush = ({ pending }: WriteSet): boolean =>
       pending.pushes.length > 0 || (results.get(pending.taskId)?.hasPush ?? false);
     if (written.some(hasPush)) onPushDue();
@@ -274,6 +319,10 @@ export class LogWriter {
     this.#followUps.add(checked);
   }
 }
+
+/** No task waits in the context of a task that did not exist before this commit. */
+const mayFreeContext = ({ endsLease, task, pending }: WriteSet): boolean =>
+  endsLease && !task.alone && pending.cached !== null;
 
 const UNIQUE_VIOLATION = "23505";
 const OUTCOME_UNKNOWN =

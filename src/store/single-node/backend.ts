@@ -6,14 +6,17 @@ import {
   type Step,
   type Task,
   type TaskId,
+  type TaskState,
   type Usage,
 } from "../../model/index.ts";
 import type {
   AgentStorage,
   CallerName,
+  ContextEnds,
   ContextOwner,
   ListFilter,
   NamedTask,
+  NewestFilter,
   OwnerFilter,
   PushAttempt,
   PushScan,
@@ -57,6 +60,9 @@ export interface Backend {
   ): void;
   findByName(scope: Scope, agent: AgentName, name: CallerName): NamedTask | null;
   list(scope: Scope, agent: AgentName, filter: ListFilter, cursor: ListCursor): Listing;
+  newest(scope: Scope, agent: AgentName, filter: NewestFilter): readonly TaskId[];
+  /** The keys of the contexts with a task that waits for its caller; see `contextKey`. */
+  waitingContexts(): Iterable<number>;
   count(scope: Scope): { readonly caller: number; readonly tenant: number };
   spent(scope: Scope, day: number): { readonly caller: Usage; readonly tenant: Usage };
   reportUsage(query: UsageQuery): readonly UsageRow[];
@@ -85,8 +91,9 @@ export interface Backend {
 export interface OverviewBackend {
   scan(query: TaskScan): TaskScanPage;
   scanWaiting(query: WaitingScan): WaitingScanPage;
-  contextEnds(context: ContextOwner): { readonly first: TaskId; readonly last: TaskId } | undefined;
+  contextEnds(context: ContextOwner): ContextEnds | undefined;
   count(owners: OwnerFilter): readonly TaskCount[];
+  countWaiting(owners: OwnerFilter): readonly TaskCount[];
 }
 
 /** A write to agent storage: values are already JSON; undefined deletes the key. */
@@ -206,6 +213,8 @@ export interface TaskChange {
   /** The events of the steps, packed. */
   readonly events: string;
   readonly isNew: boolean;
+  /** The state in which lists showed the task before this change; undefined: they did not show it. */
+  readonly listedBefore: TaskState | undefined;
   /** Ascending in the whole store; set if the status changed, so that lists have one order. */
   readonly rev: number | null;
   /** The revision at which a turn arrived, if one arrived in this change. */
@@ -230,9 +239,14 @@ export interface Listing {
   readonly total: number;
 }
 
+/** The storage of a context is removed with its last task, unless it is to be kept. */
+export interface ExpiredTask extends TaskRevision {
+  readonly keepsStorage?: boolean;
+}
+
 export interface ExpiredData {
   /** Tasks to be removed. */
-  readonly tasks: readonly TaskRevision[];
+  readonly tasks: readonly ExpiredTask[];
   /** Tasks whose events are to be removed. */
   readonly logs: readonly TaskRevision[];
 }

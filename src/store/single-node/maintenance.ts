@@ -37,13 +37,13 @@ export function createMaintenance(parts: MaintenanceParts): Maintenance {
       }
       return count;
     },
-    async remove(scope, taskId) {
+    async remove(scope, taskId, storage) {
       const task = parts.find(scope, taskId);
       if (!task || !isSettled(task.status.state)) return false;
       let isRemoved = false;
       // A long log is removed in several commits.
       for (let rev = backend.revOf(taskId); rev !== null; rev = backend.revOf(taskId)) {
-        if (prune({ tasks: [{ taskId, rev }], logs: [] }) === 0) break;
+        if (prune({ tasks: [{ taskId, rev, keepsStorage: storage === "keep" }], logs: [] }) === 0) break;
         isRemoved = backend.revOf(taskId) === null;
       }
       return isRemoved;

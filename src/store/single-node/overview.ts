@@ -42,8 +42,9 @@ export function createSingleNodeOverview(parts: SingleNodeOverviewParts): TaskOv
       }
       return { tasks, used };
     },
-    contextEnds: async context => backend.overview.contextEnds(context),
+    contextEnds: async contexts => contexts.map(backend.overview.contextEnds),
     count: async owners => backend.overview.count(owners),
+    countWaiting: async owners => backend.overview.countWaiting(owners),
     scanPushes: async query => backend.pushes.scan(query),
     nodes: async () => [],
   };

@@ -13,7 +13,16 @@ import {
   taskSize,
   type View,
 } from "../../model/index.ts";
-import type { AppendCondition, AppendExtras, Run, Store, UsageStore } from "../../ports/index.ts";
+import type {
+  AppendCondition,
+  AppendExtras,
+  EventLog,
+  ListFilter,
+  Page,
+  Run,
+  Store,
+  UsageStore,
+} from "../../ports/index.ts";
 import { findNames } from "../kernel/caller-names.ts";
 import { createPageCache } from "../kernel/page-cache.ts";
 import { decodePageToken, encodePageToken } from "../kernel/page-token.ts";
@@ -56,11 +65,8 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
   const pages = createPageCache({ loop: parts.loop, checkpointsMax: parts.tailCacheTasksMax });
   const names = createNameIndex(backend);
   const writer = createBatchWriter({
-    backend,
-    commits: parts.commits,
+    ...parts,
     cache,
-    now: parts.now,
-    wallTime: parts.wallTime,
     onCommitted(taskId) {
       parts.onCommitted(taskId);
       pushes.onTaskChanged(taskId);
@@ -101,6 +107,32 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     if (extras) pushes.put(entry, extras.push, after).catch(() => {});
     updateQueue(entry, before);
     return done;
+  }
+
+  const appendOrFence: EventLog["append"] = (scope, taskId, events, condition, extras) => {
+    try {
+      return append(scope, taskId, events, condition, extras);
+    } catch (error) {
+      if ("run" in condition) leases.fence(condition.run);
+      // The append that came first may not be committed yet: reject when the caller can read it.
+      const fail = (): never => {
+        throw error;
+      };
+      return writer.pending ? writer.pending.then(fail, fail) : Promise.reject(error);
+    }
+  };
+
+  function list(scope: Scope, agent: AgentName, filter: ListFilter, view: View): Page {
+    const cursor = decodePageToken(filter.pageToken, writer.committedRev);
+    const { rows, total } = backend.list(scope, agent, filter, cursor);
+    const { tasks, end } = readPage(scope, rows.slice(0, filter.pageSize), view);
+    const next = { maxRev: cursor.maxRev, beforeRev: rows[end - 1]?.rev ?? 0 };
+    return {
+      tasks,
+      nextPageToken: rows.length > end ? encodePageToken(next) : "",
+      pageSize: filter.pageSize,
+      totalSize: total,
+    };
   }
 
   function openEntry(scope: Scope, taskId: TaskId, first: TaskEvent | undefined): TaskEntry {
@@ -274,18 +306,7 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
     deliveries: pushes.deliveries,
     usage: createSingleNodeUsage(backend),
     log: {
-      append(scope, taskId, events, condition, extras) {
-        try {
-          return append(scope, taskId, events, condition, extras);
-        } catch (error) {
-          if ("run" in condition) leases.fence(condition.run);
-          // The append that came first may not be committed yet: reject when the caller can read it.
-          const fail = (): never => {
-            throw error;
-          };
-          return writer.pending ? writer.pending.then(fail, fail) : Promise.reject(error);
-        }
-      },
+      append: appendOrFence,
       async read(scope, taskId, after, max) {
         return read(scope, taskId, after, max);
       },
@@ -303,27 +324,16 @@ export function createSingleNodeStore(parts: SingleNodeStoreParts): Store {
         return backend.count(scope);
       },
       async list(scope, agent, filter, view = WITH_ARTIFACTS) {
-        const cursor = decodePageToken(filter.pageToken, writer.committedRev);
-        const { rows, total } = backend.list(scope, agent, filter, cursor);
-        const { tasks, end } = readPage(scope, rows.slice(0, filter.pageSize), view);
-        const hasMore = rows.length > end;
-        return {
-          tasks,
-          nextPageToken: hasMore
-            ? encodePageToken({ maxRev: cursor.maxRev, beforeRev: rows[end - 1]?.rev ?? 0 })
-            : "",
-          pageSize: filter.pageSize,
-          totalSize: total,
-        };
+        return list(scope, agent, filter, view);
       },
-      async newest(scope, agent, max) {
-        const cursor = decodePageToken(undefined, writer.committedRev);
-        const { rows } = backend.list(scope, agent, { pageSize: max }, cursor);
-        return rows.slice(0, max).map(row => row.taskId);
+      async newest(scope, agent, filter) {
+        return writer.newest(scope, agent, filter);
       },
     },
     runs: {
       claim,
+      // A claim finds new tasks before their first commit.
+      setStarter() {},
       async renew(run) {
         return leases.renew(run);
       },

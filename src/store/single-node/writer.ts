@@ -13,10 +13,11 @@ import { packEvents } from "../kernel/packed-events.ts";
 import type { Backend, CommitPart, PushChange, StorageWrite, TaskChange } from "./backend.ts";
 import type { TailCache } from "./tail-cache.ts";
 import type { TaskEntry } from "./task-entry.ts";
+import { WaitingContexts } from "./waiting-contexts.ts";
 
 export interface BatchWriterParts {
   readonly backend: Backend;
-  readonly commits: CommitObserver | undefined;
+  readonly commits?: CommitObserver | undefined;
   readonly cache: TailCache;
   /** Event time. */
   readonly now: () => number;
@@ -52,6 +53,7 @@ const changeSize = ({ events, snapshot }: TaskChange): number =>
 /** Appends to logs. All writes of one turn of the event loop are one commit. */
 export function createBatchWriter(parts: BatchWriterParts) {
   const { backend, cache } = parts;
+  const waiting = new WaitingContexts(backend);
   let batch: WriteBatch | null = null;
   let newestRev = backend.lastRev;
   let committedRev = newestRev;
@@ -122,6 +124,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
       steps,
       events: packEvents(steps),
       isNew: commit.seq === 0,
+      listedBefore: commit.task && !isHidden(commit.task) ? commit.task.status.state : undefined,
       rev,
       arrived,
       day,
@@ -139,6 +142,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
     commit.names = NO_NAMES;
     commit.seq = tail.seq;
     commit.task = change.task;
+    waiting.onCommitted(change.task);
     if (change.snapshot !== null) commit.snapshotSeq = tail.seq;
     cache.onCommitted(entry, changeSize(change));
     if (!parts.isRunning(entry.taskId)) cache.unpin(entry);
@@ -146,6 +150,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
 
   return {
     append,
+    newest: waiting.newest,
     writeStorage(write: StorageWrite): Promise<void> {
       batch ??= startBatch();
       batch.storage.push(write);

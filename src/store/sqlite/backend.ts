@@ -18,9 +18,9 @@ import { unpackEvents } from "../kernel/packed-events.ts";
 import { FIRST_SETTLED, STATES } from "../kernel/state-numbers.ts";
 import type { Backend, LoadedTask, QueueItem, TaskChange } from "../single-node/backend.ts";
 import { toSerialKey } from "../single-node/queue.ts";
-import { createTaskCounts } from "./counts.ts";
+import { createListedCounts, createTaskCounts } from "./counts.ts";
 import { createItemTable } from "./items.ts";
-import { createListQuery } from "./list.ts";
+import { createListQuery, createNewestQuery } from "./list.ts";
 import { createNameTable } from "./names.ts";
 import { findNewest } from "./newest-event.ts";
 import { pragma } from "./open.ts";
@@ -69,6 +69,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const pushes = createPushTable(db, owners);
   const resources = createResourceTable(db);
   const counts = createTaskCounts(db);
+  const listed = createListedCounts(db, owners);
   const usage = createUsageTable(db);
   const writeTask = createTaskWriter(db, owners.idOf, names.write);
   const selectTask = db.prepare(
@@ -155,7 +156,10 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
         throw error;
       }
       owners.commitNew();
-      for (const { isNew, scope } of changes) if (isNew) counts.change(scope, 1);
+      for (const change of changes) {
+        if (change.isNew) counts.change(change.scope, 1);
+        listed.change(change);
+      }
     },
     findByName: names.find,
     count: counts.count,
@@ -167,7 +171,13 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     resources,
     items: createItemTable(db),
     schedules: createScheduleTable(db),
-    list: createListQuery(db, owners),
+    list: createListQuery(db, owners, listed.total),
+    newest: createNewestQuery(db, owners),
+    // By the numbers of the index `task_waiting`.
+    *waitingContexts() {
+      for (const row of db.prepare("SELECT context FROM task WHERE state IN (2, 3)").iterate())
+        yield row.context as number;
+    },
     unfinished() {
       const rows = db
         .prepare(
@@ -179,7 +189,10 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     findExpired,
     revOf: taskId => (selectRev.get(timeKey(taskId), taskId)?.rev as number | undefined) ?? null,
     prune: createPruner(db, transact, load, removedOwners => {
-      for (const owner of removedOwners) counts.change(owners.scopeOf(owner), -1);
+      for (const owner of removedOwners) {
+        counts.change(owners.scopeOf(owner), -1);
+        listed.forget(owner);
+      }
     }),
     check() {
       // Writing the same number again changes a page, like every commit.

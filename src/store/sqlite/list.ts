@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { TaskId } from "../../model/index.ts";
+import type { TaskId, TaskState } from "../../model/index.ts";
 import type { ListFilter } from "../../ports/index.ts";
 import { contextKey } from "../kernel/context-key.ts";
 import { STATES } from "../kernel/state-numbers.ts";
@@ -10,21 +10,20 @@ import type { OwnerTable } from "./owners.ts";
  * A page of a list, ordered by revision as it was when the first page was read. A task whose status has changed since then
  * keeps its earlier position, which its segments record, so that no page omits or repeats a task.
  */
-export function createListQuery(db: DatabaseSync, owners: OwnerTable): Backend["list"] {
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
-    return statement;
-  };
-
+export function createListQuery(
+  db: DatabaseSync,
+  owners: OwnerTable,
+  totalOf: (owner: number, state: TaskState | undefined) => number,
+): Backend["list"] {
+  const prepare = createStatements(db);
   return (scope, agent, filter, { maxRev, beforeRev }) => {
     const owner = owners.find(scope, agent);
     if (owner === undefined) return { rows: [], total: 0 };
     const { sql, values } = toWhereClause(owner, filter);
-    const { total } = prepare(`SELECT count(*) AS total FROM task WHERE ${sql}`).get(values) as {
-      total: number;
-    };
+    const isCounted = filter.contextId === undefined && filter.statusSince === undefined;
+    const total = isCounted
+      ? totalOf(owner, filter.state)
+      : (prepare(`SELECT count(*) AS total FROM task WHERE ${sql}`).get(values)?.total as number);
     const rows = prepare(`
       SELECT id, rev AS place FROM task WHERE ${sql} AND rev <= :maxRev AND rev < :beforeRev
       UNION ALL
@@ -37,13 +36,37 @@ export function createListQuery(db: DatabaseSync, owners: OwnerTable): Backend["
   };
 }
 
+/** For chat windows, which name a conversation and not a task: a message of theirs must not cost a whole list. */
+export function createNewestQuery(db: DatabaseSync, owners: OwnerTable): Backend["newest"] {
+  const prepare = createStatements(db);
+  return (scope, agent, { states, max, ...filter }) => {
+    const owner = owners.find(scope, agent);
+    if (owner === undefined) return [];
+    const { sql, values } = toWhereClause(owner, filter);
+    const numbers = states?.map(state => STATES.indexOf(state));
+    const inStates = numbers ? `AND +state IN (${numbers.join(", ")})` : "";
+    const rows = prepare(`SELECT id FROM task WHERE ${sql} ${inStates} ORDER BY rev DESC LIMIT :max`);
+    return rows.all({ ...values, max }).map(row => row.id as TaskId);
+  };
+}
+
+/** Statements by their text, each prepared once. */
+function createStatements(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>();
+  return sql => {
+    let statement = statements.get(sql);
+    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
+    return statement;
+  };
+}
+
 /** A context whose id the server generated begins with the task before it; later tasks are in the index. */
 const KEYS_OF_CONTEXT =
   "SELECT :context - 1 UNION ALL SELECT key FROM task WHERE context = :context AND context <> key + 1";
 
 function toWhereClause(
   owner: number,
-  filter: ListFilter,
+  filter: Omit<ListFilter, "pageSize">,
 ): { sql: string; values: Record<string, SQLInputValue> } {
   const values: Record<string, SQLInputValue> = { owner };
   // The plus keeps the query planner from scanning all tasks of an owner for the few of a context.
@@ -53,10 +76,8 @@ function toWhereClause(
     values.context = contextKey(filter.contextId);
     values.contextId = filter.contextId;
   }
-  if (filter.state !== undefined) {
-    sql += " AND state = :state";
-    values.state = STATES.indexOf(filter.state);
-  }
+  // As a literal: a partial index is not used for a parameter.
+  if (filter.state !== undefined) sql += ` AND state = ${STATES.indexOf(filter.state)}`;
   if (filter.statusSince !== undefined) {
     sql += " AND status_at >= :since";
     values.since = filter.statusSince;

@@ -39,11 +39,13 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 
 export function createOverview(db: DatabaseSync, owners: OwnerTable): OverviewBackend {
   const statements = new Map<string, StatementSync>();
-  const all = (sql: string, ...values: (number | string)[]): readonly ScanRow[] => {
+  const query = (sql: string, ...values: (number | string)[]): unknown => {
     let statement = statements.get(sql);
     if (!statement) statements.set(sql, (statement = db.prepare(sql)));
-    return statement.all(...values) as unknown as readonly ScanRow[];
+    return statement.all(...values);
   };
+  const all = query as (sql: string, ...values: (number | string)[]) => readonly ScanRow[];
+  const readCounts = query as (sql: string) => readonly CountRow[];
 
   const below =
     (condition: string, ...values: number[]): Fetch =>
@@ -135,7 +137,8 @@ export function createOverview(db: DatabaseSync, owners: OwnerTable): OverviewBa
       const [first, last] = [find("oldest"), find("newest")];
       return first !== undefined && last !== undefined ? { first, last } : undefined;
     },
-    count: filter => countTasks(db, owners, filter),
+    count: filter => sumCounts(countAll(readCounts), owners, filter),
+    countWaiting: filter => sumCounts(readCounts(COUNT_WAITING), owners, filter),
   };
 }
 
@@ -172,30 +175,37 @@ const toScanned = (row: ScanRow, owners: OwnerTable): ScannedTask => ({
   contextId: row.context_id as ContextId,
 });
 
-function countTasks(db: DatabaseSync, owners: OwnerTable, filter: OwnerFilter): readonly TaskCount[] {
+/** How many tasks each owner has in each state. */
+interface CountRow {
+  readonly owner: number;
+  readonly state: number;
+  readonly count: number;
+}
+
+const COUNT = "SELECT owner, state, count(*) AS count FROM task";
+const BY_OWNER_AND_STATE = "GROUP BY owner, state";
+// Without the names of the indexes, SQLite reads all tasks in the order of their owners.
+const COUNT_UNFINISHED = `${COUNT} INDEXED BY task_unfinished WHERE ${UNFINISHED} ${BY_OWNER_AND_STATE}`;
+const COUNT_BY_STATE = `${COUNT} WHERE ${BY_STATE} ${BY_OWNER_AND_STATE}`;
+const COUNT_WAITING = `${COUNT} INDEXED BY task_waiting WHERE ${WAITING} ${BY_OWNER_AND_STATE}`;
+const COUNT_ALL = `SELECT owner, ${COMPLETED} AS state, count(*) AS count FROM task GROUP BY owner`;
+
+/** Completed tasks are those that are in no other index: most tasks, of which only the number is read. */
+function* countAll(read: (sql: string) => readonly CountRow[]): Generator<CountRow> {
+  for (const row of [...read(COUNT_BY_STATE), ...read(COUNT_UNFINISHED)])
+    yield* [row, { ...row, state: COMPLETED, count: -row.count }];
+  yield* read(COUNT_ALL);
+}
+
+function sumCounts(rows: Iterable<CountRow>, owners: OwnerTable, filter: OwnerFilter): readonly TaskCount[] {
   const allowed = owners.matching(filter);
   const counts = new Map<string, { agent: AgentName; state: TaskState; count: number }>();
-  const add = (owner: number, state: number, count: number): void => {
-    if (allowed && !allowed.has(owner)) return;
+  for (const { owner, state, count } of rows) {
+    if (allowed && !allowed.has(owner)) continue;
     const agent = owners.agentOf(owner);
     const key = `${state} ${agent}`;
     const one = counts.get(key) ?? { agent, state: STATES[state] as TaskState, count: 0 };
     counts.set(key, { ...one, count: one.count + count });
-  };
-  interface CountRow {
-    readonly owner: number;
-    readonly state: number;
-    readonly count: number;
   }
-  const read = (sql: string): readonly CountRow[] => db.prepare(sql).all() as unknown as readonly CountRow[];
-  for (const condition of [BY_STATE, UNFINISHED])
-    for (const { owner, state, count } of read(
-      `SELECT owner, state, count(*) AS count FROM task WHERE ${condition} GROUP BY owner, state`,
-    )) {
-      add(owner, state, count);
-      add(owner, COMPLETED, -count);
-    }
-  for (const { owner, count } of read("SELECT owner, count(*) AS count FROM task GROUP BY owner"))
-    add(owner, COMPLETED, count);
   return [...counts.values()].filter(one => one.count > 0);
 }

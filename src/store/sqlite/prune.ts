@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LIMITS, type Task, type TaskId, timeKey } from "../../model/index.ts";
-import type { Backend, TaskRevision } from "../single-node/backend.ts";
+import type { Backend, ExpiredTask, TaskRevision } from "../single-node/backend.ts";
 import type { Transact } from "./transact.ts";
 
 interface TaskRow {
@@ -56,11 +56,11 @@ export function createPruner(
   const findUnchanged = ({ taskId, rev }: TaskRevision): TaskRow | undefined =>
     selectTask.get(timeKey(taskId), taskId, rev) as TaskRow | undefined;
 
-  function remove(found: TaskRevision): boolean {
+  function remove(found: ExpiredTask): boolean {
     const row = findUnchanged(found);
     if (!row) return false;
     if (isLong.get(row.key) && removeOldest(found.taskId, row, 0, [deleteSegments])) return true;
-    removeStorage(row.key);
+    if (!found.keepsStorage) removeStorage(row.key);
     for (const deletion of deletions) deletion.run(row.key);
     removed.push(row.owner);
     return true;

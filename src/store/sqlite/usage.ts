@@ -30,7 +30,7 @@ export function createUsageTable(db: DatabaseSync) {
     /** Only inside a transaction. */
     write({ task, steps, day }: TaskChange, ownerOf: () => number): void {
       for (const { event } of steps)
-        if (event?.type === "usage")
+        if (event?.type === "usage" && event.of === undefined)
           for (const [counter, amount] of Object.entries(event.usage))
             upsert.run(ownerOf(), day, task.contextId, counter, amount);
     },

@@ -1,20 +1,16 @@
-import { equal } from "node:assert/strict";
 import { after, test } from "node:test";
-import { createHandler } from "dragoman";
-import config from "../dragoman.config.ts";
-import { send } from "./send.ts";
+import { assertTask, createTestServer } from "dragoman/testing";
+import hello from "../agents/hello.ts";
 
-const server = await createHandler({ ...config, data: ":memory:" });
+const server = await createTestServer(hello);
 after(() => server.close());
 
 test("it greets", async () => {
-  const { state, text } = await send(server, "hello", "Ada");
-  equal(state, "TASK_STATE_COMPLETED");
-  equal(text, "Hello, Ada!");
+  assertTask(await server.send("Ada")).toComplete("Hello, Ada!");
 });
 
 test("it asks for a name", async () => {
-  const asked = await send(server, "hello", " ");
-  equal(asked.statusText, "What is your name?");
-  equal((await send(server, "hello", "Grace", asked.taskId)).text, "Hello, Grace!");
+  const asked = await server.send(" ");
+  assertTask(asked).toAsk("What is your name?");
+  assertTask(await asked.answer("Grace")).toComplete("Hello, Grace!");
 });

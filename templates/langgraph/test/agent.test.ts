@@ -1,17 +1,18 @@
-import { equal } from "node:assert/strict";
 import { after, test } from "node:test";
-import { createHandler } from "dragoman";
+import { assertTask, createTestServer } from "dragoman/testing";
 import config from "../dragoman.config.ts";
-import { send } from "./send.ts";
 
-const server = await createHandler({ ...config, data: ":memory:" });
+const server = await createTestServer(config);
 after(() => server.close());
 
 test("the graph plans, asks the caller, and books", async () => {
-  const asked = await send(server, "planner", "A weekend in Lisbon, please");
-  equal(asked.state, "TASK_STATE_INPUT_REQUIRED");
-  equal(asked.statusText, "Shall I book this?");
-  const booked = await send(server, "planner", "yes", asked.taskId);
-  equal(booked.state, "TASK_STATE_COMPLETED");
-  equal(booked.text.endsWith("It is booked."), true);
+  const asked = await server.send("A weekend in Lisbon, please");
+  assertTask(asked).toAsk("Shall I book this?");
+  assertTask(await asked.answer("yes")).toComplete(/It is booked\.$/);
+});
+
+test("the plan survives a crash", async () => {
+  const asked = await server.send("A day in Porto, please");
+  await server.crash();
+  assertTask(await asked.answer("no")).toComplete(/Nothing was booked\.$/);
 });

@@ -1,18 +1,22 @@
-import { equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
-import { createHandler } from "dragoman";
+import { assertTask, createTestServer } from "dragoman/testing";
 import config from "../dragoman.config.ts";
-import { send } from "./send.ts";
 
-const server = await createHandler({ ...config, data: ":memory:" });
+const server = await createTestServer(config);
 after(() => server.close());
 
 test("it uses a tool of the MCP server", async () => {
-  match((await send(server, "planner", "2999-12-31")).text, /^\d+ days until 2999-12-31$/);
+  assertTask(await server.send("2999-12-31")).toComplete(/^\d+ days until 2999-12-31$/);
 });
 
 test("an error of the tool fails the task", async () => {
-  const { state, statusText } = await send(server, "planner", "someday");
-  equal(state, "TASK_STATE_FAILED");
-  equal(statusText, "someday is no day");
+  assertTask(await server.send("someday")).toFail("someday is no day");
+});
+
+test("after a crash the tool is not called again if its result was recorded", async () => {
+  const crashed = server.crashAt("count", { when: "after" });
+  const task = await server.send("2999-12-31");
+  await crashed;
+  assertTask(task).toComplete(/^\d+ days/);
+  assertTask(task).toHaveSteps(["count"]);
 });

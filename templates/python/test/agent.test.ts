@@ -1,21 +1,16 @@
-import { equal } from "node:assert/strict";
 import { after, test } from "node:test";
-import { createHandler } from "dragoman";
+import { assertTask, createTestServer } from "dragoman/testing";
 import config from "../dragoman.config.ts";
-import { send } from "./send.ts";
 
-const server = await createHandler({ ...config, data: ":memory:" });
+const server = await createTestServer(config);
 after(() => server.close());
 
 test("it counts letters", async () => {
-  equal((await send(server, "letters", "to count")).text, "to has 2 letters. count has 5 letters. ");
+  assertTask(await server.send("to count")).toComplete("to has 2 letters. count has 5 letters. ");
 });
 
 test("it asks for a sentence", async () => {
-  const asked = await send(server, "letters", "hello");
-  equal(asked.statusText, "Give me a sentence, please");
-  equal(
-    (await send(server, "letters", "hello you", asked.taskId)).text,
-    "hello has 5 letters. you has 3 letters. ",
-  );
+  const asked = await server.send("hello");
+  assertTask(asked).toAsk("Give me a sentence, please");
+  assertTask(await asked.answer("hello you")).toComplete("hello has 5 letters. you has 3 letters. ");
 });

@@ -35,10 +35,13 @@ const NOTE = new RegExp(`^<!-- (${KINDS.join("|")}): (.+) -->$`);
 const FENCE = /^( *)(`{3,})(.*)$/;
 const NAME = /^(?:\/\/|#) ([\w@./[\]-]+\.\w+|Dockerfile|Caddyfile)$/;
 
-/** Pages whose blocks are executed. Those of ARCHITECTURE.md, AGENTS.md and of the decisions are not for users. */
+/**
+ * Pages whose blocks are executed. Those of ARCHITECTURE.md, AGENTS.md and of the decisions are not for users; those of
+ * docs/reference/api are declarations of src.
+ */
 const isForUsers = ({ path }: TreeFile): boolean =>
   path === "README.md" ||
-  /^docs\/(?:guide|operate|migrate|reference|dialects)\//.test(path) ||
+  /^docs\/(?:guide|operate|migrate|reference(?!\/api\/)|dialects)\//.test(path) ||
   /^examples\/.*README/.test(path);
 
 export const PAGES: readonly TreeFile[] = DOCUMENTS.filter(isForUsers);

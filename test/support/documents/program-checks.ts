@@ -118,11 +118,36 @@ const receiver: Check = async parts => {
     );
 };
 
+const shouts: Check = parts =>
+  withProgram(parts, async program => {
+    const { body } = await rpc(await program.url(2024), "SendMessage", sendParams("Ada"));
+    expect(textsOf(body.result.task.artifacts)).toBe("ADA");
+    program.signal("SIGTERM");
+    expect(await program.ended).toBe(0);
+  });
+
+/** A file for `node --test`: so many tests pass. */
+const passes =
+  (count: number): Check =>
+  parts =>
+    withProgram(parts, async program => {
+      expect(await program.ended, program.output()).toBe(0);
+      expect(program.output()).toMatch(new RegExp(`(?:#|ℹ) pass ${count}\n`));
+    });
+
 export const PROGRAMS: Readonly<Record<string, Check>> = {
+  "docs/guide/client.md#call.ts": prints("completed You said: hello"),
+  "docs/guide/client.md#stream.ts": prints("3 … 2 … 1 … Lift-off!"),
+  "docs/guide/client.md#answer.ts": prints("Booked: Lisbon, friday."),
+  "docs/guide/client.md#tasks.ts": prints("working\ncanceled\ntail: canceled\ntrue\n"),
+  "docs/guide/client.md#files.ts": prints("words.csv true"),
+  "docs/guide/client.md#errors.ts": prints("It is gone:"),
+  "docs/guide/react.md#store.ts": prints("'You said: hello'"),
   "docs/guide/embedding.md#inside-your-own-server": greetsAt(3000, ""),
   "docs/guide/embedding.md#express": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#fastify": greetsAt(3000, "/a2a"),
   "docs/guide/embedding.md#hono": greetsAt(3000, "/a2a"),
+  "docs/guide/embedding.md#a-plain-fetch-function": prints("Hello, Ada!"),
   "docs/guide/embedding.md#shutdown": greetsAt(3000, ""),
   "docs/guide/getting-started.md#call-it-from-a-program": officialClient,
   "docs/guide/front-ends.md#chat.ts": prints("You said: Ada"),
@@ -130,4 +155,10 @@ export const PROGRAMS: Readonly<Record<string, Check>> = {
   "docs/guide/front-ends.md#ag-ui.ts": prints("You said: Ada"),
   "docs/guide/langgraph-api.md#client.ts": prints("You said: hello"),
   "docs/guide/push.md#receiver.ts": receiver,
+  "docs/guide/extending.md#server.ts": shouts,
+  "docs/guide/extending.md#test/runtime.test.ts": passes(7),
+  "docs/guide/testing-agents.md#test/shop.test.ts": passes(3),
+  "docs/guide/testing-agents.md#test/time.test.ts": passes(1),
+  "docs/guide/testing-agents.md#test/cassette.test.ts": passes(1),
+  "docs/guide/testing-agents.md#test/models.test.ts": passes(2),
 };

@@ -8,6 +8,7 @@ import { sql as push } from "./0007.ts";
 import { sql as items } from "./0008.ts";
 import { sql as resources } from "./0009.ts";
 import { sql as overview } from "./0010.ts";
+import { sql as ownerState } from "./0011.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
 export const MIGRATIONS: readonly string[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly string[] = [
   items,
   resources,
   overview,
+  ownerState,
 ];

@@ -1,0 +1,172 @@
+import { afterEach, expect, it } from "vitest";
+import type { CallReply } from "../../src/agent/calls.ts";
+import type { AgentTask, Ctx } from "../../src/agent/context.ts";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
+import { adminGet } from "../support/admin-client.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
+import { aborted } from "../support/gate.ts";
+import { serve, type TestServer } from "../support/server.ts";
+import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
+
+/** `ctx.call` with the name of an agent of the same server. test/chaos/local-calls-kill.test.ts has the kills. */
+
+let server: TestServer;
+let seen: { readonly task: AgentTask; readonly ctx: Ctx }[];
+afterEach(() => server.stop());
+
+const critic: AgentDefinition = {
+  name: "critic",
+  async *run(task, ctx) {
+    seen.push({ task, ctx });
+    ctx.usage({ tokens: 3 });
+    if (task.turn > 1) return yield ctx.text(`You chose ${task.text}`);
+    if (task.text === "ask") return yield ctx.ask("Which one?");
+    if (task.text === "fail") return yield ctx.fail("It is broken");
+    if (task.text === "wait") return await aborted(ctx.signal);
+    if (task.text === "loop") return yield ctx.text((await ctx.call("critic", "loop")).text);
+    yield ctx.text("one ");
+    yield ctx.status("half way");
+    yield ctx.text(task.text);
+  },
+};
+const replier: AgentDefinition = { name: "replier", replies: "message", run: task => `re: ${task.text}` };
+const typed = agent({
+  name: "typed",
+  input: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+  run: (task, ctx) => ctx.data({ n: task.input.n + 1 }),
+});
+const secret: AgentDefinition = { name: "secret", tenants: ["other"], run: () => "secret" };
+
+async function start(run: AgentDefinition["run"], settings: Parameters<typeof serve>[1] = {}): Promise<void> {
+  seen = [];
+  server = await serve([{ name: "chief", run }, critic, replier, typed, secret], settings);
+}
+const send = async (text: string, headers: Record<string, string> = {}): Promise<object> =>
+  (await rpc(`${server.url}/agents/chief`, "SendMessage", sendParams(text), headers)).body;
+
+it("returns text, artifacts and state; the called task belongs to the same caller", async () => {
+  let reply: CallReply | undefined;
+  await start(async (task, ctx) => {
+    reply = await ctx.call("critic", task.text);
+    return reply.text;
+  });
+  expect(textOf(await send("two"))).toBe("one two");
+  expect(reply).toMatchObject({ state: "completed", message: null, usage: { tokens: 3 }, to: "critic" });
+  expect(reply?.artifacts).toHaveLength(1);
+  const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: reply?.task?.id });
+  expect(stateOf(body)).toBe("completed");
+});
+
+it("streams the output of the other agent, step by step", async () => {
+  const steps: string[] = [];
+  await start(async (task, ctx) => {
+    const stream = ctx.call.stream("critic", task.text);
+    for await (const step of stream) steps.push(`${step.kind} ${step.text}`);
+    return (await stream.result).text;
+  });
+  await send("two");
+  expect(steps).toEqual(["artifact one ", "status half way", "artifact two"]);
+});
+
+it("answers a question of the other agent, in the same task", async () => {
+  const replies: CallReply[] = [];
+  await start(async (_task, ctx) => {
+    const asked = await ctx.call("critic", "ask");
+    replies.push(asked, await ctx.call.answer(asked, "this one"));
+  });
+  await send("go");
+  const [asked, answered] = replies;
+  expect(asked).toMatchObject({ state: "input-required", text: "Which one?" });
+  expect(answered).toMatchObject({ state: "completed", text: "You chose this one", usage: { tokens: 3 } });
+  expect(answered?.task?.id).toBe(asked?.task?.id);
+});
+
+it("keeps one context with each agent, unless a new one is wanted", async () => {
+  await start(async (_task, ctx) => {
+    await ctx.call("critic", "a");
+    await ctx.call("critic", "b");
+    await ctx.call("critic", "c", { contextId: "new" });
+  });
+  await send("go");
+  const [a, b, c] = seen.map(({ task }) => task.contextId);
+  expect([a === b, a === c, seen.map(({ task }) => task.text)]).toEqual([true, false, ["a", "b", "c"]]);
+});
+
+it("passes on trace, thread and hops, and adds up the usage once", async () => {
+  await start(async (task, ctx) => {
+    ctx.usage({ tokens: 1 });
+    await ctx.call("critic", task.text);
+  });
+  const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const id = taskOf(await send("x", { traceparent: trace })).id;
+  const [{ ctx }] = seen as [(typeof seen)[0]];
+  expect([ctx.trace?.traceparent.slice(0, 35), ctx.hops]).toEqual([trace.slice(0, 35), 1]);
+  const { json } = await adminGet(server.url, `/tasks/${id}`);
+  expect(json.task.usage).toEqual({ tokens: 4 });
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const counted = metrics
+    .match(/^dragoman_usage_total.* \d+$/gm)
+    ?.map(line => line.replace(/^.*agent="(\w+)".* /, "$1 "));
+  expect(counted?.toSorted()).toEqual(["chief 1", "critic 3"]);
+});
+
+it("cancels the called task when the caller's task is canceled", async () => {
+  await start(async (_task, ctx) => (await ctx.call("critic", "wait")).text);
+  const stream = await openStream(`${server.url}/agents/chief`, "SendStreamingMessage", sendParams("go"));
+  const id = taskOf((await stream.next())?.data).id;
+  await until(() => seen.length === 1);
+  await rpc(`${server.url}/agents/chief`, "CancelTask", { id });
+  await until(async () => {
+    const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: seen[0]?.task.id });
+    return stateOf(body) === "canceled";
+  });
+});
+
+it("cancels it at the deadline, and throws", async () => {
+  await start(async (_task, ctx) => {
+    const error = await ctx.call("critic", "wait", { timeoutMs: 20 }).catch((one: Error) => one);
+    return error instanceof Error ? error.message : "no error";
+  });
+  expect(textOf(await send("go"))).toBe("The other agent did not finish in 20 ms");
+  await until(async () => {
+    const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: seen[0]?.task.id });
+    return stateOf(body) === "canceled";
+  });
+});
+
+it("ends a loop of calls by counting, as across servers", async () => {
+  await start(async (_task, ctx) => (await ctx.call("critic", "loop")).text);
+  expect(stateOf(await send("go"))).toBe("completed");
+  expect(seen.length).toBe(8);
+});
+
+it("has the result of replies and failures, and throws what is refused", async () => {
+  const texts: string[] = [];
+  await start(async (_task, ctx) => {
+    const attempt = async (to: string, content: Parameters<Ctx["call"]>[1]) => {
+      const result = await ctx.call(to, content).catch((error: Error) => error);
+      texts.push(result instanceof Error ? result.message : `${result.state}: ${result.text}`);
+    };
+    await attempt("replier", "hi");
+    await attempt("critic", "fail");
+    await attempt("typed", { kind: "data", data: { n: 1 } });
+    await attempt("typed", { kind: "data", data: { n: "1" } });
+    await attempt("secret", "hi");
+    await attempt("nobody", "hi");
+  });
+  await send("go");
+  expect(texts).toEqual([
+    "completed: re: hi",
+    "failed: It is broken",
+    "completed: ",
+    'The agent "typed" refused the call: message.parts[0].data.n: must be number, got string',
+    expect.stringContaining('The agent "secret" refused the call: Agent "secret" not found'),
+    expect.stringContaining('The agent "nobody" refused the call: Agent "nobody" not found; available: '),
+  ]);
+});
+
+it("callers leave their place to those whom they call, also where only one run is allowed", async () => {
+  await start(async (task, ctx) => (await ctx.call("critic", task.text)).text, { runsMax: 1 });
+  const all = await Promise.all(["a", "b", "c"].map(text => send(text)));
+  expect(all.map(body => partsText(taskOf(body).artifacts?.[0]?.parts))).toEqual(["one a", "one b", "one c"]);
+});
