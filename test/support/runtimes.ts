@@ -16,6 +16,8 @@ const PROGRAM = new URL("programs/contract.mjs", import.meta.url).pathname;
 /** The table of the contract as a graph: the last message selects the node. */
 const GRAPH = `
 const speaker = new FakeListChatModel({ responses: ["one two three"], sleep: 1 });
+// Its text is visible while the node goes on: a cancel after it finds a node that waits.
+const waiter = new FakeListChatModel({ responses: ["waiting"] });
 /** Fake models lose their usage when they stream. */
 class Spender extends FakeStreamingChatModel {
   async *_streamResponseChunks(...words) {
@@ -31,8 +33,10 @@ const nodes = {
   stream: async state => ({ messages: [await speaker.invoke(state.messages)] }),
   work: () => { mark("begun"); return said("before "); },
   after: async (state, { signal }) => { await gate("open", signal); return said("after"); },
-  wait: () => said("waiting"),
-  forever: async (state, { signal }) => { await sleep(2 ** 30, undefined, { signal }).catch(() => mark("stopped")); },
+  wait: async (state, { signal }) => {
+    await waiter.invoke(state.messages);
+    await sleep(2 ** 30, undefined, { signal }).catch(() => mark("stopped"));
+  },
   fail: () => { throw new Error("SECRET"); },
   ask: () => said("You chose " + interrupt("Which colour?")),
   spend: async state => ({ messages: [await spender.invoke(state.messages)] }),
@@ -45,7 +49,7 @@ const nodes = {
 const graph = new StateGraph(MessagesAnnotation);
 for (const [name, run] of Object.entries(nodes)) graph.addNode(name, run);
 graph.addConditionalEdges(START, state => (lastOf(state) in nodes ? lastOf(state) : "other"), Object.keys(nodes));
-graph.addEdge("work", "after").addEdge("wait", "forever");
+graph.addEdge("work", "after");
 `;
 
 async function createProgram(folder: string, options: object): Promise<CreatedAgent> {
