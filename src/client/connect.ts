@@ -11,15 +11,16 @@ import type {
   TaskUpdate,
 } from "./api.ts";
 import { toParts } from "./content.ts";
+import type { ClientError } from "./errors.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
 import { newId } from "./new-id.ts";
-import { type AgentAccess, openAgent, type RemoteAgent } from "./open.ts";
-import { createPushHandle } from "./push.ts";
+import { type AgentAccess, type FetchedTask, openAgent, type RemoteAgent } from "./open.ts";
+import { createPushHandle, type Retried } from "./push.ts";
 import { readResumable, resume } from "./resume.ts";
 import { type RetryOptions, withRetry } from "./retry.ts";
 import { sleep } from "./sleep.ts";
 import { readStarted, startStream } from "./start-stream.ts";
-import type { OutgoingMessage, ReceivedResponse, RemoteTask } from "./types.ts";
+import type { OutgoingMessage, ReceivedResponse, RemoteTask, TaskRef } from "./types.ts";
 import { toUpdates } from "./updates.ts";
 
 /** Connects to an agent: `to` is its URL, the URL of its card or of a server with one agent, or the card itself. */
@@ -29,17 +30,14 @@ export async function connect(
 ): Promise<ConnectedAgent> {
   const address = toAddress(to);
   const source =
-    address === undefined
-      ? { address, card: to as JsonObject }
-      : { address: parseAgentAddress(address, options.agent) };
-  const { url, dialect, transport, signal } = options;
+    address === undefined ? { card: to as JsonObject } : parseAgentAddress(address, options.agent);
+  const { url, signal } = options;
   const isOwn = (other: string): boolean =>
     address === undefined || isSameOrigin(other, url ?? address) || isSameOrigin(other, address);
   const access = (other: string): AgentAccess => toAccess(options, isOwn(other));
   const closed = new AbortController();
-  const parts = { ...source, url, dialect, transport, access };
   const agent = await withRetry(toRetry(options, [closed.signal, signal]), () =>
-    openAgent(parts, signal ?? closed.signal),
+    openAgent({ ...options, source, access }, signal ?? closed.signal),
   );
   return createClient({ agent, options, closed }, agent.card);
 }
@@ -89,6 +87,15 @@ interface Connection {
 const retryOf = ({ options, closed }: Connection, { signal }: CallControl): RetryOptions =>
   toRetry(options, [closed.signal, signal]);
 
+function callAgent<T>(
+  connection: Connection,
+  options: CallControl,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const retry = retryOf(connection, options);
+  return withRetry(retry, () => work(retry.signal));
+}
+
 function createClient(connection: Connection, card: JsonObject): ConnectedAgent {
   const { agent, closed } = connection;
   const { url, dialect, transport } = agent.endpoint;
@@ -99,10 +106,9 @@ function createClient(connection: Connection, card: JsonObject): ConnectedAgent 
     send: (content, options = {}) => lastOf(streamMessage(connection, content, options)),
     stream: (content, options = {}) => streamMessage(connection, content, options),
     task: (id, contextId) => createTaskHandle(connection, id, contextId),
-    async list({ signal, ...query } = {}) {
-      const retry = retryOf(connection, { signal });
-      const { tasks, ...page } = await withRetry(retry, () =>
-        agent.list({ pageSize: CLIENT_LIMITS.pageSize, ...query }, retry.signal),
+    async list({ signal: own, ...query } = {}) {
+      const { tasks, ...page } = await callAgent(connection, { signal: own }, signal =>
+        agent.list({ pageSize: CLIENT_LIMITS.pageSize, ...query }, signal),
       );
       return { ...page, tasks: tasks.map(({ task }) => task) };
     },
@@ -155,14 +161,11 @@ const toSent = ({ messageId, parts, taskId, contextId, metadata }: OutgoingMessa
 function createTaskHandle(connection: Connection, id: string, contextId: string | undefined): TaskHandle {
   const { agent } = connection;
   const ref = { taskId: id, contextId };
-  const call = <T>(options: CallControl, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const retry = retryOf(connection, options);
-    return withRetry(retry, () => work(retry.signal));
-  };
+  const call: Retried = (options, work) => callAgent(connection, options, work);
   return {
     id,
     get: async (options = {}) => (await call(options, signal => agent.get(ref, signal))).task,
-    cancel: async (options = {}) => (await call(options, signal => agent.cancel(ref, signal))).task,
+    cancel: async (options = {}) => (await call(options, signal => cancel(agent, ref, signal))).task,
     tail: (options = {}) => tail(connection, ref, options.until ?? "settled", options),
     answer: (content, options = {}) =>
       lastOf(streamMessage(connection, content, { contextId, ...options, taskId: id })),
@@ -170,9 +173,17 @@ function createTaskHandle(connection: Connection, id: string, contextId: string 
   };
 }
 
+/** A task that is canceled already is returned in every dialect: the response to an earlier call may be lost. */
+const cancel = (agent: RemoteAgent, ref: TaskRef, signal: AbortSignal): Promise<FetchedTask> =>
+  agent.cancel(ref, signal).catch(async (error: ClientError) => {
+    const found = error.code === "task-not-cancelable" ? await agent.get(ref, signal) : undefined;
+    if (found?.task.state === "canceled") return found;
+    throw error;
+  });
+
 function tail(
   connection: Connection,
-  { taskId, contextId }: { readonly taskId: string; readonly contextId: string | undefined },
+  { taskId, contextId }: TaskRef,
   until: Until,
   options: CallControl,
 ): AsyncGenerator<TaskUpdate, void> {

@@ -86,17 +86,18 @@ const shortReason = (error: unknown): string =>
 
 /** The errors of Node by their codes; a browser does not say what failed. */
 const FAILURES: Readonly<Record<string, readonly [string, ErrorCategory]>> = {
-  ECONNREFUSED: ["Nothing answers at {}: connection refused", "connection-refused"],
-  ENOTFOUND: ["Unknown host in {}", "unknown-host"],
-  EAI_AGAIN: ["Unknown host in {}", "unknown-host"],
-  UND_ERR_HEADERS_TIMEOUT: ["No response from {} in five minutes", "timeout"],
+  ECONNREFUSED: ["Nothing answers at", "connection-refused"],
+  ENOTFOUND: ["Unknown host in", "unknown-host"],
+  EAI_AGAIN: ["Unknown host in", "unknown-host"],
+  UND_ERR_HEADERS_TIMEOUT: ["No response from", "timeout"],
 };
 
-function describeFailure(url: string, error: unknown): readonly [string, ErrorCategory?] {
+function describeFailure(url: string, error: unknown): readonly [string, (ErrorCategory | undefined)?] {
   const code = codeOf(error) ?? "";
-  const known = FAILURES[code];
-  if (known) return [known[0].replace("{}", () => url), known[1]];
-  const message = `${url} could not be reached: ${shortReason(error)}`;
+  const reason = shortReason(error);
+  const [what, category] = FAILURES[code] ?? [];
+  if (what) return [`${what} ${url}: ${reason}`, category];
+  const message = `${url} could not be reached: ${reason}`;
   // A parse error, or a connection that was closed before any response.
   const isNotHttp =
     code === "UND_ERR_SOCKET" || ((error as Error).cause as Error)?.name === "HTTPParserError";

@@ -54,10 +54,8 @@ export interface RemoteAgent {
 }
 
 export interface OpenAgentParts {
-  /** Where the card is; undefined: there is no card, and `url` and `dialect` must be given. */
-  readonly address: AgentAddress | undefined;
-  /** The card itself, if the caller has it. */
-  readonly card?: JsonObject | undefined;
+  /** Where the card is, or the card itself. */
+  readonly source: AgentAddress | { readonly card: JsonObject };
   /** The URL for calls, instead of the one in the card. */
   readonly url?: string | undefined;
   /** The dialect, instead of the one in the card. */
@@ -71,44 +69,34 @@ export interface AgentAccess extends HttpAccess {
   readonly grpc?: CreateGrpc | undefined;
 }
 
-/** Without a card streaming is tried. */
-const NO_CARD: FetchedCard = { url: "", card: { capabilities: { streaming: true } } };
-
 /** Reads the card, and chooses interface and transport. */
 export async function openAgent(
   parts: OpenAgentParts,
   signal: AbortSignal,
 ): Promise<RemoteAgent & { readonly card: JsonObject }> {
-  const found = await findCard(parts, signal);
+  const { source } = parts;
+  const found =
+    "card" in source ? { ...source, url: "" } : await fetchCard(source, parts.access(source.base), signal);
   const endpoint = chooseProtocol(parts, found);
   const access = parts.access(endpoint.url);
   const transport = await createTransport(endpoint, access);
   return { ...createRemoteAgent(found.card, endpoint, transport), card: found.card };
 }
 
-async function findCard(
-  { address, card, access }: OpenAgentParts,
-  signal: AbortSignal,
-): Promise<FetchedCard> {
-  if (card) return { url: "", card };
-  return address ? fetchCard(address, access(address.base), signal) : NO_CARD;
-}
-
 const ALL: readonly ProtocolBinding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 const OVER_FETCH: readonly ProtocolBinding[] = ["JSONRPC", "HTTP+JSON"];
 
-const WITHOUT_CARD = "An agent without a card needs the options endpoint and dialect";
-
 /** Options take precedence over the card. */
 function chooseProtocol(parts: OpenAgentParts, found: FetchedCard): AgentEndpoint {
-  const { url, dialect, address, card } = parts;
+  const { url, dialect } = parts;
   if (dialect !== undefined) return toDialectEndpoint(parts, dialect, found);
-  if (!address && !card) throw new ClientError(WITHOUT_CARD);
-  const usable = parts.access(address?.base ?? "").grpc ? ALL : OVER_FETCH;
+  const usable = parts.access(baseOf(parts)).grpc ? ALL : OVER_FETCH;
   const allowed = parts.transport ? usable.filter(one => one === parts.transport) : usable;
   const chosen = chooseEndpoint(found, allowed);
   return url === undefined ? chosen : { ...chosen, url };
 }
+
+const baseOf = ({ source }: OpenAgentParts): string => ("base" in source ? source.base : "");
 
 function toDialectEndpoint(parts: OpenAgentParts, dialect: DialectName, found: FetchedCard): AgentEndpoint {
   const { transport = "JSONRPC" } = parts;
@@ -117,8 +105,8 @@ function toDialectEndpoint(parts: OpenAgentParts, dialect: DialectName, found: F
   const interfaces = readInterfaces(found).filter(one => one.binding === transport);
   const iface = interfaces.find(one => dialectOf(one) === dialect) ?? interfaces[0];
   if (iface && parts.url === undefined) return toEndpoint(iface, binding, found.url);
-  const url = parts.url ?? parts.address?.base;
-  if (url === undefined) throw new ClientError(WITHOUT_CARD);
+  const url = parts.url ?? baseOf(parts);
+  if (!url) throw new ClientError(`The card has no interface with ${transport}`);
   return { ...binding, url };
 }
 

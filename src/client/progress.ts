@@ -11,17 +11,15 @@ export interface Progress {
 }
 
 export function updateProgress(progress: Progress, { item, eventId }: ReceivedResponse): Progress {
-  const next = eventId === undefined ? progress : { ...progress, eventId };
-  switch (item.kind) {
-    case "task":
-      return { ...next, taskId: item.task.id, contextId: item.task.contextId, state: item.task.state };
-    case "status":
-      return { ...next, taskId: item.taskId, contextId: item.contextId, state: item.state };
-    case "artifact":
-      return { ...next, taskId: item.taskId, contextId: item.contextId };
-    case "message": {
-      const { contextId } = item.message;
-      return { ...next, replied: true, ...(contextId !== undefined && { contextId }) };
-    }
+  const next = { ...progress, ...(eventId !== undefined && { eventId }) };
+  if (item.kind === "message") {
+    const { contextId } = item.message;
+    return { ...next, replied: true, ...(contextId !== undefined && { contextId }) };
   }
+  if (item.kind === "task") {
+    const { id: taskId, contextId, state } = item.task;
+    return { ...next, taskId, contextId, state };
+  }
+  const { taskId, contextId } = item;
+  return { ...next, taskId, contextId, ...(item.kind === "status" && { state: item.state }) };
 }

@@ -3,8 +3,10 @@ import type { CallControl, PushHandle } from "./api.ts";
 import type { PushCalls } from "./client-protocol.ts";
 import { notInDialect, type RemoteAgent } from "./open.ts";
 import { asList, asObject } from "./read.ts";
+import type { WebhookConfig } from "./types.ts";
 
-type Retried = <T>(options: CallControl, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+/** A call that is repeated while the agent is unavailable. */
+export type Retried = <T>(options: CallControl, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** The push configs of a task. */
 export function createPushHandle(
@@ -12,35 +14,27 @@ export function createPushHandle(
   taskId: string,
   retried: Retried,
 ): PushHandle {
-  const send = async (
+  const send = async <T>(
     operation: keyof PushCalls["methods"],
     write: (calls: PushCalls) => JsonObject,
+    read: (calls: PushCalls, result: Json) => T,
     options: CallControl = {},
-  ): Promise<{ readonly calls: PushCalls; readonly result: Json }> => {
+  ): Promise<T> => {
     const calls = endpoint.dialect.push;
     if (!calls) throw notInDialect(endpoint, "has no push configs", "push-not-supported");
     const params = write(calls);
-    return {
-      calls,
-      result: await retried(options, signal => call(calls.methods[operation], params, signal)),
-    };
+    return read(calls, await retried(options, signal => call(calls.methods[operation], params, signal)));
   };
+  const readOne = (calls: PushCalls, result: Json): WebhookConfig => calls.read(result);
+  // v0.3 responds with the list itself.
+  const readAll = (calls: PushCalls, result: Json): readonly WebhookConfig[] =>
+    asList(asObject(result).configs ?? result).map(calls.read);
   return {
-    async set(config, options) {
-      const { calls, result } = await send("set", ({ write }) => write(taskId, config), options);
-      return calls.read(result);
-    },
-    async get(id, options) {
-      const { calls, result } = await send("get", ({ writeRef }) => writeRef(taskId, id), options);
-      return calls.read(result);
-    },
-    async list(options) {
-      const { calls, result } = await send("list", ({ writeRef }) => writeRef(taskId), options);
-      // v0.3 responds with the list itself.
-      return asList(asObject(result).configs ?? result).map(calls.read);
-    },
-    async delete(id, options) {
-      await send("delete", ({ writeRef }) => writeRef(taskId, id), options);
-    },
+    set: (config, options) => send("set", calls => calls.write(taskId, config), readOne, options),
+    get: (id, options) => send("get", calls => calls.writeRef(taskId, id), readOne, options),
+    list: options => send("list", calls => calls.writeRef(taskId), readAll, options),
+    delete: (id, options) => send("delete", calls => calls.writeRef(taskId, id), readNothing, options),
   };
 }
+
+const readNothing = (): void => {};

@@ -25,7 +25,7 @@ export function asBase64(text: string): string {
   const digits = text
     .replaceAll("-", "+")
     .replaceAll("_", "/")
-    .replace(/[^A-Za-z0-9+/]/g, "");
+    .replace(/[^\w+/]/g, "");
   const { length } = digits;
   // One digit is less than a byte.
   return length % 4 === 1 ? digits.slice(0, -1) : digits.padEnd(Math.ceil(length / 4) * 4, "=");

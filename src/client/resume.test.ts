@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Until } from "../model/index.ts";
 import { v1 } from "../protocol/a2a-v1/client.ts";
 import { RemoteError, UnavailableError } from "./errors.ts";
 import type { RemoteAgent } from "./open.ts";
@@ -30,6 +31,7 @@ async function followed(
   further: readonly (readonly Part[])[],
   got?: RemoteState,
   isFollowUp = false,
+  until: Until = "asked",
 ) {
   const asked: (string | undefined)[] = [];
   const waits: number[] = [];
@@ -43,13 +45,13 @@ async function followed(
   const sleep = async (ms: number) => void waits.push(ms);
   const parts = {
     agent,
-    until: "asked",
+    until,
     isFollowUp,
     delaysMs: [1, 2, 3],
     signal,
     sleep,
     onRetry: () => undefined,
-  } as const;
+  };
   const seen: unknown[] = [];
   const error = await (async () => {
     for await (const received of readResumable(parts, playing(first), {})) seen.push(received.raw);
@@ -133,4 +135,26 @@ test("another error is not retried", async () => {
 test("a stream that is lost before the task id is known is not resumed", async () => {
   const { asked, error } = await followed([lost], []);
   expect({ asked, error }).toEqual({ asked: [], error: "The connection broke" });
+});
+
+test("a reader until the end waits for the answers of others: over lost connections, and where streams end at a question", async () => {
+  const after = await followed(
+    [status("input-required", "3"), lost],
+    [[status("working", "4"), status("completed", "5")]],
+    undefined,
+    false,
+    "terminal",
+  );
+  expect(after).toMatchObject({ seen: ["input-required", "working", "completed"], asked: ["3"], waits: [1] });
+  const asks = [snapshot("input-required")];
+  const polled = await followed(
+    asks,
+    [asks, asks, asks, asks, [snapshot("working"), status("completed")]],
+    undefined,
+    false,
+    "terminal",
+  );
+  // More often than there are retries.
+  expect(polled.waits).toEqual([1_000, 1_000, 1_000, 1_000, 1_000]);
+  expect(polled.seen.slice(-2)).toEqual(["task working", "completed"]);
 });

@@ -50,11 +50,15 @@ export async function* readResumable(
       if (parts.signal.aborted || !canResume) throw error;
       lost = error;
     }
-    // A server may close the stream when the task is interrupted: nothing follows.
-    if (isFinished("settled", progress)) return;
+    const isWaiting = isFinished("settled", progress);
+    // A server may close the stream when the task is interrupted: nothing follows until a caller acts.
+    if (isWaiting && parts.until !== "terminal") return;
     if (progress.taskId === undefined)
       throw new ClientError(`${agent.endpoint.url} closed the stream without an event`);
-    await waitBeforeResume(parts, retries, lost);
+    if (isWaiting && !lost) {
+      await parts.sleep(CLIENT_LIMITS.pollMs, parts.signal);
+      retries = -1;
+    } else await waitBeforeResume(parts, retries, lost);
     const mode = resumeMode(agent, progress);
     if (mode === "replay") replay.begin();
     mayHaveGap ||= mode === "snapshot";

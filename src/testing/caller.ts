@@ -116,8 +116,8 @@ export class CallerConnection {
     const access = { fetch: this.#fetch, credentials: async () => headers };
     const path = (dialect && PATHS[dialect]) ?? SHARED_PATH;
     const chosen = dialect && { dialect, url: `${TEST_URL}${path(agent)}` };
-    const address = parseAgentAddress(TEST_URL, agent);
-    this.#agent ??= withRetry(RETRY, () => openAgent({ address, access: () => access, ...chosen }, SIGNAL));
+    const source = parseAgentAddress(TEST_URL, agent);
+    this.#agent ??= withRetry(RETRY, () => openAgent({ source, access: () => access, ...chosen }, SIGNAL));
     return this.#agent;
   }
 

@@ -8,8 +8,8 @@ export interface CrashOptions {
   readonly nth?: number | undefined;
 }
 
-interface Planned extends Required<CrashOptions> {
-  readonly name: string;
+interface Planned extends StepKey {
+  readonly when: CrashPoint;
   readonly happened: () => void;
 }
 
@@ -18,18 +18,21 @@ export class CrashPlan {
   readonly #planned = new Set<Planned>();
 
   /** Resolves when the crash has happened. */
-  add(name: string, options: CrashOptions): Promise<void> {
+  add(step: string | StepKey, { when = "unrecorded", nth = 1 }: CrashOptions): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { when = "unrecorded", nth = 1 } = options;
-    this.#planned.add({ name, when, nth, happened: resolve });
+    const {
+      kind,
+      name,
+      nth: number,
+    } = typeof step === "string" ? ({ kind: "step", name: step, nth } as const) : step;
+    this.#planned.add({ kind, name, nth: number, when, happened: resolve });
     return promise;
   }
 
   /** Whether the server crashes at this point. */
   take(step: StepKey, point: CrashPoint): boolean {
-    if (step.kind !== "step") return false;
     const found = [...this.#planned].find(
-      one => one.name === step.name && one.nth === step.nth && one.when === point,
+      one => one.kind === step.kind && one.name === step.name && one.nth === step.nth && one.when === point,
     );
     if (!found) return false;
     this.#planned.delete(found);

@@ -1,4 +1,5 @@
 /** Tests of agents: a server in the process of the test, with a clock, callers, crashes, recorded answers and models. */
+export type { StepKey } from "../model/index.ts";
 export type { CallerOptions, TestContent, TestSendOptions } from "./caller.ts";
 export { type Cassette, type CassetteTurn, readCassette } from "./cassette.ts";
 export type { CrashOptions } from "./crashes.ts";

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { AgentDefinition } from "../agent/definition.ts";
 import type { Seq, StepKey, TaskId } from "../model/index.ts";
 import type { Fetch, Log } from "../ports/index.ts";
-import { loadParts, type ServerOptions } from "../server/create-handler.ts";
 import type { ServerParts } from "../server/create-server.ts";
+import { loadParts, type ServerOptions } from "../server/load-parts.ts";
 import { createMemoryBackend } from "../store/memory/backend.ts";
 import { CallerConnection, type CallerOptions, type TestContent, type TestSendOptions } from "./caller.ts";
 import { type Cassette, createPlayer } from "./cassette.ts";
@@ -45,6 +45,8 @@ export interface TestCaller {
   start(content: TestContent, options?: TestSendOptions): Promise<TestTask>;
   /** Sends a message, and reads the output as it comes, also over crashes. */
   stream(content: TestContent, options?: TestSendOptions): AsyncGenerator<TestEvent>;
+  /** A whole conversation: sends the first content, and answers each question with the next one. */
+  converse(script: readonly TestContent[], options?: TestSendOptions): Promise<TestTask>;
   /** A task by its id. */
   task(id: string, contextId?: string): Promise<TestTask>;
 }
@@ -59,8 +61,11 @@ export interface TestServer extends TestCaller, AsyncDisposable {
   readonly fetch: Fetch;
   /** Kills the server, as SIGKILL does, and starts it again. */
   crash(): Promise<void>;
-  /** Does so when a run reaches this step; resolves when it has happened. */
-  crashAt(step: string, options?: CrashOptions): Promise<void>;
+  /**
+   * Does so when a run reaches this step, given by its name or as one of `steps` of an earlier task; resolves when it
+   * has happened.
+   */
+  crashAt(step: string | StepKey, options?: CrashOptions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -132,14 +137,27 @@ function toTestServer(
 
 function toCaller(access: TaskAccess): TestCaller {
   const { connection } = access;
+  const send: TestCaller["send"] = async (content, options = {}) =>
+    new TestTask(access, await connection.send(content, options));
   return {
-    send: async (content, options = {}) => new TestTask(access, await connection.send(content, options)),
+    send,
+    async converse([first = "", ...answers], options) {
+      let task = await send(first, options);
+      for (const [given, answer] of answers.entries()) {
+        if (!isWaiting(task))
+          throw new Error(`The task is ${task.state} after ${given} of ${answers.length} answers`);
+        task = await task.answer(answer);
+      }
+      return task;
+    },
     start: async (content, options = {}) => new TestTask(access, await connection.start(content, options)),
     stream: (content, options = {}) => toTestEvents(connection.stream(content, options)),
     task: async (id, contextId = "") =>
       new TestTask(access, { task: await connection.get(id, contextId), reply: undefined }),
   };
 }
+
+const isWaiting = ({ state }: TestTask): boolean => state === "input-required" || state === "auth-required";
 
 /** A server that is started again after each crash, over the same data. */
 class RestartableServer {

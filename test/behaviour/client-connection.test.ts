@@ -224,6 +224,35 @@ describe("tasks", () => {
     await expect(push.set({ url: "nonsense" })).rejects.toMatchObject({ code: "invalid-params" });
   });
 
+  it("are read to their end by a tail that waits for the answers of others, over a lost connection", async () => {
+    await open();
+    const asked = await agent.send("forms");
+    const states: string[] = [];
+    for await (const { task } of agent.task(asked.id).tail({ until: "terminal" })) {
+      if (states.push(task.state) > 1) continue;
+      proxy.cut();
+      const other = await connect(server.url);
+      await other.task(asked.id).answer(answers({ size: "L", color: "red" }));
+      other.close();
+    }
+    expect([states[0], states.at(-1)]).toEqual(["input-required", "completed"]);
+  });
+
+  it.each(["v1", "v0.3"] as const)("are canceled in %s although the response is lost", async dialect => {
+    await open({ dialect });
+    const stream = agent.stream("idle");
+    const { value } = await stream.next();
+    const isCancel = (body: string): boolean => /"method":"(CancelTask|tasks\/cancel)"/.test(body);
+    let calls = 0;
+    proxy.instead = (body, response) => {
+      if (isCancel(body) && ++calls === 1) response.writeHead = () => response.destroy();
+      return false;
+    };
+    expect((await agent.task(value?.task.id ?? "").cancel()).state).toBe("canceled");
+    expect(calls).toBe(2);
+    await stream.return();
+  });
+
   it("have no webhooks and no list in a dialect without them", async () => {
     await open({ dialect: "v0.1", url: `${proxy.url}/` });
     await expect(agent.task("t").push.list()).rejects.toMatchObject({ code: "push-not-supported" });

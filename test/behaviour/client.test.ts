@@ -57,7 +57,7 @@ async function open(dialect: DialectName, transport: ProtocolBinding): Promise<R
   const url = path ? `${server.url}${path}` : isOld ? `${server.url}/` : undefined;
   const target = parseAgentAddress(server.url, undefined);
   const known = dialect === "v1" && transport === "JSONRPC" ? {} : { dialect, transport };
-  agent = await openAgent({ address: target, access: () => access, url, ...known }, signal);
+  agent = await openAgent({ source: target, access: () => access, url, ...known }, signal);
   return agent;
 }
 
@@ -178,8 +178,8 @@ it.each([
 ])("a card of %s is recognised, and its question ends the stream", async (title, path) => {
   gate = createGate();
   server = await serve([worker]);
-  const address = parseAgentAddress(`${server.url}${path}`, undefined);
-  agent = await openAgent({ address, access: () => access }, signal);
+  const source = parseAgentAddress(`${server.url}${path}`, undefined);
+  agent = await openAgent({ source, access: () => access }, signal);
   expect(agent.endpoint.dialect.title).toBe(title);
   const { state } = await collect(resumable(agent.stream(draft("ask"), signal)));
   expect(state).toBe("input-required");

@@ -1,8 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
+import {
+  createTestServer,
+  type TestServer,
+  type TestServerOptions,
+  type TestTask,
+  taskMatchers,
+} from "../../src/testing/index.ts";
 import { endChildren } from "../support/child.ts";
 import { openStream, type SseEvent, sendParams, until } from "../support/client.ts";
+import { createGate } from "../support/gate.ts";
 import { collect, RestartableServer } from "../support/restartable-server.ts";
-import { foldText, idsOf, isAscending, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
+import "../support/task-matchers.ts";
+import { foldText, idsOf, isAscending, stateOf, summaryOf, textOf } from "../support/wire.ts";
+
+expect.extend(taskMatchers);
 
 let on: RestartableServer;
 beforeEach(() => {
@@ -105,165 +117,179 @@ test("a server that is stopped gracefully releases the run, and no step is repea
   expect(on.trail().filter(word => word.startsWith("in "))).toEqual(["in a", "in b", "in c"]);
 });
 
+/** The same agents in the process of the test: its crashes take no time, and neither do sleeps. */
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+async function serve(run: AgentDefinition["run"], options?: TestServerOptions): Promise<TestServer> {
+  const server = await createTestServer(agent({ name: "worker", run }), options);
+  opened.push(server.close);
+  return server;
+}
+/** What a run did outside of the log. */
+let trail: string[] = [];
+beforeEach(() => {
+  trail = [];
+});
+const artifactEvents = (task: TestTask) =>
+  task.log.flatMap(({ event }) => (event.type === "artifact" ? [event] : []));
+
 test("parallel steps: finished ones stay finished, the others are repeated, names may repeat", async () => {
-  await on.start(`
-    const work = key => async () => { mark(key); await gate(key); return key; };
-    // A step is over when its result is committed.
-    const make = (name, key) => ctx.step(name, work(key)).then(made => (mark("noted " + made), made));
+  const gates = { "1": createGate(), "4": createGate() };
+  const server = await serve(async function* (_task, ctx) {
+    const make = (name: string, key: string): Promise<string> =>
+      ctx.step(name, async () => {
+        trail.push(key);
+        await gates[key as keyof typeof gates]?.opened;
+        return key;
+      });
     const made = await Promise.all([make("x", "1"), make("x", "2"), make("y", "3"), make("x", "4")]);
-    const more = await Promise.all(made.map(async key => (await make("more " + key, key + "+")) + "!"));
-    yield ctx.text([...made, ...more].join(" "));`);
-  for (const gate of ["2", "3", "1+", "2+", "3+", "4+"]) on.open(gate);
-  const id = await on.begin("go");
-  const done = (): string[] => on.trail().filter(word => !word.startsWith("noted"));
-  await until(() => done().length === 4 && on.trail().length === 6);
-  expect(on.trail()).toEqual(expect.arrayContaining(["noted 2", "noted 3"]));
-  await on.server.kill();
-  await on.start();
-  await until(() => done().length === 6);
-  for (const gate of ["1", "4"]) on.open(gate);
-  expect(textOf(await on.untilState(id, "completed"))).toBe("1 2 3 4 1+! 2+! 3+! 4+!");
-  expect(done().toSorted()).toEqual(["1", "1", "1+", "2", "2+", "3", "3+", "4", "4", "4+"]);
+    const more = await Promise.all(made.map(async key => `${await make(`more ${key}`, `${key}+`)}!`));
+    yield ctx.text([...made, ...more].join(" "));
+  });
+  const task = await (await server.start("go")).until(({ steps }) => steps.length === 2);
+  await server.crash();
+  gates["1"].open();
+  gates["4"].open();
+  expect(await task.settled()).toComplete("1 2 3 4 1+! 2+! 3+! 4+!");
+  expect(trail.toSorted()).toEqual(["1", "1", "1+", "2", "2+", "3", "3+", "4", "4", "4+"]);
 });
 
 test("a step that threw and was caught throws again: the run takes the same branch", async () => {
-  await on.start(
-    `
-    const load = from => ctx.step("load", () => { mark(from); if (from !== "c") throw new Error("no " + from); return from; });
-    let loaded;
-    for (const from of ["a", "b", "c"]) loaded ??= await load(from).catch(error => void (yieldLater.push(error.message)));
-    for (const words of yieldLater) yield ctx.text(words + "; ");
-    yield ctx.text("loaded " + loaded);
-    mark("done");
-    await gate("end");`.replace("const load", "const yieldLater = [];\n    const load"),
-  );
-  const id = await on.begin("go");
-  await on.untilText(id, "no a; no b; loaded c");
-  await on.server.kill();
-  on.open("end");
-  await on.start();
-  expect(textOf(await on.untilState(id, "completed"))).toBe("no a; no b; loaded c");
-  expect(on.trail()).toEqual(["a", "b", "c", "done", "done"]);
+  const server = await serve(async function* (_task, ctx) {
+    let loaded: string | undefined;
+    for (const from of ["a", "b", "c"]) {
+      const load = (): string => {
+        trail.push(from);
+        if (from !== "c") throw new Error(`no ${from}`);
+        return from;
+      };
+      const reasons: string[] = [];
+      loaded ??= await ctx.step("load", load).catch((error: Error) => void reasons.push(error.message));
+      for (const reason of reasons) yield ctx.text(`${reason}; `);
+    }
+    yield ctx.text(`loaded ${loaded}`);
+    await ctx.step("end", () => trail.push("end"));
+  });
+  void server.crashAt("end");
+  expect(await server.send("go")).toComplete("no a; no b; loaded c");
+  expect(trail).toEqual(["a", "b", "c", "end", "end"]);
 });
 
 test("a sleep continues over a restart, and times and random numbers stay the same", async () => {
-  await on.start(`
-    mark([await ctx.now(), await ctx.random()].join(" "));
-    mark("asleep " + Date.now());
-    const nap = ctx.sleep(3_000).then(() => "rested");
-    // Notes are committed in order: after this one, so is the end of the sleep.
-    await ctx.now();
-    mark("noted");
-    if (ctx.attempt === 1) await gate("never");
-    const first = await Promise.race([nap, sleep(2_000, "tired")]);
-    mark("awake " + Date.now());
-    yield ctx.text(first);`);
-  const id = await on.begin("go");
-  await on.untilTrail("noted");
-  await on.server.kill();
-  await new Promise(resolve => setTimeout(resolve, 3_000));
-  await on.start();
-  // The sleep has elapsed, and would otherwise be slower than its competitor.
-  expect(textOf(await on.untilState(id, "completed"))).toBe("rested");
-  const [dice, asleep, , sameDice, , , awake] = on.trail() as string[];
-  expect(sameDice).toBe(dice);
-  const time = (word: string | undefined): number => Number(word?.split(" ")[1]);
-  expect(time(awake) - time(asleep)).toBeGreaterThanOrEqual(2_990);
+  const server = await serve(
+    async function* (_task, ctx) {
+      trail.push([await ctx.now(), await ctx.random()].join(" "));
+      const nap = ctx.sleep(3_000).then(() => "rested");
+      yield ctx.text(await Promise.race([nap, ctx.sleep(3_600_000).then(() => "tired")]));
+    },
+    { skipsTime: false, startAt: 0 },
+  );
+  const task = await (await server.start("go")).until(({ steps }) => steps.length === 4);
+  await server.clock.advance(2_000);
+  await server.crash();
+  await server.clock.advance(999);
+  expect(await task.read()).toBeInState("working");
+  await server.clock.advance(1);
+  expect(await task.settled()).toComplete("rested");
+  expect([trail.length, trail[1]]).toEqual([2, trail[0]]);
 });
 
 describe("code that was changed between two attempts", () => {
-  const BEFORE = `
-    yield ctx.text("Hello ");
-    await ctx.step("greet", () => mark("greet"));
-    yield ctx.text("world ");
-    await gate("end");`;
-
-  async function change(body: string): Promise<{ body: object; log: string }> {
-    await on.start(BEFORE);
-    const id = await on.begin("go");
-    await on.untilText(id, "Hello world ");
-    await on.server.kill();
-    on.write(body);
-    on.open("end");
-    await on.start();
-    return { body: await on.untilState(id, "completed", "failed"), log: on.server.stderr() };
+  interface Words {
+    readonly before?: string;
+    readonly step?: string | null;
+    readonly after?: string;
+    readonly end?: string;
   }
 
-  const broken = [
-    [
-      "a step has another name",
-      BEFORE.replaceAll('"greet"', '"welcome"'),
-      /step \\"greet\\".*began the step \\"welcome\\"/,
-    ],
-    ["a step was removed", BEFORE.replace("await ctx.step", "// "), /step \\"greet\\".*it ended/],
-    [
-      "the text before a step differs",
-      BEFORE.replace("Hello", "Welcome"),
-      /emitted something else for the artifact/,
-    ],
-  ] as const;
+  /** The first attempt says "Hello world " around a step; the second one does what the test wants. */
+  async function change(second: Words): Promise<{ readonly task: TestTask; readonly log: string }> {
+    const server = await serve(async function* (_task, ctx) {
+      const { before, step, after, end } = {
+        ...{ before: "Hello ", step: "greet", after: "world ", end: "" },
+        ...(ctx.attempt > 1 ? second : {}),
+      };
+      yield ctx.text(before);
+      if (step !== null) await ctx.step(step, () => trail.push(step));
+      yield ctx.text(after);
+      if (ctx.attempt === 1) await new Promise(() => {});
+      yield ctx.text(end);
+    });
+    const begun = await (await server.start("go")).until(({ text }) => text === "Hello world ");
+    await server.crash();
+    const task = await begun.settled();
+    return {
+      task,
+      log: JSON.stringify(server.log.map(({ facts }) => (facts as { err?: Error }).err?.message)),
+    };
+  }
+
+  const broken: readonly (readonly [string, Words, RegExp])[] = [
+    ["a step has another name", { step: "welcome" }, /step \\"greet\\".*began the step \\"welcome\\"/],
+    ["a step was removed", { step: null }, /step \\"greet\\".*it ended/],
+    ["the text before a step differs", { before: "Welcome " }, /emitted something else for the artifact/],
+  ];
   test.each(broken)(
     "(%s) fails the task with that reason, and no new step is run",
-    async (_what, after, reason) => {
-      const { body, log } = await change(after);
-      expect(stateOf(body)).toBe("failed");
-      expect(taskOf(body).status.message.parts[0].text).toMatch(
+    async (_what, words, reason) => {
+      const { task, log } = await change(words);
+      expect(task).toBeInState("failed");
+      expect(task.statusText).toMatch(
         /cannot be resumed: the agent no longer does what it did before\..* log under \S+\.$/,
       );
       expect(log).toMatch(reason);
-      expect(on.trail()).not.toContain("welcome");
+      expect(trail).toEqual(["greet"]);
     },
   );
 
-  const fine = [
-    ["it has more steps and text", `${BEFORE}\n yield ctx.text("again");`, "Hello world again", undefined],
-    ["the text after the last step differs", BEFORE.replace("world", "you"), "Hello you ", 2],
-    ["the text after the last step is shorter", BEFORE.replace("world ", "w"), "Hello w", 2],
-  ] as const;
+  const fine: readonly (readonly [string, Words, string, number | undefined])[] = [
+    ["it has more text", { end: "again" }, "Hello world again", undefined],
+    ["the text after the last step differs", { after: "you " }, "Hello you ", 2],
+    ["the text after the last step is shorter", { after: "w" }, "Hello w", 2],
+  ];
   test.each(fine)(
     "(%s) continues; different output is replaced and marked",
-    async (_what, after, text, mark) => {
-      const { body } = await change(after);
-      expect([stateOf(body), textOf(body)]).toEqual(["completed", text]);
-      const log = await on.readEvents(taskOf(body).id);
-      expect(foldText(log)).toBe(text);
-      const marks = log.map(({ data }) => data.result.artifactUpdate?.metadata?.["dragoman.attempt"]);
+    async (_what, words, text, mark) => {
+      const { task } = await change(words);
+      expect(task).toComplete(text);
+      const marks = artifactEvents(task).map(({ metadata }) => metadata?.["dragoman.attempt"]);
       expect(marks.find(one => one !== undefined)).toBe(mark);
     },
   );
 });
 
 test("the recorded results of a turn have a maximum size, and the step beyond it throws", async () => {
-  await on.start(`
+  const server = await serve(async function* (_task, ctx) {
     let kept = 0;
     try {
       for (;;) kept += (await ctx.step("more", () => "x".repeat(5_000_000))).length;
     } catch (error) {
-      yield ctx.text(kept + ": " + error.message);
-    }`);
-  expect(textOf(await on.send("go"))).toMatch(
+      yield ctx.text(`${kept}: ${(error as Error).message}`);
+    }
+  });
+  expect(await server.send("go")).toComplete(
     /^15000000: the results of the steps of one turn have at most 16777216 bytes/,
   );
 });
 
 test("an attempt without steps starts over: its artifacts replace the old ones, marked", async () => {
-  await on.start(`
+  const server = await serve(async function* (_task, ctx) {
     yield ctx.text(ctx.attempt === 1 ? "a long beginning" : "another");
     yield ctx.artifact({ artifactId: "list", parts: "line;", append: true });
     yield ctx.text(" text");
-    await gate("end");`);
-  const id = await on.begin("go");
-  await on.untilText(id, "a long beginning textline;");
-  await on.server.kill();
-  on.open("end");
-  await on.start();
-  const body = await on.untilState(id, "completed");
-  expect(textOf(body)).toBe("another textline;");
-  const updates = (await on.readEvents(id)).flatMap(({ data }) => data.result.artifactUpdate ?? []);
-  const marks = updates.map(one => [
-    one.artifact.artifactId,
-    one.append === true,
-    one.metadata?.["dragoman.attempt"],
+    if (ctx.attempt === 1) await new Promise(() => {});
+  });
+  const begun = await (await server.start("go")).until(({ text }) => text === "a long beginning textline;");
+  await server.crash();
+  const task = await begun.settled();
+  expect(task).toComplete("another textline;");
+  const marks = artifactEvents(task).map(({ artifact, append, metadata }) => [
+    artifact.artifactId,
+    append === true,
+    metadata?.["dragoman.attempt"],
   ]);
   expect(marks).toEqual([
     ["response", false, undefined],

@@ -36,7 +36,7 @@ async function runModule(
 ): Promise<unknown> {
   const file = join(folder, name);
   writeFileSync(file, text);
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...words], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [file, ...words]);
   return JSON.parse(stdout.trim().split("\n").at(-1) as string);
 }
 

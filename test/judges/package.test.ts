@@ -30,7 +30,7 @@ describe.skipIf(installed === undefined)("the packed package", () => {
     const { status, output } = judge("publint/src/cli.js", ["run", "--strict"]);
     expect(output).toContain("All good!");
     expect(status).toBe(0);
-  });
+  }, 600_000);
 
   it("has types that every ESM program finds, in Node and in bundlers", () => {
     // The package is ESM only: the resolution of Node 10 knows no `exports`, and `require` gives ESM since Node 22.12.
@@ -43,5 +43,5 @@ describe.skipIf(installed === undefined)("the packed package", () => {
     expect(resolutions.length).toBeGreaterThan(20);
     expect(resolutions.filter(line => !/: (?:OK|\(ignored\))/.test(line))).toEqual([]);
     expect(status).toBe(0);
-  });
+  }, 600_000);
 });

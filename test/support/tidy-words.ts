@@ -33,7 +33,7 @@ export const BANS: readonly Ban[] = [
       "src/keys/key-ring.ts": "keys must be unpredictable",
       "src/keys/encryption.ts": "a nonce must be unique",
       "src/webhook/index.ts": "runs in the receiver's program",
-      "src/server/create-handler.ts": "passes the time to the default log",
+      "src/server/load-parts.ts": "passes the time to the default log",
       "src/cli/start.ts": "passes them to the command line",
       "src/cli/terminal/process-terminal.ts": "is the terminal of a command; tests use memory-terminal.ts",
     },

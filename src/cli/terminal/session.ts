@@ -101,13 +101,11 @@ async function openOnThisMachine(
   access: (url: string) => AgentAccess,
   signal: AbortSignal,
 ): Promise<RemoteAgent> {
-  const agent = await openAgent({ address: target, access }, signal);
+  const agent = await openAgent({ source: target, access }, signal);
   if (!isLoopback(target.base) || isLoopback(agent.endpoint.url) || target.isCard) return agent;
   agent.close();
-  return openAgent(
-    { address: undefined, card: agent.card, url: target.base, transport: "JSONRPC", access },
-    signal,
-  );
+  const source = { card: agent.card };
+  return openAgent({ source, url: target.base, transport: "JSONRPC", access }, signal);
 }
 
 /** Reads a stream to its end and resumes it after lost connections. */

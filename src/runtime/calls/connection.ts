@@ -35,6 +35,9 @@ export interface OutboundCredentials {
 }
 export const NO_CREDENTIALS: OutboundCredentials = { headers: async () => ({}) };
 
+/** Streaming is tried. */
+const NO_CARD: JsonObject = { capabilities: { streaming: true } };
+
 const WITHHELD =
   "The card points to another origin, where credentials are not sent: if it is right, set the option endpoint";
 
@@ -101,14 +104,11 @@ export class AgentConnection {
 
   async #connect(access: OutboundAccess): Promise<OpenedAgent> {
     const { card, endpoint, dialect, transport } = this.#options;
-    const source =
-      typeof card === "string"
-        ? { address: parseAgentAddress(card, undefined) }
-        : { address: undefined, card };
+    const source = typeof card === "string" ? parseAgentAddress(card, undefined) : { card: card ?? NO_CARD };
     const signal = AbortSignal.timeout(LIMITS.upstreamMs);
     const toAccess = (url: string): AgentAccess => this.#accessTo(access, url);
     try {
-      return await openAgent({ ...source, url: endpoint, dialect, transport, access: toAccess }, signal);
+      return await openAgent({ source, url: endpoint, dialect, transport, access: toAccess }, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       const message = `The card of ${this.address} could not be read in ${LIMITS.upstreamMs} ms`;
