@@ -69,8 +69,11 @@ export interface AgentDefinition extends DeclaredSchemas {
     | ExtendedCard
     | ((caller: KnownCaller) => ExtendedCard | Promise<ExtendedCard>)
     | undefined;
-  /** "public": no authentication, whatever the server's `auth` says; default: "known". */
-  readonly access?: "known" | "public" | undefined;
+  /**
+   * "public": no authentication, whatever the server's `auth` says. "internal": the agent exists for other agents of the
+   * same server only, which call it by its name (`ctx.call`). Default: "known".
+   */
+  readonly access?: "known" | "public" | "internal" | undefined;
   /** The agent is visible only to callers of these tenants; default: all tenants. */
   readonly tenants?: readonly string[] | undefined;
   /** Set by runtimes of graphs: schemas, state and history for clients of LangGraph. */

@@ -1,7 +1,7 @@
 /** How an agent wants its tasks to be run, and which callers it accepts. */
 export interface AgentPolicy {
-  /** "public": no authentication is required. */
-  readonly access: "known" | "public";
+  /** "public": no authentication is required. "internal": only other agents of the same server can call it. */
+  readonly access: "known" | "public" | "internal";
   /** The tenants that it is visible to; undefined: all. */
   readonly tenants: readonly string[] | undefined;
   /** What happens to an interrupted run. */
