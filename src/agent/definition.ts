@@ -52,8 +52,8 @@ export interface AgentDefinition extends DeclaredSchemas {
    */
   readonly contextAnswers?: boolean | undefined;
   /**
-   * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`; default: false. Clients
-   * of ADK keep streamed text only with it.
+   * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`. Clients of ADK keep
+   * streamed text only with it; default: it is added for messages whose metadata says that they come from ADK.
    */
   readonly closeArtifacts?: boolean | undefined;
   /** The completed status repeats the text of the artifacts, for clients that read only the status; default: false. */
@@ -278,7 +278,7 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
     contextAnswers: definition.contextAnswers ?? true,
-    closeArtifacts: definition.closeArtifacts ?? false,
+    closeArtifacts: definition.closeArtifacts,
     answerInStatus: definition.answerInStatus ?? false,
     dedupe: definition.dedupe,
     retention: definition.retention,

@@ -14,8 +14,8 @@ export interface AgentPolicy {
   readonly acceptsWhileWorking: boolean;
   /** A message that names only a context answers the one task of that context that waits for input. */
   readonly contextAnswers: boolean;
-  /** Artifacts that are open at the end of a turn get an empty last chunk. */
-  readonly closeArtifacts: boolean;
+  /** Artifacts that are open at the end of a turn get an empty last chunk; undefined: for clients that need it. */
+  readonly closeArtifacts: boolean | undefined;
   /** A completed task has the text of its answer in its status, too. */
   readonly answerInStatus: boolean;
   /** "messageId": a message with a known id is the same call. */
